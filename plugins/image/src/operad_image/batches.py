@@ -26,7 +26,7 @@ Fill = Callable[[int, Array, Array, "Workspace"], None]
 """Writes the image of a number, and its labels, into their places of a batch."""
 
 STAGES: Final = ("read", "decode", "augment", "compile", "copy")
-"""What `fill` says at the end of each, by `Workspace.lap`; `compile` comes once."""
+"""Stages whose end `fill` reports by `Workspace.lap`; `compile` comes once."""
 
 _UNIT: Final = 8
 _MOST_KEPT_BYTES: Final = 1 << 25
@@ -36,7 +36,7 @@ _OWN_REFERENCES: Final = 3
 
 @final
 class Workspace:
-    """What one thread needs for one image after another.
+    """Memory and random numbers of one thread for one image after another.
 
     Attributes:
         rng: Random numbers of the image that was begun last.

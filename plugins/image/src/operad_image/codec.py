@@ -236,7 +236,7 @@ def _encode_others(pixels: Image, suffix: str, quality: int, is_bgr: bool) -> by
 
 
 def _orientation(content: Any) -> int:
-    """How the camera was held: EXIF's number 1 to 8, 1 where the JPEG does not say."""
+    """Orientation of the camera: EXIF's number 1 to 8, 1 where the JPEG does not say."""
     at = 2
     while at + 4 <= len(content) and content[at] == 0xFF:
         marker, size = content[at + 1], content[at + 2] << 8 | content[at + 3]

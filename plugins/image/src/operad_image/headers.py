@@ -1,4 +1,4 @@
-"""What the first bytes of an image say of its size, read before a decoder asks for memory.
+"""Size of an image from its first bytes, read before a decoder asks for memory.
 
 A format that is not described here is not decoded. Numbers that the rest of the file contradicts are the
 decoder's to refuse; where they lead to memory, the larger counts.

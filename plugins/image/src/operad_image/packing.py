@@ -34,7 +34,7 @@ _PARTIAL: Final = ".partial"
 @final
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """How images are packed.
+    """Options for packing images.
 
     Attributes:
         root: The folder in which the list's paths begin.

@@ -1,4 +1,4 @@
-"""What iterators over images of record files have in common: orders, passes, threads, and where they are.
+"""Base of iterators over images of record files: orders, passes, threads and states.
 
 The order of a pass depends on the seed and the number of the pass alone, and an image's random numbers on
 these and the image's own number. So a place is a pass, the batch that comes next, and the row that the pass
@@ -97,7 +97,7 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
         self._pass_over(batch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the iterator is, whatever threads made ahead; see `DataIter.state_dict`.
+        """State of the iterator, whatever threads made ahead; see `DataIter.state_dict`.
 
         Unlike `tell` it also says which passes were left in the middle.
         """
@@ -179,7 +179,7 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
         return self._batch().label
 
     def getpad(self) -> Any:
-        """How many images of the current batch only fill it up."""
+        """Number of images that only fill up the current batch."""
         return self._batch().pad
 
     def getindex(self) -> Any:

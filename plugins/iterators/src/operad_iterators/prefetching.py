@@ -67,12 +67,12 @@ class PrefetchingIter(DataIter):
 
     @property
     def provide_data(self) -> list[DataDesc]:
-        """What the inputs of a batch are, all iterators' together."""
+        """Descriptions of a batch's inputs, all iterators' together."""
         return _renamed([one.provide_data for one in self.iters], self.rename_data)
 
     @property
     def provide_label(self) -> list[DataDesc]:
-        """What the labels of a batch are, all iterators' together."""
+        """Descriptions of a batch's labels, all iterators' together."""
         return _renamed([one.provide_label for one in self.iters], self.rename_label)
 
     def reset(self) -> None:
@@ -127,7 +127,7 @@ class PrefetchingIter(DataIter):
         return self.current_batch
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the iterators were when the batch taken last was made, whatever was made ahead since then.
+        """State of the iterators when the batch taken last was made, whatever was made ahead since then.
 
         Raises:
             UnsupportedError: An iterator cannot tell.
@@ -167,7 +167,7 @@ class PrefetchingIter(DataIter):
         return self._batch().label
 
     def getpad(self) -> int | None:
-        """How many rows of the current batch only fill it up."""
+        """Number of rows that only fill up the current batch."""
         return self._batch().pad
 
     def getindex(self) -> np.ndarray[Any, Any] | None:
@@ -241,7 +241,7 @@ class _Joined:
 
 
 def _known_states(iters: Sequence[Any]) -> list[Any] | None:
-    """Where iterators are; None if one cannot tell."""
+    """States of iterators; None if one of them has no state to give."""
     try:
         return [state_of(one) for one in iters]
     except UnsupportedError:

@@ -25,7 +25,7 @@ LEAST_ELEMENTS_CUT: Final = 1_000_000
 
 @final
 class Sized(NamedTuple):
-    """What planning needs to know of one array.
+    """Array in the planning of buckets.
 
     Attributes:
         key: Of the array.
@@ -50,7 +50,7 @@ class Piece(NamedTuple):
 
     @property
     def place(self) -> slice:
-        """Where it stands in the bucket."""
+        """Slice of the bucket that the array takes."""
         return slice(self.offset, self.offset + self.num_elements)
 
 
@@ -82,7 +82,7 @@ def plan_buckets(arrays: Sequence[Sized]) -> list[Bucket]:
 
 
 def cut_into_shards(num_elements: int, num_shards: int) -> list[slice]:
-    """Where an array is cut that is spread over shards: one slice for each shard that gets a part.
+    """Slices of an array that is spread over shards: one for each shard that gets a part.
 
     Raises:
         ParamError: There are no shards.

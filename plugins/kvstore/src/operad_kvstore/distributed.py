@@ -64,7 +64,7 @@ class DistStore(KVStore):
 
     @property
     def num_workers(self) -> int:
-        """How many workers there were at the start."""
+        """Number of workers at the start."""
         return self._transport.num_workers
 
     def barrier(self) -> None:
@@ -79,7 +79,7 @@ class DistStore(KVStore):
     _barrier = barrier
 
     def num_dead_node(self, node_id: int = 0, timeout: float = 60) -> int:
-        """How many workers are known to have ended."""
+        """Number of workers that are known to have ended."""
         return len(self._transport.lost())
 
     get_num_dead_node = num_dead_node
@@ -163,7 +163,7 @@ class DistStore(KVStore):
         self._courier.ask(lambda: self._residuals.update(dict(kept)))
 
     def resume(self, key: Any = None) -> int:
-        """How many rounds have a push of this rank already: 0, or more where an earlier process had the rank.
+        """Number of rounds that this rank has pushed: more than 0 where an earlier process had the rank.
 
         A program that may be started again (`operad launch --restart`) calls this once all keys have values,
         and goes on with that step. Some keys may have got further than others when the process ended; what
@@ -256,7 +256,7 @@ class DistStore(KVStore):
         return lambda: [self._packet(codec, *one) for one in filled]
 
     def _by_home(self, arrays: Mapping[Key, NDArray]) -> dict[int, dict[Key, NDArray]]:
-        """What each server gets of arrays, by its number; flat where an array is spread."""
+        """Arrays by the number of the server that gets them; flat where an array is spread."""
         found: defaultdict[int, dict[Key, NDArray]] = defaultdict(dict)
         for name, array in arrays.items():
             parts = self._transport.parts(name)
@@ -278,7 +278,7 @@ class DistStore(KVStore):
         return Packet(bucket, compressed(bucket, values, residuals, codec), codec.threshold, home, clocks)
 
     def _residual(self, key: Key, home: int) -> Array:
-        """What compression has held back of the elements of a key that a server has."""
+        """Residual of compression for the elements of a key that a server has."""
         if key not in self._residuals:
             self._residuals[key] = np.zeros(math.prod(self._table.get("push", key).shape), np.float32)
         part = next(part for part in self._transport.parts(key) if part.home == home)

@@ -119,7 +119,7 @@ class Members:
         return [rank for rank in self.present if rank not in self.arriving]
 
     def state(self) -> dict[str, Any]:
-        """Who is lost, for `restore`."""
+        """State for `restore`: the ranks that are lost, finished and arriving."""
         return {"lost": self.lost, "finished": [*self.finished], "arriving": [*self.arriving]}
 
     def restore(self, state: Mapping[str, Any], ranks: Iterable[int]) -> None:

@@ -18,7 +18,7 @@ from operad_kvstore.packets import Array
 
 @final
 class KeyRounds:
-    """What was pushed under one key and belongs to no complete round yet.
+    """Pushes under one key that belong to no complete round yet.
 
     Attributes:
         done: How many rounds are complete.
@@ -46,7 +46,7 @@ class KeyRounds:
         return total
 
     def take_one(self, rank: int) -> Array:
-        """What a rank pushed first."""
+        """Take the first push of a rank."""
         self.done += 1
         return self._pushed[rank].popleft()
 

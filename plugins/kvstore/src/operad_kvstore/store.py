@@ -164,17 +164,17 @@ class KVStore(KVStoreBase):
     _barrier = barrier
 
     def num_dead_node(self, node_id: int = 0, timeout: float = 60) -> int:
-        """How many workers have failed: none, since there is only this process."""
+        """Number of workers that have failed: none, since there is only this process."""
         return 0
 
     get_num_dead_node = num_dead_node
 
     def _home(self, value: NDArray) -> Context:
-        """Where the value of a new key is stored."""
+        """Context where the value of a new key is stored."""
         return value.context
 
     def _sent(self, key: Key, values: Sequence[NDArray]) -> Sequence[NDArray]:
-        """What arrives of the values of a key; the values themselves where nothing changes them."""
+        """Values of a key as they arrive; the values themselves where nothing changes them."""
         return values
 
     def _add(self, call: str, key: Any, value: Any) -> None:
@@ -257,7 +257,7 @@ class DeviceStore(KVStore):
         self._residuals.clear()
 
     def state_dict(self) -> dict[str, Any]:
-        """What compression has held back of each key and place, for `load_state_dict`."""
+        """Residuals of compression for each key and context, for `load_state_dict`."""
         kept = self._residuals.items()
         return {"residuals": [[key, place, array.asnumpy()] for (key, place), array in kept]}
 

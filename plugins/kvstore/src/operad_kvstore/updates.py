@@ -1,4 +1,4 @@
-"""How pushed values change stored ones."""
+"""Changes of stored values by pushed ones."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Updates:
         return self.states(dump_optimizer)
 
     def state(self) -> dict[str, Any]:
-        """What `restore` needs: an optimizer and its states; of what is code only that there is some."""
+        """State for `restore`: an optimizer and its states; of code only whether there is some."""
         optimizer = None if self._of_optimizer is None else self._of_optimizer.optimizer
         is_declared = optimizer is not None and operad.optimizer.is_declarable(optimizer)
         return {

@@ -20,7 +20,7 @@ from operad.errors import FormatError
 from operad.files import read_bytes, write_atomically
 
 SUFFIX: Final = ".crc"
-"""What the sidecar's name has behind that of the record file."""
+"""Suffix of the sidecar's name behind that of the record file."""
 
 _MARK: Final = b"operadC1"
 _HEAD: Final = struct.Struct("<8sQQ")
@@ -46,7 +46,7 @@ def write_checksums(path: str, offsets: Sequence[int], sums: Sequence[int], size
 
 @final
 class Checksums:
-    """What a sidecar says of a record file."""
+    """Content of the sidecar of a record file."""
 
     def __init__(
         self, path: str, offsets: np.ndarray[Any, Any], sums: np.ndarray[Any, Any], size: int

@@ -1,4 +1,4 @@
-"""What stands before an image in a record: flag, labels and two numbers.
+"""Header before an image in a record: flag, labels and two numbers.
 
     image payload := flag u32, label f32, id u64, id2 u64 | flag labels f32, where flag > 0 | the image
 

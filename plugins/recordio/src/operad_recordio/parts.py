@@ -125,7 +125,7 @@ class PartReader(Iterator[bytes]):
         return payload
 
     def state_dict(self) -> dict[str, Any]:
-        """Where it is, for `load_state_dict` of an iterator over the same part of the same files."""
+        """Position, for `load_state_dict` of an iterator over the same part of the same files."""
         offset = None if self._cursor is None else self._cursor.tell()
         return {"spans": self._lengths(), "number": self._number, "offset": offset}
 

@@ -29,7 +29,7 @@ _UNCHECKED_COUNT: Final = 1024
 """So many inputs' names an operator may make before they are compared with the file."""
 
 _LISTED: Final = 20
-"""How many inputs' names a message lists."""
+"""Most names of inputs that a message lists."""
 
 _SHOWN: Final = 60
 """Characters of a wrong value that a message shows."""
@@ -224,7 +224,7 @@ def _version(document: Any) -> int:
 
 
 _INSERTED: Final = {"_cross_device_copy": "_copy", "_CrossDeviceCopy": "_copy"}
-"""What operators that passes insert compute."""
+"""Operators that compute what the ones inserted by passes do."""
 
 
 def _read_attrs(record: Mapping[str, Any], where: str) -> dict[str, str]:
