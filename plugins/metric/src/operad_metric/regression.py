@@ -1,4 +1,4 @@
-"""How far predictions are from labels: `MAE`, `MSE`, `RMSE`, and how they correlate: `PearsonCorrelation`."""
+"""Distances of predictions from labels (`MAE`, `MSE`, `RMSE`), and the correlation (`PearsonCorrelation`)."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class BucketingModule(DelegatingModule):
             nd.save(f"{prefix}.buckets", nd.array(list(self._buckets), dtype="int32"))
 
     def state_dict(self) -> dict[str, Any]:
-        """What training needs besides the parameters, which all buckets share; see `Module.state_dict`."""
+        """State of training besides the parameters, which all buckets share; see `Module.state_dict`."""
         return self._default.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

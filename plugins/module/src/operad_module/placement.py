@@ -16,7 +16,7 @@ from operad.errors import BindError
 @final
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where the parts of a batch run.
+    """Contexts that run the parts of a batch.
 
     Attributes:
         contexts: One executor runs on each.

@@ -34,9 +34,9 @@ _HEAD: Final = re.compile(
     rb"'shape': \(([\d, ]{0,200})\), \} *\n",
     re.DOTALL,
 )
-"""How an array of numbers begins in NumPy's format, version 1.0."""
+"""Head of an array of numbers in NumPy's format, version 1.0."""
 _MARKS: Final = (_ARRAY, _BYTES, _SCALAR)
-"""What a leaf that is no JSON is: an object with one of these names and the number of an array."""
+"""Marks of leaves that are no JSON: an object with one of these names and the number of an array."""
 
 
 def write_state(path: str | PathLike[str], tree: Mapping[str, Any]) -> None:

@@ -24,7 +24,7 @@ from operad_module.exact_checkpoint import Checkpoint, Saved
 
 @final
 class TrainingState:
-    """Where one call of `fit` is, and what it needs to go on from there.
+    """State of one call of `fit`, from which the call can go on.
 
     Args:
         module: What is trained.

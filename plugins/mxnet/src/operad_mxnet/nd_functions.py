@@ -24,7 +24,7 @@ def linspace(
 
 
 def split_points(length: int, indices_or_sections: Any) -> tuple[int, ...]:
-    """Where the parts begin.
+    """Positions where the parts begin.
 
     Raises:
         ShapeError: The axis cannot be cut into so many equal parts.
@@ -73,7 +73,7 @@ def _axes(given: int | Sequence[int], rank: int) -> list[int]:
 
 
 def histogram(a: Any, bins: Any = 10, range: tuple[float, float] | None = None) -> Any:
-    """How many elements lie in each bin, and the edges of the bins.
+    """Number of elements in each bin, and the edges of the bins.
 
     Args:
         a: The elements.

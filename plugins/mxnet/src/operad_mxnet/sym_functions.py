@@ -58,7 +58,7 @@ def eye(N: int, M: int = 0, k: int = 0, dtype: Any = None, **attrs: Any) -> Any:
 
 
 def histogram(a: Any, bins: Any = 10, range: tuple[float, float] | None = None, **attrs: Any) -> Any:
-    """How many elements lie in each bin, and the edges of the bins.
+    """Number of elements in each bin, and the edges of the bins.
 
     Raises:
         ArgumentError: `bins` is neither, or a number without a range.

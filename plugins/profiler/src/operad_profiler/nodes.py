@@ -40,7 +40,7 @@ class Row:
         self.own_s[thread] = self.own_s.get(thread, 0.0) + span.own_s
 
     def figures(self) -> dict[str, float]:
-        """How often, and the times in milliseconds."""
+        """Number of runs, and their times in milliseconds."""
         total = sum(self._each_s) * 1e3
         return {
             "count": len(self._each_s),

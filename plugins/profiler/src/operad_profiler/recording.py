@@ -1,4 +1,4 @@
-"""What is recorded, and when.
+"""Recording of operations, nodes and annotations: its start, its end, and the records.
 
 Source: python/mxnet/profiler.py. Differs: operations of the engine, nodes of bound graphs and of recorded
 backward passes, and a program's own annotations are recorded, and nothing else; so what MXNet lets one
@@ -97,7 +97,7 @@ _windows: Final[list[tuple[float, float]]] = []
 _open_since_s: Final[list[float]] = []
 """Since when is recorded; empty: nothing is. Emptied by one `pop`, so that one thread ends recording."""
 _count: Final = {"events": 0}
-"""How many operations and nodes were recorded; threads that count at once may lose a few."""
+"""Number of recorded operations and nodes; threads that count at once may lose a few."""
 
 
 def set_config(**kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""What was recorded as tables: a line for each name, and a line for each node with the shares of threads."""
+"""Tables of the records: a line for each name, and one for each node with the shares of threads."""
 
 from __future__ import annotations
 

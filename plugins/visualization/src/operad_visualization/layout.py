@@ -25,7 +25,7 @@ _LONGEST: Final = 40
 @final
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where things are. The first layer is 0; a node is as wide as 1.
+    """Positions of nodes and edges. The first layer is 0; a node is as wide as 1.
 
     Attributes:
         nodes: Place and layer of each node.

@@ -1,4 +1,4 @@
-"""What notebooks show of arrays and symbols."""
+"""Display of arrays and symbols in notebooks."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def arrays_of(rule: Rule) -> list[str]:
 
 
 def _taken(rule: Rule) -> tuple[list[str], dict[str, Param]]:
-    """What a rule takes behind `out`: names of arguments, and parameters."""
+    """Arguments and parameters that a rule takes behind `out`: names of the first, the second by name."""
     taken = list(inspect.signature(rule).parameters.values())[len(arrays_of(rule)) + 1 :]
     params = {one.name: one.default for one in taken if isinstance(one.default, Param)}
     return [one.name for one in taken if one.name not in params], params
@@ -210,7 +210,7 @@ def _declared(
 
 
 def sourced(kernel: str, differs: str = "") -> str:
-    """Where MXNet has a kernel, which is `optimizer_op-inl.h` unless it says another file."""
+    """Source of a kernel in MXNet: a file if `kernel` names one, else `optimizer_op-inl.h`."""
     place = f"{kernel}." if "/" in kernel else f"{kernel}, src/operator/optimizer_op-inl.h."
     return f"{place} Differs: {differs}." if differs else place
 

@@ -1,4 +1,4 @@
-"""What layer-wise rates are made of: the squares of norms of many arrays, and LARS's rates from them."""
+"""Parts of layer-wise rates: the squares of norms of many arrays, and LARS's rates from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the contract checks compare updates with: their definitions over whole arrays.
+"""References of updates for the contract checks: their definitions over whole arrays.
 
 States are given as they are before the step; after the result stands what becomes of them. The
 single-precision copy of a weight, `weight32`, is moved as the weight is.

@@ -127,7 +127,7 @@ class Tensorwise:
     def _values(
         self, prop: SeveralTensors, rates: Mapping[str, Sequence[float]], name: str, count: int
     ) -> Sequence[Any]:
-        """What the rule gets as its parameter `name`, for each tensor."""
+        """Values of the rule's parameter `name`, one for each tensor."""
         if name not in self._rate_of:
             return [getattr(prop, name, self.one.params[name].default)] * count
         many = self._rate_of[name]
@@ -196,7 +196,7 @@ def several(
 
 
 def _single_names(names: Sequence[str]) -> dict[str, str]:
-    """What the rule calls one tensor's share of these, by name."""
+    """Names of the rule for one tensor's share of these, by name."""
     return {name: _OF_EACH[name][0] if name in _OF_EACH else name for name in names}
 
 
