@@ -68,7 +68,7 @@ def _lines(shape: Shape, axis: int) -> Shape:
 
 
 class _AlongAxis(OperatorProperty):
-    """What the three have in common: parameters, shapes and types."""
+    """Base class of the three: parameters, shapes and types."""
 
     axis = param(int, -1, doc="The axis along which exponentials are summed.")
     temperature = param(float, None, gt=0, doc="Divides data first; left out: 1.")
@@ -260,7 +260,7 @@ def _divide(array: Array, temperature: float | None) -> None:
 
 
 def _beyond(data: Array, length: Array | None, axis: int) -> Array | None:
-    """Which elements lie beyond `length`."""
+    """Mask of the elements beyond `length`."""
     if length is None:
         return None
     shape = [1] * data.ndim

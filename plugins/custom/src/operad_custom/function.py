@@ -82,7 +82,7 @@ class Function:
         return outputs[0] if isinstance(result, NDArray) else outputs
 
     def _gradients(self, output_grads: Sequence[NDArray], kinds: Sequence[str]) -> list[NDArray]:
-        """What `backward` gives, one array for each input, as that was."""
+        """Gradients that `backward` returns, one array for each input, of the input's kind."""
         self._check_unchanged()
         name = f"{type(self).__name__}.backward"
         grads = _arrays(self.backward(*output_grads), name)

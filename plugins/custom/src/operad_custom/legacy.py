@@ -16,7 +16,7 @@ _numbers: Final = itertools.count()
 
 
 class PythonOp:
-    """What both have in common; an instance is an operator, and calling it makes a symbol.
+    """Base class of both; an instance is an operator, and calling it makes a symbol.
 
     Args:
         need_top_grad: What `need_top_grad()` gives.
@@ -66,7 +66,7 @@ class PythonOp:
     def declare_backward_dependency(
         self, out_grad: list[int], in_data: list[int], out_data: list[int]
     ) -> list[int]:
-        """Which numbers of arrays `backward` reads."""
+        """Numbers of the arrays that `backward` reads."""
         return [*(out_grad if self.need_top_grad() else ()), *in_data, *out_data]
 
     def _lent(self, arrays: Sequence[Any]) -> list[Any]:

@@ -19,7 +19,7 @@ _SHAPES: Final = {"shape": [(4, 5), (3,), (-1, 2), (2, 3, 4)]}
 
 
 class _OfShape(OperatorProperty):
-    """What the two have in common."""
+    """Base class of the two operators."""
 
     shape = _SHAPE
 
@@ -32,7 +32,7 @@ class _OfShape(OperatorProperty):
 
     @property
     def axes(self) -> int:
-        """How many coordinates a point has."""
+        """Number of coordinates of a point."""
         return len(self.shape)
 
 

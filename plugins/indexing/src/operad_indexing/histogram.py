@@ -30,7 +30,7 @@ def _counted(data: Array, *bins: Array, bin_cnt: Any, range: Any) -> tuple[Array
 
 @operator("_histogram")
 class histogram(OperatorProperty):
-    """How many elements lie in each bin: from its lower edge up to, but without, its upper one.
+    """Number of elements in each bin: from its lower edge up to, but without, its upper one.
 
     The last bin has its upper edge too; what lies in no bin, and NaN, is not counted. The numbers have no
     gradient.

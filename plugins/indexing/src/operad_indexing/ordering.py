@@ -93,7 +93,7 @@ def _values(data: Array, axis: int | None, is_ascend: bool, k: int = 0) -> Array
 
 
 def _top(data: Array, axis: int | None, k: int, ret_typ: str, is_ascend: bool) -> Any:
-    """What `topk` gives."""
+    """Result of `topk`."""
     order = _numbers(data, axis, is_ascend, k)
     if ret_typ == "indices":
         return order

@@ -1,4 +1,4 @@
-"""What the contract checks run points on, and compare them with."""
+"""Examples of points for the contract checks, and references to compare with."""
 
 from __future__ import annotations
 

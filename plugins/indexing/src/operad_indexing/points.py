@@ -145,7 +145,7 @@ _SHAPE: Final[Any] = param("shape", ge=0, doc="Shape of the output.")
 
 
 class _Scatter(OperatorProperty):
-    """What operators on values at points of a given shape have in common."""
+    """Base class of operators on values at points of a given shape."""
 
     shape = _SHAPE
     spec = "data:(*scattered(shape, M, I)), indices:any(M, *I) -> output:(*shape)"

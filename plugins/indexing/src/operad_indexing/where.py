@@ -21,7 +21,7 @@ from operad_sdk import (
 
 
 def _mask(condition: Array, ndim: int) -> Array:
-    """Where the condition holds, as a mask that broadcasts to `ndim` axes; NaN is not 0."""
+    """Mask of the condition that broadcasts to `ndim` axes; NaN is not 0."""
     holds: Array = condition if condition.dtype == np.bool_ else condition != 0
     return holds.reshape(holds.shape + (1,) * (ndim - holds.ndim))
 

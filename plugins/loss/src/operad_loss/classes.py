@@ -1,4 +1,4 @@
-"""What losses share: types, shapes and places of labels, and the softmax along an axis."""
+"""Base of losses: types, shapes and positions of labels, and the softmax along an axis."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def write_softmax(data: Array, axis: int, out: Array) -> None:
 
 
 def label_places(xp: Any, label: Array, classes: int) -> tuple[Any, Array]:
-    """Where an array of shape `label.shape + (classes,)` has the elements of the labelled classes.
+    """Index of the labelled classes' elements in an array of shape `label.shape + (classes,)`.
 
     Returns:
         An index of those elements, and 1 where the label is a class (0: the index there is of

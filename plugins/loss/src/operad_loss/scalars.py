@@ -1,4 +1,4 @@
-"""What the losses give, and the scalars whose gradients they give, for the contract checks.
+"""Values of the losses, and the scalars whose gradients they give, for the contract checks.
 
 Each is written from the loss's definition, not from the operator's gradient, so that the two check
 each other. Arrays are double precision.

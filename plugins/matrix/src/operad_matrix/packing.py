@@ -41,14 +41,14 @@ def _put(places: tuple[Array, Array], values: Array, matrices: Array) -> None:
 
 
 def _length(size: int, offset: int) -> Shape:
-    """How long the diagonal of a matrix of `size` rows is."""
+    """Length of the diagonal of a matrix of `size` rows."""
     if abs(offset) >= size > 0:
         raise ShapeError(f"A has matrices of shape {(size, size)}, expected more rows than offset {offset}")
     return (max(0, size - abs(offset)),)
 
 
 def _packed_length(size: int, offset: int) -> Shape:
-    """How many places the triangle of a matrix of `size` rows has."""
+    """Number of elements in the triangle of a matrix of `size` rows."""
     (rows,) = _length(size, offset)
     return (rows * (rows + 1) // 2,)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 MAX_AXES: Final = 32
-"""How many axes an array has at most, as in MXNet: a line for more would be as long as anybody asks."""
+"""Largest number of axes of an array, as in MXNet; it bounds the length of the shape lines."""
 
 
 def along(axis: int, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Which elements are normalized together, and how the work is cut into blocks.
+"""Groups of elements that are normalized together, and the cut of the work into blocks.
 
 Every operator here takes means over some axes, and has a gain and an offset for each place along one axis.
 Groups do not read each other, so the data is cut along an axis that no mean runs over, into blocks that
@@ -43,7 +43,7 @@ class Segments(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Groups:
-    """How data is divided into groups.
+    """Division of data into groups.
 
     Attributes:
         shape: The data's; GroupNorm's has its axis of channels split into groups and their channels.

@@ -49,7 +49,7 @@ def gradients_cost(call: KernelCall) -> Cost:
 
 
 def _segments(groups: Groups, *arrays: Array) -> Segments | None:
-    """How the loops see the arrays; None where they cannot."""
+    """Segments of the arrays for the loops; None where the loops cannot read the arrays."""
     return groups.segments if all(array.flags.c_contiguous for array in arrays) else None
 
 

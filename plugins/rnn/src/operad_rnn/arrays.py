@@ -27,7 +27,7 @@ class Weights(NamedTuple):
 
 @final
 class Saved(NamedTuple):
-    """What forward leaves for backward: (steps, batch, units) each; None where a cell has no such thing.
+    """Arrays that forward leaves for backward: (steps, batch, units) each; None where the cell has none.
 
     Attributes:
         gates: After activation, side by side.
@@ -40,7 +40,7 @@ class Saved(NamedTuple):
 
 @final
 class Bounds(NamedTuple):
-    """Where an LSTM's cell states are clipped; `stops_nan`: a NaN becomes the lower bound."""
+    """Bounds of an LSTM's cell states; `stops_nan`: a NaN becomes the lower bound."""
 
     lower: float
     upper: float

@@ -51,14 +51,14 @@ class Part(NamedTuple):
 
     @property
     def stop(self) -> int:
-        """Where it ends."""
+        """End of the part in `parameters`."""
         return self.start + prod(self.shape)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class PackedLayout:
-    """Where everything lies in the vector `parameters` of an `RNN`.
+    """Positions of everything in the vector `parameters` of an `RNN`.
 
     Attributes:
         mode: `rnn_relu`, `rnn_tanh`, `lstm` or `gru`.

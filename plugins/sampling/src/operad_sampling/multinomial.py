@@ -34,7 +34,7 @@ _CLASSES: Final = {
     "int32": 1 << 31,
     "uint8": 1 << 8,
 }
-"""How many classes an element type can number."""
+"""Number of classes that an element type can count."""
 
 
 def _drawn(batch: Shape, shape: Shape) -> Shape:

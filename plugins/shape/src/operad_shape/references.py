@@ -1,4 +1,4 @@
-"""What the contract checks compare with, parts by index lists and blocks by windows."""
+"""References for the contract checks, parts by index lists and blocks by windows."""
 
 from __future__ import annotations
 

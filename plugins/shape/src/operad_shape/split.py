@@ -120,7 +120,7 @@ class SliceChannel(LinkedAxes):
     def infer_shape_backward(
         self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
     ) -> list[PartialShape]:
-        """What the outputs say; an axis that is squeezed out is as long as there are outputs."""
+        """Infer shapes from the outputs; an axis that is squeezed out is as long as there are outputs."""
         (data,) = super().infer_shape_backward(in_shapes, out_shapes)
         if data is not None and self.squeeze_axis:
             place = normal_axis(self.axis, len(data))
