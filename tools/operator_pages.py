@@ -65,7 +65,7 @@ def _index(own: list[Distribution]) -> Iterator[str]:
 
 
 def _anchor(heading: str) -> str:
-    """As the usual renderers of Markdown make it."""
+    """Anchor of a heading, as the usual renderers of Markdown make it."""
     return re.sub(r"[^\w-]", "", heading.lower())
 
 

@@ -77,7 +77,7 @@ class Found(NamedTuple):
 
 
 def found_forms() -> tuple[dict[str, Found], dict[str, Found]]:
-    """By operator: the forward pass, and all gradients together."""
+    """Forms of operators, by name: of the forward pass, and of all gradients together."""
     forward, gradients = {}, {}
     for name in registry.list_operators(aliases=False):
         parts = _asked(name)
@@ -99,7 +99,7 @@ class Counts(NamedTuple):
 
 
 def counts(found: dict[str, Found]) -> Counts:
-    """Those of one part."""
+    """Numbers of operators by the forms of one part."""
     always = sum(not one.missing for one in found.values())
     never = sum(one.missing == one.asked for one in found.values())
     return Counts(len(found), always, len(found) - always - never, never)

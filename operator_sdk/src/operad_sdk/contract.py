@@ -113,11 +113,11 @@ class Contract:
         return self.inputs.get(name) or self.inputs.get(name.rstrip("0123456789"))
 
     def why_head_is_ignored(self, prop: OperatorProperty) -> str:
-        """Why the gradient does not depend on the head gradient, for these parameters; "": it does."""
+        """Reason why the gradient does not depend on the head gradient, for these parameters; "": it does."""
         return _reason(self.ignores_head_gradient, prop)
 
     def why_no_numeric_gradient(self, prop: OperatorProperty) -> str:
-        """Why the gradient is not that of the outputs, for these parameters; "": it is."""
+        """Reason why the gradient is not that of the outputs, for these parameters; "": it is."""
         return _reason(self.no_numeric_gradient, prop)
 
 

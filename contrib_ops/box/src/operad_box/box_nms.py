@@ -104,7 +104,7 @@ class box_nms(OperatorProperty):
                 )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says; a row has a place for all that it should hold."""
+        """Infer shapes from the shape line; rows must be long enough for all indices."""
         data = in_shapes[0]
         least = max(self.coord_start + 4, self.score_index + 1, self.id_index + 1)
         if data and data[-1] is not None and data[-1] < least:

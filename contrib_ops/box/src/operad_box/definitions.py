@@ -51,7 +51,7 @@ def box_iou(lhs: Array, rhs: Array, format: str) -> Array:
 
 
 def greedy(count: int, suppresses: Callable[[int, int], bool]) -> list[int]:
-    """Those of `count` boxes, best first, that none of them suppresses."""
+    """Numbers of the boxes that stay, out of `count`, best first: none that stays suppresses another."""
     stay: list[int] = []
     for n in range(count):
         if not any(suppresses(m, n) for m in stay):

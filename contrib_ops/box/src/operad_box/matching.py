@@ -37,7 +37,7 @@ def matches(xp: Any, overlap: Array, threshold: float) -> Array:
 
 
 def hardest(xp: Any, scores: Array, candidates: Array, count: int) -> Array:
-    """Those `count` candidates whose probability of the first class is least; of equal ones the first.
+    """Choose the `count` candidates of least probability for the first class; of equal ones the first.
 
     Args:
         scores: One row per class, one column per anchor, before the softmax.

@@ -112,7 +112,7 @@ class Correlation(OperatorProperty):
         return int((2 * (self.max_displacement // self.stride2) + 1) ** 2)
 
     def infer_shape(self, in_shapes: Any) -> Any:
-        """As the line says, where at least one patch fits into the maps."""
+        """Infer shapes from the shape line, where at least one patch fits into the maps."""
         inferred = super().infer_shape(in_shapes)
         found = inferred[1][0]
         if found is not None and 0 in found[2:]:

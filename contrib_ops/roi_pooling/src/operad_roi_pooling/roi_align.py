@@ -135,7 +135,7 @@ class ROIAlign(OperatorProperty):
         return f"data:(N, {self.bins}*C, H, W), rois:(R, 5) -> output:(R, C, *pooled_size)"
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says; interpolation needs a pixel."""
+        """Infer shapes from the shape line; interpolation needs a pixel."""
         data = in_shapes[0]
         if data is not None and 0 in data[2:]:
             raise ShapeError(f"{self.name}: data has shape {data}, expected at least one pixel")

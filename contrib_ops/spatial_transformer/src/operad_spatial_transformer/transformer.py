@@ -62,7 +62,7 @@ class SpatialTransformer(OperatorProperty):
         check_target(self.name, self.target_shape)
 
     def infer_shape(self, in_shapes: Any) -> Any:
-        """As the line says, where there is something to sample."""
+        """Infer shapes from the shape line, where there is something to sample."""
         inferred = super().infer_shape(in_shapes)
         check_image(self.name, inferred[0][0])
         return inferred
@@ -76,7 +76,7 @@ class SpatialTransformer(OperatorProperty):
             sample(image, points, target)
 
     def data_grad(output_grad: Array, grid: Array, data_grad: Array) -> None:
-        """As of `BilinearSampler`."""
+        """Gradient of the data, as of `BilinearSampler`."""
         for head, points, target in zip(output_grad, grid, data_grad, strict=True):
             image_gradient(head, points, target)
 

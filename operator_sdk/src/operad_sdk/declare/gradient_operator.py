@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     pass
 
 ArrayFunction = Callable[[Any, Sequence[Any]], Sequence[Any]]
-"""Of an `OpContext` and arrays; gives arrays."""
+"""Function of an `OpContext` and arrays that returns arrays."""
 
 _GOLDEN: Final = (5**0.5 - 1) / 2
 _COST: Final = 4.0  # times that of reading and writing everything once

@@ -1,4 +1,4 @@
-"""From the gradients that an operator declares to the operator that computes them."""
+"""Construction of the operator that computes an operator's gradients, from their declarations."""
 
 from __future__ import annotations
 

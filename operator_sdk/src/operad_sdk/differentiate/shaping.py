@@ -95,7 +95,7 @@ def _stacked(arrays: Sequence[Any], axis: int = 0) -> Any:
 
 
 def _padded(array: Any, pad_width: Any, mode: str = "constant", constant_values: float = 0) -> Any:
-    """With a constant; other modes repeat elements, and have no rule."""
+    """Pad with a constant; other modes repeat elements, and have no rule."""
     if mode != "constant":
         raise TraceError(f"numpy.pad with mode={mode!r} has no derivative in operad_sdk.differentiate")
     widths = np.broadcast_to(pad_width, (array.ndim, 2))

@@ -64,7 +64,7 @@ _TINY: Final = 1e-17
 """Size below which gamma(x) is 1 / x."""
 _ERFC_IS_ZERO: Final = 28.0
 _FACTORIALS: Final = np.array([float(math.factorial(n)) for n in range(23)])
-"""Those that float64 holds exactly."""
+"""Factorials that float64 holds exactly."""
 
 
 def _in_float64(function: Callable[[Array], Array]) -> Callable[[npt.NDArray[Any]], npt.NDArray[Any]]:

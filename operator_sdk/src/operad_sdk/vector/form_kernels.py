@@ -71,7 +71,7 @@ def _only(part: str, _: OperatorProperty) -> tuple[str]:
 
 
 def _refusal(part: str, call: KernelCall, is_large: bool) -> str | None:
-    """Why a form does not compute a part of a call."""
+    """Reason why a form does not compute a part of a call; None where it does."""
     types = {dtype for dtype in call.in_types if dtype.kind == "f"}
     if len(types) != 1 or not types <= {np.dtype(np.float32), np.dtype(np.float64)}:
         return "vector code computes in float32 and float64"

@@ -92,7 +92,7 @@ def host() -> Machine:
 
 
 def reason_against() -> str | None:
-    """Why there is no vector code in this process, whatever the kernel; None if there is.
+    """Reason why there is no vector code in this process, whatever the kernel; None if there is.
 
     Asked without importing llvmlite, but for the first time where it is installed.
     """
