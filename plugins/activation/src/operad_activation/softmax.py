@@ -85,7 +85,7 @@ class _AlongAxis(OperatorProperty):
     element_cost = 3
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As `spec`, where the axis is there."""
+        """Infer shapes from `spec`, where the axis is there."""
         if in_shapes[0] is not None and not -len(in_shapes[0]) <= self.axis < len(in_shapes[0]):
             ndim = len(in_shapes[0])
             raise ParamError(

@@ -136,7 +136,7 @@ class Custom(RegisteredOperator):
         self._bind({key: str(value) for key, value in params.items() if key not in declared})
 
     def get_params(self) -> dict[str, str]:
-        """With those of the registered class."""
+        """Parameters, with those of the registered class."""
         return {"op_type": self.op_type, **self._given}
 
 

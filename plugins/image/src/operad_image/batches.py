@@ -31,7 +31,7 @@ STAGES: Final = ("read", "decode", "augment", "compile", "copy")
 _UNIT: Final = 8
 _MOST_KEPT_BYTES: Final = 1 << 25
 _OWN_REFERENCES: Final = 3
-"""Of a free array: the list's, the loop variable's, and that of the function that counts."""
+"""References of a free array: the list's, the loop variable's, and that of the function that counts."""
 
 
 @final

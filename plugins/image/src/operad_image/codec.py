@@ -35,7 +35,7 @@ _BEGIN: Final = b"\xff\xd8"
 _END: Final = b"\xff\xd9"
 _SCAN: Final = re.compile(rb"\xff\xda")  # a fifth of what `bytes.count` takes
 _MOST_SCANS: Final = 100
-"""Of a JPEG. Each goes over all pixels, and an empty one has ten bytes; encoders make 10, or 64 at most."""
+"""Most scans of a JPEG. Each goes over all pixels, and an empty one has ten bytes; encoders make 10 to 64."""
 _PIXELS_OF_SCANS: Final = 16
 """Times the most pixels of an image: what all scans together may go over."""
 # Between the segments before the picture, which some cameras leave there; before the end, 0xd9, it is damage.

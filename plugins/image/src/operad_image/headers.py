@@ -40,7 +40,7 @@ class Header(NamedTuple):
 
 
 PIXELS_IN_A_BYTE: Final = 512
-"""Of a JPEG at most: each block of 8x8 pixels has a code for its mean, of one bit or more."""
+"""Most pixels per byte of a JPEG: each block of 8x8 pixels has a code for its mean, of one bit or more."""
 _DEFLATED_IN_A_BYTE: Final = 1032
 """Bytes that one byte of zlib's becomes at most."""
 

@@ -19,7 +19,7 @@ Groups = Sequence[type[Any]]
 
 
 def signature(groups: Groups) -> Signature:
-    """Of all parameters together, for `help`."""
+    """Signature of all parameters together, for `help`."""
     found = [
         Parameter(
             field.name,

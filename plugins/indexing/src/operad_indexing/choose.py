@@ -90,7 +90,7 @@ class pick(Lookup):
     )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says; an index that is not known lacks the axis."""
+        """Infer shapes from the shape line; an index that is not known lacks the axis."""
         if self.axis is None:
             raise ParamError("pick: axis is None, expected a number: pick takes an element of each row")
         data, index = in_shapes
@@ -110,7 +110,7 @@ class pick(Lookup):
     def data_grad(
         output_grad: Array, op_ctx: OpContext, index: Array, axis: int, mode: str, data_grad: Array
     ) -> None:
-        """To the elements that were picked, each of which is picked once."""
+        """Add the gradient to the elements that were picked, each of which is picked once."""
         places = _along(index, data_grad.shape, axis, mode)
         data_grad[elements(op_ctx.xp, places, axis)] += output_grad.reshape(places.shape)
 
@@ -155,7 +155,7 @@ class batch_take(Lookup):
     )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says, with one index for each row."""
+        """Infer shapes from the shape line, with one index for each row."""
         a, indices = in_shapes
         if a is not None and indices is not None and None not in a and None not in indices:
             rows = prod(a[:-1])  # type: ignore[arg-type]
@@ -174,7 +174,7 @@ class batch_take(Lookup):
 
     @gradient(accumulate=True)
     def a_grad(output_grad: Array, op_ctx: OpContext, indices: Array, a_grad: Array) -> None:
-        """To the elements that were taken, each of which is taken once."""
+        """Add the gradient to the elements that were taken, each of which is taken once."""
         places = placed(indices.reshape(-1), a_grad.shape[-1], "clip")
         rows = op_ctx.xp.unravel_index(op_ctx.xp.arange(places.size), a_grad.shape[:-1])
         a_grad[(*rows, places)] += output_grad.reshape(-1)

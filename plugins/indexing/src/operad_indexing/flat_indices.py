@@ -68,7 +68,7 @@ class ravel_multi_index(_OfShape):
     )
 
     def forward(data: Array, shape: Shape, output: Array) -> None:
-        """By Horner's rule."""
+        """Compute flat indices by Horner's rule."""
         number = whole(data[0])
         for length, row in zip(shape[1:], data[1:], strict=True):
             number = number * length + whole(row)

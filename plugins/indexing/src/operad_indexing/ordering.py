@@ -75,7 +75,7 @@ _FUNCTIONS: Final[dict[str, Callable[..., Shape]]] = {
 
 
 def _numbers(data: Array, axis: int | None, is_ascend: bool, k: int = 0) -> Array:
-    """By pairwise comparison, for the contract checks: how many come before each."""
+    """Order by pairwise comparison, for the contract checks: a number's rank counts those before it."""
     rows = data.reshape(1, -1) if axis is None else np.moveaxis(data, axis, -1)
     mine, other, number = rows[..., :, None], rows[..., None, :], np.arange(rows.shape[-1])
     is_before = np.less(other, mine) if is_ascend else np.greater(other, mine)

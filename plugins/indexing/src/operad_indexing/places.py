@@ -37,5 +37,5 @@ class Lookup(OperatorProperty):
     """An operator that reads no more of its first argument than it gives."""
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
-        """As for the outputs: however large a table is, a few of its rows are had at once."""
+        """Cost of the indices and outputs: a call reads a few rows of a table, however large it is."""
         return Cost(size_bytes=2 * moved_bytes([*in_shapes[1:], *out_shapes]), beside_us=4)

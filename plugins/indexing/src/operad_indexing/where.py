@@ -75,7 +75,7 @@ class where(OperatorProperty):
     )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says, where the condition fits."""
+        """Infer shapes from the shape line, where the condition fits."""
         (condition, x, y), outputs, states = super().infer_shape(in_shapes)
         if condition is not None and x is not None:
             expected = x if len(condition) == len(x) else x[:1]

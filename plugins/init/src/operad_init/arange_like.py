@@ -50,5 +50,5 @@ class ArangeLike(OperatorProperty):
     contract = Contract(reference=_reference)
 
     def forward(output: Array, start: float, step: float, repeat: int) -> None:
-        """From the place of each number; `data` gives only its shape."""
+        """Compute each number from its position; `data` gives only its shape."""
         fill_spaced(output, start, step, repeat)

@@ -66,7 +66,7 @@ class Arange(OperatorProperty):
     def forward(
         output: Array, start: float, stop: float | None, step: float, repeat: int, infer_range: bool
     ) -> None:
-        """From the place of each number."""
+        """Compute each number from its position."""
         fill_spaced(output, 0.0 if stop is None and not infer_range else start, step, repeat)
 
 
@@ -97,5 +97,5 @@ class Linspace(OperatorProperty):
     )
 
     def forward(output: Array, op_ctx: OpContext, start: float, stop: float, endpoint: bool) -> None:
-        """From the place of each number; the last one is exact."""
+        """Compute each number from its position; the last one is exact."""
         output[...] = op_ctx.xp.linspace(start, stop, output.size, endpoint=endpoint)

@@ -141,7 +141,7 @@ class DistStore(KVStore):
         return list(self._courier.ask(lambda: self._transport.gather(number)))
 
     def state_dict(self) -> dict[str, Any]:
-        """Whose it is, and what compression has held back of all that was pushed, for `load_state_dict`."""
+        """State for `load_state_dict`: the rank, the number of workers, and the residuals of compression."""
         kept = self._courier.ask(lambda: [[key, array.copy()] for key, array in self._residuals.items()])
         return {"rank": self.rank, "num_workers": self.num_workers, "residuals": kept}
 

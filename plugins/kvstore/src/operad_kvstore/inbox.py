@@ -49,7 +49,7 @@ class Standing(NamedTuple):
 
 @final
 class Inbox:
-    """Up to where a server has the messages of each worker.
+    """Number of the last message of each worker that a server has.
 
     Attributes:
         barriers: How many barriers each rank has called, in all its lives.
@@ -127,5 +127,5 @@ class Inbox:
 
     @property
     def ranks(self) -> list[int]:
-        """Those of whom something has come."""
+        """Ranks of which a message has come."""
         return list(self._seen)

@@ -94,7 +94,7 @@ class Members:
         return self.finished if self._on_loss == "wait" else self.lost.keys()
 
     def find_silent(self) -> list[int]:
-        """Those that are lost from now on because they were not heard of."""
+        """Ranks that are lost from now on, since they sent nothing for too long."""
         limit = self._now() - self._silence_s
         silent = [rank for rank, at in self._heard.items() if at < limit and rank not in self.lost]
         for rank in silent:
@@ -103,7 +103,7 @@ class Members:
 
     @property
     def present(self) -> list[int]:
-        """Those that are not lost; they include those that have not been heard of yet."""
+        """Ranks that are not lost; they include those that have sent nothing yet."""
         return [rank for rank in range(self.num_workers) if rank not in self.lost]
 
     @property
@@ -113,7 +113,7 @@ class Members:
 
     @property
     def expected(self) -> list[int]:
-        """Those without whom no round is complete: all, or where the others go on those that take part."""
+        """Ranks that a round needs: all, or where the others go on those that take part."""
         if self._on_loss != "shrink":
             return list(range(self.num_workers))
         return [rank for rank in self.present if rank not in self.arriving]

@@ -55,7 +55,7 @@ class KeyRounds:
         return self.done + len(self._pushed.get(rank, ()))
 
     def lacking(self, ranks: Collection[int], clock: int) -> list[int]:
-        """Of some ranks, those without whom round `clock` cannot be complete."""
+        """Ranks out of `ranks` whose push round `clock` still needs."""
         if self.done >= clock:
             return []
         return [rank for rank in sorted(ranks) if self.count(rank) < clock]

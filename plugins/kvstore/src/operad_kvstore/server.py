@@ -157,7 +157,7 @@ class Server:
             return tuple(self._rounds[key].done for key in keys)
 
     def counts(self, rank: int) -> dict[Key, int]:
-        """Of each key the last round that has a push of a worker, or needs none of it any more."""
+        """Last round of each key that has a push of a worker, or needs none of it any more."""
         with self._changed:
             return {key: rounds.count(rank) for key, rounds in self._rounds.items()}
 

@@ -26,7 +26,7 @@ class Awaited(NamedTuple):
     def lacking(
         self, ranks: Sequence[int], barriers: Mapping[int, int], rounds: Mapping[Key, KeyRounds]
     ) -> list[int]:
-        """Of some ranks, those without whom it cannot be complete.
+        """Ranks out of `ranks` that the event still needs.
 
         Args:
             ranks: Those that take part.

@@ -14,7 +14,7 @@ import numpy as np
 from operad_sdk import Array
 
 LARGEST_LOSS: Final = -log(1e-8)
-"""Of an item of `softmax_cross_entropy`: a probability below 1e-8 counts as that."""
+"""Largest loss of an item of `softmax_cross_entropy`: a probability below 1e-8 counts as that."""
 
 
 def prediction(data: Array, *label: Array) -> Array:

@@ -173,7 +173,7 @@ class SoftmaxOutput(LabelledProperty):
         return out.reshape(len(out), -1)
 
     def _scale(self, label: Array, rows: Array) -> float:
-        """In MXNet `multi_output` divides by the places of an item as well, unless by valid labels."""
+        """Scale of the gradient; as in MXNet, `multi_output` divides it by an item's positions."""
         scale = float(self.grad_scale)
         if self.normalization == "valid":
             return scale / max(int((label != self.ignore_label).sum()), 1)

@@ -60,7 +60,7 @@ class Gelqf(MatrixOperator):
 
 
 def _eigenvectors_and_values(A: Array) -> tuple[Array, Array]:
-    """By the factorization of matrices that need not be symmetric, for the contract checks."""
+    """Factorize as matrices that need not be symmetric, for the contract checks."""
     values, columns = np.linalg.eig(A)
     order = values.argsort(-1)
     rows = np.take_along_axis(transposed(columns), order[..., None], -2)

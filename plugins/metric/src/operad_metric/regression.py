@@ -111,7 +111,7 @@ class _Moments:
 
     @classmethod
     def of(cls, x: Any, y: Any) -> Self:
-        """Those of a sample."""
+        """Moments of a sample."""
         sample = np.stack([x, y]).astype(np.float64)
         means = sample.mean(axis=1) if sample.size else np.zeros(2)
         deviations = sample - means[:, None]

@@ -28,7 +28,7 @@ _MAGIC: Final = b"operad training state 1 "
 _HEADER_BYTES: Final = len(_MAGIC) + 64 + 1
 _ARRAY, _BYTES, _SCALAR = "$array", "$bytes", "$scalar"
 _ENCRYPTED: Final = 1
-"""Of a zip file's flags."""
+"""Bit of a zip file's flags."""
 _HEAD: Final = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '([<|][biuf]\d{1,2})', 'fortran_order': (True|False), "
     rb"'shape': \(([\d, ]{0,200})\), \} *\n",

@@ -35,7 +35,7 @@ def rand_zipfian(
 
 
 def sym_rand_zipfian(true_classes: Symbol, num_sampled: int, range_max: int) -> tuple[Symbol, Symbol, Symbol]:
-    """As of arrays, see `rand_zipfian`."""
+    """`rand_zipfian` for symbols."""
     drawn = sym.random.uniform(0, math.log(range_max + 1), shape=(num_sampled,), dtype="float64")
     found: tuple[Symbol, Symbol, Symbol] = _zipfian(drawn, true_classes, num_sampled, range_max)
     return found

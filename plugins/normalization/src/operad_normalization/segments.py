@@ -64,7 +64,7 @@ def standardize(
     mean: Array,
     variance: Array,
 ) -> None:
-    """As `operad_normalization.standardize.standardize`."""
+    """`operad_normalization.standardize.standardize` with compiled loops."""
     segments = _segments(groups, data, output)
     if segments is None:
         blocks.standardize(op_ctx, groups, data, gamma, beta, eps, output, mean, variance)
@@ -91,7 +91,7 @@ def apply_statistics(
     mean: Array,
     inverse: Array,
 ) -> None:
-    """As `operad_normalization.standardize.apply_statistics`."""
+    """`operad_normalization.standardize.apply_statistics` with compiled loops."""
     segments = _segments(groups, data, output)
     if segments is None:
         blocks.apply_statistics(op_ctx, groups, data, gamma, beta, output, mean, inverse)
@@ -117,7 +117,7 @@ def sums_of_gradients(
     data_grad: Array | None,
     is_given: bool,
 ) -> Array:
-    """As `operad_normalization.standardize.sums_of_gradients`."""
+    """`operad_normalization.standardize.sums_of_gradients` with compiled loops."""
     arrays = (output_grad, data) if data_grad is None else (output_grad, data, data_grad)
     segments = _segments(groups, *arrays)
     if segments is None:

@@ -264,7 +264,7 @@ class Optimizer(metaclass=Suggesting):
         return {"wd": self._get_wd(index), **self.common_of_several()}
 
     def common_of_several(self) -> dict[str, float]:
-        """Those that operators on several weights have once for all of them."""
+        """Parameters that operators on several weights have once for all of them."""
         given = {"rescale_grad": self.rescale_grad}
         if self.clip_gradient is not None:
             given["clip_gradient"] = self.clip_gradient

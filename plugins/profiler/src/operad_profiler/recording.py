@@ -95,7 +95,7 @@ moments: Final[list[Moment]] = []
 _windows: Final[list[tuple[float, float]]] = []
 """The times, from and to, in which was recorded; without the one that is open."""
 _open_since_s: Final[list[float]] = []
-"""Since when is recorded; empty: nothing is. Emptied by one `pop`, so that one thread ends recording."""
+"""Start of the open recording; empty: there is none. Emptied by one `pop`, so that one thread ends it."""
 _count: Final = {"events": 0}
 """Number of recorded operations and nodes; threads that count at once may lose a few."""
 

@@ -52,7 +52,7 @@ def dumps(reset: bool = False, format: str = "table", sort_by: str = "total", as
 
 
 def _json(by_name: dict[str, dict[str, Figures]], nodes: NodeTable) -> str:
-    """In MXNet's structure, with the nodes and threads beside it."""
+    """JSON in MXNet's structure, with the nodes and threads beside it."""
     found: dict[str, Any] = {
         "Time": {
             category: {

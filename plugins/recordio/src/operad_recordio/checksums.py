@@ -55,7 +55,7 @@ class Checksums:
 
     @classmethod
     def of(cls, path: str) -> Checksums:
-        """Of the record file `path`.
+        """Checksums of the record file `path`.
 
         Raises:
             FormatError: There is no sidecar, or it is damaged.
@@ -106,6 +106,6 @@ class Checksums:
             )
 
     def next_offset(self, offset: int) -> int:
-        """Of the first record at `offset` or behind it; the bytes of the whole file where there is none."""
+        """Offset of the first record at `offset` or behind it; the file's size where there is none."""
         number = int(np.searchsorted(self._offsets, offset))
         return self._size if number == len(self._offsets) else int(self._offsets[number])

@@ -98,7 +98,7 @@ class Cursor:
         return self._read()
 
     def _read(self) -> bytes | None:
-        """As `read`, whatever stands there."""
+        """Read the next record slowly, and treat damage as `on_error` says."""
         while self._at < self._stop:
             at = self._at
             try:

@@ -78,7 +78,7 @@ class RecordPart:
         return PartReader(spans, self._on_error, self._skip_limit, self.skipped)
 
     def offsets(self) -> list[np.ndarray[Any, Any]]:
-        """Of each file the offsets, in bytes, at which the records of this part begin.
+        """Offsets in each file, in bytes, at which the records of this part begin.
 
         Heads are read and payloads are not. Where a head is damaged the next one is looked for.
         """

@@ -20,7 +20,7 @@ class Weights(NamedTuple):
 
     @classmethod
     def of(cls, arrays: Mapping[str, Array], cell: str) -> Self:
-        """Those of `cell` among all arrays of a network by name."""
+        """Arrays of `cell` among all arrays of a network by name."""
         names = ("i2h_weight", "h2h_weight", "h2r_weight", "i2h_bias", "h2h_bias")
         return cls(*(arrays.get(f"{cell}_{name}") for name in names))
 

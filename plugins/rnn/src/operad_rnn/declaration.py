@@ -65,7 +65,7 @@ class RecurrentProperty(OperatorProperty):
 
     @property
     def directions(self) -> int:
-        """Of each layer."""
+        """Number of directions of each layer."""
         return 2 if self.bidirectional else 1
 
     @property

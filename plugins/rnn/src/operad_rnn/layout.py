@@ -32,7 +32,7 @@ GATES: Final[Mapping[str, tuple[str, ...]]] = {
     "lstm": ("_i", "_f", "_c", "_o"),
     "gru": ("_r", "_z", "_o"),
 }
-"""By mode, what MXNet's unfused cells append to `i2h` and `h2h` for each gate, in the order of the rows."""
+"""Suffixes behind `i2h` and `h2h` for each gate in MXNet's unfused cells, by mode, in the rows' order."""
 
 
 @final

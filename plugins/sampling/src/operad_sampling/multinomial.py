@@ -99,7 +99,7 @@ class SampleMultinomial(OperatorProperty):
         return "data:(*B, K) -> output:dtype(*drawn(B, shape))"
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says; there is a class to draw, and the output's type can number all."""
+        """Infer shapes from the shape line; there is a class to draw, and the output's type holds all."""
         inferred = super().infer_shape(in_shapes)
         classes = (inferred[0][0] or (None,))[-1]
         if classes == 0:

@@ -26,7 +26,7 @@ from operad.operator import MOST_TENSORS, OperatorProperty, check_argument_count
 T = TypeVar("T")
 
 _UNCHECKED_COUNT: Final = 1024
-"""So many inputs' names an operator may make before they are compared with the file."""
+"""Most names of inputs that an operator may make before they are compared with the file."""
 
 _LISTED: Final = 20
 """Most names of inputs that a message lists."""
@@ -211,7 +211,7 @@ _FLATTENING: Final = ("argmax", "argmin")
 """Operators whose axis of -1 meant all elements before MXNet 0.9.5, and has meant the last axis since."""
 
 _FIRST_VERSION: Final = 800
-"""Of files that do not name theirs."""
+"""Version of files that do not name theirs."""
 
 
 def _version(document: Any) -> int:

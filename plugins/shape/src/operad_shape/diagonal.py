@@ -11,7 +11,7 @@ from operad_shape.rearrange import normal_axis
 
 
 def _reference(data: Array, k: int, axis1: int, axis2: int) -> Array:
-    """By NumPy's own functions of that name, for the contract checks."""
+    """Diagonal by NumPy's own functions of that name, for the contract checks."""
     return np.diag(data, k) if data.ndim == 1 else np.diagonal(data, k, axis1, axis2)
 
 

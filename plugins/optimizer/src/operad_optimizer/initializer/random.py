@@ -119,7 +119,7 @@ class Orthogonal(Initializer):
         self.rand_type = rand_type
 
     def _init_weight(self, name: str, arr: NDArray) -> None:
-        """From the singular vectors of a random matrix."""
+        """Fill with the singular vectors of a random matrix."""
         rows, columns = arr.shape[0], prod(arr.shape[1:])
         random = nd.array(np.empty((rows, columns)), ctx=arr.ctx, dtype=np.float64)
         (draw_uniform if self.rand_type == "uniform" else draw_normal)(random, 1.0)

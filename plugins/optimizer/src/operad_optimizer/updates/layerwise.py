@@ -9,7 +9,7 @@ from operad_sdk import Array, define, param
 
 
 def _sum_of_squares(array: Array) -> Array:
-    """In float32 at least; partial sums in float64, so that the order of elements does not matter."""
+    """Sum squares in float32 at least; partial sums are float64, so that their order does not matter."""
     dtype = np.result_type(array.dtype, np.float32)
     return sum(np.square(part, dtype=dtype).sum(dtype=np.float64) for (part,) in blocks([array]))
 

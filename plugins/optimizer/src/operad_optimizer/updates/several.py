@@ -64,7 +64,7 @@ class SeveralTensors(OperatorProperty):
         self._check_rates()
 
     def rebound(self, values: Mapping[str, Any]) -> Self:
-        """As every operator's, where the new rates are as many as the tensors."""
+        """Operator with other values, where the new rates are as many as the tensors."""
         made = super().rebound(values)
         made._check_rates()
         return made
