@@ -177,8 +177,8 @@ class OneHot(Domain):
         """The 1 is anywhere."""
         values = np.zeros(shape)
         if values.size:
-            places = rng.integers(0, shape[self.axis], np.delete(shape, self.axis))
-            np.put_along_axis(values, np.expand_dims(places, self.axis), 1.0, self.axis)
+            positions = rng.integers(0, shape[self.axis], np.delete(shape, self.axis))
+            np.put_along_axis(values, np.expand_dims(positions, self.axis), 1.0, self.axis)
         return values
 
 

@@ -92,7 +92,7 @@ class BoundOperator(Operator):
                 firsts, IN_GRAD, typed, prop.broadcast_arguments, names, is_pointwise=is_pointwise
             )
             self._gradients = [Step(self, bound, layout, wide) for bound in gradients]
-            self._computed = {place for bound in gradients for place in bound.targets}
+            self._computed = {position for bound in gradients for position in bound.targets}
         if forward is not None:
             self._allow_direct(forward, gradients or (), wide)
 
@@ -174,24 +174,24 @@ class BoundOperator(Operator):
     ) -> list[CallTemplate]:
         """The gradients of which something is wanted, and what zeroes the others."""
         assert self._gradients is not None
-        rest = [OpReq.NULL if place in self._computed else wanted for place, wanted in enumerate(req)]
+        rest = [OpReq.NULL if position in self._computed else wanted for position, wanted in enumerate(req)]
         ins, outs, states = self._types
         types = [*ins, *outs, *outs, *ins, *states]
         templates = [
             step.template(req, types, self._extras(op_ctx, req, step))
             for step in self._gradients
-            if any(req[place] is not OpReq.NULL for place in step.targets)
+            if any(req[position] is not OpReq.NULL for position in step.targets)
         ]
         first = len(ins) + 2 * len(outs)
-        zero = [Place(first + place) for place, wanted in enumerate(rest) if wanted in _OVERWRITES]
-        return [*templates, *[CallTemplate(store, (place, 0)) for place in zero]]
+        zero = [Place(first + position) for position, wanted in enumerate(rest) if wanted in _OVERWRITES]
+        return [*templates, *[CallTemplate(store, (position, 0)) for position in zero]]
 
-    def like(self, group: str, place: int) -> tuple[Shape, DType]:
+    def like(self, group: str, position: int) -> tuple[Shape, DType]:
         """Shape and type of a target, also where there is no array for it."""
         if group == IN_GRAD:
-            return self._in[place]
+            return self._in[position]
         shapes: Any = self._prop.infer_shape([shape for shape, _ in self._in])[1]
-        return shapes[place], self._types[1][place]
+        return shapes[position], self._types[1][position]
 
     @cached_property
     def _types(self) -> Any:

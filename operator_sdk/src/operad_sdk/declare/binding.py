@@ -53,7 +53,7 @@ def _traced(declared: Declared, bound: Bound, names: Names) -> Bound:
     if declared.traced is None:
         return bound
     targets = declared.targets or tuple(
-        name for name, slot in names.backward_targets.items() if set(slot.places) <= set(bound.targets)
+        name for name, slot in names.backward_targets.items() if set(slot.positions) <= set(bound.targets)
     )
     instead = declared._replace(
         function=declared.traced, what=f"traced of {declared.what}", targets=targets, names=(), inplace=(),

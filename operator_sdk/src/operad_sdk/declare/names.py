@@ -41,12 +41,12 @@ class Slot(NamedTuple):
     """Position of a name's value in a group: one index, several, or none."""
 
     group: str
-    place: int | tuple[int, ...]
+    position: int | tuple[int, ...]
 
     @property
-    def places(self) -> tuple[int, ...]:
-        """The places as a tuple."""
-        return self.place if isinstance(self.place, tuple) else (self.place,)
+    def positions(self) -> tuple[int, ...]:
+        """The positions as a tuple."""
+        return self.position if isinstance(self.position, tuple) else (self.position,)
 
 
 ABSENT: Final = Slot(EXTRA, len(WORDS))
@@ -93,7 +93,7 @@ class Names:
     __slots__ = ("backward", "backward_targets", "forward", "forward_targets")
 
     def __init__(self, tensors: Tensors) -> None:
-        shared = {word: Slot(EXTRA, place) for place, word in enumerate(WORDS)}
+        shared = {word: Slot(EXTRA, position) for position, word in enumerate(WORDS)}
         shared |= {name: Slot(EXTRA, len(WORDS) + 1 + i) for i, name in enumerate(tensors.params)}
         shared |= _slots(AUX, tensors.states, tensors.declared_states, tensors.groups)
         arguments = _slots(IN_DATA, tensors.arguments, tensors.declared_arguments, tensors.groups)
@@ -114,7 +114,7 @@ class Names:
 def _slots(
     group: str, names: Sequence[str], declared: Sequence[str], groups: Mapping[str, Sequence[str]]
 ) -> dict[str, Slot]:
-    slots = {name: Slot(group, place) for place, name in enumerate(names)}
+    slots = {name: Slot(group, position) for position, name in enumerate(names)}
     for name in declared:
         if name in groups:
             slots[name] = Slot(group, tuple(names.index(member) for member in groups[name]))
@@ -124,4 +124,4 @@ def _slots(
 
 
 def _gradient_of(slot: Slot) -> Slot:
-    return slot if slot is ABSENT else Slot(IN_GRAD, slot.place)
+    return slot if slot is ABSENT else Slot(IN_GRAD, slot.position)

@@ -271,8 +271,8 @@ class OperatorProperty(ShapedProperty):
         """The arguments whose gradients are computed."""
         if self.has_gradient and not self._gradient_functions:
             return super().differentiable_inputs()
-        computed = {place for bound in self.binding.gradients for place in bound.targets}
-        return [place in computed for place in range(len(self.list_arguments()))]
+        computed = {position for bound in self.binding.gradients for position in bound.targets}
+        return [position in computed for position in range(len(self.list_arguments()))]
 
     def declare_backward_dependency(
         self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]

@@ -26,7 +26,7 @@ METHODS: Final[dict[str, Rule]] = {}
 """Methods of arrays by name; a rule takes the array and then the arguments."""
 
 FLAT: Final[set[Any]] = set()
-"""Functions whose derivative is 0 wherever they have one: comparisons, rounding, places of extrema."""
+"""Functions whose derivative is 0 wherever they have one: comparisons, rounding, positions of extrema."""
 
 _REDUCTIONS: Final[dict[Any, Rule]] = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min

@@ -39,7 +39,7 @@ def merge(ours: Path, base: Path, theirs: Path, *, is_addition: bool) -> tuple[b
 
     Args:
         is_addition: The template is the same, and theirs has more operators. Lines that both added at
-            one place are then both kept.
+            one position are then both kept.
 
     Raises:
         ScaffoldError: git is missing, or cannot merge.

@@ -48,7 +48,7 @@ class Layout(NamedTuple):
         kernel: The kernel for arrays that lie so.
         units: How many rows there are, or, where the kernel divides columns, columns.
         table: What the kernel's table holds; addresses are 0.
-        places: Where in the table each array's address stands.
+        positions: Where in the table each array's address stands.
         scratch_bytes: Scratch memory of each call.
         shares: The pairs of an input and a result that may lie at one address.
     """
@@ -56,7 +56,7 @@ class Layout(NamedTuple):
     kernel: Kernel
     units: int
     table: tuple[int, ...]
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
     scratch_bytes: int
     shares: frozenset[tuple[int, int]]
 
@@ -183,9 +183,9 @@ class CompiledForm:
         if kernel is None:
             kernel = self._kernels[pattern] = Kernel(text)
         table = [lengths[-1], *(space[axis] for axis in text.lengths), *lengths[:-1]]
-        places = []
+        positions = []
         for each in strides:
-            places.append(len(table))
+            positions.append(len(table))
             table += [0, *each]
         count = len(self.form.inputs)
         pairs = [(i, j) for i in range(count) for j in range(len(arrays) - count)]
@@ -193,7 +193,7 @@ class CompiledForm:
             (i, j) for i, j in pairs if strides[i] == strides[count + j] and text.may_share(i, j)
         )
         units = prod(lengths[:-1]) if text.has_rows else lengths[-1]
-        return Layout(kernel, units, tuple(table), tuple(places), text.scratch_bytes(lengths[-1]), shares)
+        return Layout(kernel, units, tuple(table), tuple(positions), text.scratch_bytes(lengths[-1]), shares)
 
     def _names(self) -> list[str]:
         return [*self.form.inputs, *(result.name or "the result" for result in self.form.results)]
@@ -235,8 +235,8 @@ class BoundKernel:
 
     def __init__(self, layout: Layout, arrays: Sequence[NDArray[Any]]) -> None:
         table = list(layout.table)
-        for place, array in zip(layout.places, arrays, strict=True):
-            table[place] = array.ctypes.data
+        for entry, array in zip(layout.positions, arrays, strict=True):
+            table[entry] = array.ctypes.data
         self._table = (ctypes.c_longlong * len(table))(*table)
         self._arrays = arrays
         self._call = layout.kernel.call

@@ -152,7 +152,7 @@ class CheckRun:
         operators: The operators checked.
         unusable: Operators that could not be checked: name and error.
         left: Operators that were not reached before the run was interrupted.
-        written: Examples that were written into docstrings, with their places, by operator.
+        written: Examples that were written into docstrings, with their positions, by operator.
         explains: Whether no check ran, and only the case plans are shown.
     """
 
