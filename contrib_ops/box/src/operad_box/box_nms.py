@@ -139,26 +139,26 @@ class box_nms(OperatorProperty):
         self._select(kept, op_ctx.xp, data, output0, output1)
 
     def _select(self, kept: Kept, xp: Any, data: Array, output0: Array, output1: Array) -> None:
-        place = slice(self.coord_start, self.coord_start + 4)
+        position = slice(self.coord_start, self.coord_start + 4)
         output0[...] = -1
         output1[...] = -1
         for image in np.ndindex(data.shape[:-2]):
             rows, output = data[image], output0[image]
             stay = self.stay(kept, xp, rows)
             output[: len(stay)] = rows[stay]
-            boxes = output[: len(stay), place]
+            boxes = output[: len(stay), position]
             boxes[...] = converted(boxes, self.in_format, self.out_format)
             output1[image][: len(stay)] = stay
 
     def data_grad(self, output0_grad: Array, output1: Array, data_grad: Array) -> None:
         """`d output0[n] / d data[stay[n]] = 1`, but for the conversion of coordinates."""
-        place = slice(self.coord_start, self.coord_start + 4)
+        position = slice(self.coord_start, self.coord_start + 4)
         data_grad[...] = 0
         for image in np.ndindex(output1.shape[:-1]):
             index, grad = output1[image], output0_grad[image]
             stay = index[index >= 0]
             rows = grad[: len(stay)].copy()
-            rows[:, place] = converted_grad(rows[:, place], self.in_format, self.out_format)
+            rows[:, position] = converted_grad(rows[:, position], self.in_format, self.out_format)
             data_grad[image][stay] = rows
 
 

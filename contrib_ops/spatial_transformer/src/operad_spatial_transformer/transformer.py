@@ -15,8 +15,8 @@ from operad_spatial_transformer.sampler import CUDNN_OFF, check_image, interpola
 def _reference(data: Array, loc: Array, target_shape: Shape) -> Array:
     """The pixels' positions under the map, and the image there."""
     y, x = np.meshgrid(*(np.linspace(-1, 1, length) for length in target_shape), indexing="ij")
-    place = np.stack([x, y, np.ones_like(x)])
-    return interpolated(data, np.einsum("nac,cij->naij", loc.reshape(-1, 2, 3), place))
+    homogeneous = np.stack([x, y, np.ones_like(x)])
+    return interpolated(data, np.einsum("nac,cij->naij", loc.reshape(-1, 2, 3), homogeneous))
 
 
 @operator("SpatialTransformer")

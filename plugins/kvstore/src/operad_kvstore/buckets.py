@@ -49,7 +49,7 @@ class Piece(NamedTuple):
     offset: int
 
     @property
-    def place(self) -> slice:
+    def span(self) -> slice:
         """Slice of the bucket that the array takes."""
         return slice(self.offset, self.offset + self.num_elements)
 
@@ -98,14 +98,14 @@ def cut_into_shards(num_elements: int, num_shards: int) -> list[slice]:
 def pack(bucket: Bucket, arrays: Mapping[Key, NDArray], flat: NDArray) -> None:
     """Copy the pieces of arrays into the flat array of a bucket. Waits for nothing."""
     for piece in bucket.pieces:
-        flat[piece.place] = _flat(arrays[piece.key])
+        flat[piece.span] = _flat(arrays[piece.key])
 
 
 def pack_now(bucket: Bucket, arrays: Mapping[Key, NDArray], flat: NDArray) -> None:
     """`pack` without operations of the engine: waits for the values of arrays. Nobody else has `flat`."""
     values = np.from_dlpack(flat)
     for piece in bucket.pieces:
-        values[piece.place] = np.from_dlpack(arrays[piece.key]).reshape(-1)
+        values[piece.span] = np.from_dlpack(arrays[piece.key]).reshape(-1)
 
 
 def unpack(bucket: Bucket, flat: NDArray, arrays: Mapping[Key, NDArray]) -> None:
@@ -117,7 +117,7 @@ def unpack(bucket: Bucket, flat: NDArray, arrays: Mapping[Key, NDArray]) -> None
         arrays: Contiguous ones, as those are that a store has made.
     """
     for piece in bucket.pieces:
-        _flat(arrays[piece.key])[:] = flat[piece.place]
+        _flat(arrays[piece.key])[:] = flat[piece.span]
 
 
 def _flat(array: NDArray) -> NDArray:
@@ -125,7 +125,7 @@ def _flat(array: NDArray) -> NDArray:
 
 
 def _length(pieces: Sequence[Piece]) -> int:
-    return pieces[-1].place.stop if pieces else 0
+    return pieces[-1].span.stop if pieces else 0
 
 
 def _closed(dtype: np.dtype[Any], pieces: Sequence[Piece]) -> Bucket:

@@ -120,11 +120,11 @@ class DistStore(KVStore):
         if len(of_shards) == 1:
             write_atomically(fname, of_shards[0])
             return
-        places = {
+        spread = {
             name: (known.shape, [part.home for part in self._transport.parts(name)])
             for name, known in self._table.items()
         }
-        write_atomically(fname, self._updates.join_states(of_shards, dump_optimizer, places))
+        write_atomically(fname, self._updates.join_states(of_shards, dump_optimizer, spread))
 
     def load_optimizer_states(self, fname: str | Path) -> None:
         """Take over the file that rank 0 has. Every worker calls this."""

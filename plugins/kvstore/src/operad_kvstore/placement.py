@@ -2,7 +2,7 @@
 
 A key belongs to the server with the fewest bytes when it is placed. One of more than a million elements is
 spread over all servers where what moves it treats every element for itself: one part for each server, in the
-order of their numbers. All workers place the same keys in the same order, and so come to the same places.
+order of their numbers. All workers place the same keys in the same order, and so come to the same parts.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Extent(NamedTuple):
 
 @final
 class Placement:
-    """The places of keys.
+    """The parts of keys.
 
     Args:
         num_servers: How many servers there are.

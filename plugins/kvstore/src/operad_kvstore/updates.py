@@ -13,7 +13,7 @@ from operad.files import read_bytes, write_atomically
 from operad_kvstore.keys import Key
 from operad_kvstore.states import joined_state
 
-Place = tuple[tuple[int, ...], Sequence[int]]
+Spread = tuple[tuple[int, ...], Sequence[int]]
 Update = Callable[[Key, NDArray, NDArray], None]
 
 
@@ -115,14 +115,14 @@ class Updates:
         updater.states = {key: function(key, state) for key, state in updater.states.items() if key in keys}
 
     def join_states(
-        self, of_shards: Sequence[bytes], dump_optimizer: bool, places: Mapping[Key, Place]
+        self, of_shards: Sequence[bytes], dump_optimizer: bool, spread: Mapping[Key, Spread]
     ) -> bytes:
         """The states that several shards have, as one, which the optimizer has from now on.
 
         Args:
             of_shards: What `states` of each gave.
             dump_optimizer: As in `states`.
-            places: By key the whole array's shape, and the shards that have it, in the order of its elements.
+            spread: By key the whole array's shape, and the shards that have it, in the order of its elements.
         """
         updater = self._updater("save_optimizer_states")
         kept: list[dict[Any, Any]] = []
@@ -133,7 +133,7 @@ class Updates:
             counts |= updater.optimizer._index_update_count
         updater.states = {
             key: joined_state([kept[shard][key] for shard in shards], shape)
-            for key, (shape, shards) in places.items()
+            for key, (shape, shards) in spread.items()
             if key in kept[shards[0]]
         }
         updater.optimizer._index_update_count.update(counts)
