@@ -64,7 +64,7 @@ def _logarithms_of_shares(data: Array, *length: Array, axis: int, temperature: f
 
 def _lines(shape: Shape, axis: int) -> Shape:
     """`shape` without `axis`."""
-    return tuple(length for place, length in enumerate(shape) if place not in (axis, axis + len(shape)))
+    return tuple(length for position, length in enumerate(shape) if position not in (axis, axis + len(shape)))
 
 
 class _AlongAxis(OperatorProperty):

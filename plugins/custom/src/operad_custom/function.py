@@ -49,8 +49,8 @@ class Function:
         """Raise GradientError if a saved array was written after it was saved."""
         changed = None if self._versions is None else self._versions.first_changed()
         if changed is not None:
-            places = [i for i, x in enumerate(self.saved_tensors) if isinstance(x, NDArray)]
-            what = f"saved_tensors[{places[changed]}]"
+            positions = [i for i, x in enumerate(self.saved_tensors) if isinstance(x, NDArray)]
+            what = f"saved_tensors[{positions[changed]}]"
             raise autograd.overwritten(f"backward of {type(self).__name__}", what, "it was saved")
 
     def forward(self, *inputs: Any) -> Any:

@@ -23,7 +23,7 @@ from operad.profiler import laps
 
 Array = np.ndarray[Any, Any]
 Fill = Callable[[int, Array, Array, "Workspace"], None]
-"""Writes the image of a number, and its labels, into their places of a batch."""
+"""Writes the image of a number, and its labels, into their positions of a batch."""
 
 STAGES: Final = ("read", "decode", "augment", "compile", "copy")
 """Stages whose end `fill` reports by `Workspace.lap`; `compile` comes once."""

@@ -156,17 +156,17 @@ def _tiff(content: bytes) -> Header:
     at += struct.calcsize(order + count_of)
     tags: dict[int, int] = {}
     for number in range(min(count, 4096)):
-        place = at + entry * number
-        tag, kind = struct.unpack_from(order + "HH", content, place)
+        offset = at + entry * number
+        tag, kind = struct.unpack_from(order + "HH", content, offset)
         code = _TIFF_TYPES.get(kind)
-        (values,) = struct.unpack_from(order + word, content, place + 4)
-        place += 4 + struct.calcsize(order + word)
+        (values,) = struct.unpack_from(order + word, content, offset + 4)
+        offset += 4 + struct.calcsize(order + word)
         if code is None or not values:
             continue
         if values * struct.calcsize(order + code) > struct.calcsize(order + word):
-            (place,) = struct.unpack_from(order + word, content, place)
+            (offset,) = struct.unpack_from(order + word, content, offset)
         # Of a tag that is there twice the larger counts.
-        tags[tag] = max(tags.get(tag, 0), *struct.unpack_from(order + code, content, place))
+        tags[tag] = max(tags.get(tag, 0), *struct.unpack_from(order + code, content, offset))
     width, height = tags[_WIDTH], tags[_LENGTH]
     sample_bytes = max(1, -(-tags.get(_BITS, 1) // 8))
     rows = min(tags.get(_ROWS, height), height)

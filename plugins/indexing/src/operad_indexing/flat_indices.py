@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_indexing.places import whole
+from operad_indexing.positions import whole
 from operad_sdk import Array, Contract, Integers, OperatorProperty, ParamError, Shape, operator, param
 
 _SHAPE: Final[Any] = param("shape", None, doc="Lengths of the axes; the first may be -1.")

@@ -109,7 +109,7 @@ def _top(data: Array, axis: int | None, k: int, ret_typ: str, is_ascend: bool) -
 class sort(OperatorProperty):
     """Elements in order along an axis.
 
-    `d output / d data` is 1 between an element and its place.
+    `d output / d data` is 1 between an element and its position.
 
     Shapes:
         data: (...)
@@ -179,7 +179,7 @@ class argsort(OperatorProperty):
 class topk(OperatorProperty):
     """The first `k` elements in order along an axis: their numbers, their values, both, or a mask of them.
 
-    `d value / d data` is 1 between an element and its place.
+    `d value / d data` is 1 between an element and its position.
 
     Shapes:
         data: (...)

@@ -27,7 +27,7 @@ def _mask(condition: Array, ndim: int) -> Array:
 
 
 def _choose(condition: Array, x: Array, y: Array) -> Array:
-    """A sum of both, each with the other's places left out, for the contract checks."""
+    """A sum of both, each with the other's positions left out, for the contract checks."""
     first = (condition != 0).reshape(condition.shape + (1,) * (x.ndim - condition.ndim))
     chosen = np.broadcast_to(first, x.shape)
     output = np.empty(x.shape)

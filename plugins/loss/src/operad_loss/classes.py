@@ -40,7 +40,7 @@ def write_softmax(data: Array, axis: int, out: Array) -> None:
     np.divide(out, out.sum(axis, keepdims=True), out=out)
 
 
-def label_places(xp: Any, label: Array, classes: int) -> tuple[Any, Array]:
+def label_positions(xp: Any, label: Array, classes: int) -> tuple[Any, Array]:
     """Index of the labelled classes' elements in an array of shape `label.shape + (classes,)`.
 
     Returns:

@@ -92,7 +92,7 @@ def _rows(array: Array, sums_last: bool) -> Array:
 
 @operator("batch_dot")
 class BatchDot(OperatorProperty):
-    """Matrix products of the last two axes, one for each place along the others.
+    """Matrix products of the last two axes, one for each position along the others.
 
     Shapes:
         lhs: (..., N, K); with `transpose_a` (..., K, N).

@@ -68,7 +68,7 @@ class CompositeEvalMetric(EvalMetric):
         self.metrics.append(create(metric))
 
     def get_metric(self, index: int) -> EvalMetric:
-        """The metric at a place.
+        """The metric at a position.
 
         Raises:
             IndexOutOfRangeError: There is none.

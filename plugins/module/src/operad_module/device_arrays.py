@@ -23,8 +23,8 @@ def joined(arrays: Sequence[NDArray], axis: int) -> NDArray:
     """The parts of a batch as one array on the first device; the first part where there is no axis."""
     if len(arrays) == 1 or axis < 0:
         return arrays[0]
-    place = arrays[0].context
-    whole: NDArray = nd.concat(*(array.as_in_context(place) for array in arrays), dim=axis)
+    ctx = arrays[0].context
+    whole: NDArray = nd.concat(*(array.as_in_context(ctx) for array in arrays), dim=axis)
     return whole
 
 

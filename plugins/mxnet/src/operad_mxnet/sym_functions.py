@@ -71,7 +71,7 @@ def histogram(a: Any, bins: Any = 10, range: tuple[float, float] | None = None, 
 
 
 def split_v2(ary: Any, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False) -> Any:
-    """The parts of a symbol between some places of an axis, or its equal parts."""
+    """The parts of a symbol between some positions of an axis, or its equal parts."""
     if isinstance(indices_or_sections, int):
         return sym._split_v2(
             ary, indices=(), axis=axis, squeeze_axis=squeeze_axis, sections=indices_or_sections

@@ -25,11 +25,11 @@ def rand_zipfian(
     Returns:
         The classes (int64), and how often each of `true_classes` and of the classes is expected (float64).
     """
-    place = true_classes.context if ctx is None else ctx
+    context = true_classes.context if ctx is None else ctx
     logs = math.log(range_max + 1)
-    drawn = nd.random.uniform(0, logs, shape=(num_sampled,), dtype="float64", ctx=place)
+    drawn = nd.random.uniform(0, logs, shape=(num_sampled,), dtype="float64", ctx=context)
     found: tuple[NDArray, NDArray, NDArray] = _zipfian(
-        drawn, true_classes.as_in_context(place), num_sampled, range_max
+        drawn, true_classes.as_in_context(context), num_sampled, range_max
     )
     return found
 

@@ -142,7 +142,7 @@ def sums_of_gradients(
         _LOOPS.gradients_by_group(g, x, gain, m, r, is_given, dx, sums, first, last)
 
     _each_part(op_ctx, segments, run_groups)
-    shared = tuple(axis + 1 for axis in range(len(groups.shape)) if axis != groups.place)
+    shared = tuple(axis + 1 for axis in range(len(groups.shape)) if axis != groups.gain_axis)
     return sums.reshape(2, *groups.statistics).sum(shared, keepdims=True)
 
 

@@ -38,7 +38,7 @@ class RecordPart:
         files: The opened files.
         spans: Of each file the first byte at which a record of this part may begin, and the byte behind the
             last one.
-        skipped: What was wrong at each place that the last iteration has passed over.
+        skipped: What was wrong at each position that the last iteration has passed over.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class PartReader(Iterator[bytes]):
         spans: Files, each with the first byte at which a record may begin, and the byte behind the last one.
         on_error: As of `RecordPart`.
         skip_limit: Likewise.
-        skipped: Gets what was wrong at each place that is passed over.
+        skipped: Gets what was wrong at each position that is passed over.
     """
 
     def __init__(

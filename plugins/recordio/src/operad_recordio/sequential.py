@@ -35,7 +35,7 @@ class MXRecordIO:
         checksums: Reading: compare every record with the checksums beside the file, `uri` + ".crc". Writing:
             make them. The file itself is the same either way.
         on_error: What becomes of a damaged record: `raise` an error, or `skip` it.
-        skip_limit: How many damaged places `skip` allows; None: any number.
+        skip_limit: How many damaged positions `skip` allows; None: any number.
     Attributes:
         uri: The path.
         flag: As given.

@@ -185,8 +185,8 @@ class _Reader:
             expected = ", ".join([*arguments, *states][:_LISTED])
             more = ", ..." if len(arguments) + len(states) > _LISTED else ""
             raise FormatError(f"{where}: {op_name} has {len(inputs)} input(s), expected {expected}{more}")
-        elif (places := op.input_places()) is not None:
-            inputs = [inputs[place] for place in places]
+        elif (positions := op.input_places()) is not None:
+            inputs = [inputs[position] for position in positions]
         return OpNode(op, name, inputs, _hand_down(_mirrored(attrs, declared), arguments, inputs))
 
 

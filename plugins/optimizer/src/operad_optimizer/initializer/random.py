@@ -60,8 +60,8 @@ class _FanScaled(Initializer):
                 f"{type(self).__name__}: {name} has shape {tuple(shape)}, expected at least 2 axes, "
                 "outputs and inputs"
             )
-        places = prod(shape[2:])
-        fan_in, fan_out = shape[1] * places, shape[0] * places
+        positions = prod(shape[2:])
+        fan_in, fan_out = shape[1] * positions, shape[0] * positions
         return {"avg": (fan_in + fan_out) / 2.0, "in": fan_in, "out": fan_out}[self.factor_type]
 
 

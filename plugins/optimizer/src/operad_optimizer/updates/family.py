@@ -192,7 +192,7 @@ def _declared(
     **contract: Any,
 ) -> Declared:
     """Declare an operator; `rest` is what its shape line says between the gradient and the `output`."""
-    place = sourced(source, differs)
+    where = sourced(source, differs)
     shared = "".join(f", {one}:any(1)" for one in forward.shared)
     return define(
         name,
@@ -200,7 +200,7 @@ def _declared(
         forward,
         summary=inspect.getdoc(forward.rule) or "",
         example=example,
-        source=place,
+        source=where,
         params=forward.params | ({"lazy_update": _LAZY} if is_lazy else {}),
         accepts="floating",
         compute_dtype=compute_dtype,
@@ -211,8 +211,8 @@ def _declared(
 
 def sourced(kernel: str, differs: str = "") -> str:
     """Source of a kernel in MXNet: a file if `kernel` names one, else `optimizer_op-inl.h`."""
-    place = f"{kernel}." if "/" in kernel else f"{kernel}, src/operator/optimizer_op-inl.h."
-    return f"{place} Differs: {differs}." if differs else place
+    where = f"{kernel}." if "/" in kernel else f"{kernel}, src/operator/optimizer_op-inl.h."
+    return f"{where} Differs: {differs}." if differs else where
 
 
 def step_contract(*, has_states: bool = False, **declared: Any) -> Contract:

@@ -15,8 +15,8 @@ def _sum_of_squares(array: Array) -> Array:
 
 
 def _multi_sum_sq(array_: tuple[Array, ...], output: Array) -> None:
-    for place, array in enumerate(array_):
-        output[place] = _sum_of_squares(array)
+    for position, array in enumerate(array_):
+        output[position] = _sum_of_squares(array)
 
 
 multi_sum_sq = define(
@@ -51,9 +51,9 @@ def _lars(
 ) -> Array:  # fmt: skip
     """Layer by layer."""
     found = lrs.copy()
-    for place, (weight, grad) in enumerate(zip(weights_sum_sq**0.5, grads_sum_sq**0.5, strict=True)):
+    for position, (weight, grad) in enumerate(zip(weights_sum_sq**0.5, grads_sum_sq**0.5, strict=True)):
         if weight > 0 and grad > 0:
-            found[place] *= eta * weight / (grad * rescale_grad + wds[place] * weight + eps)
+            found[position] *= eta * weight / (grad * rescale_grad + wds[position] * weight + eps)
     return found
 
 

@@ -119,8 +119,8 @@ class Tensorwise:
         rates = {name: array.tolist() for name, array in zip(self._loaded, loaded, strict=True)}
         given = [self._values(prop, rates, name, len(groups[0])) for name in self.one.params]
         moved = [
-            self.one(*arrays, *shared, *(value[place] for value in given))
-            for place, arrays in enumerate(zip(*groups, strict=True))
+            self.one(*arrays, *shared, *(value[position] for value in given))
+            for position, arrays in enumerate(zip(*groups, strict=True))
         ]
         return tuple(moved) if self.one.in_place else None
 
