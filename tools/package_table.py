@@ -19,7 +19,7 @@ _GROUPS = ("operad.faces", "operad.iterators", "operad.kvstores", "operad.namesp
 
 
 def table(root: Path) -> str:
-    """The file's text: names by group and by folder, one line a folder."""
+    """The file's text: names by group and by folder, one line per folder."""
     found: dict[str, dict[str, str]] = {}
     for group in _GROUPS:
         rows = {

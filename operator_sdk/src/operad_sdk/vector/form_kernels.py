@@ -1,4 +1,4 @@
-"""Kernels that nobody writes: parts of an operator by their scalar forms, in vector code."""
+"""Generated kernels: parts of an operator by their scalar forms, in vector code."""
 
 from __future__ import annotations
 

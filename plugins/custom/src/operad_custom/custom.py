@@ -173,7 +173,7 @@ class _Adapter(Operator):
         in_grad: Sequence[Any],
         aux_states: Sequence[Any],
     ) -> None:
-        """See `CustomOp.backward`. A gradient that nobody asked for has memory of its own."""
+        """See `CustomOp.backward`. A gradient that was not requested has memory of its own."""
         xp = op_ctx.ctx.xp
         wanted = [
             xp.empty(shape, dtype) if grad is None else grad

@@ -21,7 +21,7 @@ from operad_iterators.iterator import DataIter
 from operad_iterators.read_ahead import ReadAhead
 
 _DEPTH: Final = 2
-"""Batches that wait: one may be late without anybody noticing."""
+"""Batches that wait: one may be late without a wait."""
 
 _Item = tuple[DataBatch, list[Any] | None]
 Renaming = Sequence[Mapping[str, str]] | None
@@ -31,8 +31,9 @@ Renaming = Sequence[Mapping[str, str]] | None
 class PrefetchingIter(DataIter):
     """The batches of one iterator, or of several side by side, made ahead by a thread.
 
-    The thread begins with the first batch of a pass that is asked for, so iterators that nobody has begun
-    to read can be forked. In a forked child a pass that had begun is lost: `next` says so until `reset`.
+    The thread begins with the first batch of a pass that is asked for, so iterators of which no
+    batch was read can be forked. In a forked child a pass that had begun is lost: `next` says so until
+    `reset`.
 
     Args:
         iters: An iterator, or several of equally many batches, whose arrays are joined.
@@ -183,7 +184,7 @@ class PrefetchingIter(DataIter):
         self.close()
 
     def _begin(self) -> None:
-        # The thread must not keep this object alive: its end is what stops a thread nobody reads from.
+        # The thread must not keep this object alive: its end stops a thread whose batches no caller reads.
         joined = _Joined(self.iters, self.rename_data, self.rename_label)
         self._states = _known_states(self.iters)
         self._pass = ReadAhead(joined, _DEPTH, "operad-prefetching")

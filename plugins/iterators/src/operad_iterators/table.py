@@ -20,7 +20,7 @@ class Column:
 
     Args:
         name: Of the variable that its batches are bound to.
-        values: Its rows; nobody writes to them.
+        values: Its rows, which are not written to.
         ctx: Where batches are made; None: on the default context.
         layout: For its description.
     """

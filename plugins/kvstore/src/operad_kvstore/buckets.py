@@ -102,7 +102,7 @@ def pack(bucket: Bucket, arrays: Mapping[Key, NDArray], flat: NDArray) -> None:
 
 
 def pack_now(bucket: Bucket, arrays: Mapping[Key, NDArray], flat: NDArray) -> None:
-    """`pack` without operations of the engine: waits for the values of arrays. Nobody else has `flat`."""
+    """`pack` without operations of the engine: waits for the values. Nothing else refers to `flat`."""
     values = np.from_dlpack(flat)
     for piece in bucket.pieces:
         values[piece.span] = np.from_dlpack(arrays[piece.key]).reshape(-1)

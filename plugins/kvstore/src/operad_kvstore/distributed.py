@@ -3,8 +3,8 @@
 A push sums what this worker's devices gave, packs the sums of all keys of the call into buckets, one row of
 buckets for each server, and returns; a thread sends them once they are computed. So an array may be written
 again as soon as it has been pushed. A pull waits for that thread, and raises what went wrong on the way. In a
-synchronous store a round of a key is one push of each worker: whoever pushes twice waits for the others, in
-its pull. In an asynchronous one every push changes the stored value, which needs an optimizer.
+synchronous store a round of a key is one push of each worker: a worker that pushes twice waits for the
+others, in its pull. In an asynchronous one every push changes the stored value, which needs an optimizer.
 
 Source: KVStoreDist, src/kvstore/kvstore_dist.h. Differs: rounds count workers and not requests; keys of a
 call share messages; every wait ends, and its error names ranks; errors of an updater are raised.
@@ -269,7 +269,7 @@ class DistStore(KVStore):
         self, codec: TwoBit | None, bucket: Bucket, flat: NDArray, home: int, clocks: Mapping[Key, int]
     ) -> Packet:
         """Waits for the values."""
-        # Nobody else has `flat`, so its memory is sent without a copy.
+        # Nothing else refers to `flat`, so its memory is sent without a copy.
         values = np.from_dlpack(flat)
         clocks = {piece.key: clocks[piece.key] for piece in bucket.pieces}
         if codec is None:

@@ -90,7 +90,7 @@ class Members:
 
     @property
     def gone(self) -> Collection[int]:
-        """The lost ones that nobody waits for."""
+        """Lost ranks for which no round waits."""
         return self.finished if self._on_loss == "wait" else self.lost.keys()
 
     def find_silent(self) -> list[int]:
@@ -108,7 +108,7 @@ class Members:
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody is left, nor may come back."""
+        """Whether no worker is left, nor may come back."""
         return not self.present and (self._on_loss != "wait" or len(self.finished) == self.num_workers)
 
     @property

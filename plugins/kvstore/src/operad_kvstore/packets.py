@@ -58,7 +58,7 @@ class Packet(NamedTuple):
 
 
 def as_ndarray(array: Array, *, is_source: bool = False) -> NDArray:
-    """An NDArray over the memory of an array that nobody else has; a copy of one that must not be written.
+    """An NDArray over the memory of an array without other owners; a copy of one that must not be written.
 
     Args:
         array: Its memory is taken.

@@ -26,7 +26,7 @@ _MAGIC: Final = b"operad server picture 1\n"
 _LENGTH: Final = struct.Struct("<Q")
 _KINDS: Final = "biufV"
 EXPECTED: Final = "what a server writes of itself"
-"""Name of a snapshot's content, for messages."""
+"""Name of a picture's content, for messages."""
 
 
 def to_bytes(tree: Any) -> bytes:

@@ -2,7 +2,7 @@
 
 A synchronous round takes one push of each live worker, in the order of each worker's pushes. So a worker that
 pushes twice takes part in two rounds and completes neither alone, and the sum adds in the order of ranks,
-whoever came first: the same numbers give the same bits.
+not of arrival: the same numbers give the same bits.
 """
 
 from __future__ import annotations

@@ -99,5 +99,5 @@ class Transport(Protocol):
 
         Args:
             is_idle: Whether no other call is under way, so that messages may be sent again where a server
-                lacks some; once this worker has gone nobody has them.
+                lacks some; once this worker has gone no process has them.
         """

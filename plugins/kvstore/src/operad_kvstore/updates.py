@@ -65,8 +65,8 @@ class Updates:
             key: As the user gave it.
             gradient: What was pushed, summed.
             weight: The stored value.
-            is_private: Whether nobody else has `gradient`. A user's function may write to its arguments and
-                keep them, so it gets a copy else; an optimizer does neither.
+            is_private: Whether nothing else refers to `gradient`. A user's function may write to its
+                arguments and keep them, so it gets a copy else; an optimizer does neither.
         """
         assert self._update is not None
         if not is_private and self._of_optimizer is None:
@@ -166,7 +166,7 @@ class Updates:
 
     @property
     def is_elementwise(self) -> bool:
-        """Whether each element moves as if it were alone; of functions nobody knows."""
+        """Whether each element moves as if it were alone; False for functions, of which it is not known."""
         if self._of_optimizer is None:
             return self._update is None
         return bool(getattr(self._of_optimizer.optimizer, "is_elementwise", False))

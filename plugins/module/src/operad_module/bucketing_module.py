@@ -1,6 +1,6 @@
 """A symbol per bucket, such as a length of sequences, over one set of parameters.
 
-The module of the default key is bound first and lends its arrays and memory to the others. So its bucket
+The module of the default key is bound first and shares its arrays and memory with the others. So its bucket
 must be the largest, and have every parameter.
 
 Source: BucketingModule, python/mxnet/module/bucketing_module.py.

@@ -1,4 +1,4 @@
-"""The output of `BatchNorm` once more, for whoever computes it again."""
+"""Operator that computes the output of `BatchNorm` a second time."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def attributes(node: Node) -> dict[str, str]:
 def with_hidden_attributes(symbol: Symbol) -> Symbol:
     """The symbol, with names in underscores for whatever operators say that is no parameter of theirs.
 
-    MXNet 1.9.1 refuses it otherwise; the value is kept for whoever knows it.
+    MXNet 1.9.1 refuses it otherwise; the value is kept for programs that know it.
     """
     document = json.loads(symbol.tojson())
     is_changed = False
