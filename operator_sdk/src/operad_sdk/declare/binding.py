@@ -10,7 +10,7 @@ from operad_sdk.declare.names import Names, Tensors
 from operad_sdk.errors import DeclarationError
 
 
-class Binding(NamedTuple):
+class BoundFunctions(NamedTuple):
     """Names and functions with which an operator is computed.
 
     Attributes:
@@ -24,7 +24,7 @@ class Binding(NamedTuple):
     traced: list[Bound]
 
 
-def bind(tensors: Tensors, forward: Declared, gradients: Sequence[Declared]) -> Binding:
+def bind(tensors: Tensors, forward: Declared, gradients: Sequence[Declared]) -> BoundFunctions:
     """Find the names of all functions.
 
     Raises:
@@ -41,7 +41,7 @@ def bind(tensors: Tensors, forward: Declared, gradients: Sequence[Declared]) -> 
                 )
         found.append(bound)
     traced = [_traced(declared, bound, names) for declared, bound in zip(gradients, found, strict=True)]
-    return Binding(names, Bound(forward, names.forward, names.forward_targets, True), found, traced)
+    return BoundFunctions(names, Bound(forward, names.forward, names.forward_targets, True), found, traced)
 
 
 def _traced(declared: Declared, bound: Bound, names: Names) -> Bound:

@@ -23,10 +23,10 @@
         def bias_grad(output_grad):
             return output_grad.sum(0)
 
-`@unary` and `@binary` make the same thing of one function. What the functions can name stands in
-`operad_sdk.declare.names`, what is done with what they fill or return in `operad_sdk.declare.step`.
-Everything of the contract that is not written follows from these; everything can be written out
-instead, and then counts.
+`@unary` and `@binary` make an operator of one function. `operad_sdk.declare.names` lists the names that
+functions can take; `operad_sdk.declare.function_runner` stores the values that functions fill or return.
+Each method of the contract that is not written follows from these; each can be written out instead, and
+then counts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from operad.operator import OperatorProperty as CoreProperty
 from operad.resource import ResourceRequest
 from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.binder import BoundOperator
-from operad_sdk.declare.binding import Binding, bind
+from operad_sdk.declare.binding import BoundFunctions, bind
 from operad_sdk.declare.element_cost import call_us, element_cost
 from operad_sdk.declare.function import Declared, split_pairs
 from operad_sdk.declare.kernels import kernel
@@ -104,7 +104,7 @@ class OperatorProperty(ShapedProperty):
 
     _forward_function: ClassVar[Declared | None] = None
     _gradient_functions: ClassVar[dict[str, Declared]] = {}
-    _bindings: ClassVar[dict[Any, Binding]] = {}
+    _bindings: ClassVar[dict[Any, BoundFunctions]] = {}
     _forms: ClassVar[dict[Any, ScalarForm | str]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -349,7 +349,7 @@ class OperatorProperty(ShapedProperty):
         return Cost(loops * size, size_bytes=moved, beside_us=call_us(function))
 
     @cached_property
-    def binding(self) -> Binding:
+    def binding(self) -> BoundFunctions:
         """The functions that count for these parameters, with their names found."""
         counted = tuple(
             name

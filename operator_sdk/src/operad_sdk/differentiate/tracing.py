@@ -66,7 +66,7 @@ class Node:
         value: Any,
         parents: Sequence[tuple[Node, Pullback]] = (),
         is_input: bool = False,
-        step: Step | None = None,
+        step: AppliedPrimitive | None = None,
     ) -> None:
         self.number = next(_numbers)
         self.level = level
@@ -76,7 +76,7 @@ class Node:
         self.step = step
 
 
-class Step(NamedTuple):
+class AppliedPrimitive(NamedTuple):
     """A primitive as it was applied."""
 
     primitive: Primitive
@@ -126,7 +126,7 @@ class Primitive:
         result = self(*values, **options)
         if level == FORM:
             known = [arg if node is None else node for arg, node in zip(args, nodes, strict=True)]
-            return Traced(Node(level, result, is_input=True, step=Step(self, known, options)))
+            return Traced(Node(level, result, is_input=True, step=AppliedPrimitive(self, known, options)))
         parents = [
             (node, _pullback(self, pull, position, result, values, options))
             for position, (node, pull) in enumerate(zip(nodes, self.pullbacks, strict=False))

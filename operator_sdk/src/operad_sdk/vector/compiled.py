@@ -41,7 +41,7 @@ class Kernel:
         self.call: Final = loaded(text.text)
 
 
-class Layout(NamedTuple):
+class TableLayout(NamedTuple):
     """Positions of the arrays' elements in memory, but for the addresses.
 
     Attributes:
@@ -97,7 +97,7 @@ class CompiledForm:
         self._axes += [result.axes for result in form.results]
         self._texts: dict[Pattern, KernelText] = {}
         self._kernels: dict[Pattern, Kernel] = {}
-        self._layouts: dict[Any, Layout] = {}
+        self._layouts: dict[Any, TableLayout] = {}
 
     @property
     def num_instructions(self) -> int:
@@ -112,7 +112,7 @@ class CompiledForm:
         """
         self._shaped(arrays)
 
-    def layout(self, arrays: Sequence[NDArray[Any]]) -> Layout:
+    def layout(self, arrays: Sequence[NDArray[Any]]) -> TableLayout:
         """Positions of inputs and then results in memory, with the kernel for them, compiled if need be.
 
         Raises:
@@ -177,7 +177,7 @@ class CompiledForm:
         self._check_results(text, lengths, strides, count)
         return _Shaped(pattern, text, space, lengths, strides)
 
-    def _laid_out(self, arrays: Sequence[NDArray[Any]]) -> Layout:
+    def _laid_out(self, arrays: Sequence[NDArray[Any]]) -> TableLayout:
         pattern, text, space, lengths, strides = self._shaped(arrays)
         kernel = self._kernels.get(pattern)
         if kernel is None:
@@ -193,7 +193,9 @@ class CompiledForm:
             (i, j) for i, j in pairs if strides[i] == strides[count + j] and text.may_share(i, j)
         )
         units = prod(lengths[:-1]) if text.has_rows else lengths[-1]
-        return Layout(kernel, units, tuple(table), tuple(positions), text.scratch_bytes(lengths[-1]), shares)
+        return TableLayout(
+            kernel, units, tuple(table), tuple(positions), text.scratch_bytes(lengths[-1]), shares
+        )
 
     def _names(self) -> list[str]:
         return [*self.form.inputs, *(result.name or "the result" for result in self.form.results)]
@@ -233,7 +235,7 @@ class BoundKernel:
 
     __slots__ = ("_arrays", "_call", "_table", "scratch_bytes", "units")
 
-    def __init__(self, layout: Layout, arrays: Sequence[NDArray[Any]]) -> None:
+    def __init__(self, layout: TableLayout, arrays: Sequence[NDArray[Any]]) -> None:
         table = list(layout.table)
         for entry, array in zip(layout.positions, arrays, strict=True):
             table[entry] = array.ctypes.data

@@ -24,7 +24,7 @@ _LONGEST: Final = 40
 
 @final
 @dataclass(frozen=True, slots=True)
-class Layout:
+class Drawing:
     """Positions of nodes and edges. The first layer is 0; a node is as wide as 1.
 
     Attributes:
@@ -40,7 +40,7 @@ class Layout:
     height: int
 
 
-def arranged(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
+def arranged(count: int, edges: Sequence[tuple[int, int]]) -> Drawing:
     """The layout of `count` nodes, numbered so that every edge leads to a greater number."""
     layers = _layers(count, edges)
     paths = []
@@ -61,7 +61,7 @@ def arranged(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
     widths = [1.0] * count + [_THIN] * (len(layers) - count)
     positions = _positions(rows, before, after, widths)
     points = list(zip(positions, layers, strict=True))
-    return Layout(
+    return Drawing(
         points[:count], [[points[n] for n in path] for path in paths], max(positions, default=0.0), len(rows)
     )
 

@@ -24,7 +24,7 @@ _OVERWRITES: Final = (OpReq.WRITE, OpReq.INPLACE)
 
 
 class Surroundings(Protocol):
-    """Members of an operator that its steps use."""
+    """Members of an operator that its runners use."""
 
     xp: ModuleType
 
@@ -33,8 +33,8 @@ class Surroundings(Protocol):
 
 
 @final
-class Layout(NamedTuple):
-    """Positions of arrays among a step's values.
+class ValuePositions(NamedTuple):
+    """Positions of arrays among a function's values.
 
     Attributes:
         firsts: Where each group begins.
@@ -60,7 +60,7 @@ class Layout(NamedTuple):
 
 
 @final
-class Step:
+class FunctionRunner:
     """A bound function with the positions of its values.
 
     Attributes:
@@ -73,7 +73,7 @@ class Step:
     )  # fmt: skip
 
     def __init__(
-        self, around: Surroundings, bound: Bound, layout: Layout, wide: Mapping[DType, DType]
+        self, around: Surroundings, bound: Bound, layout: ValuePositions, wide: Mapping[DType, DType]
     ) -> None:
         self._around = around
         self._bound = bound
