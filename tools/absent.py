@@ -23,7 +23,7 @@ _MISSING: Final = re.compile(
     r"|has no attribute '(\w+)'[,;] (?:a plugin adds it|and no installed plugin)"
     r"|No module named 'operad\.(\w+)"
 )
-"""What the core says of a name that nothing provides, and Python of such a namespace."""
+"""Errors for a name that nothing provides: the core's, and Python's for such a namespace."""
 
 
 @final

@@ -132,7 +132,7 @@ def _inside(kind: Any) -> list[Any]:
 
 
 def _meanings(record: type[Any]) -> dict[str, str]:
-    """What the docstring's `Attributes:` says of each field."""
+    """Meaning of each field, from the docstring's `Attributes:`."""
     text = inspect.cleandoc(record.__doc__ or "").partition("Attributes:\n")[2].partition("\n\n")[0]
     found: dict[str, str] = {}
     for entry in re.split(r"\n {4}(?=\S)", "\n" + text)[1:]:

@@ -23,7 +23,7 @@ Finding = tuple[str, bool, bool, bool]
 
 
 def findings(number: int) -> Finding:
-    """What is found of one inhabitant."""
+    """Findings about one inhabitant."""
     from operad import registry  # noqa: PLC0415 - in the process that needs it
     from operad_sdk.check import check_operator  # noqa: PLC0415
     from operad_sdk.check.register import all_checks  # noqa: PLC0415

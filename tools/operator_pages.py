@@ -65,7 +65,7 @@ def _index(own: list[Distribution]) -> Iterator[str]:
 
 
 def _anchor(heading: str) -> str:
-    """As the usual renderers of Markdown make it."""
+    """Anchor of a heading, as the usual renderers of Markdown make it."""
     return re.sub(r"[^\w-]", "", heading.lower())
 
 
@@ -117,7 +117,7 @@ def _entry(of: Description) -> Iterator[str]:
 
 
 def _facts(of: Description) -> Iterator[str]:
-    """What the tables do not say: outputs, states, gradients."""
+    """Facts beside the tables: outputs, states, gradients."""
     hidden = of.outputs[of.visible_outputs :]
     if len(of.outputs) > 1:
         told = [f"`{name}`" + (" (hidden)" if name in hidden else "") for name in of.outputs[:_MOST]]

@@ -25,7 +25,7 @@ _GROUPS = (
 
 
 def table(root: Path) -> str:
-    """The file's text: names by group and by folder, one line a folder."""
+    """The file's text: names by group and by folder, one line per folder."""
     found: dict[str, dict[str, str]] = {}
     for group in _GROUPS:
         rows = {

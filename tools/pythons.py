@@ -64,7 +64,7 @@ class Interpreter:
 @final
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one run of the suite.
+    """Outcome of one run of the suite.
 
     Attributes:
         title: The interpreter and its NumPy.

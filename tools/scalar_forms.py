@@ -63,7 +63,7 @@ FAMILIES: Final[tuple[tuple[str, dict[str, Any], list[Any]], ...]] = (
 
 @final
 class Found(NamedTuple):
-    """What was found of one part of an operator.
+    """Findings about one part of an operator.
 
     Attributes:
         asked: How often it was asked for.
@@ -77,7 +77,7 @@ class Found(NamedTuple):
 
 
 def found_forms() -> tuple[dict[str, Found], dict[str, Found]]:
-    """By operator: the forward pass, and all gradients together."""
+    """Forms of operators, by name: of the forward pass, and of all gradients together."""
     forward, gradients = {}, {}
     for name in registry.list_operators(aliases=False):
         parts = _asked(name)
@@ -90,7 +90,7 @@ def found_forms() -> tuple[dict[str, Found], dict[str, Found]]:
 
 @final
 class Counts(NamedTuple):
-    """How many operators there are, and how many of them have a form always, sometimes and never."""
+    """Numbers of operators: all, and those that have a form always, sometimes and never."""
 
     all: int
     always: int
@@ -99,7 +99,7 @@ class Counts(NamedTuple):
 
 
 def counts(found: dict[str, Found]) -> Counts:
-    """Those of one part."""
+    """Numbers of operators by the forms of one part."""
     always = sum(not one.missing for one in found.values())
     never = sum(one.missing == one.asked for one in found.values())
     return Counts(len(found), always, len(found) - always - never, never)
@@ -176,7 +176,7 @@ def families() -> str:
 
 
 def table() -> str:
-    """What the page says between its markers."""
+    """Text of the page between its markers."""
     found = dict(zip(("forward", "gradients"), found_forms(), strict=True))
     lines = ["| part | operators | a form at every value | at some values | none |", "|---|---|---|---|---|"]
     lines += [f"| {part} | {' | '.join(map(str, counts(one)))} |" for part, one in found.items()]

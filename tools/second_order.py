@@ -49,7 +49,7 @@ def has_second_gradient(name: str) -> bool | None:
 
 
 def line(names: Iterable[str]) -> str:
-    """What a page says of its operators; empty where none has a gradient."""
+    """Line of a page about its operators; empty where none has a gradient."""
     found = {name: has_second_gradient(name) for name in names}
     having, lacking = ([name for name, answer in found.items() if answer is kind] for kind in (True, False))
     if not having and not lacking:

@@ -50,12 +50,12 @@ class Distribution:
 
     @property
     def name(self) -> str:
-        """What pip calls it, for example `operad-elemwise`."""
+        """Name for pip, for example `operad-elemwise`."""
         return str(self.declared["project"]["name"])
 
     @property
     def package(self) -> str:
-        """What Python imports, for example `operad_elemwise`."""
+        """Name for Python's `import`, for example `operad_elemwise`."""
         return self.name.replace("-", "_")
 
     @property
@@ -74,7 +74,7 @@ class Distribution:
         return points
 
     def missing(self) -> list[str]:
-        """What it still lacks to be built: files that a half-written folder does not have yet."""
+        """Files that it still lacks to be built: a half-written folder does not have them yet."""
         readme = str(self.declared["project"].get("readme", "README.md"))
         return [name for name in (readme, f"src/{self.package}") if not (self.folder / name).exists()]
 
@@ -99,7 +99,7 @@ def distributions(root: Path = ROOT) -> list[Distribution]:
 
 
 def lacking(distribution: Distribution, found: Iterable[Distribution]) -> list[str]:
-    """What `distribution` lacks to be installed from the checkout that holds `found`.
+    """Files and distributions that `distribution` lacks to be installed from the checkout that holds `found`.
 
     Its own files, and distributions that it requires: a deleted plugin takes along those that need it.
     """

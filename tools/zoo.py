@@ -24,7 +24,7 @@ AUDIT = "X804"
 
 
 class Result(NamedTuple):
-    """What was found of one inhabitant.
+    """Findings about one inhabitant.
 
     Attributes:
         verdict: caught, missed, accused, cleared, or what its process came to.

@@ -1,4 +1,4 @@
-"""Where compiled code is kept between processes."""
+"""Folder of the compiled code that is kept between processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an author may say of an operator beyond its code, for the contract checks.
+"""Declarations that an author makes of an operator beyond its code, for the contract checks.
 
 Nothing here is needed to run an operator, and most operators need none of it: shapes come from the
 spec line, parameters from their declarations, and points where a function is not smooth or not
@@ -19,7 +19,7 @@ from operad_sdk.domains import Domain
 @final
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far a result may be from the float64 one, for one element type.
+    """Largest distance of a result from the float64 one, for one element type.
 
     Attributes:
         relative: Of the larger magnitude.
@@ -35,7 +35,7 @@ class Tolerance:
 @final
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """What a random operator draws.
+    """Distribution of a random operator's draws.
 
     Each of `mean`, `variance` and `cdf` is called with the property; `cdf(prop, x)` with an array
     of values as well.
@@ -113,11 +113,11 @@ class Contract:
         return self.inputs.get(name) or self.inputs.get(name.rstrip("0123456789"))
 
     def why_head_is_ignored(self, prop: OperatorProperty) -> str:
-        """Why the gradient does not depend on the head gradient, for these parameters; "": it does."""
+        """Reason why the gradient does not depend on the head gradient, for these parameters; "": it does."""
         return _reason(self.ignores_head_gradient, prop)
 
     def why_no_numeric_gradient(self, prop: OperatorProperty) -> str:
-        """Why the gradient is not that of the outputs, for these parameters; "": it is."""
+        """Reason why the gradient is not that of the outputs, for these parameters; "": it is."""
         return _reason(self.no_numeric_gradient, prop)
 
 
@@ -129,6 +129,6 @@ NO_DECLARATIONS: Final = Contract()
 
 
 def contract_of(cls: type[OperatorProperty]) -> Contract:
-    """What the author of the property class `cls` declared."""
+    """Declarations by the author of the property class `cls`."""
     declared = getattr(cls, "contract", NO_DECLARATIONS)
     return declared if isinstance(declared, Contract) else NO_DECLARATIONS

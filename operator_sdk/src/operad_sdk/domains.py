@@ -1,4 +1,4 @@
-"""Which values an argument may have, as an author declares them for the contract checks.
+"""Values that an argument may have, as an author declares them for the contract checks.
 
 Values of real domains come from a dyadic lattice (multiples of a power of two), so that a literal
 printed in a report is exactly the value that failed. A domain knows nothing of a particular test
@@ -177,8 +177,8 @@ class OneHot(Domain):
         """The 1 is anywhere."""
         values = np.zeros(shape)
         if values.size:
-            places = rng.integers(0, shape[self.axis], np.delete(shape, self.axis))
-            np.put_along_axis(values, np.expand_dims(places, self.axis), 1.0, self.axis)
+            positions = rng.integers(0, shape[self.axis], np.delete(shape, self.axis))
+            np.put_along_axis(values, np.expand_dims(positions, self.axis), 1.0, self.axis)
         return values
 
 
@@ -236,5 +236,5 @@ class Drawn(Domain):
     is_real: bool = False
 
     def draw(self, rng: np.random.Generator, shape: Shape, prop: OperatorProperty, shapes: Shapes) -> Array:
-        """What the function gives."""
+        """Draw by calling the function."""
         return np.asarray(self.function(rng, shape, prop, shapes))

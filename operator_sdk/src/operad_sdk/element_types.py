@@ -1,4 +1,4 @@
-"""Which element types an operator accepts."""
+"""Check of the element types that an operator accepts."""
 
 from __future__ import annotations
 

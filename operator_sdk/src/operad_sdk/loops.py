@@ -63,7 +63,7 @@ class CompiledLoops:
         return Pays(self, size, also)
 
     def rejection(self, is_host: bool, size: int | None) -> str | None:
-        """Why the loops are not taken; None where they are.
+        """Reason why the loops are not taken; None where they are.
 
         Args:
             size: Elements to compute; None: any number will do.

@@ -144,7 +144,7 @@ def test_bits_are_the_same_whatever_the_width_of_registers():
             address = machine._loaded(object_code(layout.kernel.text.text, other), NAME)
             y, scratch = np.empty_like(x), np.empty(layout.scratch_bytes, np.uint8)
             table = list(layout.table)
-            for place, array in zip(layout.places, [x, y], strict=True):
+            for place, array in zip(layout.positions, [x, y], strict=True):
                 table[place] = array.ctypes.data
             words = (ctypes.c_longlong * len(table))(*table)
             call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_longlong] * 2, ctypes.c_void_p)(address)

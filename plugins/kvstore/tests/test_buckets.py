@@ -47,7 +47,7 @@ def test_buckets_hold_every_array_once_and_whole_and_close_at_four_megabytes(
         offset = 0
         for piece in bucket.pieces:
             assert 4 * offset < 4 * MEGA
-            assert piece.place == slice(offset, offset + piece.num_elements)
+            assert piece.span == slice(offset, offset + piece.num_elements)
             assert piece.key not in held
             held[piece.key] = piece.num_elements
             offset += piece.num_elements

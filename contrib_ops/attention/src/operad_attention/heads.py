@@ -15,7 +15,7 @@ from operad_sdk import Array, OperatorProperty, param
 
 
 class Attention(OperatorProperty):
-    """What the four products have in common."""
+    """Base class of the four attention products."""
 
     heads = param(int, ge=1, doc="How many heads there are.")
     accepts = "floating"

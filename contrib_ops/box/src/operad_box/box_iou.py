@@ -48,7 +48,7 @@ class box_iou(OperatorProperty):
     contract = Contract(inputs={"lhs": Drawn(boxes), "rhs": Drawn(boxes)}, reference=definitions.box_iou)
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says; a single box needs an axis of its own."""
+        """Infer shapes from the shape line; a single box needs an axis of its own."""
         for name, shape in zip(("lhs", "rhs"), in_shapes, strict=True):
             if shape is not None and len(shape) < 2:
                 raise ShapeError(f"{self.name}: {name} has shape {shape}, expected at least 2 axes")

@@ -104,7 +104,7 @@ class box_nms(OperatorProperty):
                 )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says; a row has a place for all that it should hold."""
+        """Infer shapes from the shape line; rows must be long enough for all indices."""
         data = in_shapes[0]
         least = max(self.coord_start + 4, self.score_index + 1, self.id_index + 1)
         if data and data[-1] is not None and data[-1] < least:
@@ -120,7 +120,7 @@ class box_nms(OperatorProperty):
         return self.id_index >= 0 and not self.force_suppress
 
     def is_candidate(self, rows: Array) -> Array:
-        """Which rows count."""
+        """Mask of the rows that count."""
         found = rows[:, self.score_index] > self.valid_thresh
         if self.id_index >= 0:
             found &= rows[:, self.id_index] != self.background_id
@@ -139,31 +139,31 @@ class box_nms(OperatorProperty):
         self._select(kept, op_ctx.xp, data, output0, output1)
 
     def _select(self, kept: Kept, xp: Any, data: Array, output0: Array, output1: Array) -> None:
-        place = slice(self.coord_start, self.coord_start + 4)
+        position = slice(self.coord_start, self.coord_start + 4)
         output0[...] = -1
         output1[...] = -1
         for image in np.ndindex(data.shape[:-2]):
             rows, output = data[image], output0[image]
             stay = self.stay(kept, xp, rows)
             output[: len(stay)] = rows[stay]
-            boxes = output[: len(stay), place]
+            boxes = output[: len(stay), position]
             boxes[...] = converted(boxes, self.in_format, self.out_format)
             output1[image][: len(stay)] = stay
 
     def data_grad(self, output0_grad: Array, output1: Array, data_grad: Array) -> None:
         """`d output0[n] / d data[stay[n]] = 1`, but for the conversion of coordinates."""
-        place = slice(self.coord_start, self.coord_start + 4)
+        position = slice(self.coord_start, self.coord_start + 4)
         data_grad[...] = 0
         for image in np.ndindex(output1.shape[:-1]):
             index, grad = output1[image], output0_grad[image]
             stay = index[index >= 0]
             rows = grad[: len(stay)].copy()
-            rows[:, place] = converted_grad(rows[:, place], self.in_format, self.out_format)
+            rows[:, position] = converted_grad(rows[:, position], self.in_format, self.out_format)
             data_grad[image][stay] = rows
 
 
 def _candidates(call: KernelCall) -> int:
-    """How many rows of an image may be candidates."""
+    """Largest number of candidate rows in an image."""
     rows, most = call.shape("data")[-2], call.prop.topk
     return min(rows, most) if most > 0 else rows
 

@@ -1,4 +1,4 @@
-"""What the operators compute, one box and one pair after the other: the contract checks compare.
+"""Definitions of the operators, one box and one pair after the other, for the contract checks to compare.
 
 Boxes are four numbers, and nothing is shared with the operators.
 """
@@ -51,7 +51,7 @@ def box_iou(lhs: Array, rhs: Array, format: str) -> Array:
 
 
 def greedy(count: int, suppresses: Callable[[int, int], bool]) -> list[int]:
-    """Those of `count` boxes, best first, that none of them suppresses."""
+    """Numbers of the boxes that stay, out of `count`, best first: none that stays suppresses another."""
     stay: list[int] = []
     for n in range(count):
         if not any(suppresses(m, n) for m in stay):
@@ -73,7 +73,7 @@ def box_nms(
     out_format: str,
 ) -> tuple[Array, Array]:
     """One image after the other."""
-    place = slice(coord_start, coord_start + 4)
+    position = slice(coord_start, coord_start + 4)
     output, index = np.full(data.shape, -1.0), np.full(data.shape[:-1], -1)
     for image in np.ndindex(data.shape[:-2]):
         rows = data[image]
@@ -81,7 +81,7 @@ def box_nms(
         if id_index >= 0:
             valid = [n for n in valid if rows[n, id_index] != background_id]
         best = sorted(valid, key=lambda n, rows=rows: -rows[n, score_index])[: topk if topk > 0 else None]  # type: ignore[misc]
-        boxes = [corner(rows[n, place], in_format) for n in best]
+        boxes = [corner(rows[n, position], in_format) for n in best]
         classes = [0 if id_index < 0 or force_suppress else int(rows[n, id_index]) for n in best]
 
         def suppresses(m: int, n: int, classes: list[int] = classes, boxes: list[Box] = boxes) -> bool:
@@ -90,8 +90,8 @@ def box_nms(
         for k, n in enumerate(greedy(len(best), suppresses)):
             index[image][k] = best[n]
             output[image][k] = rows[best[n]]
-            output[image][k, place] = (corner if out_format == "corner" else center)(
-                rows[best[n], place], in_format
+            output[image][k, position] = (corner if out_format == "corner" else center)(
+                rows[best[n], position], in_format
             )
     return output, index
 

@@ -119,7 +119,7 @@ class MultiBoxDetection(OperatorProperty):
 
 
 def _candidates(call: KernelCall) -> int:
-    """How many boxes of an image there may be."""
+    """Largest number of candidate boxes in an image."""
     anchors, most = call.shape("anchor")[1], call.prop.nms_topk
     return min(anchors, most) if most > 0 else anchors
 

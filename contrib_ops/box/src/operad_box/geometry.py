@@ -25,7 +25,7 @@ class Corners(NamedTuple):
     bottom: Array
 
     def at(self, key: Any) -> Corners:
-        """Those boxes that `key` takes."""
+        """Corners of the boxes that `key` takes."""
         return Corners(*(side[key] for side in self))
 
 

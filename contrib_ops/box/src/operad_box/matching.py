@@ -1,4 +1,4 @@
-"""Which anchor is matched with which true box, and which anchors are background."""
+"""Matching of anchors with true boxes, and the choice of background anchors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def matches(xp: Any, overlap: Array, threshold: float) -> Array:
 
 
 def hardest(xp: Any, scores: Array, candidates: Array, count: int) -> Array:
-    """Those `count` candidates whose probability of the first class is least; of equal ones the first.
+    """Choose the `count` candidates of least probability for the first class; of equal ones the first.
 
     Args:
         scores: One row per class, one column per anchor, before the softmax.

@@ -15,7 +15,7 @@ from operad_sdk import Array, Contract, OpContext, OperatorProperty, ParamError,
 class MultiBoxPrior(OperatorProperty):
     """Boxes of several sizes and ratios around every pixel; there is no gradient.
 
-    The image is the unit square, and `data` lends the number of its pixels alone. Around a pixel come
+    The image is the unit square, and of `data` only the number of pixels counts. Around a pixel come
     boxes of all sizes with the first ratio, then boxes of the first size with the other ratios: of size s
     and ratio r, s sqrt(r) wide, in units of the image's height, and s / sqrt(r) high.
 

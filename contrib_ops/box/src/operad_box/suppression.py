@@ -20,7 +20,7 @@ from operad_box.geometry import Corners, overlaps
 from operad_sdk import Array, CompiledLoops
 
 LOOPS: Final = CompiledLoops("operad_box.compiled", from_size=256)
-"""From so many boxes: a call saves milliseconds there."""
+"""Loops that pay from so many boxes: a call saves milliseconds there."""
 
 
 def by_score(xp: Any, scores: Array, most: int) -> Array:

@@ -34,14 +34,14 @@ def _reference(
     border = max_displacement + kernel_size // 2
     rows, columns = (range(0, length - 2 * border, stride1) for length in first.shape[2:])
     found = np.zeros((len(data1), len(steps) ** 2, len(rows), len(columns)))
-    for place, (u, v) in enumerate((u, v) for u in steps for v in steps):
+    for position, (u, v) in enumerate((u, v) for u in steps for v in steps):
         for i, y in enumerate(rows):
             for j, x in enumerate(columns):
                 y1, x1 = y + max_displacement, x + max_displacement
                 one = first[:, :, y1 : y1 + kernel_size, x1 : x1 + kernel_size]
                 other = second[:, :, y1 + u : y1 + u + kernel_size, x1 + v : x1 + v + kernel_size]
                 alike = one * other if is_multiply else abs(one - other)
-                found[:, place, i, j] = alike.sum(axis=(1, 2, 3)) / one[0].size if one.size else 0
+                found[:, position, i, j] = alike.sum(axis=(1, 2, 3)) / one[0].size if one.size else 0
     return found
 
 
@@ -108,11 +108,11 @@ class Correlation(OperatorProperty):
 
     @property
     def displacements(self) -> int:
-        """How many there are."""
+        """Number of displacements."""
         return int((2 * (self.max_displacement // self.stride2) + 1) ** 2)
 
     def infer_shape(self, in_shapes: Any) -> Any:
-        """As the line says, where at least one patch fits into the maps."""
+        """Infer shapes from the shape line, where at least one patch fits into the maps."""
         inferred = super().infer_shape(in_shapes)
         found = inferred[1][0]
         if found is not None and 0 in found[2:]:
@@ -126,14 +126,14 @@ class Correlation(OperatorProperty):
         """One displacement after the other."""
         first, second = self.padded(data1), self.padded(data2)
         output[...] = 0
-        for place, (here, there) in enumerate(self.views(output)):
+        for position, (here, there) in enumerate(self.views(output)):
             one, other = first[here], second[there]
             if self.is_multiply:
                 alike = np.einsum("nchw,nchw->nhw", one, other)
             else:
                 alike = np.abs(one - other).sum(axis=1)
             for window in self.windows(output):
-                output[:, place] += alike[window]
+                output[:, position] += alike[window]
         output /= max(self.kernel_size**2 * data1.shape[1], 1)
 
     def backward(
@@ -144,11 +144,11 @@ class Correlation(OperatorProperty):
         first, second = self.padded(data1), self.padded(data2)
         sent1, sent2 = np.zeros_like(first), np.zeros_like(second)
         scale = 1 / max(self.kernel_size**2 * data1.shape[1], 1)
-        for place, (here, there) in enumerate(self.views(output_grad)):
+        for position, (here, there) in enumerate(self.views(output_grad)):
             one, other = first[here], second[there]
             sent = np.zeros_like(one, shape=(len(one), *one.shape[2:]))
             for window in self.windows(output_grad):
-                sent[window] += scale * output_grad[:, place]
+                sent[window] += scale * output_grad[:, position]
             heads = sent[:, None]
             sign = None if self.is_multiply else np.where(one >= other, heads, -heads)
             if "data1_grad" in wanted:
@@ -177,7 +177,7 @@ class Correlation(OperatorProperty):
         yield from ((view(0, 0), view(u, v)) for u in steps for v in steps)
 
     def windows(self, output: Array) -> Iterator[View]:
-        """For each pixel of a patch the place of that pixel in all patches."""
+        """For each pixel of a patch the position of that pixel in all patches."""
         height, width = ((length - 1) * self.stride1 + 1 for length in output.shape[2:])
         for y in range(self.kernel_size):
             for x in range(self.kernel_size):

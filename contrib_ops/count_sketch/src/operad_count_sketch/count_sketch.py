@@ -18,7 +18,7 @@ def _sketch(data: Array, h: Array, s: Array, out_dim: int) -> Array:
     return data @ matrix
 
 
-def _places(rng: np.random.Generator, shape: Any, prop: Any, shapes: Any) -> Array:
+def _positions(rng: np.random.Generator, shape: Any, prop: Any, shapes: Any) -> Array:
     return rng.integers(0, prop.out_dim, shape).astype(np.float64)
 
 
@@ -26,7 +26,7 @@ def _places(rng: np.random.Generator, shape: Any, prop: Any, shapes: Any) -> Arr
 class CountSketch(OperatorProperty):
     """`output[n, h[i]]` is the sum of `s[i] data[n, i]` over all i of one `h[i]`.
 
-    With random places `h` and random signs `s`, inner products of sketches are those of the data on
+    With random positions `h` and random signs `s`, inner products of sketches are those of the data on
     average. After Charikar, Chen and Farach-Colton, "Finding frequent items in data streams", 2002, and
     Pham and Pagh, "Fast and scalable polynomial kernels via explicit feature maps", 2013.
 
@@ -52,34 +52,34 @@ class CountSketch(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float32"
     element_cost = 5
-    contract: ClassVar = Contract(reference=_sketch, inputs={"h": Drawn(_places)})
+    contract: ClassVar = Contract(reference=_sketch, inputs={"h": Drawn(_positions)})
 
     def forward(
         op_ctx: Any, data: Array, h: Array, s: Array, out_dim: int, processing_batch_size: int
     ) -> Array:
         """Sums of double precision, some rows at a time."""
-        places, before = _checked(h, out_dim), data.shape[:-1]
+        positions, before = _checked(h, out_dim), data.shape[:-1]
         rows = data.reshape(prod(before), data.shape[-1])
         sums = op_ctx.xp.empty((len(rows), out_dim), data.dtype)
         for start in range(0, len(rows), processing_batch_size):
             part = rows[start : start + processing_batch_size] * s
             firsts = op_ctx.xp.arange(len(part)).reshape(-1, 1) * out_dim
-            found = np.bincount((firsts + places).ravel(), part.ravel(), len(part) * out_dim)
+            found = np.bincount((firsts + positions).ravel(), part.ravel(), len(part) * out_dim)
             sums[start : start + processing_batch_size] = found.reshape(-1, out_dim)
         return sums.reshape(*before, out_dim)
 
     def data_grad(output_grad: Array, h: Array, s: Array, data_grad: Array) -> None:
-        """`d/d data`: each element gets the gradient of its place, times its sign."""
+        """`d/d data`: each element gets the gradient of its position, times its sign."""
         np.multiply(output_grad.take(h[0].astype(np.intp), axis=-1), s[0], out=data_grad)
 
     def s_grad(output_grad: Array, data: Array, h: Array) -> Array:
-        """`d/d s`: the data times the gradients of their places, summed over the rows."""
+        """`d/d s`: the data times the gradients of their positions, summed over the rows."""
         heads = output_grad.take(h[0].astype(np.intp), axis=-1)
         return (data * heads).sum(axis=tuple(range(data.ndim - 1))).reshape(1, -1)
 
 
 def _checked(h: Array, out_dim: int) -> Array:
-    """The places as indices.
+    """The positions as indices.
 
     Raises:
         IndexOutOfRangeError: One is outside the sketch.

@@ -73,7 +73,7 @@ class CTCLoss(OperatorProperty):
     )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says; every label takes a step."""
+        """Infer shapes from the shape line; every label takes a step."""
         inferred = super().infer_shape(in_shapes)
         data, label = inferred[0][:2]
         if data and label and data[0] is not None and label[1] is not None and label[1] > data[0]:
@@ -124,7 +124,7 @@ class CTCLoss(OperatorProperty):
 
 
 def _steps_of_states(call: KernelCall) -> int:
-    """How many sums over alignments there are: for each step and each state of a sample."""
+    """Number of sums over alignments: one for each step and each state of a sample."""
     samples, labels = call.shape("label")
     return call.shape("data")[0] * samples * (2 * labels + 1)
 

@@ -20,7 +20,7 @@ PARAMS: Final[Mapping[str, Sequence[Any]]] = {
 
 
 def drawn_shapes(prop: Any, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
-    """As many labels as steps at most."""
+    """Shapes of an example with at most as many labels as steps."""
     steps, samples, classes = choose((3, 2, 4, 1)), choose((2, 1, 3, 0)), choose((3, 2))
     labels = choose(range(steps + 1))
     lengths = [(samples,)] * (prop.use_data_lengths + prop.use_label_lengths)
@@ -36,12 +36,12 @@ def drawn_labels(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any)
 
 
 def data_lengths(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
-    """Up to all steps."""
+    """Numbers of steps, from none to all."""
     return rng.integers(0, shapes["data"][0], shape, endpoint=True)
 
 
 def label_lengths(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
-    """Up to all labels."""
+    """Numbers of labels, from none to all."""
     return rng.integers(0, shapes["label"][1], shape, endpoint=True)
 
 

@@ -32,7 +32,7 @@ class Labels(NamedTuple):
         return states
 
     def fit(self) -> Array:
-        """Which samples have an alignment: equal neighbours need a blank between them."""
+        """Mask of the samples that have an alignment: equal neighbours need a blank between them."""
         repeated = (self.symbols[:, 1:] == self.symbols[:, :-1]) & (self.symbols[:, 1:] != self.blank)
         return self.steps >= self.lengths + repeated.sum(axis=1)
 
@@ -70,5 +70,5 @@ def read_labels(
 def _check(name: str, values: Array, least: int, most: int, counts: Array | bool = True) -> None:
     is_wrong = counts & ((values < least) | (values > most))
     if is_wrong.any():
-        place = tuple(int(where[0]) for where in is_wrong.nonzero())
-        raise OperadError(f"CTCLoss: {name}{list(place)} is {int(values[place])}, expected {least} to {most}")
+        at = tuple(int(where[0]) for where in is_wrong.nonzero())
+        raise OperadError(f"CTCLoss: {name}{list(at)} is {int(values[at])}, expected {least} to {most}")

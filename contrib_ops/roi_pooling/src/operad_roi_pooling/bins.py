@@ -14,7 +14,7 @@ from operad_sdk import Array
 
 
 def bins(low: Array, high: Array, count: int, size: int) -> Array:
-    """Where each region's bins start and stop along one axis of `size` pixels; (R, count, 2).
+    """Starts and stops of each region's bins along one axis of `size` pixels; (R, count, 2).
 
     Args:
         low: First pixels of the regions, and, `high`, the last ones, before they are rounded.
@@ -34,13 +34,13 @@ def pool(xp: Any, image: Array, rows: Array, columns: Array, output: Array, maxi
         if start == stop:
             continue
         part = image[:, first:last, start:stop]
-        places = part.argmax(axis=2)
-        largest = xp.take_along_axis(part, places[..., None], axis=2)[..., 0]
+        positions = part.argmax(axis=2)
+        largest = xp.take_along_axis(part, positions[..., None], axis=2)[..., 0]
         for i, (top, bottom) in enumerate(rows.tolist()):
             if top == bottom:
                 continue
             in_bin = slice(top - first, bottom - first)
             row = largest[:, in_bin].argmax(axis=1)[:, None]
             output[:, i, j] = xp.take_along_axis(largest[:, in_bin], row, axis=1)[:, 0]
-            column = xp.take_along_axis(places[:, in_bin], row, axis=1)[:, 0]
+            column = xp.take_along_axis(positions[:, in_bin], row, axis=1)[:, 0]
             maxidx[:, i, j] = (top + row[:, 0]) * width + start + column

@@ -23,15 +23,15 @@ def pool(data: Any, images: Any, rows: Any, columns: Any, output: Any, maxidx: A
         if images[n] < 0:
             continue
         plane = data[images[n], c]
-        place = -1
+        position = -1
         largest = plane.dtype.type(0)
         for row in range(rows[n, i, 0], rows[n, i, 1]):
             for column in range(columns[n, j, 0], columns[n, j, 1]):
                 value = plane[row, column]
-                if place < 0 or value > largest or (np.isnan(value) and not np.isnan(largest)):
-                    largest, place = value, row * width + column
+                if position < 0 or value > largest or (np.isnan(value) and not np.isnan(largest)):
+                    largest, position = value, row * width + column
         output[n, c, i, j] = largest
-        maxidx[n, c, i, j] = place
+        maxidx[n, c, i, j] = position
 
 
 @loop
@@ -39,9 +39,9 @@ def unpool(output_grad: Any, images: Any, maxidx: Any, data_grad: Any) -> None:
     """Add each bin's gradient to its largest element, in order."""
     width = data_grad.shape[3]
     for n, c, i, j in np.ndindex(maxidx.shape):
-        place = maxidx[n, c, i, j]
-        if place >= 0:
-            data_grad[images[n], c, place // width, place % width] += output_grad[n, c, i, j]
+        position = maxidx[n, c, i, j]
+        if position >= 0:
+            data_grad[images[n], c, position // width, position % width] += output_grad[n, c, i, j]
 
 
 @loop

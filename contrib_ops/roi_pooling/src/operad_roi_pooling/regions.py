@@ -15,7 +15,7 @@ from operad_sdk import Array, CompiledLoops, ParamError, Shape
 LOOPS: Final = CompiledLoops("operad_roi_pooling.compiled")
 
 NOWHERE: Final = -1
-"""In the place of an image's number: the region lies in no image, and all its bins are 0."""
+"""Image number of a region that lies in no image; all its bins are 0."""
 
 
 class Regions(NamedTuple):

@@ -127,7 +127,7 @@ class ROIAlign(OperatorProperty):
 
     @property
     def bins(self) -> int:
-        """How many channels of data make one of the output."""
+        """Number of channels of data per channel of the output."""
         return int(np.prod(self.pooled_size)) if self.position_sensitive else 1
 
     def spec(self) -> str:
@@ -135,7 +135,7 @@ class ROIAlign(OperatorProperty):
         return f"data:(N, {self.bins}*C, H, W), rois:(R, 5) -> output:(R, C, *pooled_size)"
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says; interpolation needs a pixel."""
+        """Infer shapes from the shape line; interpolation needs a pixel."""
         data = in_shapes[0]
         if data is not None and 0 in data[2:]:
             raise ShapeError(f"{self.name}: data has shape {data}, expected at least one pixel")
@@ -177,7 +177,7 @@ class ROIAlign(OperatorProperty):
         return samples(start - shift, extent, bins, self.sample_ratio, size)
 
     def _parts(self, rows: Samples, columns: Samples) -> Iterator[tuple[Any, slice, Samples, Samples]]:
-        """What is pooled alike: bins of the output, their channels of data, and the samples."""
+        """Parts that are pooled alike: bins of the output, their channels of data, and the samples."""
         if not self.position_sensitive:
             yield ..., slice(None), rows, columns
             return
@@ -187,7 +187,7 @@ class ROIAlign(OperatorProperty):
 
 
 def _bins_at_a_time(call: KernelCall) -> int:
-    """How many bins are sampled together: all of a region, or those of one place in it."""
+    """Number of bins that are sampled together: all of a region, or those at one position in it."""
     _, channels, *bins = call.shape("output")
     return int(channels * (1 if call.prop.position_sensitive else np.prod(bins)))
 

@@ -116,8 +116,8 @@ class ROIPooling(OperatorProperty):
         """`dy/dx = 1` for the largest element of each bin, else 0; added in the order of the bins."""
         xp, width = op_ctx.xp, data_grad.shape[3]
         region, channel, *_ = found = xp.nonzero(maxidx >= 0)
-        image, place = rois[region, 0].astype(np.intp), maxidx[found]
-        xp.add.at(data_grad, (image, channel, place // width, place % width), output_grad[found])
+        image, position = rois[region, 0].astype(np.intp), maxidx[found]
+        xp.add.at(data_grad, (image, channel, position // width, position % width), output_grad[found])
 
 
 _many_bins = LOOPS.when(lambda call: call.size("output"))

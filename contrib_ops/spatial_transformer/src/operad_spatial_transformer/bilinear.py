@@ -24,13 +24,13 @@ class Corner(NamedTuple):
     """One of the four pixels around each point of an image.
 
     Attributes:
-        place: The pixel's number in the image; any, where it is beyond the edge.
+        position: The pixel's number in the image; any, where it is beyond the edge.
         is_inside: Whether there is such a pixel.
         weight: How much it counts.
         slope_x: The weight's slope by the point's x, in pixels; `slope_y` by its y.
     """
 
-    place: Array
+    position: Array
     is_inside: Array
     weight: Array
     slope_x: Array
@@ -49,9 +49,9 @@ def image_gradient(output_grad: Array, grid: Array, image_grad: Array) -> None:
     shape = image_grad.shape[1:]
     image_grad[...] = 0
     for corner in _corners(grid, shape):
-        weight, place = np.where(corner.is_inside, corner.weight, 0), corner.place.ravel()
+        weight, position = np.where(corner.is_inside, corner.weight, 0), corner.position.ravel()
         for head, sums in zip(output_grad, image_grad, strict=True):
-            sums += np.bincount(place, (head * weight).ravel(), prod(shape)).reshape(shape)
+            sums += np.bincount(position, (head * weight).ravel(), prod(shape)).reshape(shape)
 
 
 def grid_gradient(output_grad: Array, image: Array, grid: Array, grid_grad: Array) -> None:
@@ -77,11 +77,11 @@ def _corners(grid: Array, shape: tuple[int, ...]) -> Iterator[Corner]:
     for row, weight_y, slope_y in ((top, 1 - far_y, -1), (top + 1, far_y, 1)):
         for column, weight_x, slope_x in ((left, 1 - far_x, -1), (left + 1, far_x, 1)):
             is_inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
-            place = np.where(is_inside, row * width + column, 0).astype(np.intp)
-            yield Corner(place, is_inside, weight_y * weight_x, slope_x * weight_y, slope_y * weight_x)
+            position = np.where(is_inside, row * width + column, 0).astype(np.intp)
+            yield Corner(position, is_inside, weight_y * weight_x, slope_x * weight_y, slope_y * weight_x)
 
 
 def _pixels(image: Array, corner: Corner) -> Array:
     """The image at a corner of each point, channel by channel; 0 beyond the edge."""
     flat = image.reshape(len(image), prod(image.shape[1:]))
-    return np.where(corner.is_inside, flat.take(corner.place, axis=1), 0)
+    return np.where(corner.is_inside, flat.take(corner.position, axis=1), 0)

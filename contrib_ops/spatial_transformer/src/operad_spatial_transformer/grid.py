@@ -55,8 +55,8 @@ def _reference(data: Array, transform_type: str, target_shape: Shape) -> Array:
     for y, x in np.ndindex(height, width):
         if transform_type == "affine":
             with np.errstate(invalid="ignore"):
-                place = [2 * np.float64(x) / (width - 1) - 1, 2 * np.float64(y) / (height - 1) - 1, 1]
-            grid[:, :, y, x] = data.reshape(-1, 2, 3) @ place
+                position = [2 * np.float64(x) / (width - 1) - 1, 2 * np.float64(y) / (height - 1) - 1, 1]
+            grid[:, :, y, x] = data.reshape(-1, 2, 3) @ position
         else:
             half = np.array([width - 1, height - 1]) / 2
             grid[:, :, y, x] = (data[:, :, y, x] + [x, y]) / half - 1
@@ -110,9 +110,9 @@ class GridGenerator(OperatorProperty):
             affine_grid(data, affine_base(op_ctx.xp, target_shape, data.dtype), output)
             return
         for axis, length in enumerate(data.shape[:1:-1]):
-            place = op_ctx.xp.arange(length, dtype=data.dtype).reshape(-1, *[1] * axis)
+            position = op_ctx.xp.arange(length, dtype=data.dtype).reshape(-1, *[1] * axis)
             with np.errstate(divide="ignore", invalid="ignore"):
-                output[:, axis] = (data[:, axis] + place) / op_ctx.xp.asarray(
+                output[:, axis] = (data[:, axis] + position) / op_ctx.xp.asarray(
                     (length - 1) / 2, data.dtype
                 ) - 1
 

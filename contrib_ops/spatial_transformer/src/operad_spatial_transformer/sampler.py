@@ -60,7 +60,7 @@ class BilinearSampler(OperatorProperty):
     )
 
     def infer_shape(self, in_shapes: Any) -> Any:
-        """As the line says, where there is something to sample."""
+        """Infer shapes from the shape line, where there is something to sample."""
         inferred = super().infer_shape(in_shapes)
         check_image(self.name, inferred[0][0])
         return inferred

@@ -15,8 +15,8 @@ from operad_spatial_transformer.sampler import CUDNN_OFF, check_image, interpola
 def _reference(data: Array, loc: Array, target_shape: Shape) -> Array:
     """The pixels' positions under the map, and the image there."""
     y, x = np.meshgrid(*(np.linspace(-1, 1, length) for length in target_shape), indexing="ij")
-    place = np.stack([x, y, np.ones_like(x)])
-    return interpolated(data, np.einsum("nac,cij->naij", loc.reshape(-1, 2, 3), place))
+    homogeneous = np.stack([x, y, np.ones_like(x)])
+    return interpolated(data, np.einsum("nac,cij->naij", loc.reshape(-1, 2, 3), homogeneous))
 
 
 @operator("SpatialTransformer")
@@ -62,7 +62,7 @@ class SpatialTransformer(OperatorProperty):
         check_target(self.name, self.target_shape)
 
     def infer_shape(self, in_shapes: Any) -> Any:
-        """As the line says, where there is something to sample."""
+        """Infer shapes from the shape line, where there is something to sample."""
         inferred = super().infer_shape(in_shapes)
         check_image(self.name, inferred[0][0])
         return inferred
@@ -76,7 +76,7 @@ class SpatialTransformer(OperatorProperty):
             sample(image, points, target)
 
     def data_grad(output_grad: Array, grid: Array, data_grad: Array) -> None:
-        """As of `BilinearSampler`."""
+        """Gradient of the data, as of `BilinearSampler`."""
         for head, points, target in zip(output_grad, grid, data_grad, strict=True):
             image_gradient(head, points, target)
 

@@ -76,5 +76,5 @@ def _observed(prop: Any, trial: Trial, names: list[str], seen: list[tuple[str, A
 def _named(bound: Bound, result: Any, names: list[str]) -> Iterator[tuple[str, Any]]:
     values = result if len(bound.returned) > 1 and isinstance(result, tuple) else (result,)
     for slot, value in zip(bound.returned, values, strict=False):
-        if isinstance(slot.place, int) and slot.group != "extra":
-            yield names[slot.place], value
+        if isinstance(slot.position, int) and slot.group != "extra":
+            yield names[slot.position], value

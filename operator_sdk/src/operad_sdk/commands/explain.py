@@ -36,7 +36,7 @@ class CheckExplanation:
 @final
 @dataclass(frozen=True, slots=True)
 class Explanations:
-    """What `operad explain` found.
+    """Result of `operad explain`.
 
     Attributes:
         checks: The checks asked for, or all, by id.

@@ -19,7 +19,7 @@ from operad_sdk.commands.extras import extra
 @final
 @dataclass(frozen=True, slots=True)
 class Scaffold:
-    """What `operad new` did; files by their path in the package.
+    """Result of `operad new`; files by their path in the package.
 
     Attributes:
         folder: The package's folder.

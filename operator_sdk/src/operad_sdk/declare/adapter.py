@@ -27,20 +27,20 @@ def direct_call(
     Args:
         counts: How many inputs, outputs and auxiliary states there are.
         extras: Values of the group `EXTRA` behind the words.
-        given: Places in `extras` of values that a call gives instead, behind the arrays, in this order.
+        given: Positions in `extras` of values that a call gives instead, behind the arrays, in this order.
     """
     constants: dict[str, Any] = {}
 
     def text(slot: Slot) -> str:
-        if isinstance(slot.place, tuple):
-            return f"({''.join(text(Slot(slot.group, place)) + ', ' for place in slot.place)})"
+        if isinstance(slot.position, tuple):
+            return f"({''.join(text(Slot(slot.group, position)) + ', ' for position in slot.position)})"
         if slot.group != EXTRA:
-            return f"{_LETTERS[slot.group]}{slot.place}"
-        place = slot.place - len(WORDS)
-        if place in given:
-            return f"v{given.index(place)}"
-        constants[f"c{slot.place}"] = extras[place]
-        return f"c{slot.place}"
+            return f"{_LETTERS[slot.group]}{slot.position}"
+        position = slot.position - len(WORDS)
+        if position in given:
+            return f"v{given.index(position)}"
+        constants[f"c{slot.position}"] = extras[position]
+        return f"c{slot.position}"
 
     groups = zip("iosv", (*counts, len(given)), strict=True)
     takes = ", ".join(f"{group}{n}" for group, count in groups for n in range(count))

@@ -20,9 +20,9 @@ from operad.first_use import cached_property
 from operad.operator import Array, CallTemplate, OpContext, Operator, OpReq, Place, Shape
 from operad_sdk.declare.adapter import direct_call
 from operad_sdk.declare.function import Bound
+from operad_sdk.declare.function_runner import FunctionRunner, ValuePositions, widened_types
 from operad_sdk.declare.marks import brief_us
 from operad_sdk.declare.names import AUX, EXTRA, IN_DATA, IN_GRAD, OUT_DATA, OUT_GRAD
-from operad_sdk.declare.step import Layout, Step, widened_types
 from operad_sdk.declare.targets import store
 
 if TYPE_CHECKING:
@@ -72,14 +72,16 @@ class BoundOperator(Operator):
         typed = prop.typed_arguments
         # invariant: forward's values are [*in_data, *outputs, *aux_states, *extras]
         firsts = {IN_DATA: 0, OUT_DATA: ins, AUX: ins + outs, EXTRA: ins + outs + states}
-        layout = Layout(firsts, OUT_DATA, typed, frozenset(), prop.list_outputs(), prop.train_only_outputs)
-        self._forward: Step | None = None
+        layout = ValuePositions(
+            firsts, OUT_DATA, typed, frozenset(), prop.list_outputs(), prop.train_only_outputs
+        )
+        self._forward: FunctionRunner | None = None
         if forward is not None:
             self.brief_us = brief_us(forward.function)
             self.is_brief = getattr(forward.function, "only_ufuncs", False)
             forward = forward.fitted(in_shapes, in_types)
-            self._forward = Step(self, forward, layout, wide)
-        self._gradients: list[Step] | None = None
+            self._forward = FunctionRunner(self, forward, layout, wide)
+        self._gradients: list[FunctionRunner] | None = None
         if gradients is not None:
             is_flat = prop.is_flat_for_integers and prop.promote(in_types[0]).kind in "iu"
             gradients = [] if is_flat else gradients
@@ -88,11 +90,11 @@ class BoundOperator(Operator):
             firsts |= {AUX: 2 * (ins + outs), EXTRA: 2 * (ins + outs) + states}
             names = [f"{name}_grad" for name in prop.list_arguments()]
             is_pointwise = prop.is_elementwise or bool(prop.broadcast_arguments)
-            layout = Layout(
+            layout = ValuePositions(
                 firsts, IN_GRAD, typed, prop.broadcast_arguments, names, is_pointwise=is_pointwise
             )
-            self._gradients = [Step(self, bound, layout, wide) for bound in gradients]
-            self._computed = {place for bound in gradients for place in bound.targets}
+            self._gradients = [FunctionRunner(self, bound, layout, wide) for bound in gradients]
+            self._computed = {position for bound in gradients for position in bound.targets}
         if forward is not None:
             self._allow_direct(forward, gradients or (), wide)
 
@@ -174,30 +176,30 @@ class BoundOperator(Operator):
     ) -> list[CallTemplate]:
         """The gradients of which something is wanted, and what zeroes the others."""
         assert self._gradients is not None
-        rest = [OpReq.NULL if place in self._computed else wanted for place, wanted in enumerate(req)]
+        rest = [OpReq.NULL if position in self._computed else wanted for position, wanted in enumerate(req)]
         ins, outs, states = self._types
         types = [*ins, *outs, *outs, *ins, *states]
         templates = [
-            step.template(req, types, self._extras(op_ctx, req, step))
-            for step in self._gradients
-            if any(req[place] is not OpReq.NULL for place in step.targets)
+            runner.template(req, types, self._extras(op_ctx, req, runner))
+            for runner in self._gradients
+            if any(req[position] is not OpReq.NULL for position in runner.targets)
         ]
         first = len(ins) + 2 * len(outs)
-        zero = [Place(first + place) for place, wanted in enumerate(rest) if wanted in _OVERWRITES]
-        return [*templates, *[CallTemplate(store, (place, 0)) for place in zero]]
+        zero = [Place(first + position) for position, wanted in enumerate(rest) if wanted in _OVERWRITES]
+        return [*templates, *[CallTemplate(store, (position, 0)) for position in zero]]
 
-    def like(self, group: str, place: int) -> tuple[Shape, DType]:
+    def like(self, group: str, position: int) -> tuple[Shape, DType]:
         """Shape and type of a target, also where there is no array for it."""
         if group == IN_GRAD:
-            return self._in[place]
+            return self._in[position]
         shapes: Any = self._prop.infer_shape([shape for shape, _ in self._in])[1]
-        return shapes[place], self._types[1][place]
+        return shapes[position], self._types[1][position]
 
     @cached_property
     def _types(self) -> Any:
         """The types of arguments, outputs and states."""
         return self._prop.infer_type([dtype for _, dtype in self._in])
 
-    def _extras(self, op_ctx: OpContext, req: Sequence[OpReq], step: Step) -> tuple[Any, ...]:
+    def _extras(self, op_ctx: OpContext, req: Sequence[OpReq], runner: FunctionRunner) -> tuple[Any, ...]:
         """The values of the group `EXTRA`, in the order of its slots."""
-        return (op_ctx, op_ctx.is_train, step.wanted(req), self._prop, None, *self._params)
+        return (op_ctx, op_ctx.is_train, runner.wanted(req), self._prop, None, *self._params)

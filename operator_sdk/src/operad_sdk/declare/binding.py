@@ -10,8 +10,8 @@ from operad_sdk.declare.names import Names, Tensors
 from operad_sdk.errors import DeclarationError
 
 
-class Binding(NamedTuple):
-    """What an operator is computed with.
+class BoundFunctions(NamedTuple):
+    """Names and functions with which an operator is computed.
 
     Attributes:
         gradients: The gradients that count for the operator's parameters.
@@ -24,7 +24,7 @@ class Binding(NamedTuple):
     traced: list[Bound]
 
 
-def bind(tensors: Tensors, forward: Declared, gradients: Sequence[Declared]) -> Binding:
+def bind(tensors: Tensors, forward: Declared, gradients: Sequence[Declared]) -> BoundFunctions:
     """Find the names of all functions.
 
     Raises:
@@ -41,11 +41,11 @@ def bind(tensors: Tensors, forward: Declared, gradients: Sequence[Declared]) -> 
                 )
         found.append(bound)
     traced = [_traced(declared, bound, names) for declared, bound in zip(gradients, found, strict=True)]
-    return Binding(names, Bound(forward, names.forward, names.forward_targets, True), found, traced)
+    return BoundFunctions(names, Bound(forward, names.forward, names.forward_targets, True), found, traced)
 
 
 def _traced(declared: Declared, bound: Bound, names: Names) -> Bound:
-    """What takes the place of a gradient where its own gradient is computed.
+    """Substitute for a gradient where the gradient of that gradient is computed.
 
     Raises:
         DeclarationError: It computes other targets, or reads what the gradient does not.
@@ -53,7 +53,7 @@ def _traced(declared: Declared, bound: Bound, names: Names) -> Bound:
     if declared.traced is None:
         return bound
     targets = declared.targets or tuple(
-        name for name, slot in names.backward_targets.items() if set(slot.places) <= set(bound.targets)
+        name for name, slot in names.backward_targets.items() if set(slot.positions) <= set(bound.targets)
     )
     instead = declared._replace(
         function=declared.traced, what=f"traced of {declared.what}", targets=targets, names=(), inplace=(),

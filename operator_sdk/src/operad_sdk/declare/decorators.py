@@ -28,7 +28,7 @@ BROADCAST: Final = "lhs:(*A), rhs:(*B) -> output:(*broadcast(A, B))"
 
 
 class Options(TypedDict, total=False):
-    """What may be said of an operator beside its name and its function.
+    """Options of an operator beside its name and its function.
 
     Each is the attribute of `OperatorProperty` of that name. `scalar` is the number that the operator is
     called with as `scalar=`, and then its only parameter; `params` are parameters that the function's

@@ -1,4 +1,4 @@
-"""What functions cost for each element, out of a table of functions: an addition is no logarithm."""
+"""Costs of functions for each element, out of a table: a logarithm costs more than an addition."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from operad.operator import ARITHMETIC, ScalarForm, function_cost
 
 _PASS: Final = 0.4
-"""What one more of NumPy's passes over arrays in a cache costs an element, in operations of loops."""
+"""Cost for each element of one more NumPy pass over arrays in a cache, in operations of loops."""
 _UFUNC_US: Final = 0.3
 _FUNCTION_US: Final = 4.0
 _FREE: Final = frozenset(("input", "constant", "length"))
 
 
 def element_cost(function: Any) -> float:
-    """What a function costs for each element, in operations of loops, beside moving its arrays."""
+    """Cost of a function for each element, in operations of loops, without the moving of its arrays."""
     if isinstance(function, np.ufunc):
         return function_cost(function.__name__)
     said: float | None = getattr(function, "element_cost", None)
@@ -27,11 +27,11 @@ def element_cost(function: Any) -> float:
 
 
 def call_us(function: Any) -> float:
-    """What a call of a function takes however small its arrays are, in microseconds."""
+    """Time of a call of a function however small its arrays are, in microseconds."""
     return _UFUNC_US if isinstance(function, np.ufunc) else _FUNCTION_US
 
 
 def form_cost(form: ScalarForm) -> float:
-    """What a form costs as NumPy computes it, one function after another."""
+    """Cost of a form as NumPy computes it, one function after another."""
     steps = [function_cost(step.op) for step in form.instructions if step.op not in _FREE]
     return sum(steps) + _PASS * max(0, len(steps) - 1) if steps else ARITHMETIC

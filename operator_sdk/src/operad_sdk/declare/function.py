@@ -13,7 +13,7 @@ import difflib
 import dis
 import inspect
 import textwrap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple, final
@@ -76,11 +76,11 @@ class Bound:
     Attributes:
         function: What to call.
         slots: Where each of its values stands.
-        filled: Places of the targets that it fills; `returned` are the slots of those it returns.
+        filled: Positions of the targets that it fills; `returned` are the slots of those it returns.
         reads: The arrays of a backward pass that it reads.
-        inplace: Pairs (entry read, place of a target) that may share memory; in forward, the entry's
+        inplace: Pairs (entry read, position of a target) that may share memory; in forward, the entry's
             kind is always `in_data`.
-        targets: Places of all that it computes.
+        targets: Positions of all that it computes.
         is_direct: Whether it can be called with inputs and outputs alone: it takes none of the words that
             differ between runs, and fills everything or returns the one output.
     """
@@ -116,18 +116,18 @@ class Bound:
         for name in computed:
             if not _is_target(name, names, targets):
                 raise unknown_name(declared.what, name, targets, "computes")
-        order = {name: place for place, name in enumerate(targets)}
+        order = {name: position for position, name in enumerate(targets)}
         computed = sorted({*computed, *named}, key=lambda name: order.get(name, -1))
-        self.filled = tuple(i for name in named if names[name] is not ABSENT for i in names[name].places)
+        self.filled = _positions(names[name] for name in named)
         self.returned = tuple(names[name] for name in computed if name not in named)
-        self.targets = tuple(i for name in computed if names[name] is not ABSENT for i in names[name].places)
+        self.targets = _positions(names[name] for name in computed)
         self.reads = frozenset(
-            BackwardEntry(slot.group, place)
+            BackwardEntry(slot.group, position)
             for slot in self.slots
             if slot.group in (IN_DATA, OUT_DATA, OUT_GRAD)
-            for place in slot.places
+            for position in slot.positions
         )
-        takes_no_word = all(slot.group != EXTRA or min(slot.places) >= len(WORDS) for slot in self.slots)
+        takes_no_word = all(slot.group != EXTRA or min(slot.positions) >= len(WORDS) for slot in self.slots)
         returns_one = not self.filled and self.returned == (Slot(OUT_DATA, 0),)
         self.is_direct = takes_no_word and not declared.accumulate and (not self.returned or returns_one)
         self.inplace = [
@@ -161,16 +161,21 @@ class Bound:
         for name in (read, target):
             if name not in names:
                 raise unknown_name(f"inplace of {self.what}", name, names)
-        source, place = names[read], names[target]
-        if ABSENT in (source, place):
+        source, written = names[read], names[target]
+        if ABSENT in (source, written):
             return []
-        are_alike = isinstance(place.place, int) == isinstance(source.place, int)
-        if not (are_alike and len(source.places) == len(place.places) and _is_target(target, names, targets)):
+        are_alike = isinstance(written.position, int) == isinstance(source.position, int)
+        are_as_many = len(source.positions) == len(written.positions)
+        if not (are_alike and are_as_many and _is_target(target, names, targets)):
             raise DeclarationError(
                 f"inplace of {self.what}: {text!r}, expected an array it reads and a target, or two groups"
             )
-        entries = [BackwardEntry(source.group, index) for index in source.places]
-        return list(zip(entries, place.places, strict=True))
+        entries = [BackwardEntry(source.group, index) for index in source.positions]
+        return list(zip(entries, written.positions, strict=True))
+
+
+def _positions(slots: Iterable[Slot]) -> tuple[int, ...]:
+    return tuple(position for slot in slots if slot is not ABSENT for position in slot.positions)
 
 
 def _is_target(name: str, names: Mapping[str, Slot], targets: Mapping[str, Slot]) -> bool:

@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     pass
 
 ArrayFunction = Callable[[Any, Sequence[Any]], Sequence[Any]]
-"""Of an `OpContext` and arrays; gives arrays."""
+"""Function of an `OpContext` and arrays that returns arrays."""
 
 _GOLDEN: Final = (5**0.5 - 1) / 2
 _COST: Final = 4.0  # times that of reading and writing everything once
 
 
 class TensorSpec(NamedTuple):
-    """What is known of an array before it is there.
+    """Name, shape and type of an array before the array exists.
 
     Attributes:
         is_constant: Whether no gradient flows to it, as to indices.
@@ -87,7 +87,7 @@ class GradientOperator(CoreProperty):
         self._kernel = kernel
 
     def list_arguments(self) -> list[str]:
-        """What the gradients read."""
+        """Names of the arrays that the gradients read."""
         return [spec.name for spec in self._reads]
 
     def list_outputs(self) -> list[str]:

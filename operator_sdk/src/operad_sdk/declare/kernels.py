@@ -141,7 +141,7 @@ class _FunctionKernel:
         self._found: dict[Any, Bound] = {}
 
     def parts(self, prop: OperatorProperty) -> Collection[str]:
-        """What it computes for these parameters."""
+        """Parts that the kernel computes for these parameters."""
         return (FORWARD,) if self._is_forward else _parts_of(prop, [self._bound(prop)])
 
     def __call__(
@@ -210,7 +210,7 @@ class _ClassKernel:
 
 def _parts_of(prop: OperatorProperty, gradients: Sequence[Bound]) -> list[str]:
     names = prop.list_arguments()
-    return [f"{names[place]}_grad" for bound in gradients for place in bound.targets]
+    return [f"{names[position]}_grad" for bound in gradients for position in bound.targets]
 
 
 def _bound(prop: OperatorProperty, declared: Declared, *, is_forward: bool) -> Bound:
@@ -223,13 +223,13 @@ def _bound(prop: OperatorProperty, declared: Declared, *, is_forward: bool) -> B
     if is_forward:
         return Bound(declared, names.forward, names.forward_targets, True)
     bound = Bound(declared, names.backward, names.backward_targets, False)
-    wanted = [place in bound.targets for place in range(len(prop.list_arguments()))]
+    wanted = [position in bound.targets for position in range(len(prop.list_arguments()))]
     undeclared = sorted(bound.reads - set(prop.backward_dependency(wanted))) if bound.targets else []
     if undeclared:
-        kind, place = undeclared[0]
+        kind, position = undeclared[0]
         kept = prop.list_arguments() if kind == "in_data" else prop.list_outputs()
         raise DeclarationError(
-            f"{bound.what} reads {kind} {kept[place]!r}, which {prop.name} does not keep for its "
+            f"{bound.what} reads {kind} {kept[position]!r}, which {prop.name} does not keep for its "
             "gradient; compute without it, or declare it in the operator"
         )
     return bound

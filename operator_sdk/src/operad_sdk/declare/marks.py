@@ -1,4 +1,4 @@
-"""What decorators say of the functions of a class: which are gradients, and which are brief."""
+"""Marks that decorators leave on functions of a class: gradients, and functions that run under the lock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BRIEF: Final = "_operad_brief_us"
 
 @final
 class GradientMark(NamedTuple):
-    """What `@gradient` says of a function; see there."""
+    """Options of `@gradient` for one function; see there."""
 
     targets: tuple[str, ...] = ()
     inplace: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ def gradient(
 
 
 def mark_of(name: str, function: Any) -> GradientMark:
-    """What is said of a gradient called `name`: its own name says a target too."""
+    """Mark of a gradient called `name`; the name states a target where the mark has none."""
     mark: GradientMark = getattr(function, _MARK, GradientMark())
     return mark if mark.targets or not name.endswith(_END) else mark._replace(targets=(name,))
 

@@ -38,19 +38,19 @@ WORDS: Final = (OP_CTX, IS_TRAIN, WANTED, SELF)
 
 @final
 class Slot(NamedTuple):
-    """Where a name's value stands: at one place of a group, at several, or nowhere."""
+    """Position of a name's value in a group: one index, several, or none."""
 
     group: str
-    place: int | tuple[int, ...]
+    position: int | tuple[int, ...]
 
     @property
-    def places(self) -> tuple[int, ...]:
-        """The places as a tuple."""
-        return self.place if isinstance(self.place, tuple) else (self.place,)
+    def positions(self) -> tuple[int, ...]:
+        """The positions as a tuple."""
+        return self.position if isinstance(self.position, tuple) else (self.position,)
 
 
 ABSENT: Final = Slot(EXTRA, len(WORDS))
-"""What other parameters would give: None, and as a target one that nobody asks for."""
+"""Slot of a name that only other parameters give: its value is None, and no caller requests its gradient."""
 
 
 @final
@@ -77,7 +77,7 @@ class Tensors(NamedTuple):
     params: tuple[str, ...]
 
     def output_name(self, output: str) -> str:
-        """What functions call an output."""
+        """Name under which functions take an output."""
         return f"out_{output}" if output in self.declared_arguments or output in self.arguments else output
 
 
@@ -93,7 +93,7 @@ class Names:
     __slots__ = ("backward", "backward_targets", "forward", "forward_targets")
 
     def __init__(self, tensors: Tensors) -> None:
-        shared = {word: Slot(EXTRA, place) for place, word in enumerate(WORDS)}
+        shared = {word: Slot(EXTRA, position) for position, word in enumerate(WORDS)}
         shared |= {name: Slot(EXTRA, len(WORDS) + 1 + i) for i, name in enumerate(tensors.params)}
         shared |= _slots(AUX, tensors.states, tensors.declared_states, tensors.groups)
         arguments = _slots(IN_DATA, tensors.arguments, tensors.declared_arguments, tensors.groups)
@@ -114,7 +114,7 @@ class Names:
 def _slots(
     group: str, names: Sequence[str], declared: Sequence[str], groups: Mapping[str, Sequence[str]]
 ) -> dict[str, Slot]:
-    slots = {name: Slot(group, place) for place, name in enumerate(names)}
+    slots = {name: Slot(group, position) for position, name in enumerate(names)}
     for name in declared:
         if name in groups:
             slots[name] = Slot(group, tuple(names.index(member) for member in groups[name]))
@@ -124,4 +124,4 @@ def _slots(
 
 
 def _gradient_of(slot: Slot) -> Slot:
-    return slot if slot is ABSENT else Slot(IN_GRAD, slot.place)
+    return slot if slot is ABSENT else Slot(IN_GRAD, slot.position)

@@ -1,4 +1,4 @@
-"""What a declaration becomes: an `OperatorProperty` that is read off a shape line and functions.
+"""`OperatorProperty` that a declaration becomes, read off a shape line and functions.
 
 ::
 
@@ -23,10 +23,10 @@
         def bias_grad(output_grad):
             return output_grad.sum(0)
 
-`@unary` and `@binary` make the same thing of one function. What the functions can name stands in
-`operad_sdk.declare.names`, what is done with what they fill or return in `operad_sdk.declare.step`.
-Everything of the contract that is not written follows from these; everything can be written out
-instead, and then counts.
+`@unary` and `@binary` make an operator of one function. `operad_sdk.declare.names` lists the names that
+functions can take; `operad_sdk.declare.function_runner` stores the values that functions fill or return.
+Each method of the contract that is not written follows from these; each can be written out instead, and
+then counts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from operad.operator import OperatorProperty as CoreProperty
 from operad.resource import ResourceRequest
 from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.binder import BoundOperator
-from operad_sdk.declare.binding import Binding, bind
+from operad_sdk.declare.binding import BoundFunctions, bind
 from operad_sdk.declare.element_cost import call_us, element_cost
 from operad_sdk.declare.function import Declared, split_pairs
 from operad_sdk.declare.kernels import kernel
@@ -104,7 +104,7 @@ class OperatorProperty(ShapedProperty):
 
     _forward_function: ClassVar[Declared | None] = None
     _gradient_functions: ClassVar[dict[str, Declared]] = {}
-    _bindings: ClassVar[dict[Any, Binding]] = {}
+    _bindings: ClassVar[dict[Any, BoundFunctions]] = {}
     _forms: ClassVar[dict[Any, ScalarForm | str]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -271,13 +271,13 @@ class OperatorProperty(ShapedProperty):
         """The arguments whose gradients are computed."""
         if self.has_gradient and not self._gradient_functions:
             return super().differentiable_inputs()
-        computed = {place for bound in self.binding.gradients for place in bound.targets}
-        return [place in computed for place in range(len(self.list_arguments()))]
+        computed = {position for bound in self.binding.gradients for position in bound.targets}
+        return [position in computed for position in range(len(self.list_arguments()))]
 
     def declare_backward_dependency(
         self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]
     ) -> list[Any]:
-        """What the gradients together read."""
+        """Entries that the gradients together read."""
         if self.has_gradient and not self._gradient_functions:
             return super().declare_backward_dependency(out_grad, in_data, out_data)
         reads = frozenset[BackwardEntry]().union(*(bound.reads for bound in self.binding.gradients))
@@ -285,7 +285,7 @@ class OperatorProperty(ShapedProperty):
         return [groups[kind][index] for kind, index in _in_order(reads)]
 
     def backward_dependency(self, wanted: Sequence[bool]) -> list[BackwardEntry]:
-        """What the gradients of which something is wanted read."""
+        """Entries read by the functions that compute a wanted gradient."""
         if self.has_gradient and not self._gradient_functions:
             return super().backward_dependency(wanted)
         used = [bound for bound in self.binding.gradients if any(wanted[i] for i in bound.targets)]
@@ -302,7 +302,7 @@ class OperatorProperty(ShapedProperty):
     def scalar_form(
         self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> ScalarForm | str:
-        """What a part computes for each element, found by tracing its function, once for each signature."""
+        """Scalar form of a part, found by tracing its function once for each signature."""
         if self._forward_function is None or (part != "forward" and not self._gradient_functions):
             return super().scalar_form(part, in_shapes, in_types)
         return scalar_form(self, part, in_shapes, in_types, self._forms)
@@ -349,7 +349,7 @@ class OperatorProperty(ShapedProperty):
         return Cost(loops * size, size_bytes=moved, beside_us=call_us(function))
 
     @cached_property
-    def binding(self) -> Binding:
+    def binding(self) -> BoundFunctions:
         """The functions that count for these parameters, with their names found."""
         counted = tuple(
             name

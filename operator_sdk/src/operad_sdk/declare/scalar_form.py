@@ -19,7 +19,7 @@ from operad.errors import OperadError, ShapeError
 from operad.operator import OpReq, ScalarForm, Shape
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
-from operad_sdk.declare.traced_gradient import Places, TracingContext
+from operad_sdk.declare.traced_gradient import Positions, TracingContext
 from operad_sdk.differentiate import FORM, Namespace, Node, Traced, TraceError, constant, form_of, merged
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _forward(
     given = [*arguments, *states]
     inputs = [Traced(array.node) for array in given]
     outputs = [_unwritten(spec) for spec in specs[1]]
-    before = [place.node for place in outputs]
+    before = [cell.node for cell in outputs]
     operator.forward(context, arguments, [OpReq.WRITE] * len(outputs), outputs, states)
     _expect_written(prop.list_outputs(), outputs, before)
     changed = [
@@ -170,18 +170,18 @@ def _gradient(
         OUT_DATA: [prop.tensors.output_name(n) for n in prop.list_outputs()],
     }
     names[OUT_GRAD] = [f"{name}_grad" for name in names[OUT_DATA]]
-    place = names[IN_DATA].index(part.removesuffix("_grad"))
+    position = names[IN_DATA].index(part.removesuffix("_grad"))
     if prop.backward_resource([shape for shape, _ in specs[0]]):
         raise TraceError("it asks for random numbers or for scratch memory")
-    entries = prop.backward_dependency([i == place for i in range(len(specs[0]))])
+    entries = prop.backward_dependency([i == position for i in range(len(specs[0]))])
     every: Mapping[str, Any] = {IN_DATA: specs[0], OUT_DATA: specs[1], OUT_GRAD: specs[1]}
     arrays = [make(every[kind][index]) for kind, index in entries]
     inputs = [Traced(array.node) for array in arrays]
-    groups = Places(entries, (place,), {kind: len(every[kind]) for kind in every}).filled(arrays)
-    target = _unwritten(specs[0][place])
+    groups = Positions(entries, (position,), {kind: len(every[kind]) for kind in every}).filled(arrays)
+    target = _unwritten(specs[0][position])
     before = target.node
-    requests = [OpReq.WRITE if i == place else OpReq.NULL for i in range(len(specs[0]))]
-    targets = [target if i == place else None for i in range(len(specs[0]))]
+    requests = [OpReq.WRITE if i == position else OpReq.NULL for i in range(len(specs[0]))]
+    targets = [target if i == position else None for i in range(len(specs[0]))]
     states = [make(spec) for spec in specs[2]]
     operator.backward(context, groups[OUT_GRAD], groups[IN_DATA], groups[OUT_DATA], requests, targets, states)
     _expect_written([part], [target], [before])
@@ -209,7 +209,7 @@ def _unwritten(spec: tuple[Shape, DType]) -> Traced:
     return constant(FORM, np.full(spec[0], np.nan if spec[1].kind == "f" else 0).astype(spec[1]))
 
 
-def _expect_written(names: Sequence[str], places: Sequence[Traced], before: Sequence[Node]) -> None:
-    for name, place, was in zip(names, places, before, strict=True):
-        if place.node is was:
+def _expect_written(names: Sequence[str], cells: Sequence[Traced], before: Sequence[Node]) -> None:
+    for name, cell, was in zip(names, cells, before, strict=True):
+        if cell.node is was:
             raise TraceError(f"{name} is not written")

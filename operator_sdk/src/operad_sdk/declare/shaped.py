@@ -53,50 +53,50 @@ class ShapedProperty(CoreProperty):
         return self._bound.num_visible_outputs if self._has_spec else super().num_visible_outputs
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """What follows from `spec`."""
+        """Infer shapes from `spec`."""
         return self._bound.infer_shape(in_shapes)
 
     def infer_shape_backward(
         self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
     ) -> list[PartialShape]:
-        """What follows from `spec` when the outputs are known as well."""
+        """Infer shapes from `spec` when the outputs are known as well."""
         if not self._has_spec:
             return super().infer_shape_backward(in_shapes, out_shapes)
         return self._bound.infer_shape_backward(in_shapes, out_shapes)
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """What follows from the types in `spec`, where `accepts` admits the arguments'."""
+        """Infer types from `spec`, where `accepts` admits the arguments' types."""
         inferred = self._bound.infer_type(in_types) if self._has_spec else super().infer_type(in_types)
-        for place, (name, dtype) in enumerate(zip(self.list_arguments(), inferred[0], strict=True)):
-            if dtype is not None and (accepted := self._accepted(place, name)) is not None:
+        for position, (name, dtype) in enumerate(zip(self.list_arguments(), inferred[0], strict=True)):
+            if dtype is not None and (accepted := self._accepted(position, name)) is not None:
                 check_accepted(self.name, name, dtype, accepted)
         if not self._has_spec:
             return inferred
         arguments, outputs, states = inferred
-        for place, (tensor, dtype) in enumerate(zip(self._bound.outputs, outputs, strict=True)):
+        for position, (tensor, dtype) in enumerate(zip(self._bound.outputs, outputs, strict=True)):
             if dtype is not None and tensor.type == "":
-                outputs[place] = self.promote(dtype)
+                outputs[position] = self.promote(dtype)
         return arguments, outputs, states
 
     def promote(self, dtype: DType) -> DType:
         """The type in which arguments of the common type `dtype` are computed, and which outputs have."""
         return dtype
 
-    def _accepted(self, place: int, name: str) -> Accepts | None:
+    def _accepted(self, position: int, name: str) -> Accepts | None:
         if isinstance(self.accepts, Mapping):
             return self.accepts.get(name) or self.accepts.get(name.rstrip("0123456789"))
-        return None if place in self.typed_arguments else self.accepts
+        return None if position in self.typed_arguments else self.accepts
 
     @property
     def typed_arguments(self) -> frozenset[int]:
-        """Places of the arguments that have a type of their own, such as indices."""
+        """Positions of the arguments that have a type of their own, such as indices."""
         if not self._has_spec:
             return frozenset()
         return frozenset(i for i, tensor in enumerate(self._bound.arguments) if tensor.type != "")
 
     @property
     def train_only_outputs(self) -> frozenset[int]:
-        """Places of the hidden outputs that may stay unwritten in prediction."""
+        """Positions of the hidden outputs that may stay unwritten in prediction."""
         if not self._has_spec:
             return frozenset()
         names = {item.name for item in self._parsed.outputs if item.is_train_only}
@@ -104,7 +104,7 @@ class ShapedProperty(CoreProperty):
 
     @property
     def broadcast_arguments(self) -> frozenset[int]:
-        """Places of the arguments that may be repeated along axes, so that gradients are summed back."""
+        """Positions of the arguments that may be repeated along axes, so that gradients are summed back."""
         return frozenset(range(len(self.list_arguments()))) if self._broadcasts else frozenset()
 
     @cached_property

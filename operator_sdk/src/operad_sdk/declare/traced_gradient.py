@@ -1,4 +1,4 @@
-"""From the gradients that an operator declares to the operator that computes them."""
+"""Construction of the operator that computes an operator's gradients, from their declarations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @final
 class TracingContext(NamedTuple):
-    """What a function gets as `op_ctx` inside a trace."""
+    """Class of `op_ctx` inside a trace."""
 
     ctx: Context
     is_train: bool
@@ -36,12 +36,12 @@ class TracingContext(NamedTuple):
 
 
 @final
-class Places(NamedTuple):
-    """Where the arrays that gradients read, and the gradients, stand in a call of `backward`.
+class Positions(NamedTuple):
+    """Positions, in a call of `backward`, of the arrays that gradients read and of the gradients.
 
     Attributes:
         entries: One for each array that is read.
-        targets: Places of the arguments whose gradients are wanted.
+        targets: Positions of the arguments whose gradients are wanted.
         counts: How many arrays each group of the call has.
     """
 
@@ -75,7 +75,7 @@ def gradient_operator(
     arguments, outputs = prop.list_arguments(), prop.list_outputs()
     entries = prop.backward_dependency(wanted)
     _check_declared(prop, entries, [dtype for dtype in out_types if dtype is not None])
-    if any(in_types[place].kind != "f" for place, flag in enumerate(wanted) if flag):
+    if any(in_types[position].kind != "f" for position, flag in enumerate(wanted) if flag):
         raise GradientError("gradients of integers are rounded, and have no slope")
     tensors: dict[str, list[TensorSpec]] = {
         IN_DATA: [
@@ -89,12 +89,12 @@ def gradient_operator(
     tensors[OUT_GRAD] = [
         spec._replace(name=f"{spec.name}_grad") for spec in tensors[OUT_DATA][: prop.num_visible_outputs]
     ]
-    targets = [place for place, flag in enumerate(wanted) if flag]
-    places = Places(entries, targets, {kind: len(group) for kind, group in tensors.items()})
-    computes = [tensors[IN_DATA][place] for place in targets]
+    targets = [position for position, flag in enumerate(wanted) if flag]
+    positions = Positions(entries, targets, {kind: len(group) for kind, group in tensors.items()})
+    computes = [tensors[IN_DATA][position] for position in targets]
     reads = [tensors[kind][index] for kind, index in entries]
     is_traced = [spec.dtype.kind == "f" and not spec.is_constant for spec in reads]
-    function = _traceable(prop, in_shapes, in_types, places, computes, is_traced)
+    function = _traceable(prop, in_shapes, in_types, positions, computes, is_traced)
     made = GradientOperator(
         prop.name,
         reads,
@@ -137,15 +137,15 @@ def _traceable(
     prop: OperatorProperty,
     in_shapes: Sequence[Shape],
     in_types: Sequence[DType],
-    places: Places,
+    positions: Positions,
     computes: Sequence[TensorSpec],
     is_traced: Sequence[bool],
 ) -> ArrayFunction:
     """The declared gradients as a function of arrays that are traced."""
     binding = prop.binding
     requests = [OpReq.NULL] * len(in_shapes)
-    for place in places.targets:
-        requests[place] = OpReq.WRITE
+    for position in positions.targets:
+        requests[position] = OpReq.WRITE
 
     def function(op_ctx: Any, arrays: Sequence[Any]) -> Sequence[Any]:
         level = max(array.level for array in arrays if isinstance(array, Traced))
@@ -160,12 +160,12 @@ def _traceable(
             constant(level, array) if flag and not isinstance(array, Traced) else array
             for array, flag in zip(arrays, is_traced, strict=True)
         ]
-        groups = places.filled(read)
+        groups = positions.filled(read)
         targets: list[Any] = [None] * len(in_shapes)
-        for place, spec in zip(places.targets, computes, strict=True):
-            targets[place] = constant(level, ctx.xp.zeros(spec.shape, spec.dtype))
+        for position, spec in zip(positions.targets, computes, strict=True):
+            targets[position] = constant(level, ctx.xp.zeros(spec.shape, spec.dtype))
         context: Any = TracingContext(ctx, op_ctx.is_train, namespace)
         operator.backward(context, groups[OUT_GRAD], groups[IN_DATA], groups[OUT_DATA], requests, targets, ())
-        return [targets[place] for place in places.targets]
+        return [targets[position] for position in positions.targets]
 
     return function

@@ -26,7 +26,7 @@ METHODS: Final[dict[str, Rule]] = {}
 """Methods of arrays by name; a rule takes the array and then the arguments."""
 
 FLAT: Final[set[Any]] = set()
-"""Functions whose derivative is 0 wherever they have one: comparisons, rounding, places of extrema."""
+"""Functions whose derivative is 0 wherever they have one: comparisons, rounding, positions of extrema."""
 
 _REDUCTIONS: Final[dict[Any, Rule]] = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min
@@ -36,7 +36,7 @@ _REDUCTIONS: Final[dict[Any, Rule]] = {
 def call_ufunc(
     traced: type[Any], ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]
 ) -> Any:
-    """What a ufunc gives of `inputs`, one of which, or of `out`, is traced.
+    """Apply a ufunc to `inputs`, where one of `inputs` and `out` is traced.
 
     Args:
         traced: The class of traced arrays.
@@ -78,7 +78,7 @@ def _as_loop_takes(traced: type[Any], ufunc: np.ufunc, inputs: Sequence[Any], dt
 
 
 def call_function(traced: type[Any], function: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
-    """What a function of NumPy gives, an argument of which is traced; as `call_ufunc`."""
+    """Apply a function of NumPy to arguments of which one is traced; as `call_ufunc`."""
     out = options.pop("out", None)
     args = [int(x) if isinstance(x, Length) else x for x in args]
     rule = FUNCTIONS.get(function)

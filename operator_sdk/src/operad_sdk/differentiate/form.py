@@ -28,8 +28,8 @@ from operad_sdk.mapper.builder import Builder
 
 _ROUNDING: Final = 2.0**-50
 
-_MOST_PLACES: Final = 64
-"""Places in the space that are tried for a result."""
+_MOST_POSITIONS: Final = 64
+"""Positions in the space that are tried for a result."""
 
 Groups = tuple[tuple[int, ...], ...]
 
@@ -41,21 +41,21 @@ def form_of(
 
     Args:
         name: What messages call the form.
-        inputs: Names, and the places that the traced function was given.
+        inputs: Names, and the cells that the traced function was given.
         results: Names, and what it computed.
     Raises:
         TraceError: There is none; the message says why.
     """
-    ends = [(name, place.node) for name, place in results]
+    ends = [(name, cell.node) for name, cell in results]
     behind = _behind([node for _, node in ends])
-    read = [place.node for _, place in inputs if place.node in behind]
+    read = [cell.node for _, cell in inputs if cell.node in behind]
     for node in sorted(behind, key=lambda node: node.number):
         _expect_rule(node)
     shapes = [node.value.shape for node in (*(node for _, node in ends), *read)]
     refused: TraceError | None = None
     for space in _spaces(shapes):
         try:
-            return _in_space(name, [(name, place.node) for name, place in inputs], ends, space), space
+            return _in_space(name, [(name, cell.node) for name, cell in inputs], ends, space), space
         except TraceError as error:
             refused = refused or error
     assert refused is not None
@@ -63,7 +63,7 @@ def form_of(
 
 
 def _spaces(shapes: Sequence[Shape]) -> Iterator[Shape]:
-    """What may be the iteration space: the largest of results and arguments, or what they broadcast to."""
+    """Candidates for the iteration space: the largest shape, and then the common broadcast shape."""
     largest = max(shapes, key=lambda shape: (len(shape), len(shape) - shape.count(1), prod(shape)))
     yield largest
     with suppress(ValueError):
@@ -154,15 +154,15 @@ class _Walk:
         self.builder = Builder(
             name, [own for own, _ in inputs], [self._kind(n.value.dtype) for _, n in inputs]
         )
-        self._inputs = {node: place for place, (_, node) in enumerate(inputs)}
+        self._inputs = {node: index for index, (_, node) in enumerate(inputs)}
         self._known: dict[tuple[Node, Groups], int] = {}
 
     def result(self, name: str, node: Node) -> Result:
-        """A result, and its place in the space: where it reads most arguments along their own axes."""
+        """A result, and its position in the space: where it reads most arguments along their own axes."""
         found: list[tuple[int, Result, dict[int, Axes]]] = []
         refused = TraceError(f"{name} has shape {node.value.shape} where {self._space} is computed")
         before = self.axes
-        for groups in self._places(node.value.shape):
+        for groups in self._positions(node.value.shape):
             self.axes, self._known = dict(before), {}
             axes = tuple(group[0] if group else None for group in groups)
             is_all = node.value.shape == self._space
@@ -179,12 +179,12 @@ class _Walk:
         _, made, self.axes = min(found, key=lambda one: one[0])
         return made
 
-    def _places(self, shape: Shape) -> Iterator[Groups]:
-        """Where an array may lie in the space: first as NumPy broadcasts."""
+    def _positions(self, shape: Shape) -> Iterator[Groups]:
+        """Positions that an array may have in the space, as NumPy broadcasts first."""
         rank, long = len(self._space), [i for i, n in enumerate(shape) if n != 1]
         usual = tuple(rank - len(shape) + i for i in long)
         others = (axes for axes in combinations(range(rank), len(long)) if axes != usual)
-        for axes in islice(chain([usual], others), _MOST_PLACES):
+        for axes in islice(chain([usual], others), _MOST_POSITIONS):
             if all(axis >= 0 and self._space[axis] == shape[i] for axis, i in zip(axes, long, strict=True)):
                 own = dict(zip(long, axes, strict=True))
                 yield tuple((own[i],) if i in own else () for i in range(len(shape)))
@@ -212,15 +212,15 @@ class _Walk:
         assert isinstance(primitive.function, np.ufunc)
         return self._elementwise(node, groups, primitive.function, args)
 
-    def _loaded(self, place: int, shape: Shape, groups: Groups) -> int:
+    def _loaded(self, index: int, shape: Shape, groups: Groups) -> int:
         if any(len(group) > 1 for group in groups):
             _refuse("an argument is read in another shape")
         first = len(self._space) - len(shape)
         is_usual = all(group in ((), (first + i,)) for i, group in enumerate(groups))
         axes = None if is_usual else tuple(group[0] if group else None for group in groups)
-        if self.axes.setdefault(place, axes) != axes:
-            _refuse(f"{self.builder.inputs[place]} is read along its axes in two orders")
-        return place
+        if self.axes.setdefault(index, axes) != axes:
+            _refuse(f"{self.builder.inputs[index]} is read along its axes in two orders")
+        return index
 
     def _number(self, value: Any, kind: str) -> int:
         array = np.asarray(value)
@@ -375,9 +375,9 @@ def _is_whole(index: Any, shape: Shape) -> bool:
     if not all(item is None or isinstance(item, (EllipsisType, slice, int)) for item in items):
         return False
     own = [item for item in items if item is not None]
-    place = next((i for i, item in enumerate(own) if item is Ellipsis), len(own))
-    behind = len(own) - place - 1
-    lengths = [*shape[:place], *shape[len(shape) - behind :]] if behind > 0 else shape[:place]
+    index = next((i for i, item in enumerate(own) if item is Ellipsis), len(own))
+    behind = len(own) - index - 1
+    lengths = [*shape[:index], *shape[len(shape) - behind :]] if behind > 0 else shape[:index]
     own = [item for item in own if item is not Ellipsis]
     return all(
         length == 1 if isinstance(item, int) else item == slice(None)

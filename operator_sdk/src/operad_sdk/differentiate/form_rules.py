@@ -1,4 +1,4 @@
-"""What functions of NumPy are as instructions of scalar forms."""
+"""Instructions of scalar forms for functions of NumPy."""
 
 from __future__ import annotations
 

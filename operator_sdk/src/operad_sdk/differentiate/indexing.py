@@ -15,7 +15,7 @@ Index = Any
 
 
 def _put(part: Any, index: Index, shape: tuple[int, ...]) -> Any:
-    """Zeros with `part` added in the places of `index`, which may name a place twice."""
+    """Zeros with `part` added in the positions of `index`, which may name a position twice."""
     made = np.zeros_like(part, shape=shape)
     if is_basic(index):
         made[index] = part
@@ -99,13 +99,13 @@ def _take(a: Any, indices: Any, axis: int | None = None, mode: str = "raise") ->
 
 
 def _along(indices: Any, axis: int) -> Index:
-    """What `take_along_axis` indexes with: every place of the other axes."""
+    """Index that `take_along_axis` uses: all positions along the other axes."""
     ndim = indices.ndim
-    places = [
+    positions = [
         np.arange(length, like=indices).reshape([-1 if i == one else 1 for i in range(ndim)])
         for one, length in enumerate(indices.shape)
     ]
-    return (*places[:axis], indices, *places[axis + 1 :])
+    return (*positions[:axis], indices, *positions[axis + 1 :])
 
 
 def _take_along(arr: Any, indices: Any, axis: int | None = -1) -> Any:
@@ -121,9 +121,9 @@ def _put_along(arr: Any, indices: Any, values: Any, axis: int | None = -1) -> No
 def _diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     matrices = np.moveaxis(x, (axis1, axis2), (-2, -1))
     rows, columns = matrices.shape[-2:]
-    places = np.diagonal(np.arange(rows * columns).reshape(rows, columns), offset)
+    positions = np.diagonal(np.arange(rows * columns).reshape(rows, columns), offset)
     # Lists index arrays of any device.
-    return matrices[(..., *(part.tolist() for part in np.divmod(places, max(1, columns))))]
+    return matrices[(..., *(part.tolist() for part in np.divmod(positions, max(1, columns))))]
 
 
 def _diag(v: Any, k: int = 0) -> Any:

@@ -12,7 +12,7 @@ from operad_sdk.differentiate.errors import TraceError
 
 
 class Length(int):
-    """What follows from lengths of axes; no decision may depend on it."""
+    """Number computed from lengths of axes; no decision may depend on it."""
 
     __slots__ = ()
 

@@ -17,19 +17,19 @@ from operad_sdk.mapper.slope import slope_form
 def _primitive(form: ScalarForm) -> Primitive:
     # dy/dx_i is a mapper of the same arguments.
     slopes = [
-        lambda g, y, *values, place=place: g * _slope(form, place).map(*values)
-        for place in range(len(form.inputs))
+        lambda g, y, *values, position=position: g * _slope(form, position).map(*values)
+        for position in range(len(form.inputs))
     ]
     return Primitive(Mapper(form).map, *slopes, fits=True, form=form)
 
 
 @lru_cache(maxsize=4096)
-def _slope(form: ScalarForm, place: int) -> Mapper:
-    return Mapper(slope_form(form, place))
+def _slope(form: ScalarForm, position: int) -> Mapper:
+    return Mapper(slope_form(form, position))
 
 
 def _mapped(array: Any, form: ScalarForm, args: Sequence[Any], out: Any) -> Any:
-    """What a form gives of arrays, one of which is traced."""
+    """Apply a form to arrays of which one is traced."""
     result = _primitive(form)(*args)
     if out is None:
         return result

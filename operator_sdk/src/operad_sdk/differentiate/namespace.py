@@ -19,7 +19,7 @@ def _as_array(x: Traced, dtype: Any = None) -> Any:
 
 
 _CONVERSIONS: Final = {"ascontiguousarray": _contiguous, "asarray": _as_array, "asanyarray": _as_array}
-"""Functions that NumPy hands to nobody; an array that is so already is given back, and may be written."""
+"""Functions that NumPy does not dispatch; an array of that form is given back, and may be written."""
 
 _MAKES: Final = frozenset(("empty", "zeros", "ones", "full"))
 
@@ -46,7 +46,7 @@ class Namespace:
             if any(isinstance(arg, Traced) for arg in args):
                 return _CONVERSIONS.get(name, dispatching)(*args, **options)
             made = own(*args, **options)
-            is_place = name in _MAKES and (made.dtype.kind == "f" or self._level == FORM)
-            return filled(self._level, made) if is_place else made
+            is_writable = name in _MAKES and (made.dtype.kind == "f" or self._level == FORM)
+            return filled(self._level, made) if is_writable else made
 
         return call

@@ -14,7 +14,7 @@ Axis = Any
 
 
 def kept(reduced: Any, shape: tuple[int, ...], axis: Axis) -> Any:
-    """What a reduction of `shape` gave, with the axes that are gone as axes of length 1."""
+    """Result of a reduction of `shape`, with the removed axes as axes of length 1."""
     axes = range(len(shape)) if axis is None else [one % len(shape) for one in np.atleast_1d(axis)]
     return reduced.reshape([1 if i in axes else n for i, n in enumerate(shape)])
 

@@ -36,11 +36,11 @@ def vector_jacobian(
         TraceError: The function does something that has no derivative here.
     """
     level = next(_levels)
-    places = [
+    cells = [
         Traced(Node(level, x, is_input=True)) if flag else x for x, flag in zip(inputs, wanted, strict=True)
     ]
-    nodes = [place.node for place in places if isinstance(place, Traced) and place.level == level]
-    outputs = function(places)
+    nodes = [cell.node for cell in cells if isinstance(cell, Traced) and cell.level == level]
+    outputs = function(cells)
     found = _accumulate(level, outputs, gradients)
     return [
         found[node] if node in found else np.zeros_like(value)

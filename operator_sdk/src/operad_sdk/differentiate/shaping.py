@@ -44,7 +44,7 @@ def transpose(x: Any, *axes: Any) -> Any:
     given = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
     order = tuple(range(x.ndim))[::-1] if given is None else tuple(int(one) % x.ndim for one in given)
     order = order or tuple(range(x.ndim))[::-1]
-    back = tuple(int(place) for place in np.argsort(order))
+    back = tuple(int(position) for position in np.argsort(order))
     return x.viewed(View(lambda whole: _transpose(whole, order), lambda whole, part: _transpose(part, back)))
 
 
@@ -55,9 +55,9 @@ def _swapped(x: Any, axis1: int, axis2: int) -> Any:
 
 
 def _moved(x: Any, source: Any, destination: Any) -> Any:
-    places = np.moveaxis(np.empty((1,) * x.ndim), source, destination)  # raises as NumPy does
+    positions = np.moveaxis(np.empty((1,) * x.ndim), source, destination)  # raises as NumPy does
     sources = [one % x.ndim for one in np.atleast_1d(source)]
-    order = [one for one in range(places.ndim) if one not in sources]
+    order = [one for one in range(positions.ndim) if one not in sources]
     for target, one in sorted(zip(np.atleast_1d(destination) % x.ndim, sources, strict=True)):
         order.insert(int(target), one)
     return transpose(x, order)
@@ -95,7 +95,7 @@ def _stacked(arrays: Sequence[Any], axis: int = 0) -> Any:
 
 
 def _padded(array: Any, pad_width: Any, mode: str = "constant", constant_values: float = 0) -> Any:
-    """With a constant; other modes repeat elements, and have no rule."""
+    """Pad with a constant; other modes repeat elements, and have no rule."""
     if mode != "constant":
         raise TraceError(f"numpy.pad with mode={mode!r} has no derivative in operad_sdk.differentiate")
     widths = np.broadcast_to(pad_width, (array.ndim, 2))

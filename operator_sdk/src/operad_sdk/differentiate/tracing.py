@@ -5,8 +5,8 @@ them back (`__array_ufunc__`, `__array_function__`), so each step is computed as
 Reverse accumulation over the nodes then gives derivatives (`reverse`).
 
 Writing. Gradient functions fill arrays and parts of arrays: `np.multiply(a, b, out)`, `out[:, 1:] = a`,
-`np.matmul(a, b, out=out.reshape(shape))`. A node never changes; a `Traced` is a place that holds one node
-after another. A view is a place without a node: it is read through the place it is a view of, and a write
+`np.matmul(a, b, out=out.reshape(shape))`. A node never changes; a `Traced` is a cell that holds one node
+after another. A view is a cell without a node: it is read through the cell it is a view of, and a write
 to it writes there, a new node in which that part is replaced. So every view sees every write, as in memory.
 
 Levels. The value of a node may be a `Traced` of an outer trace: so derivatives of derivatives are the same
@@ -14,7 +14,7 @@ function once more. Every trace has a number, its level, and the inner one has t
 the innermost trace among its arguments, for which values of outer traces are constants.
 
 Forms. Level 0, outside all others, is the trace of which scalar forms are made (`form`): every node there
-knows the step that it is, whatever is computed from one is traced, a comparison too, and nobody may look at
+knows the step that it is, whatever is computed from one is traced, a comparison too, and no code may read
 a value, or decide by the length of an axis (`lengths`).
 
 Source: Maclaurin, "Modeling, Inference and Optimization with Composable Differentiable Procedures", 2016,
@@ -66,7 +66,7 @@ class Node:
         value: Any,
         parents: Sequence[tuple[Node, Pullback]] = (),
         is_input: bool = False,
-        step: Step | None = None,
+        step: AppliedPrimitive | None = None,
     ) -> None:
         self.number = next(_numbers)
         self.level = level
@@ -76,7 +76,7 @@ class Node:
         self.step = step
 
 
-class Step(NamedTuple):
+class AppliedPrimitive(NamedTuple):
     """A primitive as it was applied."""
 
     primitive: Primitive
@@ -85,7 +85,7 @@ class Step(NamedTuple):
 
 
 class View(NamedTuple):
-    """How a part of an array is read, and how the array becomes one in which it is replaced."""
+    """Reading of a part of an array, and replacement of that part."""
 
     read: Callable[[Any], Any]
     replace: Callable[[Any, Any], Any]
@@ -126,10 +126,10 @@ class Primitive:
         result = self(*values, **options)
         if level == FORM:
             known = [arg if node is None else node for arg, node in zip(args, nodes, strict=True)]
-            return Traced(Node(level, result, is_input=True, step=Step(self, known, options)))
+            return Traced(Node(level, result, is_input=True, step=AppliedPrimitive(self, known, options)))
         parents = [
-            (node, _pullback(self, pull, place, result, values, options))
-            for place, (node, pull) in enumerate(zip(nodes, self.pullbacks, strict=False))
+            (node, _pullback(self, pull, position, result, values, options))
+            for position, (node, pull) in enumerate(zip(nodes, self.pullbacks, strict=False))
             if node is not None and node.leads and pull is not None
         ]
         return Traced(Node(level, result, parents))
@@ -138,14 +138,14 @@ class Primitive:
 def _pullback(
     primitive: Primitive,
     pull: Callable[..., Any],
-    place: int,
+    position: int,
     result: Any,
     values: Sequence[Any],
     options: dict[str, Any],
 ) -> Pullback:
     def pulled(gradient: Any) -> Any:
         found = pull(gradient, result, *values, **options)
-        return fitted(found, values[place]) if primitive.fits else found
+        return fitted(found, values[position]) if primitive.fits else found
 
     return pulled
 
@@ -170,19 +170,19 @@ def plain(value: Any) -> Any:
 
 
 def value_alone(x: Any) -> Any:
-    """What a value is where its derivative is of no interest: a plain array, or one in a trace for forms."""
+    """Value without its derivative: a plain array, or one in a trace for forms."""
     while isinstance(x, Traced) and x.level != FORM:
         x = x.node.value
     return type(x)(map(value_alone, x)) if type(x) in (list, tuple) else x
 
 
 def constant(level: int, value: Any) -> Traced:
-    """A place of a trace that holds a value which nothing in the trace led to."""
+    """A cell of a trace that holds a value which nothing in the trace led to."""
     return Traced(Node(level, value))
 
 
 def filled(level: int, value: Any) -> Traced:
-    """A place that holds one number everywhere, which `value` has; so a form knows that it is one."""
+    """A cell that holds one number everywhere, which `value` has; so a form knows that it is one."""
     return constant(
         level, np.broadcast_to(value.ravel()[:1].reshape(()), value.shape) if level == FORM else value
     )
@@ -190,7 +190,7 @@ def filled(level: int, value: Any) -> Traced:
 
 @final
 class Traced(NDArrayOperatorsMixin):
-    """An array inside a trace: a place that holds nodes, or a view of another place."""
+    """An array inside a trace: a cell that holds nodes, or a view of another cell."""
 
     __slots__ = ("_node", "_read", "_view", "_whole")
     __array_priority__ = 1000.0  # CuPy's arrays ask for it before they compute `x * traced`
@@ -203,7 +203,7 @@ class Traced(NDArrayOperatorsMixin):
 
     @property
     def node(self) -> Node:
-        """What it holds now."""
+        """Node of the array's present value."""
         if self._whole is None or self._view is None:
             assert self._node is not None
             return self._node
@@ -216,19 +216,19 @@ class Traced(NDArrayOperatorsMixin):
     @property
     def level(self) -> int:
         """The trace it belongs to."""
-        place = self
-        while place._whole is not None:
-            place = place._whole
-        assert place._node is not None
-        return place._node.level
+        cell = self
+        while cell._whole is not None:
+            cell = cell._whole
+        assert cell._node is not None
+        return cell._node.level
 
     @property
     def root(self) -> Traced:
-        """The place that this is a view of, or itself."""
+        """The cell that this is a view of, or itself."""
         return self if self._whole is None else self._whole.root
 
     def viewed(self, view: View) -> Traced:
-        """A view of this place."""
+        """A view of this cell."""
         return Traced(None, self, view)
 
     def write(self, value: Any) -> None:
@@ -254,7 +254,7 @@ class Traced(NDArrayOperatorsMixin):
 
     @staticmethod
     def without_derivative(function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
-        """What a function gives of arguments whose derivatives are of no interest."""
+        """Apply a function to arguments whose derivatives are of no interest."""
         values = [value_alone(arg) for arg in args]
         options = {name: value_alone(option) for name, option in options.items()}
         inside = [x for x in values if not isinstance(x, Traced)]
@@ -339,7 +339,7 @@ class Traced(NDArrayOperatorsMixin):
         return len(plain(self))
 
     def __iter__(self) -> Iterator[Any]:
-        return (self[place] for place in range(len(plain(self))))
+        return (self[position] for position in range(len(plain(self))))
 
 
 def _values_needed(what: str, level: int) -> TraceError:

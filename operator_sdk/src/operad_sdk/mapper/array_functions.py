@@ -59,12 +59,12 @@ _NEAR_ONE: Final = (
     -0.037037037312989324, 0.03571428584733336,
 )  # fmt: skip
 _OVERFLOWS: Final = 184.0
-"""Where gamma(x), and 1 / gamma(-x), are beyond float64, and the factors they are made of are not."""
+"""Size of x from which gamma(x) and 1 / gamma(-x) overflow float64 while their factors do not."""
 _TINY: Final = 1e-17
 """Size below which gamma(x) is 1 / x."""
 _ERFC_IS_ZERO: Final = 28.0
 _FACTORIALS: Final = np.array([float(math.factorial(n)) for n in range(23)])
-"""Those that float64 holds exactly."""
+"""Factorials that float64 holds exactly."""
 
 
 def _in_float64(function: Callable[[Array], Array]) -> Callable[[npt.NDArray[Any]], npt.NDArray[Any]]:

@@ -43,7 +43,7 @@ Environment = dict[str, int]
 
 @runtime_checkable
 class HasForm(Protocol):
-    """What another mapper looks like to the parser."""
+    """Members of another mapper that the parser reads."""
 
     @property
     def form(self) -> ScalarForm:

@@ -17,7 +17,7 @@ Coefficients = tuple[float, ...]
 @final
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """What the expansions need to know about a floating-point format.
+    """Constants of a floating-point format that the expansions need.
 
     Attributes:
         ln2_high: Leading bits of log(2), few enough that a whole multiple is exact.

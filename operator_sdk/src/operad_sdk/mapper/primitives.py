@@ -19,7 +19,7 @@ from operad.operator import function_of_elements
 from operad_sdk.mapper import array_functions
 
 Kind = Literal["real", "bool"]
-"""What a value is: `real` has the element type of the arrays the form runs on."""
+"""Kind of a value: `real` has the element type of the arrays the form runs on."""
 
 
 @final

@@ -1,4 +1,4 @@
-"""What the template can ask Python: filters for Jinja."""
+"""Filters for Jinja, by which the template asks Python."""
 
 from __future__ import annotations
 

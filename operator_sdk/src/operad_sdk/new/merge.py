@@ -39,7 +39,7 @@ def merge(ours: Path, base: Path, theirs: Path, *, is_addition: bool) -> tuple[b
 
     Args:
         is_addition: The template is the same, and theirs has more operators. Lines that both added at
-            one place are then both kept.
+            one position are then both kept.
 
     Raises:
         ScaffoldError: git is missing, or cannot merge.
@@ -115,6 +115,6 @@ def _marked(conflict: _Conflict) -> Lines:
 
 
 def _shared(one: Lines, other: Lines) -> int:
-    """How many lines both begin with."""
+    """Number of lines with which both begin."""
     pairs = zip(one, other, strict=False)  # the rest of the longer one is not shared
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

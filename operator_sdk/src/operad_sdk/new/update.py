@@ -35,7 +35,7 @@ from operad_sdk.new.requests import (
 @final
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What an update did; files by their path in the package.
+    """Result of an update; files by their path in the package.
 
     Attributes:
         written: New, or replaced where the author had not changed them.
@@ -52,8 +52,8 @@ class Update:
     kept: tuple[str, ...]
 
 
-class _Step(NamedTuple):
-    """What happens to one file: the field of `Update` that lists it, and its contents (None: leave it)."""
+class _FileUpdate(NamedTuple):
+    """Decision for one file: the field of `Update` that lists it, and its contents (None: leave it)."""
 
     outcome: str
     content: bytes | None
@@ -95,12 +95,13 @@ def update(
         names = sorted(_files(base) | _files(theirs))
         _check_settled(folder, names)
         is_addition = number == newest(templates) and licence is None and author is None
-        steps = {
-            name: _step(folder / name, base / name, theirs / name, is_addition=is_addition) for name in names
+        updates = {
+            name: _file_update(folder / name, base / name, theirs / name, is_addition=is_addition)
+            for name in names
         }
-    for name, step in steps.items():  # only now: until here an error changes nothing
-        _apply(step, folder / name)
-    return Update(*(_names(steps, outcome) for outcome in Update.__dataclass_fields__))
+    for name, update in updates.items():  # only now: until here an error changes nothing
+        _apply(update, folder / name)
+    return Update(*(_names(updates, outcome) for outcome in Update.__dataclass_fields__))
 
 
 def _changes(
@@ -120,17 +121,17 @@ def _files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
-def _step(ours_file: Path, base_file: Path, theirs_file: Path, *, is_addition: bool) -> _Step:
-    """What happens to one file."""
+def _file_update(ours_file: Path, base_file: Path, theirs_file: Path, *, is_addition: bool) -> _FileUpdate:
+    """Decide what happens to one file."""
     ours, base, theirs = _content(ours_file), _content(base_file), _content(theirs_file)
     if theirs in (ours, base):
-        return _Step("", None)
+        return _FileUpdate("", None)
     if ours == base:
-        return _Step("removed" if theirs is None else "written", theirs)
+        return _FileUpdate("removed" if theirs is None else "written", theirs)
     if ours is None:
-        return _Step("", None)  # the author deleted it
+        return _FileUpdate("", None)  # the author deleted it
     if theirs is None:
-        return _Step("kept", None)
+        return _FileUpdate("kept", None)
     return _merged(ours_file, base_file, theirs_file, is_addition)
 
 
@@ -138,13 +139,13 @@ def _content(file: Path) -> bytes | None:
     return file.read_bytes() if file.is_file() else None
 
 
-def _merged(ours: Path, base: Path, theirs: Path, is_addition: bool) -> _Step:
+def _merged(ours: Path, base: Path, theirs: Path, is_addition: bool) -> _FileUpdate:
     if not base.exists():  # both added it: everything that differs is a conflict
         base.parent.mkdir(parents=True, exist_ok=True)
         base.touch()
         is_addition = False
     content, is_marked = merge(ours, base, theirs, is_addition=is_addition)
-    return _Step("conflicts" if is_marked else "merged", content)
+    return _FileUpdate("conflicts" if is_marked else "merged", content)
 
 
 def _check_settled(folder: Path, names: Iterable[str]) -> None:
@@ -158,13 +159,13 @@ def _check_settled(folder: Path, names: Iterable[str]) -> None:
             )
 
 
-def _apply(step: _Step, file: Path) -> None:
-    if step.content is not None:
+def _apply(update: _FileUpdate, file: Path) -> None:
+    if update.content is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(step.content)
-    elif step.outcome == "removed":
+        file.write_bytes(update.content)
+    elif update.outcome == "removed":
         file.unlink()
 
 
-def _names(steps: dict[str, _Step], outcome: str) -> tuple[str, ...]:
-    return tuple(name for name, step in steps.items() if step.outcome == outcome)
+def _names(updates: dict[str, _FileUpdate], outcome: str) -> tuple[str, ...]:
+    return tuple(name for name, update in updates.items() if update.outcome == outcome)

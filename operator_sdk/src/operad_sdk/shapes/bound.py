@@ -17,7 +17,7 @@ from operad_sdk.shapes.solver import complete, solve
 _ANY: Final = "any"
 _ABSENT: Final = object()
 _MOST_SHAPES: Final = 64
-"""Of arguments, whose inferred shapes are kept."""
+"""Number of argument shapes whose inferred shapes are kept."""
 
 
 @final

@@ -81,11 +81,11 @@ def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """
     rank = max(map(len, shapes), default=0)
     result = []
-    for place in range(-rank, 0):
-        lengths = {shape[place] for shape in shapes if len(shape) >= -place} - {1}
+    for position in range(-rank, 0):
+        lengths = {shape[position] for shape in shapes if len(shape) >= -position} - {1}
         if len(lengths) > 1:
             raise ShapeError(
-                f"shapes {' and '.join(map(str, shapes))} do not broadcast: axis {rank + place} is "
+                f"shapes {' and '.join(map(str, shapes))} do not broadcast: axis {rank + position} is "
                 f"{' and '.join(map(str, sorted(lengths)))}, expected equal lengths or 1"
             )
         result.append(lengths.pop() if lengths else 1)
@@ -105,8 +105,8 @@ def reduced(
     """
     axes = reduced_axes(len(shape), axis, exclude)
     if keepdims:
-        return tuple(1 if place in axes else length for place, length in enumerate(shape))
-    return tuple(length for place, length in enumerate(shape) if place not in axes) or (1,)
+        return tuple(1 if position in axes else length for position, length in enumerate(shape))
+    return tuple(length for position, length in enumerate(shape) if position not in axes) or (1,)
 
 
 def reduced_axes(ndim: int, axis: Any, exclude: bool = False) -> tuple[int, ...]:
@@ -126,7 +126,7 @@ def reduced_axes(ndim: int, axis: Any, exclude: bool = False) -> tuple[int, ...]
         raise ShapeError(f"axis is {axis}, which names an axis twice")
     if not given:
         return tuple(range(ndim))
-    return tuple(place for place in range(ndim) if (place in named) != exclude)
+    return tuple(position for position in range(ndim) if (position in named) != exclude)
 
 
 _OF_NUMBERS: Final[dict[str, Callable[..., Any]]] = {"max": max, "min": min, "ceil_div": ceil_div}

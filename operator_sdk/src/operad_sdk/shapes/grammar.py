@@ -261,19 +261,19 @@ def sequences_of(items: Sequence[Item]) -> frozenset[str]:
 def _split(text: str, separator: str = ",") -> list[str]:
     """`text` at its commas outside parentheses; nothing for blank text."""
     parts, depth, start = [], 0, 0
-    for place, character in enumerate(text):
+    for position, character in enumerate(text):
         depth += (character in "([") - (character in ")]")
         if character == separator and depth == 0:
-            parts.append(text[start:place].strip())
-            start = place + 1
+            parts.append(text[start:position].strip())
+            start = position + 1
     last = text[start:].strip()
     return [*parts, last] if last else parts  # a comma may end a list, as in (N,)
 
 
 def _matching(text: str, opening: int) -> int:
     depth = 0
-    for place in range(opening, len(text)):
-        depth += (text[place] == "(") - (text[place] == ")")
+    for position in range(opening, len(text)):
+        depth += (text[position] == "(") - (text[position] == ")")
         if depth == 0:
-            return place
+            return position
     return -1

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from operad_sdk.shapes.bound import BoundSpec, Tensor
 
 Equation = tuple[Axis, int | None, int, int]
-"""An axis, the index into its sequences, its place in the shape, and its size."""
+"""An axis, the index into its sequences, its position in the shape, and its size."""
 
 
 def solve(bound: BoundSpec, known: Sequence[tuple[Tensor, PartialShape]]) -> dict[str, Any]:
@@ -89,11 +89,11 @@ def complete(bound: BoundSpec, tensor: Tensor, env: Mapping[str, Any], given: Pa
                 f"{tensor.shape_text}{_origins(tensor.axes, env, {})}"
             )
         sizes = [known if size is None else size for size, known in zip(sizes, given, strict=True)]
-    for place, size in enumerate(sizes):
+    for axis_number, size in enumerate(sizes):
         if size is not None and size < 0:
             raise ShapeError(
                 f"{bound.operator}: {tensor.name} would have shape {_shown(sizes)} = {tensor.shape_text}: "
-                f"axis {place} is negative{_origins(tensor.axes, env, {})}"
+                f"axis {axis_number} is negative{_origins(tensor.axes, env, {})}"
             )
     return tuple(sizes)
 
@@ -146,17 +146,17 @@ class _Shape:
         if unknown > 1:
             return None
         equations: list[Equation] = []
-        place = 0
+        axis_number = 0
         for axis, length in zip(self._tensor.axes, lengths, strict=True):
             count = rest if length is None else length
             if axis.is_starred:
                 for name in axis.expression.indexed & self._bound.sequences - env.keys():
                     env[name] = (None,) * count
             for index in range(count):
-                size = self._shape[place]
+                size = self._shape[axis_number]
                 if size is not None and not (length is None and axis.expression.gives_sequence):
-                    equations.append((axis, index if axis.is_starred else None, place, size))
-                place += 1
+                    equations.append((axis, index if axis.is_starred else None, axis_number, size))
+                axis_number += 1
         return equations
 
     def _find(self, equation: Equation, env: dict[str, Any], sources: dict[str, str]) -> bool:
@@ -198,18 +198,18 @@ class _Shape:
         )
 
     def _fail(self, equation: Equation, env: Mapping[str, Any], sources: Mapping[str, str]) -> None:
-        axis, _, place, size = equation
+        axis, _, axis_number, size = equation
         expected = list(complete(self._bound, self._tensor, env, None) or ())
         raise ShapeError(
             f"{self._bound.operator}: {self._tensor.name} has shape {_shown(self._shape)}, "
             f"expected {_shown(expected)} = {self._tensor.shape_text}: "
-            f"axis {place} is {size}{_found(expected, place)}"
+            f"axis {axis_number} is {size}{_found(expected, axis_number)}"
             f"{_origins([axis], env, sources)}"
         )
 
 
 def _length(bound: BoundSpec, tensor: Tensor, axis: Axis, env: Mapping[str, Any]) -> int | None:
-    """How many axes a starred one stands for; None while that is unknown."""
+    """Number of axes that a starred one stands for; None while that is unknown."""
     if axis.expression.gives_sequence:
         sequence = axis.expression.value(env, None)
         return None if sequence is None else len(sequence)
@@ -229,13 +229,13 @@ def _shown(shape: Sequence[int | None]) -> str:
     return f"({inside},)" if len(shape) == 1 else f"({inside})"
 
 
-def _found(expected: Sequence[int | None], place: int) -> str:
-    size = expected[place] if place < len(expected) else None
+def _found(expected: Sequence[int | None], axis_number: int) -> str:
+    size = expected[axis_number] if axis_number < len(expected) else None
     return ", which no size gives" if size is None else f", expected {size}"
 
 
 def _origins(axes: Sequence[Axis], env: Mapping[str, Any], sources: Mapping[str, str]) -> str:
-    """Where the values in an axis come from: ` (D is 128 from data (32, 128))`."""
+    """Origins of the values in an axis: ` (D is 128 from data (32, 128))`."""
     names = sorted({name for axis in axes for name in axis.expression.names if env.get(name) is not None})
     words = [
         f"{name} is {env[name]}" + (f" from {sources[name]}" if name in sources else "") for name in names

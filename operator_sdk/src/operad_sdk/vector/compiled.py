@@ -41,14 +41,14 @@ class Kernel:
         self.call: Final = loaded(text.text)
 
 
-class Layout(NamedTuple):
-    """Where the elements of arrays lie, but for their addresses.
+class TableLayout(NamedTuple):
+    """Positions of the arrays' elements in memory, but for the addresses.
 
     Attributes:
         kernel: The kernel for arrays that lie so.
         units: How many rows there are, or, where the kernel divides columns, columns.
         table: What the kernel's table holds; addresses are 0.
-        places: Where in the table each array's address stands.
+        positions: Where in the table each array's address stands.
         scratch_bytes: Scratch memory of each call.
         shares: The pairs of an input and a result that may lie at one address.
     """
@@ -56,7 +56,7 @@ class Layout(NamedTuple):
     kernel: Kernel
     units: int
     table: tuple[int, ...]
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
     scratch_bytes: int
     shares: frozenset[tuple[int, int]]
 
@@ -97,11 +97,11 @@ class CompiledForm:
         self._axes += [result.axes for result in form.results]
         self._texts: dict[Pattern, KernelText] = {}
         self._kernels: dict[Pattern, Kernel] = {}
-        self._layouts: dict[Any, Layout] = {}
+        self._layouts: dict[Any, TableLayout] = {}
 
     @property
     def num_instructions(self) -> int:
-        """How many instructions an element takes, of primitives that have vector code."""
+        """Number of instructions per element, of primitives that have vector code."""
         return len(self._expanded.instructions)
 
     def check(self, arrays: Sequence[NDArray[Any]]) -> None:
@@ -112,8 +112,8 @@ class CompiledForm:
         """
         self._shaped(arrays)
 
-    def layout(self, arrays: Sequence[NDArray[Any]]) -> Layout:
-        """How inputs and then results lie, and the kernel for that, compiled if need be.
+    def layout(self, arrays: Sequence[NDArray[Any]]) -> TableLayout:
+        """Positions of inputs and then results in memory, with the kernel for them, compiled if need be.
 
         Raises:
             NoVectorCodeError: There is none, as for a result of which several elements lie in one place.
@@ -144,7 +144,7 @@ class CompiledForm:
         return BoundKernel(self.layout(arrays), arrays)
 
     def _shaped(self, arrays: Sequence[NDArray[Any]]) -> _Shaped:
-        """What arrays need, but for machine code."""
+        """Preparation of a kernel for arrays, but for machine code."""
         count = len(self.form.inputs)
         steps = self._expanded.instructions
         kinds = [step.kind for step in steps[:count]] + [
@@ -177,15 +177,15 @@ class CompiledForm:
         self._check_results(text, lengths, strides, count)
         return _Shaped(pattern, text, space, lengths, strides)
 
-    def _laid_out(self, arrays: Sequence[NDArray[Any]]) -> Layout:
+    def _laid_out(self, arrays: Sequence[NDArray[Any]]) -> TableLayout:
         pattern, text, space, lengths, strides = self._shaped(arrays)
         kernel = self._kernels.get(pattern)
         if kernel is None:
             kernel = self._kernels[pattern] = Kernel(text)
         table = [lengths[-1], *(space[axis] for axis in text.lengths), *lengths[:-1]]
-        places = []
+        positions = []
         for each in strides:
-            places.append(len(table))
+            positions.append(len(table))
             table += [0, *each]
         count = len(self.form.inputs)
         pairs = [(i, j) for i in range(count) for j in range(len(arrays) - count)]
@@ -193,7 +193,9 @@ class CompiledForm:
             (i, j) for i, j in pairs if strides[i] == strides[count + j] and text.may_share(i, j)
         )
         units = prod(lengths[:-1]) if text.has_rows else lengths[-1]
-        return Layout(kernel, units, tuple(table), tuple(places), text.scratch_bytes(lengths[-1]), shares)
+        return TableLayout(
+            kernel, units, tuple(table), tuple(positions), text.scratch_bytes(lengths[-1]), shares
+        )
 
     def _names(self) -> list[str]:
         return [*self.form.inputs, *(result.name or "the result" for result in self.form.results)]
@@ -233,10 +235,10 @@ class BoundKernel:
 
     __slots__ = ("_arrays", "_call", "_table", "scratch_bytes", "units")
 
-    def __init__(self, layout: Layout, arrays: Sequence[NDArray[Any]]) -> None:
+    def __init__(self, layout: TableLayout, arrays: Sequence[NDArray[Any]]) -> None:
         table = list(layout.table)
-        for place, array in zip(layout.places, arrays, strict=True):
-            table[place] = array.ctypes.data
+        for entry, array in zip(layout.positions, arrays, strict=True):
+            table[entry] = array.ctypes.data
         self._table = (ctypes.c_longlong * len(table))(*table)
         self._arrays = arrays
         self._call = layout.kernel.call

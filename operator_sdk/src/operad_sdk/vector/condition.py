@@ -1,4 +1,4 @@
-"""When kernels in vector code are taken."""
+"""Condition for the choice of kernels in vector code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels that nobody writes: parts of an operator by their scalar forms, in vector code."""
+"""Generated kernels: parts of an operator by their scalar forms, in vector code."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _only(part: str, _: OperatorProperty) -> tuple[str]:
 
 
 def _refusal(part: str, call: KernelCall, is_large: bool) -> str | None:
-    """Why a form does not compute a part of a call."""
+    """Reason why a form does not compute a part of a call; None where it does."""
     types = {dtype for dtype in call.in_types if dtype.kind == "f"}
     if len(types) != 1 or not types <= {np.dtype(np.float32), np.dtype(np.float64)}:
         return "vector code computes in float32 and float64"
@@ -137,11 +137,11 @@ class _Signature:
             given, made = [*every[0], *every[2]], [*every[1], *every[2]]
             self.specs = tuple(given + [made[number] for number in self.outputs])
             return
-        self.place = prop.list_arguments().index(part.removesuffix("_grad"))
-        self.entries = prop.backward_dependency([i == self.place for i in range(len(in_shapes))])
+        self.position = prop.list_arguments().index(part.removesuffix("_grad"))
+        self.entries = prop.backward_dependency([i == self.position for i in range(len(in_shapes))])
         groups = {"in_data": every[0], "out_data": every[1], "out_grad": every[1]}
         read = [groups[kind][index] for kind, index in self.entries]
-        self.specs = (*read, every[0][self.place])
+        self.specs = (*read, every[0][self.position])
 
 
 @final
@@ -190,13 +190,13 @@ class FormOperator(Operator):
         aux_states: Sequence[Any],
     ) -> None:
         """The gradient of the argument."""
-        place = self._signature.place
-        if req[place] is OpReq.NULL:
+        position = self._signature.position
+        if req[position] is OpReq.NULL:
             return
         groups = {"in_data": in_data, "out_data": out_data, "out_grad": out_grad}
         assert self._signature.entries is not None
         given = [groups[kind][index] for kind, index in self._signature.entries]
-        self._compute(op_ctx, given, [(in_grad[place], req[place])])
+        self._compute(op_ctx, given, [(in_grad[position], req[position])])
 
     def _compute(self, op_ctx: OpContext, given: list[Any], targets: Sequence[Target]) -> None:
         specs = self._signature.specs[len(given) :]

@@ -41,7 +41,7 @@ latency."""
 
 
 class Pattern(NamedTuple):
-    """How arrays lie, as far as the text of a kernel depends on it.
+    """Arrangement of arrays in memory, as far as the text of a kernel depends on it.
 
     Attributes:
         depth: Outer axes.
@@ -120,8 +120,8 @@ class KernelText:
         """The results in whose memory values are kept that nothing needs once the result is written."""
         hosts: dict[int, int] = {}
         for number, position in enumerate(self._results):
-            place = len(self._pattern.columns) - len(self._results) + number
-            if self._pattern.columns[place] != "next" or self.stages.is_of_rows[position]:
+            column_index = len(self._pattern.columns) - len(self._results) + number
+            if self._pattern.columns[column_index] != "next" or self.stages.is_of_rows[position]:
                 continue
             written = self.stages.stage[position]
             for kept in self.stages.kept:
@@ -162,9 +162,9 @@ class KernelText:
         bases, same = self._bases, self._of_row
 
         def row(number: str, _: Values) -> Values:
-            places = self._places(number, outer)
+            counters = self._counters(number, outer)
             strides = [each[1:-1] for each in words]
-            self._bases = [self._moved(*each, places) for each in zip(bases, strides, strict=True)]
+            self._bases = [self._moved(*each, counters) for each in zip(bases, strides, strict=True)]
             self._of_row = dict(same)
             self._compute_row("0", self._columns)
             return []
@@ -180,7 +180,7 @@ class KernelText:
         return code.splat(kind, length)
 
     def _rows_of_scratch(self) -> dict[int, str]:
-        """Where each kept value has its row."""
+        """Address of the scratch row of each kept value."""
         code, row, found = self._code, "%scratch", {}
         own = [i for i in self.stages.kept if i not in self._hosts]
         if own:
@@ -199,17 +199,17 @@ class KernelText:
     def _kept_bytes(self, position: int) -> int:
         return BITS[self._steps[position].kind] // 8
 
-    def _places(self, row: str, outer: list[str]) -> list[str]:
-        """The row's place along each outer axis."""
-        code, places = self._code, []
+    def _counters(self, row: str, outer: list[str]) -> list[str]:
+        """The row's index along each outer axis."""
+        code, counters = self._code, []
         for length in reversed(outer[1:]):
-            places.append(code.value(f"urem i64 {row}, {length}"))
+            counters.append(code.value(f"urem i64 {row}, {length}"))
             row = code.value(f"udiv i64 {row}, {length}")
-        return [*([row] if outer else []), *reversed(places)]
+        return [*([row] if outer else []), *reversed(counters)]
 
-    def _moved(self, base: str, strides: list[str], places: list[str]) -> str:
-        for stride, place in zip(strides, places, strict=True):
-            base = self._code.address(base, self._code.value(f"mul i64 {stride}, {place}"))
+    def _moved(self, base: str, strides: list[str], counters: list[str]) -> str:
+        for stride, counter in zip(strides, counters, strict=True):
+            base = self._code.address(base, self._code.value(f"mul i64 {stride}, {counter}"))
         return base
 
     def _compute_row(self, begin: str, end: str) -> None:
@@ -225,7 +225,7 @@ class KernelText:
                 self._store_of_row(number, begin, end)
 
     def _compute_between(self, stage: int) -> None:
-        """What is one for each row, and follows from the reductions before a stage."""
+        """Compute the values of whole rows that follow from the reductions before a stage."""
         for position, step in enumerate(self._steps):
             is_due = self.stages.is_of_rows[position] and self.stages.stage[position] <= stage
             if is_due and position not in self._of_row:
@@ -335,8 +335,9 @@ class KernelText:
     def _store_of_row(self, number: int, begin: str, end: str) -> None:
         """A result that is one for each row: into its one element, or into all of them."""
         code, position = self._code, self._results[number]
-        kind, place = self._steps[position].kind, len(self._pattern.columns) - len(self._results) + number
-        if self._pattern.columns[place] != "same":
+        kind = self._steps[position].kind
+        column_index = len(self._pattern.columns) - len(self._results) + number
+        if self._pattern.columns[column_index] != "same":
 
             def fill(chunk: _Chunk, totals: Values) -> Values:
                 for each in range(chunk.vectors):
@@ -348,15 +349,15 @@ class KernelText:
         memory = _in_memory(kind)
         vector = cast(code, self._of_row[position], kind, memory)
         scalar = code.value(f"extractelement {code.vector(memory)} {vector}, i32 0")
-        code.line(f"store {ELEMENTS[memory]} {scalar}, ptr {self._bases[place]}, align 1")
+        code.line(f"store {ELEMENTS[memory]} {scalar}, ptr {self._bases[column_index]}, align 1")
 
     def _store_result(self, number: int, chunk: _Chunk, each: int, value: str) -> None:
-        place, kind = (
+        column_index, kind = (
             len(self._pattern.columns) - len(self._results) + number,
             self._steps[self._results[number]].kind,
         )
-        how, stride = self._pattern.columns[place], self._apart[place]
-        self._store(self._bases[place], kind, how, stride, chunk, each, value)
+        how, stride = self._pattern.columns[column_index], self._apart[column_index]
+        self._store(self._bases[column_index], kind, how, stride, chunk, each, value)
 
     def _load(self, base: str, kind: str, how: str, stride: str, chunk: _Chunk, number: int) -> str:
         code, memory = self._code, _in_memory(kind)
@@ -386,12 +387,12 @@ class KernelText:
         return code.address(found, str(number * code.lanes * size)) if number else found
 
     def _addresses(self, base: str, stride: str, chunk: _Chunk, number: int) -> tuple[str, str]:
-        """Where the elements of a vector are that do not follow each other, and which of them count."""
+        """Addresses of a vector's elements that lie apart, and the mask of the elements that count."""
         code = self._code
         vector = code.vector("int64")
         numbers = code.numbers(number * code.lanes)
-        places = code.value(f"add {vector} {code.splat('int64', chunk.column)}, {numbers}")
-        offsets = code.value(f"mul {vector} {places}, {code.splat('int64', stride)}")
+        indices = code.value(f"add {vector} {code.splat('int64', chunk.column)}, {numbers}")
+        offsets = code.value(f"mul {vector} {indices}, {code.splat('int64', stride)}")
         addresses = code.value(f"getelementptr i8, ptr {base}, {vector} {offsets}")
         return addresses, chunk.mask or code.constant("bool", 1)
 

@@ -47,7 +47,7 @@ class Machine(NamedTuple):
 
 @final
 class Statistics:
-    """How many kernels this process compiled, and how many it found compiled."""
+    """Numbers of kernels that this process compiled, and that it found compiled."""
 
     compiled: int = 0
     loaded: int = 0
@@ -92,7 +92,7 @@ def host() -> Machine:
 
 
 def reason_against() -> str | None:
-    """Why there is no vector code in this process, whatever the kernel; None if there is.
+    """Reason why there is no vector code in this process, whatever the kernel; None if there is.
 
     Asked without importing llvmlite, but for the first time where it is installed.
     """
@@ -135,7 +135,7 @@ def object_code(text: str, machine: Machine) -> bytes:
 
 
 def address_of(text: str, name: str) -> int:
-    """Where a function of a module begins in this process, compiled or found on disk.
+    """Address of a function of a module in this process, compiled or found on disk.
 
     Raises:
         NoVectorCodeError: As for `host`.
@@ -173,7 +173,7 @@ def _digest(text: str, machine: Machine) -> str:
 
 
 def _read(path: Path) -> bytes | None:
-    """What a file holds; None if there is none that is whole."""
+    """Content of a file; None if there is none that is whole."""
     try:
         content = read_bytes(path, "compiled kernel")
     except OperadError:

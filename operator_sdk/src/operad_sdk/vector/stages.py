@@ -21,7 +21,7 @@ KEPT_FROM: Final = 8
 
 @final
 class Stages:
-    """What each walk over a row computes.
+    """Stages of a kernel: the values that each walk over a row computes.
 
     Attributes:
         form: The form, of primitives that have vector code.

@@ -24,7 +24,7 @@ BITS: Final = {name: 8 if name == "bool" else int(name.lstrip("uintfloa")) for n
 
 NAME: Final = "kernel"
 KERNEL_PARAMETERS: Final = ("ptr %table", "i64 %first", "i64 %last", "ptr %scratch")
-"""What a kernel is given: where everything is, which rows or images to compute, and memory."""
+"""Parameters of a kernel: where everything is, which rows or images to compute, and memory."""
 LANES: Final = {4: 16, 8: 8}
 """Elements of a vector by their size in bytes: 64 bytes, one register of AVX-512."""
 
@@ -202,9 +202,9 @@ class Writer:
         enters = self.value(f"icmp slt i64 {begin}, {end}")
         self.line(f"br i1 {enters}, label {head}, label {done}")
         self._label(head)
-        places = range(len(self._lines), len(self._lines) + 1 + len(carried))
-        names = [f"%p{number}_{i}" for i in range(len(places))]
-        self._lines += [""] * len(places)
+        line_numbers = range(len(self._lines), len(self._lines) + 1 + len(carried))
+        names = [f"%p{number}_{i}" for i in range(len(line_numbers))]
+        self._lines += [""] * len(line_numbers)
         new = body(names[0], names[1:])
         last = self._block
         following = self.value(f"add i64 {names[0]}, {step}")
@@ -213,8 +213,8 @@ class Writer:
         self._label(done)
         rounds = [("i64", begin, following)]
         rounds += [(kind, first, then) for (kind, first), then in zip(carried, new, strict=True)]
-        for place, name, (kind, first, then) in zip(places, names, rounds, strict=True):
-            self._lines[place] = f"  {name} = phi {kind} [ {first}, {before} ], [ {then}, {last} ]"
+        for line_number, name, (kind, first, then) in zip(line_numbers, names, rounds, strict=True):
+            self._lines[line_number] = f"  {name} = phi {kind} [ {first}, {before} ], [ {then}, {last} ]"
         return [
             self.value(f"phi {kind} [ {first}, {before} ], [ {then}, {last} ]")
             for kind, first, then in rounds[1:]

@@ -50,7 +50,7 @@ def _is_prelu(prop: Any) -> bool:
 
 
 def _rectified(data: Array, gamma: Any = None, *, act_type: str, slope: float) -> Any:
-    """What the contract checks compare with; nothing for rrelu, which draws its slopes."""
+    """Reference for the contract checks; nothing for rrelu, which draws its slopes."""
     below = np.exp(data) - 1
     if act_type == "prelu":
         return np.where(data > 0, data, data * _by_channel(gamma, data.ndim))

@@ -64,11 +64,11 @@ def _logarithms_of_shares(data: Array, *length: Array, axis: int, temperature: f
 
 def _lines(shape: Shape, axis: int) -> Shape:
     """`shape` without `axis`."""
-    return tuple(length for place, length in enumerate(shape) if place not in (axis, axis + len(shape)))
+    return tuple(length for position, length in enumerate(shape) if position not in (axis, axis + len(shape)))
 
 
 class _AlongAxis(OperatorProperty):
-    """What the three have in common: parameters, shapes and types."""
+    """Base class of the three: parameters, shapes and types."""
 
     axis = param(int, -1, doc="The axis along which exponentials are summed.")
     temperature = param(float, None, gt=0, doc="Divides data first; left out: 1.")
@@ -85,7 +85,7 @@ class _AlongAxis(OperatorProperty):
     element_cost = 3
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As `spec`, where the axis is there."""
+        """Infer shapes from `spec`, where the axis is there."""
         if in_shapes[0] is not None and not -len(in_shapes[0]) <= self.axis < len(in_shapes[0]):
             ndim = len(in_shapes[0])
             raise ParamError(
@@ -260,7 +260,7 @@ def _divide(array: Array, temperature: float | None) -> None:
 
 
 def _beyond(data: Array, length: Array | None, axis: int) -> Array | None:
-    """Which elements lie beyond `length`."""
+    """Mask of the elements beyond `length`."""
     if length is None:
         return None
     shape = [1] * data.ndim

@@ -115,7 +115,7 @@ class BroadcastTo(Repetition):
     )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As many axes as the data has, of which some may be unknown."""
+        """Infer a shape of as many axes as the data has, of which some may be unknown."""
         (shape,) = in_shapes
         if shape is None:
             return [None], [None], []

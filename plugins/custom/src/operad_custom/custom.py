@@ -34,7 +34,7 @@ from operad_custom.user import CustomOp, CustomOpProp
 
 
 class RegisteredOperator(OperatorProperty):
-    """What a registered class says, as an operator."""
+    """Operator that asks a registered class."""
 
     op_type: Any
     is_stateful: ClassVar[bool] = True
@@ -45,19 +45,19 @@ class RegisteredOperator(OperatorProperty):
         self._prop = make(**given)
 
     def list_arguments(self) -> list[str]:
-        """What the registered class says."""
+        """Names of the arguments, from the registered class."""
         return list(self._prop.list_arguments())
 
     def list_outputs(self) -> list[str]:
-        """What the registered class says."""
+        """Names of the outputs, from the registered class."""
         return list(self._prop.list_outputs())
 
     def list_auxiliary_states(self) -> list[str]:
-        """What the registered class says."""
+        """Names of the auxiliary states, from the registered class."""
         return list(self._prop.list_auxiliary_states())
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """What the registered class says; what it makes of unknown shapes is tried, and may fail."""
+        """Ask the registered class for shapes; with unknown shapes the class is tried, and may fail."""
         known = all(shape is not None and None not in shape for shape in in_shapes)
         asked = [[] if shape is None else [axis or 0 for axis in shape] for shape in in_shapes]
         if known:
@@ -79,7 +79,7 @@ class RegisteredOperator(OperatorProperty):
         return ins, outs, aux
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """What the registered class says, once the first argument's type is known."""
+        """Ask the registered class for types, once the first argument's type is known."""
         counts = (len(in_types), len(self.list_outputs()), len(self.list_auxiliary_states()))
         if in_types and in_types[0] is None:
             return list(in_types), [None] * counts[1], [None] * counts[2]
@@ -103,7 +103,7 @@ class RegisteredOperator(OperatorProperty):
     def declare_backward_dependency(
         self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]
     ) -> list[Any]:
-        """What the registered class says of their numbers."""
+        """Ask the registered class for entries by their numbers."""
         entries = [*out_grad, *in_data, *out_data]
         numbers = iter(range(len(entries)))
         groups = [[next(numbers) for _ in group] for group in (out_grad, in_data, out_data)]
@@ -136,7 +136,7 @@ class Custom(RegisteredOperator):
         self._bind({key: str(value) for key, value in params.items() if key not in declared})
 
     def get_params(self) -> dict[str, str]:
-        """With those of the registered class."""
+        """Parameters, with those of the registered class."""
         return {"op_type": self.op_type, **self._given}
 
 
@@ -173,7 +173,7 @@ class _Adapter(Operator):
         in_grad: Sequence[Any],
         aux_states: Sequence[Any],
     ) -> None:
-        """See `CustomOp.backward`. A gradient that nobody asked for has memory of its own."""
+        """See `CustomOp.backward`. A gradient that was not requested has memory of its own."""
         xp = op_ctx.ctx.xp
         wanted = [
             xp.empty(shape, dtype) if grad is None else grad
@@ -207,7 +207,7 @@ def _shape(shape: Any, is_exact: bool) -> PartialShape:
 
 
 def _merged(given: PartialShape, said: PartialShape) -> PartialShape:
-    """What was given, where a program forgets it."""
+    """Given shape, completed by the one that a program states."""
     if given is None or said is None or len(given) != len(said):
         return given if said is None else said
     return tuple(axis or known for axis, known in zip(said, given, strict=True))

@@ -49,8 +49,8 @@ class Function:
         """Raise GradientError if a saved array was written after it was saved."""
         changed = None if self._versions is None else self._versions.first_changed()
         if changed is not None:
-            places = [i for i, x in enumerate(self.saved_tensors) if isinstance(x, NDArray)]
-            what = f"saved_tensors[{places[changed]}]"
+            positions = [i for i, x in enumerate(self.saved_tensors) if isinstance(x, NDArray)]
+            what = f"saved_tensors[{positions[changed]}]"
             raise autograd.overwritten(f"backward of {type(self).__name__}", what, "it was saved")
 
     def forward(self, *inputs: Any) -> Any:
@@ -82,7 +82,7 @@ class Function:
         return outputs[0] if isinstance(result, NDArray) else outputs
 
     def _gradients(self, output_grads: Sequence[NDArray], kinds: Sequence[str]) -> list[NDArray]:
-        """What `backward` gives, one array for each input, as that was."""
+        """Gradients that `backward` returns, one array for each input, of the input's kind."""
         self._check_unchanged()
         name = f"{type(self).__name__}.backward"
         grads = _arrays(self.backward(*output_grads), name)

@@ -16,7 +16,7 @@ _numbers: Final = itertools.count()
 
 
 class PythonOp:
-    """What both have in common; an instance is an operator, and calling it makes a symbol.
+    """Base class of both; an instance is an operator, and calling it makes a symbol.
 
     Args:
         need_top_grad: What `need_top_grad()` gives.
@@ -66,10 +66,10 @@ class PythonOp:
     def declare_backward_dependency(
         self, out_grad: list[int], in_data: list[int], out_data: list[int]
     ) -> list[int]:
-        """Which numbers of arrays `backward` reads."""
+        """Numbers of the arrays that `backward` reads."""
         return [*(out_grad if self.need_top_grad() else ()), *in_data, *out_data]
 
-    def _lent(self, arrays: Sequence[Any]) -> list[Any]:
+    def _converted(self, arrays: Sequence[Any]) -> list[Any]:
         """Arrays as this kind of operator sees them."""
         return list(arrays)
 
@@ -81,7 +81,7 @@ class NDArrayOp(PythonOp):
 class NumpyOp(PythonOp):
     """Computes with NumPy arrays."""
 
-    def _lent(self, arrays: Sequence[Any]) -> list[Any]:
+    def _converted(self, arrays: Sequence[Any]) -> list[Any]:
         return [None if array is None else array.asnumpy() for array in arrays]
 
 
@@ -110,7 +110,7 @@ class _Instance(CustomOp):
         self, is_train: bool, req: list[str], in_data: list[Any], out_data: list[Any], aux: list[Any]
     ) -> None:
         written = self._fresh(out_data)
-        self._op.forward(self._op._lent(in_data), written)
+        self._op.forward(self._op._converted(in_data), written)
         for array, each, value in zip(out_data, req, written, strict=True):
             self.assign(array, each, value)
 
@@ -123,12 +123,12 @@ class _Instance(CustomOp):
         in_grad: list[Any],
         aux: list[Any],
     ) -> None:
-        lent = self._op._lent
+        converted = self._op._converted
         written = self._fresh(in_grad)
-        self._op.backward(lent(out_grad), lent(in_data), lent(out_data), written)
+        self._op.backward(converted(out_grad), converted(in_data), converted(out_data), written)
         for array, each, value in zip(in_grad, req, written, strict=True):
             self.assign(array, each, value)
 
     def _fresh(self, arrays: Sequence[Any]) -> list[Any]:
         """Copies to write into."""
-        return self._op._lent([array.copy() for array in arrays])
+        return self._op._converted([array.copy() for array in arrays])

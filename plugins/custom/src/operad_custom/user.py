@@ -1,4 +1,4 @@
-"""What a program subclasses to write an operator.
+"""Base classes for operators that a program writes.
 
 Source: CustomOp and CustomOpProp, python/mxnet/operator.py.
 """
@@ -115,7 +115,7 @@ class CustomOpProp:
     def declare_backward_dependency(
         self, out_grad: list[int], in_data: list[int], out_data: list[int]
     ) -> list[int]:
-        """Which of these numbers of arrays `backward` reads; the others may be recycled before."""
+        """Numbers of the arrays that `backward` reads; the other arrays may be recycled before."""
         return [*(out_grad if self.need_top_grad_ else ()), *in_data, *out_data]
 
     def create_operator(

@@ -34,8 +34,8 @@ def _shared(shape: Shape, axes: Shape) -> Shape:
     for axis in axes:
         if not -len(shape) <= axis < len(shape):
             raise ShapeError(f"axes names axis {axis}, but data has {len(shape)} axes")
-    places = {axis % len(shape) for axis in axes}
-    return tuple(1 if place in places else length for place, length in enumerate(shape))
+    positions = {axis % len(shape) for axis in axes}
+    return tuple(1 if position in positions else length for position, length in enumerate(shape))
 
 
 @operator("Dropout")

@@ -1,4 +1,4 @@
-"""What the operators of a family have in common, said once: each function declares one operator."""
+"""Declarations of operators by family: each function declares one operator."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def augment(augmenters: Sequence[Any], image: Image) -> Image:
 
 
 def states_of(augmenters: Sequence[Any]) -> list[Any]:
-    """What augmenters remember from image to image; None for those that remember nothing."""
+    """States of augmenters from image to image; None for those without a state."""
     return [one.state_dict() if hasattr(one, "state_dict") else None for one in augmenters]
 
 
@@ -110,7 +110,7 @@ class SequentialAug(Augmenter):
         return augment(self.ts, image)
 
     def state_dict(self) -> dict[str, Any]:
-        """What the augmenters remember."""
+        """State of the augmenters."""
         return {"ts": states_of(self.ts)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

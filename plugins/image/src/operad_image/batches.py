@@ -1,10 +1,11 @@
 """Batches made by threads, in order, the same for any number of threads.
 
 A batch is divided into units of a few images; units are what threads take. Every image draws its random
-numbers from a stream of its own, by seed, pass and the number of the image, so it does not matter who makes
-it when. An error is kept with its unit and raised by who takes the batch; the batches behind it are whole.
+numbers from a stream of its own, by seed, pass and the number of the image, so it does not matter which
+thread makes it when. An error is kept with its unit and raised where the batch is taken; the batches behind
+it are whole.
 
-Arrays are used again once nobody else refers to them: fresh memory of this size costs a page fault for each
+Arrays are used again once nothing else refers to them: fresh memory of this size costs a page fault for each
 4 KB, which is as much work as normalizing the images.
 """
 
@@ -23,25 +24,25 @@ from operad.profiler import laps
 
 Array = np.ndarray[Any, Any]
 Fill = Callable[[int, Array, Array, "Workspace"], None]
-"""Writes the image of a number, and its labels, into their places of a batch."""
+"""Writes the image of a number, and its labels, into their positions of a batch."""
 
 STAGES: Final = ("read", "decode", "augment", "compile", "copy")
-"""What `fill` says at the end of each, by `Workspace.lap`; `compile` comes once."""
+"""Stages whose end `fill` reports by `Workspace.lap`; `compile` comes once."""
 
 _UNIT: Final = 8
 _MOST_KEPT_BYTES: Final = 1 << 25
 _OWN_REFERENCES: Final = 3
-"""Of a free array: the list's, the loop variable's, and that of the function that counts."""
+"""References of a free array: the list's, the loop variable's, and that of the function that counts."""
 
 
 @final
 class Workspace:
-    """What one thread needs for one image after another.
+    """Memory and random numbers of one thread for one image after another.
 
     Attributes:
         rng: Random numbers of the image that was begun last.
         pixels: uint8, one axis: where images are decoded to.
-        lap: Counts a stage of the present unit, if anybody counts; see `operad.profiler.laps`.
+        lap: Counts a stage of the present unit, if stages are counted; see `operad.profiler.laps`.
     """
 
     lap: Callable[[str], None]
@@ -139,7 +140,7 @@ class BatchMaker:
             Exception: What its first bad image raised.
         """
         made = self._pending.popleft()
-        errors = [unit.exception() for unit in made.units]  # all of them: nobody may write to it any longer
+        errors = [unit.exception() for unit in made.units]  # of all units: none writes any longer
         for error in errors:
             if error is not None:
                 raise error

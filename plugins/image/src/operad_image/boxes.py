@@ -44,7 +44,7 @@ def split_label(label: Any) -> tuple[np.ndarray[Any, Any], Boxes]:
 
 
 def areas(boxes: Boxes) -> Any:
-    """Of each box; 0 for one that is turned inside out."""
+    """Area of each box; 0 for one that is turned inside out."""
     return np.maximum(0, boxes[:, 3] - boxes[:, 1]) * np.maximum(0, boxes[:, 4] - boxes[:, 2])
 
 

@@ -35,7 +35,7 @@ _BEGIN: Final = b"\xff\xd8"
 _END: Final = b"\xff\xd9"
 _SCAN: Final = re.compile(rb"\xff\xda")  # a fifth of what `bytes.count` takes
 _MOST_SCANS: Final = 100
-"""Of a JPEG. Each goes over all pixels, and an empty one has ten bytes; encoders make 10, or 64 at most."""
+"""Most scans of a JPEG. Each goes over all pixels, and an empty one has ten bytes; encoders make 10 to 64."""
 _PIXELS_OF_SCANS: Final = 16
 """Times the most pixels of an image: what all scans together may go over."""
 # Between the segments before the picture, which some cameras leave there; before the end, 0xd9, it is damage.
@@ -236,7 +236,7 @@ def _encode_others(pixels: Image, suffix: str, quality: int, is_bgr: bool) -> by
 
 
 def _orientation(content: Any) -> int:
-    """How the camera was held: EXIF's number 1 to 8, 1 where the JPEG does not say."""
+    """Orientation of the camera: EXIF's number 1 to 8, 1 where the JPEG does not say."""
     at = 2
     while at + 4 <= len(content) and content[at] == 0xFF:
         marker, size = content[at + 1], content[at + 2] << 8 | content[at + 3]

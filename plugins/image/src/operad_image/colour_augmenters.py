@@ -16,7 +16,7 @@ from operad_image.augmenters import Augmenter, RandomOrderAug
 from operad_image.codec import Image
 
 _GRAY: Final = np.array([0.299, 0.587, 0.114], np.float32)
-"""How bright the eye finds red, green and blue."""
+"""Weights of red, green and blue in the brightness that the eye sees."""
 
 # Between red, green, blue and YIQ, in which a turn of the last two axes is a change of hue.
 _TO_YIQ: Final = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])

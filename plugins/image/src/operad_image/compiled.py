@@ -14,7 +14,7 @@ def _normalize(
 
     The three channels of a row are written in one loop, whose bounds and steps the compiler knows: it is then
     as fast as writing the planes. Written from the end such a loop takes six times as long, so a row is
-    mirrored after it was written. Unsigned places spare the test for a place that counts from the end.
+    mirrored after it was written. Unsigned positions spare the test for a position that counts from the end.
 
     Args:
         rows: Contiguous, (height, 3 * width) of the whole image.

@@ -102,7 +102,7 @@ def colour_augmenters(
     mean: Any,
     std: Any,
 ) -> list[Augmenter]:
-    """Those of colours; arguments are as of `CreateAugmenter`."""
+    """Augmenters of colours; arguments are as of `CreateAugmenter`."""
     found: list[Augmenter] = []
     if brightness or contrast or saturation:
         found.append(ColorJitterAug(brightness, contrast, saturation))

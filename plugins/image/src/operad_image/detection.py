@@ -56,7 +56,7 @@ class DetBorrowAug(DetAugmenter):
         return self.augmenter(src), label
 
     def state_dict(self) -> dict[str, Any]:
-        """What the augmenter remembers."""
+        """State of the augmenter."""
         return {"augmenter": states_of([self.augmenter])}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

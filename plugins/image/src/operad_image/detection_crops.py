@@ -70,7 +70,7 @@ class Sampler(NamedTuple):
 
 
 def samplers(who: str, wanted: Crops) -> list[Sampler]:
-    """One sampler for each place in the tuples.
+    """One sampler for each position in the tuples.
 
     Raises:
         ParamError: A tuple has another length, bounds are the wrong way round, or nothing is such a mode.

@@ -15,7 +15,7 @@ from operad_image.options import Source
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectionLabels:
-    """What an image is labelled with.
+    """Labels of an image.
 
     Attributes:
         label_width: Numbers that label every image; -1: they differ.
@@ -32,7 +32,7 @@ class DetectionLabels:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What is done to an image and its boxes, in this order; crops come before the last.
+    """Changes to an image and its boxes, in this order; crops come before the last.
 
     Attributes:
         resize: Resize the shorter edge to this; -1: do not.
@@ -119,7 +119,7 @@ class Crops:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normalization:
-    """How pixels become numbers of a batch: `(pixel - mean) / std * scale`.
+    """Conversion of pixels to numbers of a batch: `(pixel - mean) / std * scale`.
 
     Attributes:
         mean_img: A file of one array, the mean image, (channels, height, width); instead of the next four.

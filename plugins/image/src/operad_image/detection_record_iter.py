@@ -109,7 +109,7 @@ def _fill(
 
 
 def _label_width(samples: Samples, wanted: DetectionLabels) -> int:
-    """How many labels there is room for."""
+    """Number of labels that a batch has room for per image."""
     if wanted.label_pad_width > 0 or wanted.label_width > 0:
         return max(wanted.label_pad_width, wanted.label_width)
     return max((len(samples.read(number)[0]) for number in range(len(samples))), default=0)

@@ -1,4 +1,4 @@
-"""What the first bytes of an image say of its size, read before a decoder asks for memory.
+"""Size of an image from its first bytes, read before a decoder asks for memory.
 
 A format that is not described here is not decoded. Numbers that the rest of the file contradicts are the
 decoder's to refuse; where they lead to memory, the larger counts.
@@ -40,7 +40,7 @@ class Header(NamedTuple):
 
 
 PIXELS_IN_A_BYTE: Final = 512
-"""Of a JPEG at most: each block of 8x8 pixels has a code for its mean, of one bit or more."""
+"""Most pixels per byte of a JPEG: each block of 8x8 pixels has a code for its mean, of one bit or more."""
 _DEFLATED_IN_A_BYTE: Final = 1032
 """Bytes that one byte of zlib's becomes at most."""
 
@@ -156,17 +156,17 @@ def _tiff(content: bytes) -> Header:
     at += struct.calcsize(order + count_of)
     tags: dict[int, int] = {}
     for number in range(min(count, 4096)):
-        place = at + entry * number
-        tag, kind = struct.unpack_from(order + "HH", content, place)
+        offset = at + entry * number
+        tag, kind = struct.unpack_from(order + "HH", content, offset)
         code = _TIFF_TYPES.get(kind)
-        (values,) = struct.unpack_from(order + word, content, place + 4)
-        place += 4 + struct.calcsize(order + word)
+        (values,) = struct.unpack_from(order + word, content, offset + 4)
+        offset += 4 + struct.calcsize(order + word)
         if code is None or not values:
             continue
         if values * struct.calcsize(order + code) > struct.calcsize(order + word):
-            (place,) = struct.unpack_from(order + word, content, place)
+            (offset,) = struct.unpack_from(order + word, content, offset)
         # Of a tag that is there twice the larger counts.
-        tags[tag] = max(tags.get(tag, 0), *struct.unpack_from(order + code, content, place))
+        tags[tag] = max(tags.get(tag, 0), *struct.unpack_from(order + code, content, offset))
     width, height = tags[_WIDTH], tags[_LENGTH]
     sample_bytes = max(1, -(-tags.get(_BITS, 1) // 8))
     rows = min(tags.get(_ROWS, height), height)

@@ -110,7 +110,7 @@ class ImageIter(operad.io.DataIter):  # type: ignore[misc]  # of another plugin
 
     @property
     def cur(self) -> int:
-        """Where the next image stands in the order of the pass; may be set, and 0 begins a pass."""
+        """Position of the next image in the order of the pass; may be set, and 0 begins a pass."""
         return int(self._order.position)
 
     @cur.setter
@@ -131,7 +131,7 @@ class ImageIter(operad.io.DataIter):  # type: ignore[misc]  # of another plugin
         self._rows.clear()
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the iterator is; see `DataIter.state_dict`.
+        """State of the iterator; see `DataIter.state_dict`.
 
         What comes from Python's `random` and NumPy's global generator is drawn from wherever these are then.
         """

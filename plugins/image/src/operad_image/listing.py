@@ -14,7 +14,7 @@ from operad.errors import FormatError, ParamError
 from operad.files import read_lines, write_atomically
 
 _SEED = 100
-"""Of MXNet's order."""
+"""Seed of MXNet's order."""
 
 
 @final

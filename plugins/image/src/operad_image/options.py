@@ -13,7 +13,7 @@ from typing import Any, Final, final
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """What is read, in which order, and how batches are made.
+    """Source of images, their order, and the making of batches.
 
     Attributes:
         path_imgrec: The record file; a folder of such; or several, between `;`.
@@ -66,7 +66,7 @@ class Source:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labels:
-    """What an image is labelled with.
+    """Labels of an image.
 
     Attributes:
         label_width: Labels of an image.
@@ -78,7 +78,7 @@ class Labels:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Geometry:
-    """What is done to the places of pixels, in this order.
+    """Changes to the positions of pixels, in this order.
 
     Attributes:
         resize: Resize the shorter edge to this; -1: do not.
@@ -148,7 +148,7 @@ class Geometry:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Colour:
-    """What is done to colours, in this order.
+    """Changes to colours, in this order.
 
     Attributes:
         brightness: Multiply by a number up to so far from 1.
@@ -177,7 +177,7 @@ class Colour:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finish:
-    """How pixels become numbers of a batch: `(pixel - mean) * scale * contrast / std + illumination`.
+    """Conversion of pixels to numbers of a batch: `(pixel - mean) * scale * contrast / std + illumination`.
 
     Attributes:
         mirror: Mirror every image.

@@ -34,7 +34,7 @@ _PARTIAL: Final = ".partial"
 @final
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """How images are packed.
+    """Options for packing images.
 
     Attributes:
         root: The folder in which the list's paths begin.
@@ -150,14 +150,14 @@ def _in_order(
 
 def _whole_records(path: str, images: Sequence[Listed]) -> int:
     """Cut a half-written record off, and say how many images of the list need no more packing."""
-    place = {image.number: position for position, image in enumerate(images)}
+    position_of = {image.number: position for position, image in enumerate(images)}
     done = end = 0
     with operad.recordio.RecordFile(path) as file:
         try:
             while end < file.size:
                 payload, following = file.read(end)
                 header, _ = operad.recordio.unpack(payload)
-                done, end = place[header.id] + 1, following
+                done, end = position_of[header.id] + 1, following
         except (FormatError, KeyError):
             pass  # from here on it is packed again
     os.truncate(path, end)

@@ -19,7 +19,7 @@ Groups = Sequence[type[Any]]
 
 
 def signature(groups: Groups) -> Signature:
-    """Of all parameters together, for `help`."""
+    """Signature of all parameters together, for `help`."""
     found = [
         Parameter(
             field.name,
@@ -96,4 +96,4 @@ _KINDS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "tuple[int, ...]": _several(int),
     "tuple[float, ...]": _several(float),
 }
-"""What reads a value, by the annotation of its field."""
+"""Readers of values, by the annotation of a field."""

@@ -58,7 +58,7 @@ def random_rotate(
 
 
 def _grid(angle: float, height: int, width: int, zoom_in: bool, zoom_out: bool) -> np.ndarray[Any, Any]:
-    """Where each pixel comes from, in halves of the image from its middle: (x and y, height, width)."""
+    """Origin of each pixel, in halves of the image from its middle: (x and y, height, width)."""
     half_height, half_width = (height - 1) / 2, (width - 1) / 2
     y, x = np.mgrid[:height, :width].astype(np.float32)
     y, x = y - half_height, x - half_width

@@ -1,4 +1,4 @@
-"""Where images and their labels come from: a record file, or files named in a list."""
+"""Sources of images and their labels: a record file, or files named in a list."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Samples(Protocol):
     """Images by number, from 0."""
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of images."""
 
     def name(self, number: int) -> str:
-        """What an error calls the image."""
+        """Name of the image in errors."""
 
     def read(self, number: int) -> tuple[Label, Any]:
         """Its labels, and the bytes of its file."""

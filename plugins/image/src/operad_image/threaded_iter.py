@@ -1,7 +1,7 @@
-"""What iterators over images of record files have in common: orders, passes, threads, and where they are.
+"""Base of iterators over images of record files: orders, passes, threads and states.
 
 The order of a pass depends on the seed and the number of the pass alone, and an image's random numbers on
-these and the image's own number. So a place is a pass, the batch that comes next, and the row that the pass
+these and the image's own number. So a state is a pass, the batch that comes next, and the row that the pass
 began with: `round_batch` lets it begin behind the images that filled up the last batch of the pass before,
 unless that pass was left in the middle.
 """
@@ -97,7 +97,7 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
         self._pass_over(batch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the iterator is, whatever threads made ahead; see `DataIter.state_dict`.
+        """State of the iterator, whatever threads made ahead; see `DataIter.state_dict`.
 
         Unlike `tell` it also says which passes were left in the middle.
         """
@@ -179,7 +179,7 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
         return self._batch().label
 
     def getpad(self) -> Any:
-        """How many images of the current batch only fill it up."""
+        """Number of images that only fill up the current batch."""
         return self._batch().pad
 
     def getindex(self) -> Any:
@@ -213,9 +213,9 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
     def _permute(self, epoch: int) -> None:
         if self._source.shuffle:
             wanted = self._wanted(epoch)
-            place = np.empty_like(self._ordering)
-            place[self._ordering] = np.arange(self.num_data)
-            self._order.permute(place[wanted])
+            position = np.empty_like(self._ordering)
+            position[self._ordering] = np.arange(self.num_data)
+            self._order.permute(position[wanted])
             self._ordering = wanted
 
     def _wanted(self, epoch: int) -> np.ndarray[Any, Any]:

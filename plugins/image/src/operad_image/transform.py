@@ -1,4 +1,4 @@
-"""From a decoded image to one of `data_shape`: places, then colours, as `ImageRecordIter` is asked.
+"""From a decoded image to one of `data_shape`: positions, then colours, as `ImageRecordIter` is asked.
 
 Source: DefaultImageAugmenter::Process, src/io/image_aug_default.cc.
 """

@@ -5,13 +5,13 @@ number of threads. On the host it is the order of the rows that are added: what 
 does for large calls, which is a kernel of its own, and `np.add.at` for others; both give the same bits. Half
 precision is added in single precision, in a copy of only those rows of the table that are named.
 
-On a GPU additions at random places are atomic, in an order that changes from run to run. So rows are
-sorted by their place there, and neighbours with one place are added in pairs until none are left:
-log2(n) rounds for n rows of one place.
+On a GPU additions at random positions are atomic, in an order that changes from run to run. So rows are
+sorted by their position there, and neighbours with one position are added in pairs until none are left:
+log2(n) rounds for n rows of one position.
 
 No memory is taken that grows with the table; scratch memory is of the size of the added rows at most.
 Refused: `np.add.at` with index arrays of several axes, which takes four times as long as one flat one, and
-`np.add.reduceat` of sorted rows, which calls a loop for each place and column.
+`np.add.reduceat` of sorted rows, which calls a loop for each position and column.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ import numpy as np
 from operad_sdk import Array, CompiledLoops
 
 LOOPS: Final = CompiledLoops("operad_indexing.compiled", from_size=1 << 15)
-"""From so many added elements: a call saves 0.1 ms there."""
+"""Loops that pay from so many added elements: a call saves 0.1 ms there."""
 
 _FLAT_SIZE: Final = 1 << 16
 """Elements that are added at a time by `np.add.at`, whose flat indices take eight bytes for each."""
 
 
-def add_rows(xp: Any, table: Array, places: Array, rows: Array, *, by_loop: bool = False) -> None:
-    """`table[places[i]] += rows[i]` for each i in order.
+def add_rows(xp: Any, table: Array, positions: Array, rows: Array, *, by_loop: bool = False) -> None:
+    """`table[positions[i]] += rows[i]` for each i in order.
 
     Args:
         xp: The arrays' module.
         table: Changed in place; of any shape, whose elements in order are rows of K.
-        places: (n,) of int64, the numbers of rows.
+        positions: (n,) of int64, the numbers of rows.
         rows: (n, K), of the table's element type.
         by_loop: Whether a compiled loop adds them; to floating tables of the host alone.
     """
@@ -44,44 +44,44 @@ def add_rows(xp: Any, table: Array, places: Array, rows: Array, *, by_loop: bool
     add_in_order = _add_by_loop if by_loop else _add_in_order
     table_rows = xp.ascontiguousarray(table).reshape(-1, rows.shape[1])
     if not isinstance(table, np.ndarray):
-        _add_in_pairs(xp, table_rows, places, rows)
+        _add_in_pairs(xp, table_rows, positions, rows)
     elif table.dtype == np.float16:
-        named, order = np.unique(places, return_inverse=True)
+        named, order = np.unique(positions, return_inverse=True)
         wide = table_rows[named].astype(np.float32)
         add_in_order(wide, order.reshape(-1), rows.astype(np.float32))
         with np.errstate(over="ignore"):
             table_rows[named] = wide
     else:
-        add_in_order(table_rows, places, rows)
+        add_in_order(table_rows, positions, rows)
     if not table.flags.c_contiguous:
         table[...] = table_rows.reshape(table.shape)
 
 
-def _add_in_order(table: Array, places: Array, rows: Array) -> None:
+def _add_in_order(table: Array, positions: Array, rows: Array) -> None:
     """One row after another, in the arrays' own type; the table is contiguous."""
     flat, width = table.reshape(-1), table.shape[1]
     columns, step = np.arange(width), max(1, _FLAT_SIZE // width)
-    for first in range(0, len(places), step):
+    for first in range(0, len(positions), step):
         part = slice(first, first + step)
-        elements = places[part, None] * width + columns
+        elements = positions[part, None] * width + columns
         np.add.at(flat, elements.reshape(-1), rows[part].reshape(-1))
 
 
-def _add_by_loop(table: Array, places: Array, rows: Array) -> None:
+def _add_by_loop(table: Array, positions: Array, rows: Array) -> None:
     """Likewise, by a compiled loop; of contiguous arrays, so that there is one for each element type."""
-    LOOPS.add_in_order(table, np.ascontiguousarray(places), np.ascontiguousarray(rows))
+    LOOPS.add_in_order(table, np.ascontiguousarray(positions), np.ascontiguousarray(rows))
 
 
-def _add_in_pairs(xp: Any, table: Array, places: Array, rows: Array) -> None:
-    """Neighbours of the same place, until each place has one row."""
-    order = xp.argsort(places, kind="stable")
-    places, rows = places[order], rows[order]
+def _add_in_pairs(xp: Any, table: Array, positions: Array, rows: Array) -> None:
+    """Neighbours of the same position, until each position has one row."""
+    order = xp.argsort(positions, kind="stable")
+    positions, rows = positions[order], rows[order]
     if rows.dtype == np.float16:
         rows = rows.astype(np.float32)
     while True:
-        numbers = xp.arange(len(places))
-        is_first = xp.ones(len(places), bool)
-        is_first[1:] = places[1:] != places[:-1]
+        numbers = xp.arange(len(positions))
+        is_first = xp.ones(len(positions), bool)
+        is_first[1:] = positions[1:] != positions[:-1]
         if bool(is_first.all()):
             break
         firsts = xp.flatnonzero(is_first)
@@ -90,5 +90,5 @@ def _add_in_pairs(xp: Any, table: Array, places: Array, rows: Array) -> None:
         second = xp.flatnonzero(~is_kept)
         rows[second - 1] += rows[second]
         kept = xp.flatnonzero(is_kept)
-        places, rows = places[kept], rows[kept]
-    table[places] = (table[places] + rows).astype(table.dtype)
+        positions, rows = positions[kept], rows[kept]
+    table[positions] = (table[positions] + rows).astype(table.dtype)

@@ -68,14 +68,14 @@ class boolean_mask(OperatorProperty):
         self._count: int | None = None
 
     def for_values(self, in_data: Sequence[Array]) -> Self:
-        """With the number of rows that the mask chooses."""
+        """Operator that knows the number of rows that the mask chooses."""
         made = type(self)(axis=self.axis)
         made.is_shaped_by_values = False
         made._count = int(np.count_nonzero(in_data[1]))
         return made
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says, and the number of rows where it is known."""
+        """Infer shapes from the shape line, and the number of rows where it is known."""
         arguments, [output], states = super().infer_shape(in_shapes)
         if output is not None and all(shape is not None and None not in shape for shape in arguments):
             output = (self._count, *output[1:])
@@ -87,5 +87,5 @@ class boolean_mask(OperatorProperty):
 
     @gradient(accumulate=True)
     def data_grad(output_grad: Array, index: Array, data_grad: Array) -> None:
-        """To the rows that were chosen."""
+        """Add the gradient to the rows that were chosen."""
         data_grad[index != 0] += output_grad

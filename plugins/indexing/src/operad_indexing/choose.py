@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from operad_indexing.places import CLIP_OR_WRAP, Lookup, placed, whole
+from operad_indexing.positions import CLIP_OR_WRAP, Lookup, axis_positions, whole
 from operad_sdk import (
     Array,
     Contract,
@@ -28,10 +28,10 @@ from operad_sdk import (
 )
 
 
-def elements(xp: Any, places: Array, axis: int) -> Any:
-    """An index of the elements that have the numbers `places` along an axis, and else their own place."""
-    index = list(xp.ogrid[tuple(slice(length) for length in places.shape)])
-    index[axis] = places
+def elements(xp: Any, positions: Array, axis: int) -> Any:
+    """An index of the elements at `positions` along an axis, and else at their own position."""
+    index = list(xp.ogrid[tuple(slice(length) for length in positions.shape)])
+    index[axis] = positions
     return tuple(index)
 
 
@@ -90,7 +90,7 @@ class pick(Lookup):
     )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says; an index that is not known lacks the axis."""
+        """Infer shapes from the shape line; an index that is not known lacks the axis."""
         if self.axis is None:
             raise ParamError("pick: axis is None, expected a number: pick takes an element of each row")
         data, index = in_shapes
@@ -103,22 +103,22 @@ class pick(Lookup):
 
     def forward(data: Array, op_ctx: OpContext, index: Array, axis: int, mode: str, output: Array) -> None:
         """Read the elements."""
-        places = _along(index, data.shape, axis, mode)
-        output[...] = data[elements(op_ctx.xp, places, axis)].reshape(output.shape)
+        positions = _along(index, data.shape, axis, mode)
+        output[...] = data[elements(op_ctx.xp, positions, axis)].reshape(output.shape)
 
     @gradient(accumulate=True)
     def data_grad(
         output_grad: Array, op_ctx: OpContext, index: Array, axis: int, mode: str, data_grad: Array
     ) -> None:
-        """To the elements that were picked, each of which is picked once."""
-        places = _along(index, data_grad.shape, axis, mode)
-        data_grad[elements(op_ctx.xp, places, axis)] += output_grad.reshape(places.shape)
+        """Add the gradient to the elements that were picked, each of which is picked once."""
+        positions = _along(index, data_grad.shape, axis, mode)
+        data_grad[elements(op_ctx.xp, positions, axis)] += output_grad.reshape(positions.shape)
 
 
 def _along(index: Array, shape: Shape, axis: int, mode: str) -> Array:
-    """Places along an axis of an array of `shape`, with a length of 1 there."""
+    """Positions along an axis of an array of `shape`, with a length of 1 there."""
     axis %= len(shape)
-    return placed(index, shape[axis], mode).reshape(*shape[:axis], 1, *shape[axis + 1 :])
+    return axis_positions(index, shape[axis], mode).reshape(*shape[:axis], 1, *shape[axis + 1 :])
 
 
 def _row_numbers(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
@@ -150,12 +150,15 @@ class batch_take(Lookup):
         inputs={"indices": Drawn(_row_numbers)},
         shapes=lambda prop, choose: [((n := choose((1, 2, 3, 0))), choose((1, 3, 5))), (n,)],
         reference=lambda a, indices: np.array(
-            [row[place] for row, place in zip(a.reshape(-1, a.shape[-1]), indices.reshape(-1), strict=True)]
+            [
+                row[position]
+                for row, position in zip(a.reshape(-1, a.shape[-1]), indices.reshape(-1), strict=True)
+            ]
         ).reshape(indices.shape),
     )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says, with one index for each row."""
+        """Infer shapes from the shape line, with one index for each row."""
         a, indices = in_shapes
         if a is not None and indices is not None and None not in a and None not in indices:
             rows = prod(a[:-1])  # type: ignore[arg-type]
@@ -169,15 +172,15 @@ class batch_take(Lookup):
     def forward(a: Array, op_ctx: OpContext, indices: Array, output: Array) -> None:
         """Read the elements."""
         rows = a.reshape(output.size, a.shape[-1])
-        places = placed(indices.reshape(-1), a.shape[-1], "clip")
-        output[...] = rows[op_ctx.xp.arange(output.size), places].reshape(output.shape)
+        positions = axis_positions(indices.reshape(-1), a.shape[-1], "clip")
+        output[...] = rows[op_ctx.xp.arange(output.size), positions].reshape(output.shape)
 
     @gradient(accumulate=True)
     def a_grad(output_grad: Array, op_ctx: OpContext, indices: Array, a_grad: Array) -> None:
-        """To the elements that were taken, each of which is taken once."""
-        places = placed(indices.reshape(-1), a_grad.shape[-1], "clip")
-        rows = op_ctx.xp.unravel_index(op_ctx.xp.arange(places.size), a_grad.shape[:-1])
-        a_grad[(*rows, places)] += output_grad.reshape(-1)
+        """Add the gradient to the elements that were taken, each of which is taken once."""
+        positions = axis_positions(indices.reshape(-1), a_grad.shape[-1], "clip")
+        rows = op_ctx.xp.unravel_index(op_ctx.xp.arange(positions.size), a_grad.shape[:-1])
+        a_grad[(*rows, positions)] += output_grad.reshape(-1)
 
 
 def _filled(lhs: Array, mhs: Array, rhs: Array) -> Array:
@@ -215,8 +218,8 @@ class fill_element_0index(OperatorProperty):
         """Copy, and write."""
         if not np.may_share_memory(lhs, output):
             output[...] = lhs
-        rows, places = _replaced(rhs, output.shape[1])
-        output[rows, places] = mhs[rows]
+        rows, positions = _replaced(rhs, output.shape[1])
+        output[rows, positions] = mhs[rows]
 
     def lhs_grad(output_grad: Array, rhs: Array, lhs_grad: Array) -> None:
         """The gradient of the elements that stayed."""
@@ -226,12 +229,12 @@ class fill_element_0index(OperatorProperty):
     def mhs_grad(output_grad: Array, rhs: Array, mhs_grad: Array) -> None:
         """The gradient of the elements that were replaced."""
         mhs_grad.fill(0)
-        rows, places = _replaced(rhs, output_grad.shape[1])
-        mhs_grad[rows] = output_grad[rows, places]
+        rows, positions = _replaced(rhs, output_grad.shape[1])
+        mhs_grad[rows] = output_grad[rows, positions]
 
 
 def _replaced(rhs: Array, length: int) -> tuple[Array, Array]:
     """Rows whose number is in range, and those numbers."""
-    places = whole(rhs)
-    (rows,) = np.nonzero((places >= 0) & (places < length))
-    return rows, places[rows]
+    positions = whole(rhs)
+    (rows,) = np.nonzero((positions >= 0) & (positions < length))
+    return rows, positions[rows]

@@ -6,9 +6,9 @@ from operad_sdk import Array, loop
 
 
 @loop
-def add_in_order(table: Array, places: Array, rows: Array) -> None:
-    """`table[places[i]] += rows[i]`, one after another, so that sums do not depend on threads."""
-    for i in range(len(places)):
-        place = places[i]
+def add_in_order(table: Array, positions: Array, rows: Array) -> None:
+    """`table[positions[i]] += rows[i]`, one after another, so that sums do not depend on threads."""
+    for i in range(len(positions)):
+        position = positions[i]
         for column in range(table.shape[1]):
-            table[place, column] += rows[i, column]
+            table[position, column] += rows[i, column]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_indexing.places import whole
+from operad_indexing.positions import whole
 from operad_sdk import Array, Contract, Integers, OperatorProperty, ParamError, Shape, operator, param
 
 _SHAPE: Final[Any] = param("shape", None, doc="Lengths of the axes; the first may be -1.")
@@ -19,7 +19,7 @@ _SHAPES: Final = {"shape": [(4, 5), (3,), (-1, 2), (2, 3, 4)]}
 
 
 class _OfShape(OperatorProperty):
-    """What the two have in common."""
+    """Base class of the two operators."""
 
     shape = _SHAPE
 
@@ -32,7 +32,7 @@ class _OfShape(OperatorProperty):
 
     @property
     def axes(self) -> int:
-        """How many coordinates a point has."""
+        """Number of coordinates of a point."""
         return len(self.shape)
 
 
@@ -68,7 +68,7 @@ class ravel_multi_index(_OfShape):
     )
 
     def forward(data: Array, shape: Shape, output: Array) -> None:
-        """By Horner's rule."""
+        """Compute flat indices by Horner's rule."""
         number = whole(data[0])
         for length, row in zip(shape[1:], data[1:], strict=True):
             number = number * length + whole(row)

@@ -30,7 +30,7 @@ def _counted(data: Array, *bins: Array, bin_cnt: Any, range: Any) -> tuple[Array
 
 @operator("_histogram")
 class histogram(OperatorProperty):
-    """How many elements lie in each bin: from its lower edge up to, but without, its upper one.
+    """Number of elements in each bin: from its lower edge up to, but without, its upper one.
 
     The last bin has its upper edge too; what lies in no bin, and NaN, is not counted. The numbers have no
     gradient.
@@ -90,8 +90,8 @@ class histogram(OperatorProperty):
         values = data.reshape(-1)
         values = values[np.logical_and(values >= edges[0], values <= edges[-1])]
         # The number of edges up to a value is that of its bin, from 1; the last edge belongs to the last bin.
-        places = op_ctx.xp.searchsorted(edges, values, side="right") - 1
-        output0[...] = op_ctx.xp.bincount(np.minimum(places, len(output0) - 1), minlength=len(output0))
+        positions = op_ctx.xp.searchsorted(edges, values, side="right") - 1
+        output0[...] = op_ctx.xp.bincount(np.minimum(positions, len(output0) - 1), minlength=len(output0))
 
     @gradient(when=lambda prop: prop.bin_cnt is None)
     def bins_grad(output1_grad: Array) -> Array:

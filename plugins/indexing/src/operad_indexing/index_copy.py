@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_indexing.places import whole
+from operad_indexing.positions import whole
 from operad_sdk import Array, Contract, Drawn, OperadError, OperatorProperty, Shape, gradient, operator
 
 
@@ -16,13 +16,13 @@ def _row_numbers(indices: Array, length: int) -> Array:
     Raises:
         OperadError: One is out of range.
     """
-    places = whole(indices)
-    if places.size and (int(places.min()) < 0 or int(places.max()) >= length):
+    positions = whole(indices)
+    if positions.size and (int(positions.min()) < 0 or int(positions.max()) >= length):
         raise OperadError(
-            f"_contrib_index_copy: index_vector is {int(places.min())} to {int(places.max())}, expected 0 to "
-            f"{length - 1}, the rows of old_tensor"
+            f"_contrib_index_copy: index_vector is {int(positions.min())} to {int(positions.max())}, "
+            f"expected 0 to {length - 1}, the rows of old_tensor"
         )
-    return places
+    return positions
 
 
 def _rows(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:

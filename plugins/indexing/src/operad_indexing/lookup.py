@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from operad_indexing.accumulate import LOOPS, add_rows
-from operad_indexing.places import Lookup, placed, whole
+from operad_indexing.positions import Lookup, axis_positions, whole
 from operad_sdk import (
     Array,
     Contract,
@@ -48,7 +48,7 @@ def _read(table: Array, indices: Array, axis: int, mode: str, output: Array) -> 
     if isinstance(table, np.ndarray):
         np.take(table, whole(indices), axis, output, mode)  # type: ignore[call-overload]
     else:
-        output[...] = table.take(placed(indices, table.shape[axis], mode), axis)
+        output[...] = table.take(axis_positions(indices, table.shape[axis], mode), axis)
 
 
 def _add_back(
@@ -56,10 +56,10 @@ def _add_back(
 ) -> None:
     """Add to `table` the gradients of its parts."""
     outer, length, inner = prod(table.shape[:axis]), table.shape[axis], prod(table.shape[axis + 1 :])
-    places = placed(indices, length, mode).reshape(-1)
+    positions = axis_positions(indices, length, mode).reshape(-1)
     if outer != 1:
-        places = (xp.arange(outer)[:, None] * length + places).reshape(-1)
-    add_rows(xp, table, places, parts.reshape(len(places), inner), by_loop=by_loop)
+        positions = (xp.arange(outer)[:, None] * length + positions).reshape(-1)
+    add_rows(xp, table, positions, parts.reshape(len(positions), inner), by_loop=by_loop)
 
 
 def _chosen(a: Array, indices: Array, axis: int) -> Array:
@@ -126,11 +126,11 @@ def add_parts_by_loop(output_grad: Array, indices: Array, axis: int, mode: str, 
 
 
 def _check_range(indices: Array, length: int, axis: int) -> None:
-    places = whole(indices)
-    if places.size and (int(places.min()) < 0 or int(places.max()) >= length):
+    positions = whole(indices)
+    if positions.size and (int(positions.min()) < 0 or int(positions.max()) >= length):
         raise OperadError(
-            f"take: indices are {int(places.min())} to {int(places.max())}, expected 0 to {length - 1}, the "
-            f"length of axis {axis} less one; mode='clip' or 'wrap' takes any"
+            f"take: indices are {int(positions.min())} to {int(positions.max())}, expected 0 to "
+            f"{length - 1}, the length of axis {axis} less one; mode='clip' or 'wrap' takes any"
         )
 
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from operad_indexing.places import whole
+from operad_indexing.positions import whole
 from operad_sdk import Array, Contract, Index, OperatorProperty, ParamError, operator, param, wrapped
 
 
 def _write(indices: Array, on_value: Any, off_value: Any, output: Array) -> None:
     """Fill rows of `output`; those whose number is out of range have no element that stands out."""
     output.fill(off_value)
-    places, rows = whole(indices)[None], output[None]  # an index without axes has one then
-    known = np.nonzero((places >= 0) & (places < output.shape[-1]))
-    rows[(*known, places[known])] = on_value
+    positions, rows = whole(indices)[None], output[None]  # an index without axes has one then
+    known = np.nonzero((positions >= 0) & (positions < output.shape[-1]))
+    rows[(*known, positions[known])] = on_value
 
 
 def _as_number(name: str, value: float, output: Array) -> Any:
@@ -29,7 +29,7 @@ def _as_number(name: str, value: float, output: Array) -> Any:
 
 @operator("one_hot")
 class one_hot(OperatorProperty):
-    """For each number, a row with `on_value` at that place and `off_value` elsewhere.
+    """For each number, a row with `on_value` at that position and `off_value` elsewhere.
 
     A number out of range gives a row of `off_value`. There is no gradient.
 
@@ -67,7 +67,7 @@ class one_hot(OperatorProperty):
 
 @operator("_onehot_encode")
 class onehot_encode(OperatorProperty):
-    """For each number in `lhs`, a row with 1 at that place and 0 elsewhere, as long as those of `rhs`.
+    """For each number in `lhs`, a row with 1 at that position and 0 elsewhere, as long as those of `rhs`.
 
     A number out of range gives a row of zeros. There is no gradient; `one_hot` does more.
 

@@ -75,7 +75,7 @@ _FUNCTIONS: Final[dict[str, Callable[..., Shape]]] = {
 
 
 def _numbers(data: Array, axis: int | None, is_ascend: bool, k: int = 0) -> Array:
-    """By pairwise comparison, for the contract checks: how many come before each."""
+    """Order by pairwise comparison, for the contract checks: a number's rank counts those before it."""
     rows = data.reshape(1, -1) if axis is None else np.moveaxis(data, axis, -1)
     mine, other, number = rows[..., :, None], rows[..., None, :], np.arange(rows.shape[-1])
     is_before = np.less(other, mine) if is_ascend else np.greater(other, mine)
@@ -93,7 +93,7 @@ def _values(data: Array, axis: int | None, is_ascend: bool, k: int = 0) -> Array
 
 
 def _top(data: Array, axis: int | None, k: int, ret_typ: str, is_ascend: bool) -> Any:
-    """What `topk` gives."""
+    """Result of `topk`."""
     order = _numbers(data, axis, is_ascend, k)
     if ret_typ == "indices":
         return order
@@ -109,7 +109,7 @@ def _top(data: Array, axis: int | None, k: int, ret_typ: str, is_ascend: bool) -
 class sort(OperatorProperty):
     """Elements in order along an axis.
 
-    `d output / d data` is 1 between an element and its place.
+    `d output / d data` is 1 between an element and its position.
 
     Shapes:
         data: (...)
@@ -179,7 +179,7 @@ class argsort(OperatorProperty):
 class topk(OperatorProperty):
     """The first `k` elements in order along an axis: their numbers, their values, both, or a mask of them.
 
-    `d value / d data` is 1 between an element and its place.
+    `d value / d data` is 1 between an element and its position.
 
     Shapes:
         data: (...)

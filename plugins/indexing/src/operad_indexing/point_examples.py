@@ -1,4 +1,4 @@
-"""What the contract checks run points on, and compare them with."""
+"""Examples of points for the contract checks, and references to compare with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHAPES: Final = {"shape": [(4,), (2, 3), (3, 2, 2)]}
 
 
 def values_and_points(prop: Any, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
-    """Fewer points than there are places, so that each may come once."""
+    """Fewer points than there are positions, so that each may come once."""
     _, (axes, count) = some_points(prop.shape, choose)
     count = min(count, prod(prop.shape[:axes]))
     return [(count, *prop.shape[axes:]), (axes, count)]

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from operad_indexing.accumulate import LOOPS, add_rows
-from operad_indexing.places import Lookup, whole
 from operad_indexing.point_examples import (
     SHAPES,
     at_points,
@@ -22,6 +21,7 @@ from operad_indexing.point_examples import (
     values_and_points,
     with_values,
 )
+from operad_indexing.positions import Lookup, whole
 from operad_sdk import (
     Array,
     Contract,
@@ -45,13 +45,13 @@ def point_numbers(name: str, xp: Any, indices: Array, shape: Shape) -> Array:
     """
     numbers = xp.zeros(prod(indices.shape[1:]), np.int64)
     for axis, (row, length) in enumerate(zip(indices, shape, strict=False)):
-        places = whole(row.reshape(-1))
-        if places.size and (int(places.min()) < -length or int(places.max()) >= length):
+        positions = whole(row.reshape(-1))
+        if positions.size and (int(positions.min()) < -length or int(positions.max()) >= length):
             raise OperadError(
-                f"{name}: indices of axis {axis} are {int(places.min())} to {int(places.max())}, expected "
-                f"{-length} to {length - 1}, for a length of {length}"
+                f"{name}: indices of axis {axis} are {int(positions.min())} to {int(positions.max())}, "
+                f"expected {-length} to {length - 1}, for a length of {length}"
             )
-        numbers = numbers * length + np.where(places < 0, places + length, places)
+        numbers = numbers * length + np.where(positions < 0, positions + length, positions)
     return numbers
 
 
@@ -87,8 +87,8 @@ def _read(xp: Any, name: str, array: Array, indices: Array, target: Array) -> No
 def _write(xp: Any, name: str, values: Array, indices: Array, target: Array) -> None:
     """Write parts of `target`; of several for one point the last one stays."""
     numbers = point_numbers(name, xp, indices, target.shape)
-    places = xp.unravel_index(numbers, target.shape[: len(indices)])
-    target[places] = values.reshape(len(numbers), *target.shape[len(indices) :])
+    positions = xp.unravel_index(numbers, target.shape[: len(indices)])
+    target[positions] = values.reshape(len(numbers), *target.shape[len(indices) :])
 
 
 def _add(xp: Any, name: str, values: Array, indices: Array, target: Array, *, by_loop: bool = False) -> None:
@@ -145,7 +145,7 @@ _SHAPE: Final[Any] = param("shape", ge=0, doc="Shape of the output.")
 
 
 class _Scatter(OperatorProperty):
-    """What operators on values at points of a given shape have in common."""
+    """Base class of operators on values at points of a given shape."""
 
     shape = _SHAPE
     spec = "data:(*scattered(shape, M, I)), indices:any(M, *I) -> output:(*shape)"

@@ -21,13 +21,13 @@ from operad_sdk import (
 
 
 def _mask(condition: Array, ndim: int) -> Array:
-    """Where the condition holds, as a mask that broadcasts to `ndim` axes; NaN is not 0."""
+    """Mask of the condition that broadcasts to `ndim` axes; NaN is not 0."""
     holds: Array = condition if condition.dtype == np.bool_ else condition != 0
     return holds.reshape(holds.shape + (1,) * (ndim - holds.ndim))
 
 
 def _choose(condition: Array, x: Array, y: Array) -> Array:
-    """A sum of both, each with the other's places left out, for the contract checks."""
+    """A sum of both, each with the other's positions left out, for the contract checks."""
     first = (condition != 0).reshape(condition.shape + (1,) * (x.ndim - condition.ndim))
     chosen = np.broadcast_to(first, x.shape)
     output = np.empty(x.shape)
@@ -75,7 +75,7 @@ class where(OperatorProperty):
     )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says, where the condition fits."""
+        """Infer shapes from the shape line, where the condition fits."""
         (condition, x, y), outputs, states = super().infer_shape(in_shapes)
         if condition is not None and x is not None:
             expected = x if len(condition) == len(x) else x[:1]

@@ -11,8 +11,8 @@ from operad_sdk import Array, Contract, OperatorProperty, Shape, ShapeError, ope
 def _reference(data: Array, start: float, step: float, repeat: int, axis: int | None) -> Array:
     if data.dtype.kind in "iu":
         start, step = int(start), int(step)
-    places = np.arange(data.size).reshape(data.shape) if axis is None else np.arange(data.shape[axis])
-    return np.asarray(start + step * (places // repeat))
+    positions = np.arange(data.size).reshape(data.shape) if axis is None else np.arange(data.shape[axis])
+    return np.asarray(start + step * (positions // repeat))
 
 
 def _along(shape: Shape, axis: int) -> Shape:
@@ -50,5 +50,5 @@ class ArangeLike(OperatorProperty):
     contract = Contract(reference=_reference)
 
     def forward(output: Array, start: float, step: float, repeat: int) -> None:
-        """From the place of each number; `data` gives only its shape."""
+        """Compute each number from its position; `data` gives only its shape."""
         fill_spaced(output, start, step, repeat)

@@ -1,6 +1,6 @@
 """`_arange` and `_linspace`: evenly spaced numbers in a row.
 
-Numbers are computed from their place in double precision and rounded once, so that no error adds up.
+Numbers are computed from their position in double precision and rounded once, so that no error adds up.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from operad_sdk import Array, Contract, OpContext, OperatorProperty, ParamError,
 
 
 def fill_spaced(output: Array, start: float, step: float, repeat: int) -> None:
-    """Write `start + step * (place // repeat)`; integers get both rounded towards zero first, as in MXNet."""
+    """Write `start + step * (position // repeat)`; for integers both are rounded towards zero first.
+
+    So does MXNet.
+    """
     if output.dtype.kind in "iu":
         start, step = int(start), int(step)
-    places = np.arange(output.size, like=output)
+    positions = np.arange(output.size, like=output)
     if repeat != 1:
-        places //= repeat
-    output[...] = (start + places * step).reshape(output.shape)
+        positions //= repeat
+    output[...] = (start + positions * step).reshape(output.shape)
 
 
 def _ranged(start: float, stop: float | None, step: float, repeat: int, infer_range: bool) -> PartialShape:
@@ -66,7 +69,7 @@ class Arange(OperatorProperty):
     def forward(
         output: Array, start: float, stop: float | None, step: float, repeat: int, infer_range: bool
     ) -> None:
-        """From the place of each number."""
+        """Compute each number from its position."""
         fill_spaced(output, 0.0 if stop is None and not infer_range else start, step, repeat)
 
 
@@ -97,5 +100,5 @@ class Linspace(OperatorProperty):
     )
 
     def forward(output: Array, op_ctx: OpContext, start: float, stop: float, endpoint: bool) -> None:
-        """From the place of each number; the last one is exact."""
+        """Compute each number from its position; the last one is exact."""
         output[...] = op_ctx.xp.linspace(start, stop, output.size, endpoint=endpoint)

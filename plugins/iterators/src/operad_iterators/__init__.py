@@ -1,6 +1,6 @@
 """`operad.io`: iterators over batches of data, those of this package and those that others add.
 
-An iterator is an entry point in the group `operad.iterators`; `io.NAME` finds it, whoever provides it, and
+An iterator is an entry point in the group `operad.iterators`; `io.NAME` finds it in any package, and
 imports its module then.
 """
 

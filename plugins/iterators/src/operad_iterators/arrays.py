@@ -89,7 +89,7 @@ class NDArrayIter(RowIter):
 
     @property
     def last_batch_handle(self) -> str:
-        """What becomes of rows that do not fill a batch; may be set."""
+        """Treatment of rows that do not fill a batch; may be set."""
         return self._order.tail
 
     @last_batch_handle.setter
@@ -103,7 +103,7 @@ class NDArrayIter(RowIter):
 
     @property
     def num_source(self) -> int:
-        """How many arrays these are."""
+        """Number of arrays."""
         return len(self._data) + len(self._label)
 
     @property
@@ -156,7 +156,7 @@ class NDArrayIter(RowIter):
         super().reset()
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the iterator is; see `DataIter.state_dict`."""
+        """State of the iterator; see `DataIter.state_dict`."""
         drawn = None if self._generator is None else self._generator.bit_generator.state
         numbers = self.idx.copy() if self.shuffle else None
         return {**super().state_dict(), "numbers": numbers, "generator": drawn}

@@ -1,4 +1,4 @@
-"""What iterators give: batches, and what is known of each array of a batch beforehand.
+"""Batches of iterators, and descriptions of a batch's arrays that are known beforehand.
 
 Source: DataDesc and DataBatch, python/mxnet/io/io.py.
 """

@@ -16,7 +16,7 @@ def is_count(given: object, least: int = 1) -> bool:
 
 
 def state_of(iterator: Any) -> Any:
-    """Where another iterator is.
+    """State of another iterator.
 
     Raises:
         UnsupportedError: It cannot tell.

@@ -60,7 +60,7 @@ class DataIter:
         return None
 
     def getpad(self) -> int | None:
-        """How many rows of that batch only fill it up."""
+        """Number of rows that only fill up that batch."""
         return None
 
     def getindex(self) -> np.ndarray[Any, Any] | None:
@@ -68,7 +68,7 @@ class DataIter:
         return None
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the iterator is: what `load_state_dict` of one that is made alike needs to go on from here.
+        """State of the iterator, from which `load_state_dict` of one that is made alike goes on.
 
         Cheap, since a `PrefetchingIter` asks after every batch: a dict of dicts, lists, texts, numbers,
         NumPy's arrays and None, which the iterator does not change afterwards. What comes from NumPy's

@@ -111,10 +111,10 @@ def _read(
         count * columns * dtype.itemsize, f"{who}: {files[0]!r} with {count:,} rows of {columns:,}"
     ):
         labels, rows = np.zeros((count, num_labels or 0), dtype), np.zeros((count, width), dtype)
-        place = iter(range(count))
+        free = iter(range(count))
         for file in files:
             for number, words in _lines(who, file):
-                at = next(place, None)
+                at = next(free, None)
                 try:
                     if at is None:
                         raise ValueError("the file was changed while it was read")

@@ -1,4 +1,4 @@
-"""Which rows each batch has.
+"""Rows of each batch.
 
 Rows are visited in the order of a permutation. What becomes of rows that do not fill a batch, with four rows
 and batches of three:
@@ -71,7 +71,7 @@ class BatchOrder:
 
     @property
     def position(self) -> int:
-        """Where the next batch begins in `order`; negative at rows that rolled over."""
+        """Position of the next batch in `order`; negative at rows that rolled over."""
         return self._at - len(self._rolled)
 
     def seek(self, position: int) -> None:
@@ -110,7 +110,7 @@ class BatchOrder:
         self._rows: Indices = np.concatenate([self._rolled, self._order[self._begun :]])
 
     def state(self) -> dict[str, Any]:
-        """Where it is. Arrays are never written to once they are in a state."""
+        """State of the order. Arrays are never written to once they are in a state."""
         return {
             "count": self._count,
             "batch_size": self._batch_size,

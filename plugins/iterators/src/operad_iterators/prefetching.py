@@ -21,7 +21,7 @@ from operad_iterators.iterator import DataIter
 from operad_iterators.read_ahead import ReadAhead
 
 _DEPTH: Final = 2
-"""Batches that wait: one may be late without anybody noticing."""
+"""Batches that wait: one may be late without a wait."""
 
 _Item = tuple[DataBatch, list[Any] | None]
 Renaming = Sequence[Mapping[str, str]] | None
@@ -31,8 +31,9 @@ Renaming = Sequence[Mapping[str, str]] | None
 class PrefetchingIter(DataIter):
     """The batches of one iterator, or of several side by side, made ahead by a thread.
 
-    The thread begins with the first batch of a pass that is asked for, so iterators that nobody has begun
-    to read can be forked. In a forked child a pass that had begun is lost: `next` says so until `reset`.
+    The thread begins with the first batch of a pass that is asked for, so iterators of which no
+    batch was read can be forked. In a forked child a pass that had begun is lost: `next` says so until
+    `reset`.
 
     Args:
         iters: An iterator, or several of equally many batches, whose arrays are joined.
@@ -67,12 +68,12 @@ class PrefetchingIter(DataIter):
 
     @property
     def provide_data(self) -> list[DataDesc]:
-        """What the inputs of a batch are, all iterators' together."""
+        """Descriptions of a batch's inputs, all iterators' together."""
         return _renamed([one.provide_data for one in self.iters], self.rename_data)
 
     @property
     def provide_label(self) -> list[DataDesc]:
-        """What the labels of a batch are, all iterators' together."""
+        """Descriptions of a batch's labels, all iterators' together."""
         return _renamed([one.provide_label for one in self.iters], self.rename_label)
 
     def reset(self) -> None:
@@ -127,7 +128,7 @@ class PrefetchingIter(DataIter):
         return self.current_batch
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the iterators were when the batch taken last was made, whatever was made ahead since then.
+        """State of the iterators when the batch taken last was made, whatever was made ahead since then.
 
         Raises:
             UnsupportedError: An iterator cannot tell.
@@ -167,7 +168,7 @@ class PrefetchingIter(DataIter):
         return self._batch().label
 
     def getpad(self) -> int | None:
-        """How many rows of the current batch only fill it up."""
+        """Number of rows that only fill up the current batch."""
         return self._batch().pad
 
     def getindex(self) -> np.ndarray[Any, Any] | None:
@@ -183,7 +184,7 @@ class PrefetchingIter(DataIter):
         self.close()
 
     def _begin(self) -> None:
-        # The thread must not keep this object alive: its end is what stops a thread nobody reads from.
+        # The thread must not keep this object alive: its end stops a thread whose batches no caller reads.
         joined = _Joined(self.iters, self.rename_data, self.rename_label)
         self._states = _known_states(self.iters)
         self._pass = ReadAhead(joined, _DEPTH, "operad-prefetching")
@@ -241,7 +242,7 @@ class _Joined:
 
 
 def _known_states(iters: Sequence[Any]) -> list[Any] | None:
-    """Where iterators are; None if one cannot tell."""
+    """States of iterators; None if one of them has no state to give."""
     try:
         return [state_of(one) for one in iters]
     except UnsupportedError:

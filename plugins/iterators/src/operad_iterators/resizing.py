@@ -56,7 +56,7 @@ class ResizeIter(DataIter):
             self.data_iter.reset()
 
     def state_dict(self) -> dict[str, Any]:
-        """How far the pass is, and where the other iterator is."""
+        """Number of batches so far, and the state of the other iterator."""
         return {"cur": self.cur, "data_iter": state_of(self.data_iter)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -96,7 +96,7 @@ class ResizeIter(DataIter):
         return self._batch().label
 
     def getpad(self) -> int | None:
-        """How many rows of the current batch only fill it up."""
+        """Number of rows that only fill up the current batch."""
         return self._batch().pad
 
     def getindex(self) -> np.ndarray[Any, Any] | None:

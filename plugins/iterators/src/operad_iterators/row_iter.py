@@ -1,4 +1,4 @@
-"""What iterators over rows in memory have in common."""
+"""Base of iterators over rows in memory."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class RowIter(DataIter):
 
     @property
     def provide_data(self) -> list[DataDesc]:
-        """What the inputs of a batch are."""
+        """Descriptions of a batch's inputs."""
         return [column.description(self.batch_size) for column in self._data]
 
     @property
     def provide_label(self) -> list[DataDesc]:
-        """What the labels of a batch are."""
+        """Descriptions of a batch's labels."""
         return [column.description(self.batch_size) for column in self._label]
 
     def reset(self) -> None:
@@ -47,7 +47,7 @@ class RowIter(DataIter):
         self._current = None
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the iterator is; see `DataIter.state_dict`."""
+        """State of the iterator; see `DataIter.state_dict`."""
         return {"order": self._order.state()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -75,7 +75,7 @@ class RowIter(DataIter):
         return [column.rows(rows.indices) for column in self._label]
 
     def getpad(self) -> int:
-        """How many rows of the current batch only fill it up."""
+        """Number of rows that only fill up the current batch."""
         return self._rows().pad
 
     def getindex(self) -> np.ndarray[Any, Any] | None:

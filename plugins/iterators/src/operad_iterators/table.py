@@ -20,7 +20,7 @@ class Column:
 
     Args:
         name: Of the variable that its batches are bound to.
-        values: Its rows; nobody writes to them.
+        values: Its rows, which are not written to.
         ctx: Where batches are made; None: on the default context.
         layout: For its description.
     """
@@ -54,7 +54,7 @@ class Column:
         return nd.array(self.values, ctx=self._ctx, dtype=self.values.dtype)
 
     def description(self, batch_size: int) -> DataDesc:
-        """What its batches are."""
+        """Description of the column's batches."""
         shape = (batch_size, *self.values.shape[1:])
         return DataDesc(self.name, shape, self.values.dtype.type, self._layout)
 
@@ -87,7 +87,7 @@ def init_data(data: object, allow_empty: bool, default_name: str) -> list[tuple[
 
 
 def check_lengths(who: str, found: Sequence[Column]) -> int:
-    """How many rows all columns have.
+    """Number of rows, which all columns share.
 
     Raises:
         ShapeError: They differ.

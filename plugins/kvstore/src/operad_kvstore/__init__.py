@@ -1,6 +1,6 @@
 """`od.kvstore`: stores of arrays by key, which sum what several devices push.
 
-`create` finds a store by its type, whoever provides it: an entry point in the group `operad.kvstores`, or a
+`create` finds a store by its type, in any package: an entry point in the group `operad.kvstores`, or a
 class that this process has registered. `DistStore` is the store of several processes; engines of other
 packages give it a `Transport`, and build on what stands here: servers, shards, compression and buckets.
 """

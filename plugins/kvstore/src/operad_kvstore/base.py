@@ -1,4 +1,4 @@
-"""What every store gives, and the classes that a process registers as stores.
+"""Interface of every store, and the classes that a process registers as stores.
 
 Source: KVStoreBase, python/mxnet/kvstore/base.py.
 """
@@ -78,7 +78,7 @@ class KVStoreBase(ABC):
 
     @property
     def num_workers(self) -> int:
-        """How many workers there are."""
+        """Number of workers."""
         return 1
 
     def set_optimizer(self, optimizer: Any) -> None:

@@ -25,7 +25,7 @@ LEAST_ELEMENTS_CUT: Final = 1_000_000
 
 @final
 class Sized(NamedTuple):
-    """What planning needs to know of one array.
+    """Array in the planning of buckets.
 
     Attributes:
         key: Of the array.
@@ -49,8 +49,8 @@ class Piece(NamedTuple):
     offset: int
 
     @property
-    def place(self) -> slice:
-        """Where it stands in the bucket."""
+    def span(self) -> slice:
+        """Slice of the bucket that the array takes."""
         return slice(self.offset, self.offset + self.num_elements)
 
 
@@ -82,7 +82,7 @@ def plan_buckets(arrays: Sequence[Sized]) -> list[Bucket]:
 
 
 def cut_into_shards(num_elements: int, num_shards: int) -> list[slice]:
-    """Where an array is cut that is spread over shards: one slice for each shard that gets a part.
+    """Slices of an array that is spread over shards: one for each shard that gets a part.
 
     Raises:
         ParamError: There are no shards.
@@ -98,14 +98,14 @@ def cut_into_shards(num_elements: int, num_shards: int) -> list[slice]:
 def pack(bucket: Bucket, arrays: Mapping[Key, NDArray], flat: NDArray) -> None:
     """Copy the pieces of arrays into the flat array of a bucket. Waits for nothing."""
     for piece in bucket.pieces:
-        flat[piece.place] = _flat(arrays[piece.key])
+        flat[piece.span] = _flat(arrays[piece.key])
 
 
 def pack_now(bucket: Bucket, arrays: Mapping[Key, NDArray], flat: NDArray) -> None:
-    """`pack` without operations of the engine: waits for the values of arrays. Nobody else has `flat`."""
+    """`pack` without operations of the engine: waits for the values. Nothing else refers to `flat`."""
     values = np.from_dlpack(flat)
     for piece in bucket.pieces:
-        values[piece.place] = np.from_dlpack(arrays[piece.key]).reshape(-1)
+        values[piece.span] = np.from_dlpack(arrays[piece.key]).reshape(-1)
 
 
 def unpack(bucket: Bucket, flat: NDArray, arrays: Mapping[Key, NDArray]) -> None:
@@ -117,7 +117,7 @@ def unpack(bucket: Bucket, flat: NDArray, arrays: Mapping[Key, NDArray]) -> None
         arrays: Contiguous ones, as those are that a store has made.
     """
     for piece in bucket.pieces:
-        _flat(arrays[piece.key])[:] = flat[piece.place]
+        _flat(arrays[piece.key])[:] = flat[piece.span]
 
 
 def _flat(array: NDArray) -> NDArray:
@@ -125,7 +125,7 @@ def _flat(array: NDArray) -> NDArray:
 
 
 def _length(pieces: Sequence[Piece]) -> int:
-    return pieces[-1].place.stop if pieces else 0
+    return pieces[-1].span.stop if pieces else 0
 
 
 def _closed(dtype: np.dtype[Any], pieces: Sequence[Piece]) -> Bucket:

@@ -78,7 +78,7 @@ class TwoBit:
         return cls(threshold)
 
     def quantized(self, gradient: NDArray, residual: NDArray) -> NDArray:
-        """What arrives of a gradient, as a new array; updates the residual. Waits for nothing."""
+        """Values that arrive of a gradient, as a new array; updates the residual. Waits for nothing."""
         residual += gradient
         signs: NDArray = (residual >= self.threshold) - (residual <= -self.threshold)
         arriving: NDArray = signs * self.threshold
@@ -123,7 +123,7 @@ class TwoBit:
 
 
 def num_words(count: int) -> int:
-    """How many words `count` values need."""
+    """Number of words that `count` values need."""
     return -(-count // VALUES_PER_WORD)
 
 

@@ -1,7 +1,7 @@
 """The thread that talks to other processes, so that a push returns at once.
 
-Jobs run in the order in which they were given. The error of a job that nobody waits for is raised by the
-next one that somebody waits for; no job runs between the two.
+Jobs run in the order in which they were given. The error of a job without a waiting caller is raised by
+the next job with one; no job runs between the two.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Courier:
         """Run `job` after earlier ones, and wait for what it returns; Ctrl-C ends the wait.
 
         Raises:
-            Exception: What `job` raises, or what an earlier one raised that nobody waited for.
+            Exception: What `job` raises, or what an earlier one raised for which no caller waited.
         """
         answer: Future[T] = Future()
         self._jobs.put((job, answer))

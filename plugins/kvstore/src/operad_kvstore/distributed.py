@@ -3,8 +3,8 @@
 A push sums what this worker's devices gave, packs the sums of all keys of the call into buckets, one row of
 buckets for each server, and returns; a thread sends them once they are computed. So an array may be written
 again as soon as it has been pushed. A pull waits for that thread, and raises what went wrong on the way. In a
-synchronous store a round of a key is one push of each worker: whoever pushes twice waits for the others, in
-its pull. In an asynchronous one every push changes the stored value, which needs an optimizer.
+synchronous store a round of a key is one push of each worker: a worker that pushes twice waits for the
+others, in its pull. In an asynchronous one every push changes the stored value, which needs an optimizer.
 
 Source: KVStoreDist, src/kvstore/kvstore_dist.h. Differs: rounds count workers and not requests; keys of a
 call share messages; every wait ends, and its error names ranks; errors of an updater are raised.
@@ -64,7 +64,7 @@ class DistStore(KVStore):
 
     @property
     def num_workers(self) -> int:
-        """How many workers there were at the start."""
+        """Number of workers at the start."""
         return self._transport.num_workers
 
     def barrier(self) -> None:
@@ -79,7 +79,7 @@ class DistStore(KVStore):
     _barrier = barrier
 
     def num_dead_node(self, node_id: int = 0, timeout: float = 60) -> int:
-        """How many workers are known to have ended."""
+        """Number of workers that are known to have ended."""
         return len(self._transport.lost())
 
     get_num_dead_node = num_dead_node
@@ -120,11 +120,11 @@ class DistStore(KVStore):
         if len(of_shards) == 1:
             write_atomically(fname, of_shards[0])
             return
-        places = {
+        spread = {
             name: (known.shape, [part.home for part in self._transport.parts(name)])
             for name, known in self._table.items()
         }
-        write_atomically(fname, self._updates.join_states(of_shards, dump_optimizer, places))
+        write_atomically(fname, self._updates.join_states(of_shards, dump_optimizer, spread))
 
     def load_optimizer_states(self, fname: str | Path) -> None:
         """Take over the file that rank 0 has. Every worker calls this."""
@@ -141,7 +141,7 @@ class DistStore(KVStore):
         return list(self._courier.ask(lambda: self._transport.gather(number)))
 
     def state_dict(self) -> dict[str, Any]:
-        """Whose it is, and what compression has held back of all that was pushed, for `load_state_dict`."""
+        """State for `load_state_dict`: the rank, the number of workers, and the residuals of compression."""
         kept = self._courier.ask(lambda: [[key, array.copy()] for key, array in self._residuals.items()])
         return {"rank": self.rank, "num_workers": self.num_workers, "residuals": kept}
 
@@ -163,7 +163,7 @@ class DistStore(KVStore):
         self._courier.ask(lambda: self._residuals.update(dict(kept)))
 
     def resume(self, key: Any = None) -> int:
-        """How many rounds have a push of this rank already: 0, or more where an earlier process had the rank.
+        """Number of rounds that this rank has pushed: more than 0 where an earlier process had the rank.
 
         A program that may be started again (`operad launch --restart`) calls this once all keys have values,
         and goes on with that step. Some keys may have got further than others when the process ended; what
@@ -256,7 +256,7 @@ class DistStore(KVStore):
         return lambda: [self._packet(codec, *one) for one in filled]
 
     def _by_home(self, arrays: Mapping[Key, NDArray]) -> dict[int, dict[Key, NDArray]]:
-        """What each server gets of arrays, by its number; flat where an array is spread."""
+        """Arrays by the number of the server that gets them; flat where an array is spread."""
         found: defaultdict[int, dict[Key, NDArray]] = defaultdict(dict)
         for name, array in arrays.items():
             parts = self._transport.parts(name)
@@ -269,7 +269,7 @@ class DistStore(KVStore):
         self, codec: TwoBit | None, bucket: Bucket, flat: NDArray, home: int, clocks: Mapping[Key, int]
     ) -> Packet:
         """Waits for the values."""
-        # Nobody else has `flat`, so its memory is sent without a copy.
+        # Nothing else refers to `flat`, so its memory is sent without a copy.
         values = np.from_dlpack(flat)
         clocks = {piece.key: clocks[piece.key] for piece in bucket.pieces}
         if codec is None:
@@ -278,7 +278,7 @@ class DistStore(KVStore):
         return Packet(bucket, compressed(bucket, values, residuals, codec), codec.threshold, home, clocks)
 
     def _residual(self, key: Key, home: int) -> Array:
-        """What compression has held back of the elements of a key that a server has."""
+        """Residual of compression for the elements of a key that a server has."""
         if key not in self._residuals:
             self._residuals[key] = np.zeros(math.prod(self._table.get("push", key).shape), np.float32)
         part = next(part for part in self._transport.parts(key) if part.home == home)

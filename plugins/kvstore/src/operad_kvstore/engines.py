@@ -1,4 +1,4 @@
-"""Which engine carries the values of a distributed store, and where it comes from."""
+"""Choice of the engine that carries the values of a distributed store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How stores that carry values between processes fail; every message names ranks, or the server."""
+"""Errors of stores that carry values between processes; every message names ranks, or the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server has of each worker's messages.
+"""Bookkeeping of a server over each worker's messages.
 
 A worker numbers its messages 1, 2, 3, ... A process that takes over the rank of one that ended begins at 1
 again: it has a life of its own, by whose name its messages are known from late ones of the former process.
@@ -19,7 +19,7 @@ from operad_kvstore.placement import Extent
 
 @final
 class Receipt(NamedTuple):
-    """What a server has of a worker's messages.
+    """Acknowledgement of a worker's messages by a server.
 
     Attributes:
         seen: All up to this number.
@@ -32,7 +32,7 @@ class Receipt(NamedTuple):
 
 @final
 class Standing(NamedTuple):
-    """What a worker finds when it comes.
+    """State that a server reports to a worker when the worker comes.
 
     Attributes:
         is_back: Another process had its rank before.
@@ -49,7 +49,7 @@ class Standing(NamedTuple):
 
 @final
 class Inbox:
-    """Up to where a server has the messages of each worker.
+    """Number of the last message of each worker that a server has.
 
     Attributes:
         barriers: How many barriers each rank has called, in all its lives.
@@ -102,7 +102,7 @@ class Inbox:
         self._durable = dict(self._seen)
 
     def receipt(self, rank: int) -> Receipt:
-        """What is here of a rank's messages."""
+        """Receipt for a rank's messages."""
         return Receipt(self._seen[rank], self._durable.get(rank, 0))
 
     def is_durable(self, rank: int) -> bool:
@@ -127,5 +127,5 @@ class Inbox:
 
     @property
     def ranks(self) -> list[int]:
-        """Those of whom something has come."""
+        """Ranks of which a message has come."""
         return list(self._seen)

@@ -18,7 +18,7 @@ _WORDS: Final = {int: "an integer", str: "a string"}
 
 @final
 class Remote(NamedTuple):
-    """What a worker knows of a key.
+    """Shape and type of a key's value, as a worker knows them.
 
     Attributes:
         shape: Of its value.
@@ -31,7 +31,7 @@ class Remote(NamedTuple):
 
 @final
 class KeyTable(Generic[Entry]):
-    """What a store keeps of each key.
+    """Table of a store's keys, with one entry per key.
 
     Keys are integers, or strings; the first one decides for the life of the store.
     """

@@ -90,11 +90,11 @@ class Members:
 
     @property
     def gone(self) -> Collection[int]:
-        """The lost ones that nobody waits for."""
+        """Lost ranks for which no round waits."""
         return self.finished if self._on_loss == "wait" else self.lost.keys()
 
     def find_silent(self) -> list[int]:
-        """Those that are lost from now on because they were not heard of."""
+        """Ranks that are lost from now on, since they sent nothing for too long."""
         limit = self._now() - self._silence_s
         silent = [rank for rank, at in self._heard.items() if at < limit and rank not in self.lost]
         for rank in silent:
@@ -103,23 +103,23 @@ class Members:
 
     @property
     def present(self) -> list[int]:
-        """Those that are not lost; they include those that have not been heard of yet."""
+        """Ranks that are not lost; they include those that have sent nothing yet."""
         return [rank for rank in range(self.num_workers) if rank not in self.lost]
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody is left, nor may come back."""
+        """Whether no worker is left, nor may come back."""
         return not self.present and (self._on_loss != "wait" or len(self.finished) == self.num_workers)
 
     @property
     def expected(self) -> list[int]:
-        """Those without whom no round is complete: all, or where the others go on those that take part."""
+        """Ranks that a round needs: all, or where the others go on those that take part."""
         if self._on_loss != "shrink":
             return list(range(self.num_workers))
         return [rank for rank in self.present if rank not in self.arriving]
 
     def state(self) -> dict[str, Any]:
-        """Who is lost, for `restore`."""
+        """State for `restore`: the ranks that are lost, finished and arriving."""
         return {"lost": self.lost, "finished": [*self.finished], "arriving": [*self.arriving]}
 
     def restore(self, state: Mapping[str, Any], ranks: Iterable[int]) -> None:

@@ -1,4 +1,4 @@
-"""What a worker has sent to one server, and what it must send again.
+"""Messages that a worker has sent to one server, and must send again where one is missing.
 
 The only place where messages are repeated; engines carry each message once at most. The server takes in
 messages in the order of their numbers, refuses one before which another is missing, and ignores one that it

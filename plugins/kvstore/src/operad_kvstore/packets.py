@@ -48,7 +48,7 @@ class Packet(NamedTuple):
         """Each piece with its values, decompressed."""
         if self.threshold is None:
             for piece in self.bucket.pieces:
-                yield piece, self.payload[piece.place]
+                yield piece, self.payload[piece.span]
             return
         codec, start = TwoBit(self.threshold), 0
         for piece in self.bucket.pieces:
@@ -58,7 +58,7 @@ class Packet(NamedTuple):
 
 
 def as_ndarray(array: Array, *, is_source: bool = False) -> NDArray:
-    """An NDArray over the memory of an array that nobody else has; a copy of one that must not be written.
+    """An NDArray over the memory of an array without other owners; a copy of one that must not be written.
 
     Args:
         array: Its memory is taken.
@@ -81,5 +81,5 @@ def compressed(bucket: Bucket, flat: Array, residuals: Mapping[Key, Array], code
         residuals: What was not sent, by key; one-dimensional, and updated.
         codec: What makes words of values.
     """
-    words = [codec.encode(flat[piece.place], residuals[piece.key]) for piece in bucket.pieces]
+    words = [codec.encode(flat[piece.span], residuals[piece.key]) for piece in bucket.pieces]
     return np.concatenate(words)

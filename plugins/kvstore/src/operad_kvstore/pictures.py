@@ -26,7 +26,7 @@ _MAGIC: Final = b"operad server picture 1\n"
 _LENGTH: Final = struct.Struct("<Q")
 _KINDS: Final = "biufV"
 EXPECTED: Final = "what a server writes of itself"
-"""What a picture is, for messages."""
+"""Name of a picture's content, for messages."""
 
 
 def to_bytes(tree: Any) -> bytes:
@@ -44,7 +44,7 @@ def to_bytes(tree: Any) -> bytes:
 
 
 def from_bytes(content: bytes, what: str) -> Any:
-    """What `to_bytes` was given.
+    """Tree that `to_bytes` was given.
 
     Args:
         content: The bytes.

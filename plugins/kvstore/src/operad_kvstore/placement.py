@@ -1,8 +1,8 @@
-"""Which server has which elements of each key.
+"""Distribution of each key's elements over servers.
 
 A key belongs to the server with the fewest bytes when it is placed. One of more than a million elements is
 spread over all servers where what moves it treats every element for itself: one part for each server, in the
-order of their numbers. All workers place the same keys in the same order, and so come to the same places.
+order of their numbers. All workers place the same keys in the same order, and so come to the same parts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
 @final
 class Extent(NamedTuple):
-    """What a server has of a key's array.
+    """Range of a key's array that a server has.
 
     Attributes:
         shape: Of the whole array.
@@ -60,7 +60,7 @@ class Extent(NamedTuple):
 
 @final
 class Placement:
-    """The places of keys.
+    """The parts of keys.
 
     Args:
         num_servers: How many servers there are.
@@ -98,7 +98,7 @@ class Placement:
             self._bytes[home] += self._num_bytes(key, part)
 
     def parts(self, key: Key) -> tuple[Part, ...]:
-        """Where a key is, in the order of its elements."""
+        """Parts of a key, in the order of their elements."""
         return self._parts[key]
 
     def by_home(self, keys: Iterable[Key]) -> dict[int, list[Key]]:
@@ -110,7 +110,7 @@ class Placement:
         return dict(found)
 
     def extents(self, home: int, keys: Iterable[Key]) -> dict[Key, Extent]:
-        """What a server has of keys."""
+        """Extents of the keys of which a server has elements."""
         return {
             key: Extent(self._shapes[key], part.start, part.stop)
             for key in keys
@@ -119,7 +119,7 @@ class Placement:
         }
 
     def described(self, home: int, keys: Iterable[Key]) -> dict[Key, tuple[Extent, str]]:
-        """What a server has of keys, with the types, for `Shard.check`."""
+        """Extents and types of the keys of which a server has elements, for `Shard.check`."""
         return {key: (extent, self._dtypes[key].name) for key, extent in self.extents(home, keys).items()}
 
     def gather(self) -> dict[Key, tuple[Part, ...]]:

@@ -2,7 +2,7 @@
 
 A synchronous round takes one push of each live worker, in the order of each worker's pushes. So a worker that
 pushes twice takes part in two rounds and completes neither alone, and the sum adds in the order of ranks,
-whoever came first: the same numbers give the same bits.
+not of arrival: the same numbers give the same bits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from operad_kvstore.packets import Array
 
 @final
 class KeyRounds:
-    """What was pushed under one key and belongs to no complete round yet.
+    """Pushes under one key that belong to no complete round yet.
 
     Attributes:
         done: How many rounds are complete.
@@ -46,7 +46,7 @@ class KeyRounds:
         return total
 
     def take_one(self, rank: int) -> Array:
-        """What a rank pushed first."""
+        """Take the first push of a rank."""
         self.done += 1
         return self._pushed[rank].popleft()
 
@@ -55,7 +55,7 @@ class KeyRounds:
         return self.done + len(self._pushed.get(rank, ()))
 
     def lacking(self, ranks: Collection[int], clock: int) -> list[int]:
-        """Of some ranks, those without whom round `clock` cannot be complete."""
+        """Ranks out of `ranks` whose push round `clock` still needs."""
         if self.done >= clock:
             return []
         return [rank for rank in sorted(ranks) if self.count(rank) < clock]

@@ -157,7 +157,7 @@ class Server:
             return tuple(self._rounds[key].done for key in keys)
 
     def counts(self, rank: int) -> dict[Key, int]:
-        """Of each key the last round that has a push of a worker, or needs none of it any more."""
+        """Last round of each key that has a push of a worker, or needs none of it any more."""
         with self._changed:
             return {key: rounds.count(rank) for key, rounds in self._rounds.items()}
 
@@ -167,7 +167,7 @@ class Server:
             return dict(self._inbox.notes)
 
     def entries(self, keys: Sequence[Key]) -> dict[Key, tuple[Array, KeyRounds]]:
-        """What is here of keys, for ("move", ...) to another server, before anything is pushed again."""
+        """Copies of keys' values and rounds, for ("move", ...) to another server, before any further push."""
         with self._changed:
             return {key: (value.copy(), self._rounds[key]) for key, value in self._shard.views(keys).items()}
 

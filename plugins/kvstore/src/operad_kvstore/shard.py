@@ -44,7 +44,7 @@ class Shard:
             self._extents.pop(key, None)
 
     def described(self) -> dict[Key, tuple[Extent, str]]:
-        """Which elements of keys' arrays are here, and their types."""
+        """Extents of keys' arrays here, and their types."""
         return {key: (extent, self._values[key].dtype.name) for key, extent in self._extents.items()}
 
     def check(self, rank: int, expected: Mapping[Key, tuple[Extent, str]]) -> None:

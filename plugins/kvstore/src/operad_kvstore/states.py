@@ -16,7 +16,7 @@ from operad_kvstore.placement import Extent
 
 
 def cut_state(state: Any, extent: Extent) -> Any:
-    """What a server keeps of a whole array's state."""
+    """Part of a whole array's state that a server keeps."""
     if extent.is_whole:
         return state
     return _mapped(lambda array: _flat(array)[extent.start : extent.stop], extent.stored_shape, state)

@@ -164,17 +164,17 @@ class KVStore(KVStoreBase):
     _barrier = barrier
 
     def num_dead_node(self, node_id: int = 0, timeout: float = 60) -> int:
-        """How many workers have failed: none, since there is only this process."""
+        """Number of workers that have failed: none, since there is only this process."""
         return 0
 
     get_num_dead_node = num_dead_node
 
     def _home(self, value: NDArray) -> Context:
-        """Where the value of a new key is stored."""
+        """Context where the value of a new key is stored."""
         return value.context
 
     def _sent(self, key: Key, values: Sequence[NDArray]) -> Sequence[NDArray]:
-        """What arrives of the values of a key; the values themselves where nothing changes them."""
+        """Values of a key as they arrive; the values themselves where nothing changes them."""
         return values
 
     def _add(self, call: str, key: Any, value: Any) -> None:
@@ -246,7 +246,7 @@ class DeviceStore(KVStore):
     def set_gradient_compression(self, compression_params: Mapping[str, Any]) -> None:
         """Compress what is pushed to two bits per element, with error feedback.
 
-        Each of the values that are pushed together has a residual of its own, by key and by place.
+        Each of the values that are pushed together has its own residual, by key and by the value's number.
 
         Args:
             compression_params: `{"type": "2bit", "threshold": 0.5}`.
@@ -257,14 +257,14 @@ class DeviceStore(KVStore):
         self._residuals.clear()
 
     def state_dict(self) -> dict[str, Any]:
-        """What compression has held back of each key and place, for `load_state_dict`."""
+        """Residuals of compression for each key and each of its values, for `load_state_dict`."""
         kept = self._residuals.items()
-        return {"residuals": [[key, place, array.asnumpy()] for (key, place), array in kept]}
+        return {"residuals": [[key, number, array.asnumpy()] for (key, number), array in kept]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Hold back what a store held back when `state_dict` was called; FormatError: see `residuals_of`."""
         kept = residuals_of(state, 3, compresses=self._codec is not None)
-        self._residuals = {(key, place): nd.array(values) for key, place, values in kept}
+        self._residuals = {(key, number): nd.array(values) for key, number, values in kept}
 
     def _sent(self, key: Key, values: Sequence[NDArray]) -> Sequence[NDArray]:
         if self._codec is None:
@@ -283,13 +283,13 @@ class DeviceStore(KVStore):
                         )
         return groups
 
-    def _residual(self, key: Key, place: int, value: NDArray) -> NDArray:
-        found = self._residuals.get((key, place))
+    def _residual(self, key: Key, number: int, value: NDArray) -> NDArray:
+        found = self._residuals.get((key, number))
         if found is None:
             found = nd.array(np.zeros(value.shape, np.float32), ctx=value.context)
         if found.context is not value.context:
             found = found.as_in_context(value.context)
-        self._residuals[key, place] = found
+        self._residuals[key, number] = found
         return found
 
 

@@ -1,4 +1,4 @@
-"""What an engine of distributed stores gives: the way values take between workers."""
+"""Interface of an engine for distributed stores, which carries values between workers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Transport(Protocol):
 
     @property
     def num_workers(self) -> int:
-        """How many there were at the start."""
+        """Number of workers at the start."""
 
     def place(self, key: Key, value: Array, *, may_cut: bool) -> None:
         """Choose the servers of a new key; every worker does for the same keys in the same order.
@@ -37,7 +37,7 @@ class Transport(Protocol):
         """
 
     def parts(self, key: Key) -> Sequence[Part]:
-        """Where the elements of a key are."""
+        """Parts of a key, in the order of their elements."""
 
     def init(self, values: Mapping[Key, Array]) -> None:
         """Store the values of rank 0; every worker calls.
@@ -50,7 +50,7 @@ class Transport(Protocol):
         """Send packets. Each counts once, even if the way there fails in between."""
 
     def pull(self, clocks: Mapping[Key, int]) -> Mapping[Key, Array | NDArray]:
-        """What is stored after the rounds of given numbers; a key's first push belongs to round 1.
+        """Values stored after the rounds of given numbers; a key's first push belongs to round 1.
 
         Arrays are whole, of the stored shape or flat. They may be what is stored, which the transport's next
         call may change: plain arrays keep their values, and others are copied by operations of the engine.
@@ -99,5 +99,5 @@ class Transport(Protocol):
 
         Args:
             is_idle: Whether no other call is under way, so that messages may be sent again where a server
-                lacks some; once this worker has gone nobody has them.
+                lacks some; once this worker has gone no process has them.
         """

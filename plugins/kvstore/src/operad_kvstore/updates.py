@@ -1,4 +1,4 @@
-"""How pushed values change stored ones."""
+"""Changes of stored values by pushed ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from operad.files import read_bytes, write_atomically
 from operad_kvstore.keys import Key
 from operad_kvstore.states import joined_state
 
-Place = tuple[tuple[int, ...], Sequence[int]]
+Spread = tuple[tuple[int, ...], Sequence[int]]
 Update = Callable[[Key, NDArray, NDArray], None]
 
 
@@ -65,8 +65,8 @@ class Updates:
             key: As the user gave it.
             gradient: What was pushed, summed.
             weight: The stored value.
-            is_private: Whether nobody else has `gradient`. A user's function may write to its arguments and
-                keep them, so it gets a copy else; an optimizer does neither.
+            is_private: Whether nothing else refers to `gradient`. A user's function may write to its
+                arguments and keep them, so it gets a copy else; an optimizer does neither.
         """
         assert self._update is not None
         if not is_private and self._of_optimizer is None:
@@ -115,14 +115,14 @@ class Updates:
         updater.states = {key: function(key, state) for key, state in updater.states.items() if key in keys}
 
     def join_states(
-        self, of_shards: Sequence[bytes], dump_optimizer: bool, places: Mapping[Key, Place]
+        self, of_shards: Sequence[bytes], dump_optimizer: bool, spread: Mapping[Key, Spread]
     ) -> bytes:
         """The states that several shards have, as one, which the optimizer has from now on.
 
         Args:
             of_shards: What `states` of each gave.
             dump_optimizer: As in `states`.
-            places: By key the whole array's shape, and the shards that have it, in the order of its elements.
+            spread: By key the whole array's shape, and the shards that have it, in the order of its elements.
         """
         updater = self._updater("save_optimizer_states")
         kept: list[dict[Any, Any]] = []
@@ -133,7 +133,7 @@ class Updates:
             counts |= updater.optimizer._index_update_count
         updater.states = {
             key: joined_state([kept[shard][key] for shard in shards], shape)
-            for key, (shape, shards) in places.items()
+            for key, (shape, shards) in spread.items()
             if key in kept[shards[0]]
         }
         updater.optimizer._index_update_count.update(counts)
@@ -141,7 +141,7 @@ class Updates:
         return self.states(dump_optimizer)
 
     def state(self) -> dict[str, Any]:
-        """What `restore` needs: an optimizer and its states; of what is code only that there is some."""
+        """State for `restore`: an optimizer and its states; of code only whether there is some."""
         optimizer = None if self._of_optimizer is None else self._of_optimizer.optimizer
         is_declared = optimizer is not None and operad.optimizer.is_declarable(optimizer)
         return {
@@ -166,7 +166,7 @@ class Updates:
 
     @property
     def is_elementwise(self) -> bool:
-        """Whether each element moves as if it were alone; of functions nobody knows."""
+        """Whether each element moves as if it were alone; False for functions, of which it is not known."""
         if self._of_optimizer is None:
             return self._update is None
         return bool(getattr(self._of_optimizer.optimizer, "is_elementwise", False))

@@ -1,4 +1,4 @@
-"""What a worker waits for at a server: rounds of keys, or a barrier."""
+"""Events at a server that a worker waits for: rounds of keys, or a barrier."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Awaited(NamedTuple):
     def lacking(
         self, ranks: Sequence[int], barriers: Mapping[int, int], rounds: Mapping[Key, KeyRounds]
     ) -> list[int]:
-        """Of some ranks, those without whom it cannot be complete.
+        """Ranks out of `ranks` that the event still needs.
 
         Args:
             ranks: Those that take part.
@@ -61,7 +61,7 @@ class Awaited(NamedTuple):
         return StoreTimeoutError(f"rank {rank} waited {limit_s:g} s for {names} in {self}{lost}", lacking)
 
     def __str__(self) -> str:
-        """What it is, for messages."""
+        """Name of the event, for messages."""
         if self.barrier:
             return f"barrier {self.barrier}"
         key, clock = next(iter(self.clocks.items()))

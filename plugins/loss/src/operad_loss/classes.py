@@ -1,4 +1,4 @@
-"""What losses share: types, shapes and places of labels, and the softmax along an axis."""
+"""Base of losses: types, shapes and positions of labels, and the softmax along an axis."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def write_softmax(data: Array, axis: int, out: Array) -> None:
     np.divide(out, out.sum(axis, keepdims=True), out=out)
 
 
-def label_places(xp: Any, label: Array, classes: int) -> tuple[Any, Array]:
-    """Where an array of shape `label.shape + (classes,)` has the elements of the labelled classes.
+def label_positions(xp: Any, label: Array, classes: int) -> tuple[Any, Array]:
+    """Index of the labelled classes' elements in an array of shape `label.shape + (classes,)`.
 
     Returns:
         An index of those elements, and 1 where the label is a class (0: the index there is of

@@ -36,7 +36,7 @@ _ASSUMED: Final = "a label that is not given has the shape of data, less an axis
 
 
 class _RegressionOutput(LabelledProperty):
-    """What the three have in common: shapes, and the scale of the gradient."""
+    """Base class of the three: shapes, and the scale of the gradient."""
 
     grad_scale = param(float, 1.0, doc="Factor of the gradient.")
     spec = "data:(N, *S), label:any(N, *L) -> output:(N, *S)"

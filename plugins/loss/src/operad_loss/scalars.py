@@ -1,4 +1,4 @@
-"""What the losses give, and the scalars whose gradients they give, for the contract checks.
+"""Values of the losses, and the scalars whose gradients they give, for the contract checks.
 
 Each is written from the loss's definition, not from the operator's gradient, so that the two check
 each other. Arrays are double precision.
@@ -14,7 +14,7 @@ import numpy as np
 from operad_sdk import Array
 
 LARGEST_LOSS: Final = -log(1e-8)
-"""Of an item of `softmax_cross_entropy`: a probability below 1e-8 counts as that."""
+"""Largest loss of an item of `softmax_cross_entropy`: a probability below 1e-8 counts as that."""
 
 
 def prediction(data: Array, *label: Array) -> Array:
@@ -98,16 +98,18 @@ def softmax_loss(
         rows = data if preserve_shape else data.reshape(len(data), -1)
     if label.shape == data.shape:
         return grad_scale * (_log_sum_exp(rows).sum() - (label * data).sum())
-    places = label.reshape(rows.shape[:-1])
-    wanted = _is_label(places, rows.shape[-1]).astype(np.float64)
+    positions = label.reshape(rows.shape[:-1])
+    wanted = _is_label(positions, rows.shape[-1]).astype(np.float64)
     if smooth_alpha and not multi_output:
         share = smooth_alpha / max(rows.shape[-1] - 1, 1)
         wanted = np.where(wanted == 1, 1 - smooth_alpha, share)
     losses = _log_sum_exp(rows) - (wanted * rows).sum(-1)
-    counted = places != ignore_label
-    divisor = {"null": 1, "batch": len(places) if multi_output else places.size, "valid": counted.sum()}
+    counted = positions != ignore_label
+    divisor = {"null": 1, "batch": len(positions) if multi_output else positions.size, "valid": counted.sum()}
     total = (losses * counted if use_ignore else losses).sum() / max(divisor[normalization], 1)
-    return grad_scale * total / (prod(places.shape[1:]) if multi_output and normalization != "valid" else 1)
+    return (
+        grad_scale * total / (prod(positions.shape[1:]) if multi_output and normalization != "valid" else 1)
+    )
 
 
 def _outputs(data: Array) -> int:

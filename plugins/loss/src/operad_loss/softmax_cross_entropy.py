@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_loss.classes import LabelledProperty, label_places, write_softmax
+from operad_loss.classes import LabelledProperty, label_positions, write_softmax
 from operad_loss.scalars import LARGEST_LOSS, cross_entropy
 from operad_sdk import Array, Contract, Integers, OpContext, gradient, operator
 
@@ -40,8 +40,8 @@ class SoftmaxCrossEntropy(LabelledProperty):
         if data.size == 0:
             return 0.0
         shifted = data - data.max(1, keepdims=True)
-        places, known = label_places(op_ctx.xp, label, data.shape[1])
-        losses = np.log(np.exp(shifted).sum(1)) - shifted[places]
+        positions, known = label_positions(op_ctx.xp, label, data.shape[1])
+        losses = np.log(np.exp(shifted).sum(1)) - shifted[positions]
         return np.where(known, np.minimum(losses, LARGEST_LOSS), 0).sum(keepdims=True)
 
     @gradient(inplace="data")
@@ -50,6 +50,6 @@ class SoftmaxCrossEntropy(LabelledProperty):
         if not data.size:
             return
         write_softmax(data, 1, data_grad)
-        places, known = label_places(op_ctx.xp, label, data.shape[1])
-        data_grad[places] -= 1
+        positions, known = label_positions(op_ctx.xp, label, data.shape[1])
+        data_grad[positions] -= 1
         np.multiply(data_grad, np.where(known[:, None], output_grad, 0), out=data_grad)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_loss.classes import LabelledProperty, fits, label_places, write_softmax
+from operad_loss.classes import LabelledProperty, fits, label_positions, write_softmax
 from operad_loss.scalars import probabilities, softmax_loss
 from operad_sdk import (
     Array,
@@ -151,13 +151,13 @@ class SoftmaxOutput(LabelledProperty):
         rows = self._rows(out)
         label = label.reshape(rows.shape[:-1])
         classes = rows.shape[-1]
-        places, known = label_places(xp, label, classes)
+        positions, known = label_positions(xp, label, classes)
         if self.smooth_alpha and not self.multi_output:
             share = self.smooth_alpha / max(classes - 1, 1)
             rows -= share
-            rows[places] -= known * _number(out, 1 - self.smooth_alpha - share)
+            rows[positions] -= known * _number(out, 1 - self.smooth_alpha - share)
         else:
-            rows[places] -= known
+            rows[positions] -= known
         if self.use_ignore:
             rows[label == self.ignore_label] = 0
         np.multiply(rows, self._scale(label, rows), out=rows)
@@ -173,7 +173,7 @@ class SoftmaxOutput(LabelledProperty):
         return out.reshape(len(out), -1)
 
     def _scale(self, label: Array, rows: Array) -> float:
-        """In MXNet `multi_output` divides by the places of an item as well, unless by valid labels."""
+        """Scale of the gradient; as in MXNet, `multi_output` divides it by an item's positions."""
         scale = float(self.grad_scale)
         if self.normalization == "valid":
             return scale / max(int((label != self.ignore_label).sum()), 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_loss.classes import LabelledProperty, label_places
+from operad_loss.classes import LabelledProperty, label_positions
 from operad_loss.scalars import hinge, prediction
 from operad_sdk import Array, Contract, Integers, OpContext, gradient, operator, param
 
@@ -60,8 +60,8 @@ class SVMOutput(LabelledProperty):
         """`2 side max(margin + side * data, 0)`, or `side` where it is positive; side is -1 at the label."""
         side = np.ones_like(output)
         if output.shape[-1]:
-            places, known = label_places(op_ctx.xp, label, output.shape[-1])
-            side[places] -= 2 * known.astype(output.dtype)
+            positions, known = label_positions(op_ctx.xp, label, output.shape[-1])
+            side[positions] -= 2 * known.astype(output.dtype)
         shortfall = np.add(np.multiply(output, side, out=data_grad), margin, out=data_grad)
         if use_linear:
             np.greater(shortfall, 0, out=data_grad)

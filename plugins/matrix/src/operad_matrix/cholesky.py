@@ -143,7 +143,7 @@ class SumLogDiag(MatrixOperator):
     def A_grad(output_grad: Array, A: Array) -> Array:
         """`d/d a_ii = 1 / a_ii`, and 0 beside the diagonal."""
         grad = np.zeros_like(A)
-        places = np.arange(A.shape[-1])
+        diagonal = np.arange(A.shape[-1])
         head = output_grad.reshape(*A.shape[:-2], 1)
-        grad[..., places, places] = head / np.diagonal(A, axis1=-2, axis2=-1)
+        grad[..., diagonal, diagonal] = head / np.diagonal(A, axis1=-2, axis2=-1)
         return grad

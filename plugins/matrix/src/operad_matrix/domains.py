@@ -17,8 +17,8 @@ def _regular(rng: np.random.Generator, shape: Shape, prop: OperatorProperty, sha
     """
     values = rng.integers(1, 5, shape) * rng.choice((-1, 1), shape) / 8
     rows = min(shape[-2:])
-    places = np.arange(rows)
-    values[..., places, places] = rng.integers(8, 17, (*shape[:-2], rows)) / 8 + max(shape[-2:]) / 2
+    diagonal = np.arange(rows)
+    values[..., diagonal, diagonal] = rng.integers(8, 17, (*shape[:-2], rows)) / 8 + max(shape[-2:]) / 2
     return np.asarray(values)
 
 

@@ -80,7 +80,7 @@ class Dot(OperatorProperty):
 
 
 def _num_rows(array: Array, sums_last: bool) -> int:
-    """How many elements the axes have that are not summed over."""
+    """Number of elements of the axes that are not summed over."""
     return prod(array.shape[:-1] if sums_last else array.shape[1:])
 
 
@@ -92,7 +92,7 @@ def _rows(array: Array, sums_last: bool) -> Array:
 
 @operator("batch_dot")
 class BatchDot(OperatorProperty):
-    """Matrix products of the last two axes, one for each place along the others.
+    """Matrix products of the last two axes, one for each position along the others.
 
     Shapes:
         lhs: (..., N, K); with `transpose_a` (..., K, N).

@@ -60,7 +60,7 @@ class Gelqf(MatrixOperator):
 
 
 def _eigenvectors_and_values(A: Array) -> tuple[Array, Array]:
-    """By the factorization of matrices that need not be symmetric, for the contract checks."""
+    """Factorize as matrices that need not be symmetric, for the contract checks."""
     values, columns = np.linalg.eig(A)
     order = values.argsort(-1)
     rows = np.take_along_axis(transposed(columns), order[..., None], -2)
@@ -103,8 +103,8 @@ class Syevd(MatrixOperator):
         gaps = output1[..., :, None] - output1[..., None, :]
         inner = multiplied(output0_grad, transposed(output0))
         inner /= np.where(gaps == 0, gaps.dtype.type(np.inf), gaps)
-        places = np.arange(inner.shape[-1])
-        inner[..., places, places] = output1_grad
+        diagonal = np.arange(inner.shape[-1])
+        inner[..., diagonal, diagonal] = output1_grad
         return half_symmetric(multiplied(transposed(output0), multiplied(inner, output0)))
 
 
@@ -112,5 +112,5 @@ def _with_signs(rows: Array) -> Array:
     """The rows, negated where the first of their largest elements by size is negative."""
     if rows.shape[-1] == 0:
         return rows
-    place = np.argmax(np.abs(rows), axis=-1)[..., None]
-    return np.where(np.take_along_axis(rows, place, -1) < 0, -rows, rows)
+    position = np.argmax(np.abs(rows), axis=-1)[..., None]
+    return np.where(np.take_along_axis(rows, position, -1) < 0, -rows, rows)

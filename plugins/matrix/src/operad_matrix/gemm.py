@@ -20,7 +20,7 @@ _OPERANDS: Final = (
 
 
 class Product(MatrixOperator):
-    """What products of two matrices have in common."""
+    """Base class of products of two matrices."""
 
     transpose_a = param(bool, False, doc="Transpose A.")
     transpose_b = param(bool, False, doc="Transpose B.")
@@ -29,7 +29,7 @@ class Product(MatrixOperator):
     is_product = True
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """What follows from `spec`, with the axes exchanged."""
+        """Infer shapes from `spec`, with the axes exchanged."""
         for name, shape in zip(self.list_arguments(), in_shapes, strict=True):
             if shape is not None and len(shape) >= 2 and not -len(shape) <= self.axis < len(shape):
                 raise ShapeError(f"{self.name}: {name} has shape {shape}, which has no axis {self.axis}")
@@ -39,7 +39,7 @@ class Product(MatrixOperator):
     def infer_shape_backward(
         self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
     ) -> list[PartialShape]:
-        """What follows from `spec`, with the axes exchanged."""
+        """Infer shapes from `spec`, with the axes exchanged."""
         known = [[self._exchanged(shape) for shape in shapes] for shapes in (in_shapes, out_shapes)]
         return [self._exchanged(shape) for shape in super().infer_shape_backward(*known)]
 

@@ -1,4 +1,4 @@
-"""What the linalg operators have in common: matrices in the last two axes, of float32 or float64."""
+"""Base of the linalg operators: matrices in the last two axes, of float32 or float64."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def inverted(matrices: Array) -> Array:
 
 @np.errstate(all="ignore")
 def solved(matrices: Array, right: Array) -> Array:
-    """What gives `right` when multiplied with the matrices; NaN where `inverted` gives NaN."""
+    """Solution that gives `right` when the matrices multiply it; NaN where `inverted` gives NaN."""
     safe, is_finite = _replaced(matrices)
     solutions = np.linalg.solve(safe, right)
     return solutions if is_finite is None else np.where(is_finite, solutions, np.nan)

@@ -1,6 +1,6 @@
 """Diagonals and triangles of matrices as vectors, and back.
 
-The places of a vector's elements in a matrix are two arrays, of rows and of columns.
+The positions of a vector's elements in a matrix are two arrays, of rows and of columns.
 """
 
 # ruff: noqa: N802, N803 - functions name the arguments, and MXNet calls them A, B and C
@@ -20,13 +20,13 @@ _LOWER: Final[Any] = param(bool, True, doc="The lower triangle, if offset is 0; 
 
 
 def _diagonal(xp: Any, size: int, offset: int) -> tuple[Array, Array]:
-    """The places of a diagonal of a matrix of `size` rows."""
+    """The positions of a diagonal of a matrix of `size` rows."""
     along = xp.arange(max(0, size - abs(offset)))
     return along + max(0, -offset), along + max(0, offset)
 
 
 def _triangle(xp: Any, size: int, offset: int, lower: bool) -> tuple[Array, Array]:
-    """The places of a triangle, in the order LAPACK packs: by row the lower one, by column the upper."""
+    """The positions of a triangle, in the order LAPACK packs: by row the lower one, by column the upper."""
     if offset < 0 or (offset == 0 and lower):
         rows, columns = xp.tril_indices(size, offset)
     else:
@@ -34,21 +34,21 @@ def _triangle(xp: Any, size: int, offset: int, lower: bool) -> tuple[Array, Arra
     return rows, columns
 
 
-def _put(places: tuple[Array, Array], values: Array, matrices: Array) -> None:
-    """Fill `matrices` with `values` in their places, and else 0."""
+def _put(positions: tuple[Array, Array], values: Array, matrices: Array) -> None:
+    """Fill `matrices` with `values` in their positions, and else 0."""
     matrices[...] = 0
-    matrices[..., places[0], places[1]] = values
+    matrices[..., positions[0], positions[1]] = values
 
 
 def _length(size: int, offset: int) -> Shape:
-    """How long the diagonal of a matrix of `size` rows is."""
+    """Length of the diagonal of a matrix of `size` rows."""
     if abs(offset) >= size > 0:
         raise ShapeError(f"A has matrices of shape {(size, size)}, expected more rows than offset {offset}")
     return (max(0, size - abs(offset)),)
 
 
 def _packed_length(size: int, offset: int) -> Shape:
-    """How many places the triangle of a matrix of `size` rows has."""
+    """Number of elements in the triangle of a matrix of `size` rows."""
     (rows,) = _length(size, offset)
     return (rows * (rows + 1) // 2,)
 
@@ -59,7 +59,7 @@ def _sides(length: int, offset: int) -> Shape:
 
 
 def _unpacked_sides(length: int, offset: int) -> Shape:
-    """The shape of a matrix with a triangle of `length` places."""
+    """The shape of a matrix with a triangle of `length` positions."""
     rows = (isqrt(8 * length + 1) - 1) // 2
     if rows * (rows + 1) // 2 != length:
         raise ShapeError(f"the last axis of A is {length}, expected a triangular number")

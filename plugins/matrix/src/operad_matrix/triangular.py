@@ -16,7 +16,7 @@ from operad_sdk import Array, Contract, operator, param
 
 
 class Triangular(MatrixOperator):
-    """What both have in common: a triangular matrix `A` on one side of `B`."""
+    """Base class of both: a triangular matrix `A` on one side of `B`."""
 
     transpose = param(bool, False, doc="Transpose A.")
     rightside = param(bool, False, doc="A is on the right of B.")
@@ -32,7 +32,7 @@ def _operand(A: Array, transpose: bool, lower: bool) -> Array:
 
 
 def _solution(A: Array, right: Array, transpose: bool, rightside: bool, lower: bool) -> Array:
-    """What gives `right` when multiplied with the triangle of `A` on its side."""
+    """Solution that gives `right` when the triangle of `A` multiplies it on its side."""
     if rightside:  # X @ A = B is A.T @ X.T = B.T
         return transposed(_solution(A, transposed(right), not transpose, False, lower))
     return solved_triangle(_operand(A, transpose, lower), right, lower != transpose)

@@ -1,4 +1,4 @@
-"""How many predictions are right: `Accuracy`, `TopKAccuracy`."""
+"""Metrics of the share of right predictions: `Accuracy`, `TopKAccuracy`."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class CompositeEvalMetric(EvalMetric):
         self.metrics.append(create(metric))
 
     def get_metric(self, index: int) -> EvalMetric:
-        """The metric at a place.
+        """The metric at a position.
 
         Raises:
             IndexOutOfRangeError: There is none.
@@ -101,7 +101,7 @@ class CompositeEvalMetric(EvalMetric):
             metric.reset_local()
 
     def state_dict(self) -> dict[str, Any]:
-        """That of each, in order."""
+        """State of each metric, in order."""
         return {"metrics": [metric.state_dict() for metric in self.metrics]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -127,7 +127,7 @@ class CompositeEvalMetric(EvalMetric):
         return _joined(metric.get_global_name_value() for metric in self.metrics)
 
     def get_config(self) -> dict[str, Any]:
-        """That of each, under `metrics`."""
+        """Settings of each metric, under `metrics`."""
         return {**super().get_config(), "metrics": [metric.get_config() for metric in self.metrics]}
 
 

@@ -1,4 +1,4 @@
-"""What metrics have in common: a sum, a count, and both again for all that a reset of the first leaves.
+"""Base of metrics: a sum, a count, and both again for all that a reset of the first leaves.
 
 Source: EvalMetric, python/mxnet/metric.py.
 """
@@ -13,7 +13,7 @@ import numpy as np
 from operad.errors import FormatError, ParamError, UnsupportedError
 
 _SUMS: Final = (int, float, np.number, np.ndarray)
-"""What sums and counts are made of; flags, which are ints too, come to no harm."""
+"""Types of sums and counts; flags, which are ints too, come to no harm."""
 
 
 class EvalMetric:
@@ -54,7 +54,7 @@ class EvalMetric:
         return f"EvalMetric: {dict(self.get_name_value())}"
 
     def get_config(self) -> dict[str, Any]:
-        """What `create` needs for an equal metric without updates."""
+        """Settings from which `create` makes an equal metric without updates."""
         own = {"metric": type(self).__name__, "name": self.name}
         return {
             **self._kwargs,

@@ -1,4 +1,4 @@
-"""How likely the labels are to predictions: `CrossEntropy`, `NegativeLogLikelihood`, `Perplexity`."""
+"""Likelihood of labels under predictions: `CrossEntropy`, `NegativeLogLikelihood`, `Perplexity`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far predictions are from labels: `MAE`, `MSE`, `RMSE`, and how they correlate: `PearsonCorrelation`."""
+"""Distances of predictions from labels (`MAE`, `MSE`, `RMSE`), and the correlation (`PearsonCorrelation`)."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class _Moments:
 
     @classmethod
     def of(cls, x: Any, y: Any) -> Self:
-        """Those of a sample."""
+        """Moments of a sample."""
         sample = np.stack([x, y]).astype(np.float64)
         means = sample.mean(axis=1) if sample.size else np.zeros(2)
         deviations = sample - means[:, None]

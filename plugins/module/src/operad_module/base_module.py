@@ -1,4 +1,4 @@
-"""What all modules have in common: the loop that trains, written on a handful of methods.
+"""Base of all modules: the loop that trains, written on a handful of methods.
 
 A subclass gives `bind`, `init_params`, `init_optimizer`, `forward`, `backward`, `update`, `get_outputs`,
 `get_params`, `update_metric` and the properties of names and shapes; `fit`, `score` and `predict` follow.

@@ -1,6 +1,6 @@
 """A symbol per bucket, such as a length of sequences, over one set of parameters.
 
-The module of the default key is bound first and lends its arrays and memory to the others. So its bucket
+The module of the default key is bound first and shares its arrays and memory with the others. So its bucket
 must be the largest, and have every parameter.
 
 Source: BucketingModule, python/mxnet/module/bucketing_module.py.
@@ -137,7 +137,7 @@ class BucketingModule(DelegatingModule):
             nd.save(f"{prefix}.buckets", nd.array(list(self._buckets), dtype="int32"))
 
     def state_dict(self) -> dict[str, Any]:
-        """What training needs besides the parameters, which all buckets share; see `Module.state_dict`."""
+        """State of training besides the parameters, which all buckets share; see `Module.state_dict`."""
         return self._default.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

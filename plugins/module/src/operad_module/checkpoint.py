@@ -19,7 +19,7 @@ Params = dict[str, NDArray]
 
 
 class BatchEndParam(NamedTuple):
-    """What callbacks at the end of a batch are given.
+    """Argument of callbacks at the end of a batch.
 
     Attributes:
         epoch: Number of the epoch.
@@ -70,7 +70,7 @@ def load_params(prefix: str, epoch: int) -> tuple[Params, Params]:
 
 
 def params_path(prefix: str, epoch: int) -> str:
-    """Where a checkpoint's parameters are."""
+    """Path of a checkpoint's parameters."""
     return f"{prefix}-{epoch:04d}.params"
 
 
@@ -84,7 +84,7 @@ def save_named(
 
 
 def load_named(fname: str | PathLike[str]) -> tuple[Params, Params]:
-    """What `save_named` wrote.
+    """Parameters that `save_named` wrote.
 
     Raises:
         FormatError: A name in the file begins with neither `arg:` nor `aux:`.

@@ -23,8 +23,8 @@ def joined(arrays: Sequence[NDArray], axis: int) -> NDArray:
     """The parts of a batch as one array on the first device; the first part where there is no axis."""
     if len(arrays) == 1 or axis < 0:
         return arrays[0]
-    place = arrays[0].context
-    whole: NDArray = nd.concat(*(array.as_in_context(place) for array in arrays), dim=axis)
+    ctx = arrays[0].context
+    whole: NDArray = nd.concat(*(array.as_in_context(ctx) for array in arrays), dim=axis)
     return whole
 
 
@@ -39,16 +39,16 @@ def average(arrays: Sequence[NDArray]) -> NDArray:
     return mean
 
 
-def check_shared(made: Executor, lender: Executor, names: Sequence[str]) -> None:
-    """Raise BindError unless an executor has the very parameters of the one that lends them."""
+def check_shared(made: Executor, owner: Executor, names: Sequence[str]) -> None:
+    """Raise BindError unless an executor has the very parameters of their owner."""
     for name in names:
-        if name not in lender.arg_dict:
+        if name not in owner.arg_dict:
             raise BindError(
-                f"bind: the shared module has no parameter {name!r}; the module that lends its arrays "
+                f"bind: the shared module has no parameter {name!r}; the module that shares its arrays "
                 "(for buckets, that of the default key) must have every parameter"
             )
-        if made.arg_dict[name] is not lender.arg_dict[name]:
-            own, other = made.arg_dict[name], lender.arg_dict[name]
+        if made.arg_dict[name] is not owner.arg_dict[name]:
+            own, other = made.arg_dict[name], owner.arg_dict[name]
             raise BindError(
                 f"bind: parameter {name!r} is {own.dtype.name}{own.shape}, but that of the shared module is "
                 f"{other.dtype.name}{other.shape} on {other.context}; they must agree to be shared"

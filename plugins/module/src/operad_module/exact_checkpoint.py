@@ -4,7 +4,7 @@ A checkpoint is MXNet's two files and one more:
 
     net-symbol.json     the symbol
     net-0003.params     arguments and auxiliary states
-    net-0003.resume     all else: states of the optimizer, random streams, metric, place in the data
+    net-0003.resume     all else: states of the optimizer, random streams, metric, position in the data
 
 Each file appears whole or not at all, and the third one comes last and holds the digest of the second. So
 there is a checkpoint where there is a whole third file whose parameters have its digest; whatever a process

@@ -155,7 +155,7 @@ class FeedForward:
         batch_end_callback: Callbacks = None,
         reset: bool = True,
     ) -> Any:
-        """What a metric says of predictions for an iterator; see `BaseModule.score`."""
+        """Value of a metric on predictions for an iterator; see `BaseModule.score`."""
         batches = self._batches(X)
         found = self._predictor(batches).score(
             batches, eval_metric, num_batch, batch_end_callback, reset=reset

@@ -34,7 +34,7 @@ class InferenceLoops(ModuleInterface):
         epoch: int = 0,
         sparse_row_id_fn: Any = None,
     ) -> list[tuple[str, float]]:
-        """What a metric says of predictions for `eval_data`.
+        """Values of a metric on predictions for `eval_data`.
 
         Args:
             eval_data: An iterator of batches.

@@ -15,7 +15,7 @@ Shape = tuple[int, ...]
 
 
 class Described(Protocol):
-    """What a `DataDesc` of an iterator has; it is also the pair of its name and shape."""
+    """Members of an iterator's `DataDesc`, which is also the pair of its name and shape."""
 
     @property
     def name(self) -> str:
@@ -109,7 +109,7 @@ def part_shapes(inputs: Sequence[Described], cut: slice) -> dict[str, Shape]:
 
 
 def shapes_key(*inputs: Sequence[Described]) -> object:
-    """What is the same for inputs of the same names and shapes, and hashable."""
+    """Key that inputs of the same names and shapes share; hashable."""
     return tuple((one.name, tuple(one.shape)) for some in inputs for one in some)
 
 

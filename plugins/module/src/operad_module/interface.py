@@ -1,4 +1,4 @@
-"""What a module is: the methods that every kind of module gives, and the steps they come in.
+"""Interface of a module: the methods that every kind of module gives, and the order of their calls.
 
 Source: BaseModule, python/mxnet/module/base_module.py.
 """
@@ -180,7 +180,7 @@ class ModuleInterface:
         raise self._lacking("update_metric")
 
     def state_dict(self) -> dict[str, Any]:
-        """What training needs besides the parameters to go on, such as states of the optimizer."""
+        """State besides the parameters that training needs to go on, such as states of the optimizer."""
         raise self._lacking("state_dict")
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

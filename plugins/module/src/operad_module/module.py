@@ -196,7 +196,7 @@ class Module(BoundModule):
         self._exec_group.update_metric(eval_metric, labels or [], pre_sliced, self._label_names)
 
     def state_dict(self) -> dict[str, Any]:
-        """What training needs besides the parameters: states of updates, of batches, and of each context."""
+        """State of training besides the parameters: states of updates, of batches, and of each context."""
         updates = self._ready_updates("state_dict")
         return {"updates": updates.state_dict(), "contexts": context_states(self._exec_group)}
 

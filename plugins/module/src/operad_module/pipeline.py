@@ -1,4 +1,4 @@
-"""What bounds the speed of training: the stages that were counted, and what they say.
+"""Bound of the speed of training, found from the stages that were counted.
 
 A trainer alternates between waiting for data and computing. Where it hardly waits, computing is what a faster
 program must improve; else it is the stage of the loader whose threads are the busiest.
@@ -27,11 +27,11 @@ class Pipeline:
 
     @classmethod
     def so_far(cls) -> Self:
-        """What was counted in this process."""
+        """Stages counted in this process."""
         return cls(od.profiler.stages())
 
     def since(self, before: Pipeline) -> Pipeline:
-        """What was counted after `before`."""
+        """Stages counted after `before`."""
         found = {}
         for name, now in self.stages.items():
             then = before.stages.get(name, StageFigures(0, 0.0, 0))
@@ -47,7 +47,7 @@ class Pipeline:
 
     @property
     def slow_stage(self) -> str | None:
-        """What a faster program must improve; None where nothing says it."""
+        """Stage that a faster program must improve; None where no stage was counted."""
         if "compute" in self.stages and self.waiting < _HARDLY:
             return "compute"
         busy = {name: one.total_s / one.threads for name, one in self.stages.items() if name not in _TRAINERS}

@@ -16,7 +16,7 @@ from operad.errors import BindError
 @final
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where the parts of a batch run.
+    """Contexts that run the parts of a batch.
 
     Attributes:
         contexts: One executor runs on each.
@@ -53,11 +53,11 @@ def _groups(given: Any, count: int) -> list[Mapping[str, Context] | None]:
             raise BindError(f"Module: group2ctxs has {len(given)} mappings for {count} contexts")
         return list(given)
     made: list[dict[str, Context]] = [{} for _ in range(count)]
-    for group, places in given.items():
-        each = list(places) if isinstance(places, (list, tuple)) else [places]
+    for group, ctxs in given.items():
+        each = list(ctxs) if isinstance(ctxs, (list, tuple)) else [ctxs]
         each = each * count if len(each) == 1 else each
         if len(each) != count:
             raise BindError(f"Module: group2ctxs[{group!r}] has {len(each)} contexts, expected 1 or {count}")
-        for mapping, place in zip(made, each, strict=True):
-            mapping[group] = place
+        for mapping, one in zip(made, each, strict=True):
+            mapping[group] = one
     return list(made)

@@ -231,7 +231,7 @@ class SequentialModule(BaseModule):
                 module.update_metric(eval_metric, labels, pre_sliced)
 
     def state_dict(self) -> dict[str, Any]:
-        """What training needs besides the parameters to go on, of each module."""
+        """State of each module that training needs to go on besides the parameters."""
         return {"modules": [module.state_dict() for module in self._modules]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

@@ -28,15 +28,15 @@ _MAGIC: Final = b"operad training state 1 "
 _HEADER_BYTES: Final = len(_MAGIC) + 64 + 1
 _ARRAY, _BYTES, _SCALAR = "$array", "$bytes", "$scalar"
 _ENCRYPTED: Final = 1
-"""Of a zip file's flags."""
+"""Bit of a zip file's flags."""
 _HEAD: Final = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '([<|][biuf]\d{1,2})', 'fortran_order': (True|False), "
     rb"'shape': \(([\d, ]{0,200})\), \} *\n",
     re.DOTALL,
 )
-"""How an array of numbers begins in NumPy's format, version 1.0."""
+"""Head of an array of numbers in NumPy's format, version 1.0."""
 _MARKS: Final = (_ARRAY, _BYTES, _SCALAR)
-"""What a leaf that is no JSON is: an object with one of these names and the number of an array."""
+"""Marks of leaves that are no JSON: an object with one of these names and the number of an array."""
 
 
 def write_state(path: str | PathLike[str], tree: Mapping[str, Any]) -> None:

@@ -74,7 +74,7 @@ class EarlyStop:
             )
 
     def state_dict(self) -> dict[str, Any]:
-        """What it has seen."""
+        """Best score so far, and its epoch."""
         return {"best": self.best, "best_epoch": self.best_epoch}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

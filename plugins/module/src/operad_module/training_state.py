@@ -24,7 +24,7 @@ from operad_module.exact_checkpoint import Checkpoint, Saved
 
 @final
 class TrainingState:
-    """Where one call of `fit` is, and what it needs to go on from there.
+    """State of one call of `fit`, from which the call can go on.
 
     Args:
         module: What is trained.
@@ -58,7 +58,7 @@ class TrainingState:
         self._module, self._data, self._eval_data, self._metric = module, data, eval_data, metric
         self._keeping = [one for one in callbacks if hasattr(one, "state_dict")]
         self._checkpoint = checkpoint
-        # Asynchronous workers are at places of their own, and do not wait for each other.
+        # Asynchronous workers are at positions of their own, and do not wait for each other.
         self._job = store if hasattr(store, "gather") and "async" not in store.type else None
         if getattr(store, "is_back", False):
             raise ArgumentError(

@@ -1,4 +1,4 @@
-"""How weights move: by a local updater, or by a store that sums gradients between devices.
+"""Updates of weights: by a local updater, or by a store that sums gradients between devices.
 
 Parameters whose gradient is not computed are fixed and stay out.
 
@@ -195,7 +195,7 @@ class Updates:
             )
 
     def _states(self) -> bytes:
-        """What `save_states` writes, with the optimizer's settings."""
+        """Bytes that `save_states` writes, with the optimizer's settings."""
         if not self.is_on_store:
             states: bytes = self.updater.get_states(dump_optimizer=True)
             return states

@@ -122,7 +122,7 @@ def setenv(name: str, value: str | None) -> None:
 
 
 def get_gpu_count() -> int:
-    """How many GPUs there are."""
+    """Number of GPUs."""
     return num_gpus()
 
 

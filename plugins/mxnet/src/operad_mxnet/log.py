@@ -1,4 +1,4 @@
-"""`mx.log`: a logger with a short prefix of level, time and place.
+"""`mx.log`: a logger with a short prefix of level, time and source line.
 
 Source: python/mxnet/log.py.
 """

@@ -24,7 +24,7 @@ def linspace(
 
 
 def split_points(length: int, indices_or_sections: Any) -> tuple[int, ...]:
-    """Where the parts begin.
+    """Positions where the parts begin.
 
     Raises:
         ShapeError: The axis cannot be cut into so many equal parts.
@@ -41,24 +41,24 @@ def split_points(length: int, indices_or_sections: Any) -> tuple[int, ...]:
 
 
 def split_v2(ary: Any, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False) -> Any:
-    """The parts of an array between some places of an axis, or its equal parts."""
+    """The parts of an array between some positions of an axis, or its equal parts."""
     points = split_points(ary.shape[axis], indices_or_sections)
     return nd._split_v2(ary, indices=points, axis=axis, squeeze_axis=squeeze_axis)
 
 
 def moveaxis(tensor: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
-    """The array with axes at other places, the rest in order.
+    """The array with axes at other positions, the rest in order.
 
     Raises:
         ShapeError: An axis does not exist or is named twice, or the numbers of both differ.
     """
     rank = tensor.ndim
-    moved, places = (_axes(given, rank) for given in (source, destination))
-    if len(moved) != len(places):
-        raise ShapeError(f"moveaxis: {len(moved)} axes to {len(places)} places, expected as many")
+    moved, positions = (_axes(given, rank) for given in (source, destination))
+    if len(moved) != len(positions):
+        raise ShapeError(f"moveaxis: {len(moved)} axes to {len(positions)} places, expected as many")
     order = [axis for axis in range(rank) if axis not in moved]
-    for place, axis in sorted(zip(places, moved, strict=True)):
-        order.insert(place, axis)
+    for position, axis in sorted(zip(positions, moved, strict=True)):
+        order.insert(position, axis)
     return nd.transpose(tensor, axes=order)
 
 
@@ -73,7 +73,7 @@ def _axes(given: int | Sequence[int], rank: int) -> list[int]:
 
 
 def histogram(a: Any, bins: Any = 10, range: tuple[float, float] | None = None) -> Any:
-    """How many elements lie in each bin, and the edges of the bins.
+    """Number of elements in each bin, and the edges of the bins.
 
     Args:
         a: The elements.

@@ -13,7 +13,7 @@ from operad import Context, Executor, NDArray, Symbol
 from operad.errors import UnsupportedError
 from operad_mxnet.nd_functions import split_v2 as split_array
 
-Places = Sequence[int | None]
+Indices = Sequence[int | None]
 
 
 def as_nd_ndarray(self: NDArray) -> NDArray:
@@ -50,25 +50,25 @@ def to_dlpack_for_write(self: NDArray) -> Any:
     return operad.nd.to_dlpack_for_write(self)
 
 
-def slice_assign(self: NDArray, rhs: NDArray, begin: Places, end: Places, step: Places) -> NDArray:
+def slice_assign(self: NDArray, rhs: NDArray, begin: Indices, end: Indices, step: Indices) -> NDArray:
     """Write `rhs` into `self[begin:end:step]`, axis by axis; gives the array itself."""
     self[_slices(begin, end, step)] = rhs
     return self
 
 
-def slice_assign_scalar(self: NDArray, value: float, begin: Places, end: Places, step: Places) -> NDArray:
+def slice_assign_scalar(self: NDArray, value: float, begin: Indices, end: Indices, step: Indices) -> NDArray:
     """Write a number into `self[begin:end:step]`, axis by axis; gives the array itself."""
     self[_slices(begin, end, step)] = value
     return self
 
 
-def _slices(begin: Places, end: Places, step: Places) -> tuple[slice, ...]:
+def _slices(begin: Indices, end: Indices, step: Indices) -> tuple[slice, ...]:
     steps = [*step, *[None] * (len(begin) - len(step))]
     return tuple(slice(*each) for each in zip(begin, end, steps, strict=True))
 
 
 def split_v2(self: Any, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False) -> Any:
-    """The parts between some places of an axis, or its equal parts."""
+    """The parts between some positions of an axis, or its equal parts."""
     if isinstance(self, Symbol):
         return operad.sym.split_v2(self, indices_or_sections, axis, squeeze_axis)
     return split_array(self, indices_or_sections, axis, squeeze_axis)

@@ -1,4 +1,4 @@
-"""What `mx.operator` tells of operators."""
+"""Descriptions of operators in `mx.operator`."""
 
 from __future__ import annotations
 

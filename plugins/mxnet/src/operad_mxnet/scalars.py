@@ -16,7 +16,7 @@ from operad.errors import ArgumentError
 
 @final
 class _Kinds(NamedTuple):
-    """What computes a function, by the kinds of its operands.
+    """Operators of a function, by the kinds of its operands.
 
     Attributes:
         arrays: The operator of two arrays, which broadcasts.

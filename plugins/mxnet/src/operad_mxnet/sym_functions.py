@@ -58,7 +58,7 @@ def eye(N: int, M: int = 0, k: int = 0, dtype: Any = None, **attrs: Any) -> Any:
 
 
 def histogram(a: Any, bins: Any = 10, range: tuple[float, float] | None = None, **attrs: Any) -> Any:
-    """How many elements lie in each bin, and the edges of the bins.
+    """Number of elements in each bin, and the edges of the bins.
 
     Raises:
         ArgumentError: `bins` is neither, or a number without a range.
@@ -71,7 +71,7 @@ def histogram(a: Any, bins: Any = 10, range: tuple[float, float] | None = None, 
 
 
 def split_v2(ary: Any, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False) -> Any:
-    """The parts of a symbol between some places of an axis, or its equal parts."""
+    """The parts of a symbol between some positions of an axis, or its equal parts."""
     if isinstance(indices_or_sections, int):
         return sym._split_v2(
             ary, indices=(), axis=axis, squeeze_axis=squeeze_axis, sections=indices_or_sections

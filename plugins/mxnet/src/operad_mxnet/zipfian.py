@@ -25,17 +25,17 @@ def rand_zipfian(
     Returns:
         The classes (int64), and how often each of `true_classes` and of the classes is expected (float64).
     """
-    place = true_classes.context if ctx is None else ctx
+    context = true_classes.context if ctx is None else ctx
     logs = math.log(range_max + 1)
-    drawn = nd.random.uniform(0, logs, shape=(num_sampled,), dtype="float64", ctx=place)
+    drawn = nd.random.uniform(0, logs, shape=(num_sampled,), dtype="float64", ctx=context)
     found: tuple[NDArray, NDArray, NDArray] = _zipfian(
-        drawn, true_classes.as_in_context(place), num_sampled, range_max
+        drawn, true_classes.as_in_context(context), num_sampled, range_max
     )
     return found
 
 
 def sym_rand_zipfian(true_classes: Symbol, num_sampled: int, range_max: int) -> tuple[Symbol, Symbol, Symbol]:
-    """As of arrays, see `rand_zipfian`."""
+    """`rand_zipfian` for symbols."""
     drawn = sym.random.uniform(0, math.log(range_max + 1), shape=(num_sampled,), dtype="float64")
     found: tuple[Symbol, Symbol, Symbol] = _zipfian(drawn, true_classes, num_sampled, range_max)
     return found

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 MAX_AXES: Final = 32
-"""How many axes an array has at most, as in MXNet: a line for more would be as long as anybody asks."""
+"""Largest number of axes of an array, as in MXNet; it bounds the length of the shape lines."""
 
 
 def along(axis: int, name: str) -> str:
     """The axes of an array whose axis `axis`, from the end if negative, is `name`: for 2 `a0, a1, C, *S`."""
     if axis >= 0:
-        return ", ".join([*(f"a{place}" for place in range(axis)), name, "*S"])
-    return ", ".join(["*S", name, *(f"a{place}" for place in range(-1 - axis))])
+        return ", ".join([*(f"a{position}" for position in range(axis)), name, "*S"])
+    return ", ".join(["*S", name, *(f"a{position}" for position in range(-1 - axis))])

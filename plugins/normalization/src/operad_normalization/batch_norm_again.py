@@ -1,4 +1,4 @@
-"""The output of `BatchNorm` once more, for whoever computes it again."""
+"""Operator that computes the output of `BatchNorm` a second time."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from operad_sdk import Array, DType, InferredTypes, OpContext, OperatorProperty,
 
 def groups_of(axis: int, shape: Shape) -> Groups:
     """A group for each channel."""
-    place = axis % len(shape)
-    return Groups(shape, tuple(other for other in range(len(shape)) if other != place), place)
+    channels = axis % len(shape)
+    return Groups(shape, tuple(other for other in range(len(shape)) if other != channels), channels)
 
 
 @operator("_BatchNorm_again")

@@ -1,4 +1,4 @@
-"""What `BatchNorm` computes, one channel at a time: the contract checks compare."""
+"""Reference of `BatchNorm`, one channel at a time, for the contract checks."""
 
 from __future__ import annotations
 

@@ -56,5 +56,5 @@ class GroupNorm(LayerProperty):
         )
 
     def groups(self, shape: Shape) -> Groups:
-        """As the parameter says; the axis of channels becomes two."""
+        """Groups as the parameter says; the axis of channels becomes two."""
         return _groups(shape, self.num_groups)

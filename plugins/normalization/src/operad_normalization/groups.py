@@ -1,6 +1,6 @@
-"""Which elements are normalized together, and how the work is cut into blocks.
+"""Groups of elements that are normalized together, and the cut of the work into blocks.
 
-Every operator here takes means over some axes, and has a gain and an offset for each place along one axis.
+Every operator here takes means over some axes, and has a gain and an offset for each position along one axis.
 Groups do not read each other, so the data is cut along an axis that no mean runs over, into blocks that
 stay in a core's cache while they are read several times. Blocks follow from shapes alone: results do not
 depend on the number of threads.
@@ -43,17 +43,17 @@ class Segments(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Groups:
-    """How data is divided into groups.
+    """Division of data into groups.
 
     Attributes:
         shape: The data's; GroupNorm's has its axis of channels split into groups and their channels.
         axes: The axes that a group spans.
-        place: The axis along which gain and offset differ.
+        gain_axis: The axis along which gain and offset differ.
     """
 
     shape: Shape
     axes: tuple[int, ...]
-    place: int
+    gain_axis: int
 
     @property
     def count(self) -> int:
@@ -68,12 +68,12 @@ class Groups:
     @property
     def vector(self) -> Shape:
         """The shape of gain and offset."""
-        return tuple(length if axis == self.place else 1 for axis, length in enumerate(self.shape))
+        return tuple(length if axis == self.gain_axis else 1 for axis, length in enumerate(self.shape))
 
     @property
     def others(self) -> tuple[int, ...]:
         """The axes over which gradients of gain and offset are summed."""
-        return tuple(axis for axis in range(len(self.shape)) if axis != self.place)
+        return tuple(axis for axis in range(len(self.shape)) if axis != self.gain_axis)
 
     @cached_property
     def cut(self) -> int:
@@ -84,15 +84,15 @@ class Groups:
     @cached_property
     def segments(self) -> Segments | None:
         """The shape (N, G, K) of which group g is [:, g, :], where there is one with long segments."""
-        shape, axes, place = self.shape, self.axes, self.place
+        shape, axes, gain_axis = self.shape, self.axes, self.gain_axis
         first = len(shape) - len(axes)
-        if axes == tuple(range(first, len(shape))) and (place not in axes or len(axes) == 1):  # rows
+        if axes == tuple(range(first, len(shape))) and (gain_axis not in axes or len(axes) == 1):  # rows
             found = (1, prod(shape[:first]), prod(shape[first:]))
-        elif place not in axes and len(axes) == len(shape) - 1:  # channels
-            found = (prod(shape[:place]), shape[place], prod(shape[place + 1 :]))
+        elif gain_axis not in axes and len(axes) == len(shape) - 1:  # channels
+            found = (prod(shape[:gain_axis]), shape[gain_axis], prod(shape[gain_axis + 1 :]))
         else:
             return None
-        return Segments(found, place in axes) if found[2] >= _SEGMENT else None
+        return Segments(found, gain_axis in axes) if found[2] >= _SEGMENT else None
 
     def blocks(self, data: Array) -> list[slice]:
         """The blocks, as parts of the axis `cut`; of anything but arrays of NumPy one block."""

@@ -28,8 +28,8 @@ def _normalized(data: Array, eps: float, mode: str) -> Array:
 class L2Normalization(OperatorProperty):
     """The data over the root of its sum of squares plus `eps`.
 
-    The sum runs over a sample (`instance`), over the channels at each place (`channel`), or over the
-    places of each channel (`spatial`).
+    The sum runs over a sample (`instance`), over the channels at each position (`channel`), or over the
+    positions of each channel (`spatial`).
 
     Shapes:
         data: (N, ...), for `channel` (N, C, ...), for `spatial` (N, C, X, ...); of a floating type.

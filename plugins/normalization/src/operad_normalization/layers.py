@@ -1,4 +1,4 @@
-"""What LayerNorm, GroupNorm and InstanceNorm share: groups within a sample, and no moving statistics."""
+"""Base of LayerNorm, GroupNorm and InstanceNorm: groups within a sample, and no moving statistics."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ class LayerProperty(OperatorProperty):
 
     @abstractmethod
     def groups(self, shape: Shape) -> Groups:
-        """How data of this shape is divided."""
+        """Groups of data of this shape."""
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """What follows from `spec`, and the statistics' type."""
+        """Infer types from `spec`, and the statistics' type."""
         arguments, outputs, states = super().infer_type(in_types)
         dtype = outputs[0]
         if dtype == "float16" and not self.output_mean_var:

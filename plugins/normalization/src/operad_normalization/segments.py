@@ -49,7 +49,7 @@ def gradients_cost(call: KernelCall) -> Cost:
 
 
 def _segments(groups: Groups, *arrays: Array) -> Segments | None:
-    """How the loops see the arrays; None where they cannot."""
+    """Segments of the arrays for the loops; None where the loops cannot read the arrays."""
     return groups.segments if all(array.flags.c_contiguous for array in arrays) else None
 
 
@@ -64,7 +64,7 @@ def standardize(
     mean: Array,
     variance: Array,
 ) -> None:
-    """As `operad_normalization.standardize.standardize`."""
+    """`operad_normalization.standardize.standardize` with compiled loops."""
     segments = _segments(groups, data, output)
     if segments is None:
         blocks.standardize(op_ctx, groups, data, gamma, beta, eps, output, mean, variance)
@@ -91,7 +91,7 @@ def apply_statistics(
     mean: Array,
     inverse: Array,
 ) -> None:
-    """As `operad_normalization.standardize.apply_statistics`."""
+    """`operad_normalization.standardize.apply_statistics` with compiled loops."""
     segments = _segments(groups, data, output)
     if segments is None:
         blocks.apply_statistics(op_ctx, groups, data, gamma, beta, output, mean, inverse)
@@ -117,7 +117,7 @@ def sums_of_gradients(
     data_grad: Array | None,
     is_given: bool,
 ) -> Array:
-    """As `operad_normalization.standardize.sums_of_gradients`."""
+    """`operad_normalization.standardize.sums_of_gradients` with compiled loops."""
     arrays = (output_grad, data) if data_grad is None else (output_grad, data, data_grad)
     segments = _segments(groups, *arrays)
     if segments is None:
@@ -142,7 +142,7 @@ def sums_of_gradients(
         _LOOPS.gradients_by_group(g, x, gain, m, r, is_given, dx, sums, first, last)
 
     _each_part(op_ctx, segments, run_groups)
-    shared = tuple(axis + 1 for axis in range(len(groups.shape)) if axis != groups.place)
+    shared = tuple(axis + 1 for axis in range(len(groups.shape)) if axis != groups.gain_axis)
     return sums.reshape(2, *groups.statistics).sum(shared, keepdims=True)
 
 

@@ -140,7 +140,7 @@ def sums_of_gradients(
     """Write the gradient of the data where it is wanted, and return those of gamma and beta."""
     blocks = groups.blocks(data)
     # A row of sums for each block; one for all where they are cut between gains, and write different parts.
-    has_one = blocks == [WHOLE] or groups.cut == groups.place
+    has_one = blocks == [WHOLE] or groups.cut == groups.gain_axis
     rows = [0] * len(blocks) if has_one else list(range(len(blocks)))
     of_gamma, of_beta = (op_ctx.xp.zeros((max(rows) + 1, *groups.vector), data.dtype) for _ in range(2))
 

@@ -42,7 +42,7 @@ def from_dlpack(dlpack: Any) -> NDArray:
 
 @final
 class _Capsule:
-    """What `__dlpack__` gave, such as MXNet's `to_dlpack_for_read`."""
+    """Wrapper of a capsule from `__dlpack__`, such as MXNet's `to_dlpack_for_read`."""
 
     def __init__(self, capsule: Any) -> None:
         self._capsule = capsule

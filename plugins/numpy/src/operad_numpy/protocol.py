@@ -53,7 +53,7 @@ _SYMMETRIC: Final = {
 
 
 def array_ufunc(array: NDArray, ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: Any) -> Any:
-    """What `ufunc` gives of `inputs`, one of which is `array`, and none another array or scalar of NumPy's.
+    """Apply `ufunc` to `inputs`, one of which is `array`, and none another array or scalar of NumPy's.
 
     Raises:
         ArgumentError: No operator computes it; a TypeError, too.
@@ -84,7 +84,7 @@ def _check_rounding(what: str, ufunc: np.ufunc, array: NDArray) -> None:
 
 
 def array_function(array: NDArray, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
-    """What a function of NumPy gives, one of whose arguments is `array`; by the entry point of its name.
+    """Call operad's function of the same name as NumPy's `function`; one of the arguments is `array`.
 
     Raises:
         ArgumentError: No operator computes it, or not with these arguments; a TypeError, too.

@@ -58,11 +58,11 @@ def split(ary: NDArray, indices_or_sections: Any, axis: int = 0) -> list[NDArray
         if indices_or_sections < 1 or length % indices_or_sections:
             raise ShapeError(f"numpy.split: an axis of {length} has no {indices_or_sections} equal parts")
         step = length // indices_or_sections
-        places = [step * number for number in range(indices_or_sections)]
+        positions = [step * number for number in range(indices_or_sections)]
     else:
-        given = [place + length if place < 0 else place for place in indices_or_sections]
-        places = [0, *(min(max(place, 0), length) for place in given)]
-    found = nd._split_v2(ary, indices=tuple(places), axis=axis)
+        given = [position + length if position < 0 else position for position in indices_or_sections]
+        positions = [0, *(min(max(position, 0), length) for position in given)]
+    found = nd._split_v2(ary, indices=tuple(positions), axis=axis)
     return list(found) if isinstance(found, (list, tuple)) else [found]
 
 

@@ -102,5 +102,5 @@ class Nadam(Optimizer):
         weight -= self._get_lr(index) * (of_gradient * grad + of_average * first) / root
 
     def _share(self, count: int) -> float:
-        """How much of the average counts at an update."""
+        """Share of the average that counts at an update."""
         return float(self.beta1 * (1 - 0.5 * 0.96 ** (count * self.schedule_decay)))

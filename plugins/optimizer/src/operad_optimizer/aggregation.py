@@ -1,4 +1,4 @@
-"""What optimizers need that move several weights in one operator call."""
+"""Size and order of arrays for optimizers that move several weights in one operator call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from operad.config import settings
 
 
 def aggregation_size(default: int) -> int:
-    """How many weights one call moves: as the environment says, else `default`."""
+    """Number of weights that one call moves: as the environment says, else `default`."""
     found = settings().optimizer_aggregation_size
     return default if found is None else found
 

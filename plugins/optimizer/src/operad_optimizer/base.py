@@ -1,4 +1,4 @@
-"""What optimizers have in common: rates, multipliers, counts, precision.
+"""Base of optimizers: rates, multipliers, counts, precision.
 
 An optimizer says how one weight moves; an `Updater` keeps the states of all weights. Weights are known
 by an index, which is a number or a name.
@@ -22,7 +22,7 @@ from operad_sdk import ParamError
 
 Index = int | str
 State = Any
-"""What an optimizer keeps of one weight: None, an array, or a tuple of states."""
+"""State that an optimizer keeps of one weight: None, an array, or a tuple of states."""
 
 C = TypeVar("C", bound="type[Optimizer]")
 
@@ -133,7 +133,7 @@ class Optimizer(metaclass=Suggesting):
         self.wd_mult.update(args_wd_mult)
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """What is kept of a weight, at the beginning; None: nothing."""
+        """State of a weight at the beginning; None: there is none."""
         return None
 
     def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:
@@ -264,7 +264,7 @@ class Optimizer(metaclass=Suggesting):
         return {"wd": self._get_wd(index), **self.common_of_several()}
 
     def common_of_several(self) -> dict[str, float]:
-        """Those that operators on several weights have once for all of them."""
+        """Parameters that operators on several weights have once for all of them."""
         given = {"rescale_grad": self.rescale_grad}
         if self.clip_gradient is not None:
             given["clip_gradient"] = self.clip_gradient

@@ -26,7 +26,7 @@ class Registered(Generic[T]):
 
     @property
     def classes(self) -> Mapping[str, type[T]]:
-        """What is known, by names in lower case; a view that follows."""
+        """Registered classes by names in lower case; a view that follows."""
         return MappingProxyType(self._classes)
 
     def add(self, cls: type[T], *names: str) -> None:

@@ -38,7 +38,7 @@ def dump_states(states: Mapping[Any, Any], counts: Mapping[str, Any]) -> bytes:
 
 
 def load_states(content: bytes) -> tuple[dict[Any, Any], dict[str, Any]]:
-    """What `dump_states` was given.
+    """States that `dump_states` was given.
 
     Raises:
         FormatError: `content` is not what it makes.

@@ -1,4 +1,4 @@
-"""What a program notes of itself, beside the operations that ran meanwhile.
+"""Annotations that a program records, beside the operations that ran meanwhile.
 
     domain = od.profiler.Domain("training")
     with domain.new_task("epoch"):

@@ -40,7 +40,7 @@ class Row:
         self.own_s[thread] = self.own_s.get(thread, 0.0) + span.own_s
 
     def figures(self) -> dict[str, float]:
-        """How often, and the times in milliseconds."""
+        """Number of runs, and their times in milliseconds."""
         total = sum(self._each_s) * 1e3
         return {
             "count": len(self._each_s),
@@ -100,7 +100,7 @@ class NodeTable:
         return {thread: max(0.0, self._window_s - busy_s) for thread, busy_s in self.busy_s.items()}
 
     def text(self) -> str:
-        """As a table."""
+        """Text of the table."""
         names = ", ".join(f"[{number}] {thread.name}" for number, thread in enumerate(self.threads))
         lines = [[*_TITLES, *[f"[{number}] %" for number in range(len(self.threads))]]]
         for row in self.rows:

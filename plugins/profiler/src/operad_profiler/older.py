@@ -1,4 +1,4 @@
-"""What the profiler's functions were called before MXNet 1.2; programs of that time call them so."""
+"""Names of the profiler's functions before MXNet 1.2, for programs of that time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is recorded, and when.
+"""Recording of operations, nodes and annotations: its start, its end, and the records.
 
 Source: python/mxnet/profiler.py. Differs: operations of the engine, nodes of bound graphs and of recorded
 backward passes, and a program's own annotations are recorded, and nothing else; so what MXNet lets one
@@ -95,9 +95,9 @@ moments: Final[list[Moment]] = []
 _windows: Final[list[tuple[float, float]]] = []
 """The times, from and to, in which was recorded; without the one that is open."""
 _open_since_s: Final[list[float]] = []
-"""Since when is recorded; empty: nothing is. Emptied by one `pop`, so that one thread ends recording."""
+"""Start of the open recording; empty: there is none. Emptied by one `pop`, so that one thread ends it."""
 _count: Final = {"events": 0}
-"""How many operations and nodes were recorded; threads that count at once may lose a few."""
+"""Number of recorded operations and nodes; threads that count at once may lose a few."""
 
 
 def set_config(**kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""Who used each thread's time: operations, the nodes inside them, and whatever runs inside a node.
+"""Shares of each thread's time: operations, the nodes inside them, and whatever runs inside a node.
 
 A node's operator may run operations of its own, and these may be graphs with nodes. So time belongs to the
 span that began last among those that are open: its *own* time. Own times and idle time add up to the window.

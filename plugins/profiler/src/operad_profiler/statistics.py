@@ -1,4 +1,4 @@
-"""What was recorded as tables: a line for each name, and a line for each node with the shares of threads."""
+"""Tables of the records: a line for each name, and one for each node with the shares of threads."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def dumps(reset: bool = False, format: str = "table", sort_by: str = "total", as
 
 
 def _json(by_name: dict[str, dict[str, Figures]], nodes: NodeTable) -> str:
-    """In MXNet's structure, with the nodes and threads beside it."""
+    """JSON in MXNet's structure, with the nodes and threads beside it."""
     found: dict[str, Any] = {
         "Time": {
             category: {

@@ -1,4 +1,4 @@
-"""What was recorded as a file in Chrome's trace format, for `chrome://tracing` or ui.perfetto.dev."""
+"""File of the records in Chrome's trace format, for `chrome://tracing` or ui.perfetto.dev."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from operad.errors import FormatError
 from operad.files import read_bytes, write_atomically
 
 SUFFIX: Final = ".crc"
-"""What the sidecar's name has behind that of the record file."""
+"""Suffix of the sidecar's name behind that of the record file."""
 
 _MARK: Final = b"operadC1"
 _HEAD: Final = struct.Struct("<8sQQ")
@@ -46,7 +46,7 @@ def write_checksums(path: str, offsets: Sequence[int], sums: Sequence[int], size
 
 @final
 class Checksums:
-    """What a sidecar says of a record file."""
+    """Content of the sidecar of a record file."""
 
     def __init__(
         self, path: str, offsets: np.ndarray[Any, Any], sums: np.ndarray[Any, Any], size: int
@@ -55,7 +55,7 @@ class Checksums:
 
     @classmethod
     def of(cls, path: str) -> Checksums:
-        """Of the record file `path`.
+        """Checksums of the record file `path`.
 
         Raises:
             FormatError: There is no sidecar, or it is damaged.
@@ -106,6 +106,6 @@ class Checksums:
             )
 
     def next_offset(self, offset: int) -> int:
-        """Of the first record at `offset` or behind it; the bytes of the whole file where there is none."""
+        """Offset of the first record at `offset` or behind it; the file's size where there is none."""
         number = int(np.searchsorted(self._offsets, offset))
         return self._size if number == len(self._offsets) else int(self._offsets[number])

@@ -29,12 +29,12 @@ class Cursor:
         file: What to read.
         on_error: What becomes of a damaged record: `raise`, at every read until something else is sought; or
             `skip` it and go on with the next record.
-        skip_limit: How many damaged places to skip before raising; None: any number.
+        skip_limit: How many damaged positions to skip before raising; None: any number.
         start: The offset of the first record.
         stop: Records that begin here or behind are not read; None: the end of the file.
     Attributes:
         file: As given.
-        skipped: What was wrong at each place that was skipped.
+        skipped: What was wrong at each position that was skipped.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Cursor:
         return self._read()
 
     def _read(self) -> bytes | None:
-        """As `read`, whatever stands there."""
+        """Read the next record slowly, and treat damage as `on_error` says."""
         while self._at < self._stop:
             at = self._at
             try:

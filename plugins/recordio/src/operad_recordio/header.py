@@ -1,4 +1,4 @@
-"""What stands before an image in a record: flag, labels and two numbers.
+"""Header before an image in a record: flag, labels and two numbers.
 
     image payload := flag u32, label f32, id u64, id2 u64 | flag labels f32, where flag > 0 | the image
 
@@ -19,7 +19,7 @@ import numpy as np
 from operad.errors import ArgumentError, FormatError, ParamError
 
 IRHeader = namedtuple("HEADER", ["flag", "label", "id", "id2"])  # type: ignore[name-match]  # MXNet's name
-"""Of an image record: `flag` (the number of labels where there are several, or any), `label` (a number,
+"""Header of an image record: `flag` (the number of labels if there are several, or any), `label` (a number,
 or an array of them), `id`, and `id2`, which is 0."""
 
 _FORMAT: Final = struct.Struct("<IfQQ")

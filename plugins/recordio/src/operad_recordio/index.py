@@ -17,7 +17,7 @@ from operad_recordio.cursor import Cursor
 from operad_recordio.record_file import RecordFile
 
 _MOST_BYTES: Final = 1 << 63
-"""That a file can have."""
+"""Limit of a file's size."""
 
 
 def read_index(path: str, key_type: Callable[[str], Any]) -> Iterator[tuple[Any, int]]:

@@ -38,7 +38,7 @@ class RecordPart:
         files: The opened files.
         spans: Of each file the first byte at which a record of this part may begin, and the byte behind the
             last one.
-        skipped: What was wrong at each place that the last iteration has passed over.
+        skipped: What was wrong at each position that the last iteration has passed over.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class RecordPart:
         return PartReader(spans, self._on_error, self._skip_limit, self.skipped)
 
     def offsets(self) -> list[np.ndarray[Any, Any]]:
-        """Of each file the offsets, in bytes, at which the records of this part begin.
+        """Offsets in each file, in bytes, at which the records of this part begin.
 
         Heads are read and payloads are not. Where a head is damaged the next one is looked for.
         """
@@ -98,7 +98,7 @@ class PartReader(Iterator[bytes]):
         spans: Files, each with the first byte at which a record may begin, and the byte behind the last one.
         on_error: As of `RecordPart`.
         skip_limit: Likewise.
-        skipped: Gets what was wrong at each place that is passed over.
+        skipped: Gets what was wrong at each position that is passed over.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class PartReader(Iterator[bytes]):
         return payload
 
     def state_dict(self) -> dict[str, Any]:
-        """Where it is, for `load_state_dict` of an iterator over the same part of the same files."""
+        """Position, for `load_state_dict` of an iterator over the same part of the same files."""
         offset = None if self._cursor is None else self._cursor.tell()
         return {"spans": self._lengths(), "number": self._number, "offset": offset}
 

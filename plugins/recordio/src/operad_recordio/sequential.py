@@ -35,7 +35,7 @@ class MXRecordIO:
         checksums: Reading: compare every record with the checksums beside the file, `uri` + ".crc". Writing:
             make them. The file itself is the same either way.
         on_error: What becomes of a damaged record: `raise` an error, or `skip` it.
-        skip_limit: How many damaged places `skip` allows; None: any number.
+        skip_limit: How many damaged positions `skip` allows; None: any number.
     Attributes:
         uri: The path.
         flag: As given.
@@ -158,7 +158,7 @@ class MXRecordIO:
         self._cursor.seek(offset)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where a reader is, for `load_state_dict` of another one of the same file."""
+        """Position of a reader, for `load_state_dict` of another one of the same file."""
         self._require("state_dict", writable=False)
         return {"offset": self._cursor.tell(), "size": self._file.size}
 
@@ -179,7 +179,7 @@ class MXRecordIO:
 
     @property
     def skipped(self) -> list[str]:
-        """What was wrong at each place that `on_error="skip"` has passed over."""
+        """Faults at the positions that `on_error="skip"` has passed over."""
         return [] if self.writable else list(self._cursor.skipped)
 
     def __iter__(self) -> Iterator[bytes]:

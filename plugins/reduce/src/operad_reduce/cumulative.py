@@ -56,7 +56,7 @@ class CumSum(OperatorProperty):
         return as_dtype("int64") if dtype.kind == "b" else dtype
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As `spec` says, where the axis is there."""
+        """Infer shapes from `spec`, where the axis is there."""
         shape = in_shapes[0]
         if self.axis is not None and shape is not None and not -len(shape) <= self.axis < len(shape):
             raise ShapeError(f"cumsum: a has shape {shape}, which has no axis {self.axis}")

@@ -11,7 +11,7 @@ from operad_sdk import Array, Contract, OperatorProperty, gradient, operator, pa
 
 
 def _norm(data: Array, axis: Any, keepdims: bool, ord: int) -> Array:
-    """By a product with ones, for the contract checks."""
+    """Norm by a product with ones, for the contract checks."""
     return by_rows(lambda rows: (np.abs(rows) ** ord @ np.ones(rows.shape[1])) ** (1 / ord))(
         data, axis, keepdims
     )

@@ -1,4 +1,4 @@
-"""What reductions along axes have in common."""
+"""Declarations of reductions along axes, and references for the contract checks."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def _with_ones(shape: Shape, axis: Any, exclude: bool) -> Shape:
 
 
 def count(shape: Shape, axis: Any, exclude: bool = False) -> int:
-    """How many elements become one."""
+    """Number of elements that become one."""
     return prod(shape[one] for one in axes_of(len(shape), axis, exclude))
 
 
 def by_rows(function: Callable[[Array], Array]) -> Callable[..., Array]:
-    """What the contract checks compare with: a function of rows, whose last axis it reduces.
+    """Reference for the contract checks from a function of rows, whose last axis it reduces.
 
     Args:
         function: Called with (rows, elements that become one).

@@ -20,14 +20,14 @@ class Weights(NamedTuple):
 
     @classmethod
     def of(cls, arrays: Mapping[str, Array], cell: str) -> Self:
-        """Those of `cell` among all arrays of a network by name."""
+        """Arrays of `cell` among all arrays of a network by name."""
         names = ("i2h_weight", "h2h_weight", "h2r_weight", "i2h_bias", "h2h_bias")
         return cls(*(arrays.get(f"{cell}_{name}") for name in names))
 
 
 @final
 class Saved(NamedTuple):
-    """What forward leaves for backward: (steps, batch, units) each; None where a cell has no such thing.
+    """Arrays that forward leaves for backward: (steps, batch, units) each; None where the cell has none.
 
     Attributes:
         gates: After activation, side by side.
@@ -40,7 +40,7 @@ class Saved(NamedTuple):
 
 @final
 class Bounds(NamedTuple):
-    """Where an LSTM's cell states are clipped; `stops_nan`: a NaN becomes the lower bound."""
+    """Bounds of an LSTM's cell states; `stops_nan`: a NaN becomes the lower bound."""
 
     lower: float
     upper: float

@@ -11,7 +11,7 @@ from operad_sdk import OperatorProperty, ParamError, param
 
 
 class RecurrentProperty(OperatorProperty):
-    """What a network consists of. Its cells are the directions of all layers."""
+    """Declaration of a network. Its cells are the directions of all layers."""
 
     state_size = param(int, ge=1, doc="Units of a layer, in each direction.")
     num_layers = param(int, ge=1, doc="How many layers there are.")
@@ -65,7 +65,7 @@ class RecurrentProperty(OperatorProperty):
 
     @property
     def directions(self) -> int:
-        """Of each layer."""
+        """Number of directions of each layer."""
         return 2 if self.bidirectional else 1
 
     @property
@@ -94,13 +94,13 @@ class RecurrentProperty(OperatorProperty):
         return self.layout(0).size
 
     def layout(self, input_size: int) -> PackedLayout:
-        """Where everything lies in `parameters`, for data of so many features."""
+        """Positions of everything in `parameters`, for data of so many features."""
         return PackedLayout(
             self.mode, input_size, self.state_size, self.num_layers, self.bidirectional, self.projection_size
         )
 
     def bounds(self) -> Bounds | None:
-        """Where cell states are clipped; a bound that is not given is infinite."""
+        """Bounds of cell states; a bound that is not given is infinite."""
         lower, upper = self.lstm_state_clip_min, self.lstm_state_clip_max
         if lower is None and upper is None:
             return None

@@ -82,7 +82,7 @@ class GRU(Cell):
         np.multiply(grad, update, out=grad)
 
     def loop(self, inputs: Array, hidden: Array, state: Array | None) -> None:
-        """As `step`, of all."""
+        """Compute all steps in a compiled loop."""
         i2h, h2h, _, *biases = self.weights
         np.matmul(flat(inputs), i2h.T, out=flat(self.gates))
         weight = np.ascontiguousarray(h2h.T)
@@ -96,7 +96,7 @@ class GRU(Cell):
         hidden_grad: Array,
         state_grad: Array | None,
     ) -> None:
-        """As `step_back`, of all."""
+        """Compute all steps back in a compiled loop."""
         LOOPS.gru_steps_back(
             self.gates,
             self.inner,

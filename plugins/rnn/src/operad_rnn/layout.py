@@ -32,7 +32,7 @@ GATES: Final[Mapping[str, tuple[str, ...]]] = {
     "lstm": ("_i", "_f", "_c", "_o"),
     "gru": ("_r", "_z", "_o"),
 }
-"""By mode, what MXNet's unfused cells append to `i2h` and `h2h` for each gate, in the order of the rows."""
+"""Suffixes behind `i2h` and `h2h` for each gate in MXNet's unfused cells, by mode, in the rows' order."""
 
 
 @final
@@ -51,14 +51,14 @@ class Part(NamedTuple):
 
     @property
     def stop(self) -> int:
-        """Where it ends."""
+        """End of the part in `parameters`."""
         return self.start + prod(self.shape)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class PackedLayout:
-    """Where everything lies in the vector `parameters` of an `RNN`.
+    """Positions of everything in the vector `parameters` of an `RNN`.
 
     Attributes:
         mode: `rnn_relu`, `rnn_tanh`, `lstm` or `gru`.

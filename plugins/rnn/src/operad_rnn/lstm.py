@@ -92,7 +92,7 @@ class LSTM(Cell):
         self._kinds.multiply_slope(self.gates[t], self._product, sums.reshape(self._product.shape))
 
     def loop(self, inputs: Array, hidden: Array, state: Array | None) -> None:
-        """As `step`, of all."""
+        """Compute all steps in a compiled loop."""
         i2h, h2h, _, i2h_bias, h2h_bias = self.weights
         np.matmul(flat(inputs), i2h.T, out=flat(self.gates))
         weight, bias = np.ascontiguousarray(h2h.T), i2h_bias + h2h_bias
@@ -106,7 +106,7 @@ class LSTM(Cell):
         hidden_grad: Array,
         state_grad: Array | None,
     ) -> None:
-        """As `step_back`, of all."""
+        """Compute all steps back in a compiled loop."""
         sums, weight = self._sums.reshape(self.gates.shape), self.weights.h2h
         LOOPS.lstm_steps_back(
             self.gates, self.inner, out_grad, sums, weight, state, hidden_grad, state_grad, self.is_reverse

@@ -23,7 +23,7 @@ _CELLS: Final[dict[str, type[Cell]]] = {"rnn_relu": Relu, "rnn_tanh": Tanh, "lst
 
 @final
 class Dropped(NamedTuple):
-    """What a layer sees of the one below: that times `mask`, for each layer but the first, times `scale`."""
+    """Dropout between layers: outputs times `mask`, for each layer but the first, times `scale`."""
 
     mask: Array
     scale: Array
@@ -165,7 +165,7 @@ class Network:
                 out_grad = target
 
     def _inputs(self, layer: int, seen: Array | None) -> Array:
-        """What a layer sees; `seen` is where it is written if something is dropped."""
+        """Inputs of a layer; `seen` is where they are written if something is dropped."""
         if layer == 0:
             return self._data
         outputs = self._outputs[layer - 1]
@@ -188,7 +188,7 @@ class Network:
         )
 
     def _columns(self, direction: int) -> slice:
-        """Where the hidden states of a direction stand among the features of a layer's output."""
+        """Columns of a direction's hidden states among the features of a layer's output."""
         size = self._layout.recurrent_size
         return slice(direction * size, (direction + 1) * size)
 

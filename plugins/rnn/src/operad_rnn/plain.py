@@ -42,7 +42,7 @@ class _Plain(Cell):
         self.multiply_slope(self.out[t], grad, self._sums[t])
 
     def loop(self, inputs: Array, hidden: Array, state: Array | None) -> None:
-        """As `step`, of all."""
+        """Compute all steps in a compiled loop."""
         i2h, h2h, _, i2h_bias, h2h_bias = self.weights
         np.matmul(flat(inputs), i2h.T, out=flat(self.out))
         weight, bias = np.ascontiguousarray(h2h.T), i2h_bias + h2h_bias
@@ -56,7 +56,7 @@ class _Plain(Cell):
         hidden_grad: Array,
         state_grad: Array | None,
     ) -> None:
-        """As `step_back`, of all."""
+        """Compute all steps back in a compiled loop."""
         weight = self.weights.h2h
         LOOPS.plain_steps_back(
             self.out, out_grad, self._sums, weight, hidden_grad, self.is_tanh, self.is_reverse

@@ -95,7 +95,7 @@ class RNN(RecurrentProperty):
     )
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """What forward leaves for backward is single where the rest is half: a GRU's products overflow."""
+        """Infer types; what forward leaves for backward is float32 for float16: a GRU's products overflow."""
         arguments, outputs, states = super().infer_type(in_types)
         common = arguments[0]
         if common is not None:

@@ -17,7 +17,7 @@ from operad_sdk import Array, DType
 
 @final
 class Gates:
-    """Which of the gates are sigmoids.
+    """Activations of gates, some of which are sigmoids.
 
     Args:
         xp: The array module.

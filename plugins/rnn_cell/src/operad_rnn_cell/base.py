@@ -1,4 +1,4 @@
-"""What cells have in common: names, parameters, states, and how steps become a network.
+"""Base of cells: names, parameters, states, and the unrolling of steps to a network.
 
 A cell is called once for each step, with the step's input and the states, and makes symbols; the parameters
 are the same variables at every step. `unroll` calls it for a whole sequence.
@@ -93,7 +93,7 @@ class BaseRNNCell:
 
     @property
     def _gate_names(self) -> Sequence[str]:
-        """What the names of each gate's weights have behind `i2h` and `h2h`."""
+        """Suffixes behind `i2h` and `h2h` in the names of each gate's weights."""
         return ()
 
     def begin_state(self, func: Callable[..., Symbol] = sym.zeros, **kwargs: Any) -> list[Symbol]:
@@ -168,7 +168,7 @@ class BaseRNNCell:
         return arranged(length, outputs, layout, merge_outputs)[0], states
 
     def _next_step(self) -> str:
-        """What names of the next step's nodes begin with."""
+        """Prefix for the names of the next step's nodes."""
         self._counter += 1
         return f"{self._prefix}t{self._counter}_"
 

@@ -84,11 +84,11 @@ class ModifierCell(BaseRNNCell):
             self.base_cell._modified = True
 
     def unpack_weights(self, args: Mapping[str, NDArray]) -> dict[str, NDArray]:
-        """As the other cell does."""
+        """Unpack weights as the other cell does."""
         return self.base_cell.unpack_weights(args)
 
     def pack_weights(self, args: Mapping[str, NDArray]) -> dict[str, NDArray]:
-        """As the other cell does."""
+        """Pack weights as the other cell does."""
         return self.base_cell.pack_weights(args)
 
 

@@ -26,7 +26,7 @@ class _Group(BaseRNNCell):
 
     @property
     def state_info(self) -> list[dict[str, Any]]:
-        """Those of all cells, in order."""
+        """States of all cells, in order."""
         return [info for cell in self._cells for info in cell.state_info]
 
     def begin_state(self, func: Callable[..., Symbol] = sym.zeros, **kwargs: Any) -> list[Symbol]:

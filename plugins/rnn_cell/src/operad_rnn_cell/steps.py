@@ -1,4 +1,4 @@
-"""What one step of a plain, an LSTM or a GRU cell computes, whatever joins the input and the hidden state.
+"""One step of a plain, an LSTM or a GRU cell, whatever joins the input and the hidden state.
 
 Cells of matrices (`cells`) and of convolutions (`convolutional`) say how that is done; the rest is the same.
 
@@ -22,7 +22,7 @@ class GatedCell(BaseRNNCell):
 
     @abstractmethod
     def _joined(self, inputs: Symbol, hidden: Symbol, name: str) -> tuple[Symbol, Symbol]:
-        """What input and hidden state give to all gates."""
+        """Sums for all gates from input and hidden state."""
 
     def _get_activation(self, inputs: Symbol, activation: Any, **kwargs: Any) -> Symbol:
         if isinstance(activation, str):

@@ -1,4 +1,4 @@
-"""Random operators: arrays of draws, multinomial samples, shuffling; and the faces `od.random` and so on.
+"""Random operators: draws, multinomial samples, shuffling; and extension attributes such as `od.random`.
 
 Each family is a module of its own, imported when one of its operators is first used.
 """

@@ -108,7 +108,7 @@ def negative_binomial(
     out: NDArray | None = None,
     **named: Any,
 ) -> NDArray:
-    """How many trials fail before `k` succeed, each with probability `p`."""
+    """Numbers of trials that fail before `k` succeed, each with probability `p`."""
     return _drawn("negative_binomial", {"k": k, "p": p}, shape, dtype, ctx, out, named)
 
 

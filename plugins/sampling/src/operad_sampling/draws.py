@@ -66,7 +66,7 @@ def fill_poisson(generator: Any, out: Array, lam: Value) -> None:
 
 
 def fill_negative_binomial(generator: Any, out: Array, k: Value, p: Value) -> None:
-    """How many failures come before success number `k`: a Poisson count of mean `g (1 - p) / p`.
+    """Fill with numbers of failures before success number `k`: Poisson counts of mean `g (1 - p) / p`.
 
     `g` has the gamma distribution of shape `k`, which extends the count to any real `k`.
     """

@@ -1,4 +1,4 @@
-"""What the functions of `od.nd.random` and `od.sym.random` have in common: choosing the operator.
+"""Choice of the operator, for the functions of `od.nd.random` and `od.sym.random`.
 
 Where the distribution's parameters are numbers the operator is `_random_normal`, where they are arrays or
 symbols it is `_sample_normal`.

@@ -1,4 +1,4 @@
-"""What the operators of one distribution have in common, as a record; and the records.
+"""Record of the operators of one distribution; and the records.
 
 A distribution has three operators: of numbers (`_random_normal`), of numbers in the shape of an array
 (`_random_normal_like`), and of arrays of parameters (`_sample_normal`).

@@ -34,7 +34,7 @@ _CLASSES: Final = {
     "int32": 1 << 31,
     "uint8": 1 << 8,
 }
-"""How many classes an element type can number."""
+"""Number of classes that an element type can count."""
 
 
 def _drawn(batch: Shape, shape: Shape) -> Shape:
@@ -99,7 +99,7 @@ class SampleMultinomial(OperatorProperty):
         return "data:(*B, K) -> output:dtype(*drawn(B, shape))"
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """As the line says; there is a class to draw, and the output's type can number all."""
+        """Infer shapes from the shape line; there is a class to draw, and the output's type holds all."""
         inferred = super().infer_shape(in_shapes)
         classes = (inferred[0][0] or (None,))[-1]
         if classes == 0:
@@ -117,11 +117,11 @@ class SampleMultinomial(OperatorProperty):
         sums = np.cumsum(rows, axis=1, dtype=np.float64)
         _check_rows(self.name, rows, sums[:, -1])
         draws = op_ctx.requested[0].generator.random((len(rows), prod(self.shape)))
-        places = _first_above(sums, draws * sums[:, -1:])
-        classes = places.reshape(_drawn(data.shape[:-1], self.shape)).astype(self.dtype)
+        positions = _first_above(sums, draws * sums[:, -1:])
+        classes = positions.reshape(_drawn(data.shape[:-1], self.shape)).astype(self.dtype)
         if not self.get_prob:
             return classes
-        return classes, np.log(np.take_along_axis(rows, places, 1)).reshape(classes.shape)
+        return classes, np.log(np.take_along_axis(rows, positions, 1)).reshape(classes.shape)
 
     @gradient(accumulate=True, when=lambda prop: prop.get_prob)
     def data_grad(
@@ -130,10 +130,10 @@ class SampleMultinomial(OperatorProperty):
         """`d log p / dp = 1 / p` for the class of each draw, and 0 for the others."""
         count = prod(data.shape[:-1])
         rows, target = data.reshape(count, data.shape[-1]), data_grad.reshape(count, data.shape[-1])
-        places = output0.astype(np.intp).reshape(count, output0.size // max(count, 1))
+        positions = output0.astype(np.intp).reshape(count, output0.size // max(count, 1))
         numbers = op_ctx.xp.arange(count)[:, None]
-        slopes = output1_grad.reshape(places.shape) / rows[numbers, places]
-        op_ctx.xp.add.at(target, (numbers, places), slopes)
+        slopes = output1_grad.reshape(positions.shape) / rows[numbers, positions]
+        op_ctx.xp.add.at(target, (numbers, positions), slopes)
         if not data_grad.flags.c_contiguous:
             data_grad[...] = target.reshape(data_grad.shape)
 

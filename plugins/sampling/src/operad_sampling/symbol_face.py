@@ -60,7 +60,7 @@ def poisson(lam: Number = 1, shape: Shape = None, dtype: Any = None, **named: An
 def negative_binomial(
     k: Number = 1, p: Number = 1, shape: Shape = None, dtype: Any = None, **named: Any
 ) -> Symbol:
-    """How many trials fail before `k` succeed, each with probability `p`."""
+    """Numbers of trials that fail before `k` succeed, each with probability `p`."""
     return _drawn("negative_binomial", {"k": k, "p": p}, shape, dtype, named)
 
 

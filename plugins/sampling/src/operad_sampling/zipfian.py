@@ -21,7 +21,7 @@ from operad_sdk import (
 )
 
 _MORE: Final = 16
-"""How many more are drawn at a time than are still to be found."""
+"""Number drawn at a time beyond those that are still to be found."""
 
 
 @operator("_sample_unique_zipfian")

@@ -1,4 +1,4 @@
-"""What the three operators share: two layouts, and lengths of any type of numbers."""
+"""Base of the three operators: two layouts, and lengths of any type of numbers."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def steps_first(array: Array, axis: int) -> Array:
 
 
 def counts(sequence_length: Array, steps: int) -> Array:
-    """How many steps of each sequence count, as whole numbers from 0 to `steps`."""
+    """Number of steps of each sequence that count, as whole numbers from 0 to `steps`."""
     with np.errstate(invalid="ignore"):  # NaN is no length, and clipped like any other number
         whole = sequence_length.astype(np.int64)
     return np.clip(whole, 0, steps)
 
 
 def is_beyond(xp: Any, sequence_length: Array, data: Array, axis: int) -> Array:
-    """Which steps lie beyond the ends of their sequences; shaped to broadcast to `data`."""
+    """Mask of the steps beyond the ends of their sequences; shaped to broadcast to `data`."""
     steps = data.shape[axis]
     beyond = xp.arange(steps)[:, None] >= counts(sequence_length, steps)
     return steps_first(beyond, axis)[(..., *(None,) * (data.ndim - 2))]

@@ -15,9 +15,9 @@ def _last(data: Array, *sequence_length: Array, axis: int) -> Array:
     sequences = np.moveaxis(data, axis, 1)
     lengths = sequence_length[0] if sequence_length else np.full(len(sequences), sequences.shape[1])
     output = np.zeros((len(sequences), *sequences.shape[2:]))
-    for place, length in enumerate(lengths):
+    for position, length in enumerate(lengths):
         if length >= 1:
-            output[place] = sequences[place, int(length) - 1]
+            output[position] = sequences[position, int(length) - 1]
     return output
 
 
@@ -54,7 +54,7 @@ class SequenceLast(OperatorProperty):
         if data.shape[axis] == 0:
             output[...] = 0
             return
-        step, is_none = _places(op_ctx.xp, data, sequence_length, axis)
+        step, is_none = _positions(op_ctx.xp, data, sequence_length, axis)
         output[...] = steps_first(data, axis)[step]
         if is_none is not None:
             output[is_none] = 0
@@ -66,13 +66,13 @@ class SequenceLast(OperatorProperty):
         data_grad[...] = 0
         if data_grad.shape[axis] == 0:
             return
-        step, is_none = _places(op_ctx.xp, data_grad, sequence_length, axis)
+        step, is_none = _positions(op_ctx.xp, data_grad, sequence_length, axis)
         if is_none is not None:
             output_grad = np.where(is_none[(..., *(None,) * (output_grad.ndim - 1))], 0, output_grad)
         steps_first(data_grad, axis)[step] = output_grad
 
 
-def _places(xp: Any, data: Array, sequence_length: Array | None, axis: int) -> tuple[Any, Array | None]:
+def _positions(xp: Any, data: Array, sequence_length: Array | None, axis: int) -> tuple[Any, Array | None]:
     """The index of the last steps where the steps come first, and which sequences have none."""
     if sequence_length is None:
         return -1, None

@@ -26,8 +26,8 @@ def _masked(data: Array, *sequence_length: Array, value: float, axis: int) -> Ar
     """One sequence at a time."""
     output = np.array(data)
     for lengths in sequence_length:
-        for place, length in enumerate(lengths):
-            sequence = output[place] if axis == 1 else output[:, place]
+        for position, length in enumerate(lengths):
+            sequence = output[position] if axis == 1 else output[:, position]
             sequence[int(length) :] = value
     return output
 

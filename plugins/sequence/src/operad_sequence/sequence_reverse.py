@@ -13,8 +13,8 @@ def _reversed(data: Array, *sequence_length: Array) -> Array:
     if not sequence_length:
         return data[::-1]
     output = np.array(data)
-    for place, length in enumerate(sequence_length[0]):
-        output[: int(length), place] = data[: int(length), place][::-1]
+    for position, length in enumerate(sequence_length[0]):
+        output[: int(length), position] = data[: int(length), position][::-1]
     return output
 
 
@@ -53,7 +53,7 @@ class SequenceReverse(OperatorProperty):
     def data_grad(
         output_grad: Array, op_ctx: OpContext, sequence_length: Array | None, data_grad: Array
     ) -> None:
-        """The same once more: reversal is its own inverse, and moves each element to one place."""
+        """The same once more: reversal is its own inverse, and moves each element to one position."""
         _reverse(op_ctx, output_grad, sequence_length, data_grad)
 
 
@@ -62,6 +62,6 @@ def _reverse(op_ctx: OpContext, steps: Array, sequence_length: Array | None, out
         out[...] = steps[::-1]
         return
     xp, (count, batch) = op_ctx.xp, steps.shape[:2]
-    place, length = xp.arange(count)[:, None], counts(sequence_length, count)
-    source = np.where(place < length, length - 1 - place, place)
+    position, length = xp.arange(count)[:, None], counts(sequence_length, count)
+    source = np.where(position < length, length - 1 - position, position)
     out[...] = steps[source, xp.arange(batch)]

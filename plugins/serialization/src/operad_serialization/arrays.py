@@ -42,7 +42,7 @@ _V2_MAGIC: Final = 0xF993FAC9
 _NUMPY_SHAPE_MAGIC: Final = 0xF993FACA
 _MAX_NDIM: Final = 32
 _BYTES_OF_AN_ARRAY: Final = 1280
-"""That an array takes beside its elements, which a file can have none of."""
+"""Bytes that an array takes beside its elements, which a file can have none of."""
 
 
 @boundary

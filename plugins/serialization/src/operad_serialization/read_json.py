@@ -26,10 +26,10 @@ from operad.operator import MOST_TENSORS, OperatorProperty, check_argument_count
 T = TypeVar("T")
 
 _UNCHECKED_COUNT: Final = 1024
-"""So many inputs' names an operator may make before they are compared with the file."""
+"""Most names of inputs that an operator may make before they are compared with the file."""
 
 _LISTED: Final = 20
-"""How many inputs' names a message lists."""
+"""Most names of inputs that a message lists."""
 
 _SHOWN: Final = 60
 """Characters of a wrong value that a message shows."""
@@ -185,8 +185,8 @@ class _Reader:
             expected = ", ".join([*arguments, *states][:_LISTED])
             more = ", ..." if len(arguments) + len(states) > _LISTED else ""
             raise FormatError(f"{where}: {op_name} has {len(inputs)} input(s), expected {expected}{more}")
-        elif (places := op.input_places()) is not None:
-            inputs = [inputs[place] for place in places]
+        elif (positions := op.input_places()) is not None:
+            inputs = [inputs[position] for position in positions]
         return OpNode(op, name, inputs, _hand_down(_mirrored(attrs, declared), arguments, inputs))
 
 
@@ -211,7 +211,7 @@ _FLATTENING: Final = ("argmax", "argmin")
 """Operators whose axis of -1 meant all elements before MXNet 0.9.5, and has meant the last axis since."""
 
 _FIRST_VERSION: Final = 800
-"""Of files that do not name theirs."""
+"""Version of files that do not name theirs."""
 
 
 def _version(document: Any) -> int:
@@ -224,7 +224,7 @@ def _version(document: Any) -> int:
 
 
 _INSERTED: Final = {"_cross_device_copy": "_copy", "_CrossDeviceCopy": "_copy"}
-"""What operators that passes insert compute."""
+"""Operators that compute what the ones inserted by passes do."""
 
 
 def _read_attrs(record: Mapping[str, Any], where: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What symbols and `od.sym` have of files: `symbol.save`, `sym.load`, and the like.
+"""Functions of symbols and `od.sym` for files: `symbol.save`, `sym.load`, and the like.
 
 Source: Symbol, python/mxnet/symbol/symbol.py.
 """

@@ -63,8 +63,8 @@ def _node_record(node: Node, ids: Mapping[Node, int], versions: Counter[Node]) -
 
 
 def _in_call_order(node: Node) -> list[Entry]:
-    places = node.op.input_places() if isinstance(node, OpNode) else None
-    if places is None:
+    positions = node.op.input_places() if isinstance(node, OpNode) else None
+    if positions is None:
         return node.inputs
-    ordered = dict(zip(places, node.inputs, strict=True))
-    return [ordered[place] for place in range(len(places))]
+    ordered = dict(zip(positions, node.inputs, strict=True))
+    return [ordered[position] for position in range(len(positions))]

@@ -61,7 +61,7 @@ def _split(length: int, parts: list[int], shape: Shape) -> list[int]:
 
 
 def _filled(found: list[int], size: int) -> list[int]:
-    """What remains in the place of -1."""
+    """Shape with the length that remains in place of -1."""
     if -1 not in found:
         return found
     known = prod(length for length in found if length != -1)

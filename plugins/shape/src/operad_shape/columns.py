@@ -26,7 +26,7 @@ _WINDOW: Final[Any] = (
 
 
 def _counts(size: Shape, kernel: Shape, stride: Shape, dilate: Shape, pad: Shape) -> Shape:
-    """How many blocks there are along each axis of images of `size`."""
+    """Numbers of blocks along each axis of images of `size`."""
     if len(size) != len(kernel):
         raise ShapeError(
             f"kernel={kernel} must have as many numbers as the images' size {size}, output_size or data's "
@@ -42,7 +42,7 @@ def _counts(size: Shape, kernel: Shape, stride: Shape, dilate: Shape, pad: Shape
 
 
 def _number(*window: Shape) -> Shape:
-    """How many blocks there are, as the one axis of that length."""
+    """Number of blocks, as the one axis of that length."""
     return (prod(_counts(*window)),)
 
 

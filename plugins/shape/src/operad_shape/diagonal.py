@@ -11,7 +11,7 @@ from operad_shape.rearrange import normal_axis
 
 
 def _reference(data: Array, k: int, axis1: int, axis2: int) -> Array:
-    """By NumPy's own functions of that name, for the contract checks."""
+    """Diagonal by NumPy's own functions of that name, for the contract checks."""
     return np.diag(data, k) if data.ndim == 1 else np.diagonal(data, k, axis1, axis2)
 
 
@@ -54,19 +54,19 @@ class diag(OperatorProperty):
             output[...] = data.diagonal(k, axis1, axis2)
         else:
             output[...] = 0
-            output[_places(k, len(data))] = data
+            output[_positions(k, len(data))] = data
 
     def data_grad(output_grad: Array, k: int, axis1: int, axis2: int, data_grad: Array) -> None:
         """`d/d data`: the diagonal of `output_grad`, or `output_grad` on the diagonal and else 0."""
         if data_grad.ndim == 1:
-            data_grad[...] = output_grad[_places(k, len(data_grad))]
+            data_grad[...] = output_grad[_positions(k, len(data_grad))]
         else:
             data_grad[...] = 0
             matrices = np.moveaxis(data_grad, (axis1, axis2), (-2, -1))
-            matrices[(..., *_places(k, output_grad.shape[-1]))] = output_grad
+            matrices[(..., *_positions(k, output_grad.shape[-1]))] = output_grad
 
 
-def _places(k: int, length: int) -> tuple[Any, Any]:
+def _positions(k: int, length: int) -> tuple[Any, Any]:
     """Row and column numbers of the diagonal's elements, as lists, which index arrays of any device."""
     first_row, first_column = max(-k, 0), max(k, 0)
     return list(range(first_row, first_row + length)), list(range(first_column, first_column + length))

@@ -85,7 +85,7 @@ class Concat(OperatorProperty):
         ]  # fmt: skip
 
     def forward(arg: Arrays, dim: int, output: Array) -> None:
-        """Copy every array to its place."""
+        """Copy every array to its position."""
         np.concatenate(arg, dim, out=output)
 
     def backward(output_grad: Array, dim: int, arg_grad: Arrays, wanted: frozenset[str]) -> None:
@@ -98,8 +98,8 @@ class Concat(OperatorProperty):
 
 
 def _stacked(shape: Shape, axis: int, num_args: int) -> Shape:
-    place = normal_axis(axis, len(shape) + 1)
-    return (*shape[:place], num_args, *shape[place:])
+    position = normal_axis(axis, len(shape) + 1)
+    return (*shape[:position], num_args, *shape[position:])
 
 
 @operator("stack")
@@ -127,7 +127,7 @@ class stack(OperatorProperty):
     contract = Contract(reference=lambda *arrays, axis: np.stack(arrays, axis))
 
     def forward(arg: Arrays, axis: int, output: Array) -> None:
-        """Copy every array to its place."""
+        """Copy every array to its position."""
         np.stack(arg, axis, out=output)
 
     def backward(output_grad: Array, axis: int) -> tuple[Array, ...]:

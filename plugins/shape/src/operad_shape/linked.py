@@ -9,7 +9,7 @@ from math import prod
 from operad_sdk import InferredShapes, OperatorProperty, PartialShape, unify_shapes
 
 Link = tuple[int, int] | int | None
-"""What an axis of the output is: an axis of the data and how often the output's length goes into it, a
+"""Link of an output's axis: an axis of the data and how often the output's length goes into it, a
 length of its own, or nothing that a shape with unknown axes would tell."""
 
 
@@ -20,12 +20,12 @@ class LinkedAxes(OperatorProperty):
     """
 
     def added_axes(self) -> int:
-        """How many axes the outputs have beyond those of the data."""
+        """Number of axes of the outputs beyond those of the data."""
         return 0
 
     @abstractmethod
     def links(self, rank: int) -> Sequence[Link]:
-        """Where each axis of an output comes from, for data of `rank` axes."""
+        """Link of each axis of an output, for data of `rank` axes."""
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """The outputs' shapes, as far as the data's says."""

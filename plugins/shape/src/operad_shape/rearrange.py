@@ -1,4 +1,4 @@
-"""What operators that only move elements have in common."""
+"""Axes counted from the front, for operators that only move elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the contract checks compare with, parts by index lists and blocks by windows."""
+"""References for the contract checks, parts by index lists and blocks by windows."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def contract_of_part(reference: Callable[..., Array]) -> Contract:
 
 
 def with_part(lhs: Array, rhs: Array, begin: Indices, end: Indices, step: Indices) -> Array:
-    """A copy whose elements at the part's places are those of `rhs`."""
-    places = part(np.arange(lhs.size).reshape(lhs.shape), begin, end, step)
+    """A copy whose elements at the part's positions are those of `rhs`."""
+    positions = part(np.arange(lhs.size).reshape(lhs.shape), begin, end, step)
     out = lhs.flatten()
-    out[places.ravel()] = np.ravel(rhs)
+    out[positions.ravel()] = np.ravel(rhs)
     return out.reshape(lhs.shape)
 
 
 def with_number(data: Array, begin: Indices, end: Indices, step: Indices, scalar: float) -> Array:
-    """A copy with one number at the part's places."""
+    """A copy with one number at the part's positions."""
     return with_part(data, np.full(part(data, begin, end, step).shape, scalar), begin, end, step)
 
 
@@ -69,9 +69,9 @@ def sum_of_blocks(
 ) -> Array:
     """Each element added at the number of its pixel, which is 0 in the padding."""
     numbers = np.arange(1, prod(output_size) + 1).reshape(1, 1, *output_size)
-    places = blocks_as_columns(numbers, kernel, stride, dilate, pad).ravel()
-    rows = data.reshape(-1, places.size) if data.size else np.zeros((0, places.size))
-    sums = [np.bincount(places, row, prod(output_size) + 1)[1:] for row in rows]
+    positions = blocks_as_columns(numbers, kernel, stride, dilate, pad).ravel()
+    rows = data.reshape(-1, positions.size) if data.size else np.zeros((0, positions.size))
+    sums = [np.bincount(positions, row, prod(output_size) + 1)[1:] for row in rows]
     return np.array(sums).reshape(len(data), data.shape[1] // prod(kernel), *output_size)
 
 
@@ -79,16 +79,16 @@ def pixels_from_channels(data: Array, block_size: int) -> Array:
     """Every pixel of a block in turn, from its own channels."""
     n, c, h, w = data.shape
     out = np.zeros((n, c // block_size**2, h * block_size, w * block_size))
-    for place, channels in enumerate(np.split(data, block_size**2, 1)):
-        row, column = divmod(place, block_size)
+    for position, channels in enumerate(np.split(data, block_size**2, 1)):
+        row, column = divmod(position, block_size)
         out[:, :, row::block_size, column::block_size] = channels
     return out
 
 
 def channels_from_pixels(data: Array, block_size: int) -> Array:
-    """The pixels at each place of a block, one place after another."""
-    places = np.ndindex(block_size, block_size)
-    return np.concatenate([data[:, :, i::block_size, j::block_size] for i, j in places], 1)
+    """The pixels at each position of a block, one position after another."""
+    positions = np.ndindex(block_size, block_size)
+    return np.concatenate([data[:, :, i::block_size, j::block_size] for i, j in positions], 1)
 
 
 def partly_like(

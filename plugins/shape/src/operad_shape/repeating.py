@@ -76,8 +76,8 @@ class tile(OperatorProperty):
 def _repeat_folds(shape: Shape, repeats: int, axis: int | None) -> Folds:
     if axis is None:
         return [(1, prod(shape), repeats)]
-    place = normal_axis(axis, len(shape))
-    return [(1, length, repeats if i == place else 1) for i, length in enumerate(shape)]
+    position = normal_axis(axis, len(shape))
+    return [(1, length, repeats if i == position else 1) for i, length in enumerate(shape)]
 
 
 @operator("repeat")

@@ -99,8 +99,8 @@ class Flatten(SameOrder):
 
 
 def _expanded(shape: Shape, axis: int) -> Shape:
-    place = normal_axis(axis, len(shape) + 1)
-    return (*shape[:place], 1, *shape[place:])
+    position = normal_axis(axis, len(shape) + 1)
+    return (*shape[:position], 1, *shape[position:])
 
 
 @operator("expand_dims")
@@ -142,7 +142,7 @@ def _squeezed(shape: Shape, axis: Shape | None) -> Shape:
     for one in removed:
         if shape[one] != 1:
             raise ShapeError(f"axis {one} of data {shape} has length {shape[one]}, expected 1")
-    return tuple(length for place, length in enumerate(shape) if place not in removed) or (1,)
+    return tuple(length for position, length in enumerate(shape) if position not in removed) or (1,)
 
 
 @operator("squeeze")

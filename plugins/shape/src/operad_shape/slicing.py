@@ -101,8 +101,8 @@ def _along(axis: int, ndim: int, begin: int, end: int | None) -> Slices:
 
 def _cut(shape: Shape, axis: int, begin: int, end: int | None) -> Shape:
     slices = _along(axis, len(shape), begin, end)
-    place = len(slices) - 1
-    return (*shape[:place], len(range(shape[place])[begin:end]), *shape[place + 1 :])
+    position = len(slices) - 1
+    return (*shape[:position], len(range(shape[position])[begin:end]), *shape[position + 1 :])
 
 
 @operator("slice_axis")

@@ -44,14 +44,14 @@ def _part(
     shape: Shape, number: int, axis: int, squeeze_axis: bool, sections: int, indices: Shape = ()
 ) -> Shape:
     """The shape of one part."""
-    place = normal_axis(axis, len(shape))
-    begin, end = _bounds(number, shape[place], sections, indices)
+    position = normal_axis(axis, len(shape))
+    begin, end = _bounds(number, shape[position], sections, indices)
     if squeeze_axis and end - begin != 1:
         raise ShapeError(
-            f"squeeze_axis needs parts of length 1, got {end - begin} on axis {place} of data {shape}"
+            f"squeeze_axis needs parts of length 1, got {end - begin} on axis {position} of data {shape}"
         )
     length = () if squeeze_axis else (end - begin,)
-    return (*shape[:place], *length, *shape[place + 1 :])
+    return (*shape[:position], *length, *shape[position + 1 :])
 
 
 def _parts(
@@ -113,18 +113,18 @@ class SliceChannel(LinkedAxes):
 
     def links(self, rank: int) -> Sequence[Link]:
         """The data's axes, the one that is cut in equal parts."""
-        place = normal_axis(self.axis, rank)
-        axes: list[Link] = [(axis, self.num_outputs if axis == place else 1) for axis in range(rank)]
-        return axes[:place] + axes[place + self.squeeze_axis :]
+        position = normal_axis(self.axis, rank)
+        axes: list[Link] = [(axis, self.num_outputs if axis == position else 1) for axis in range(rank)]
+        return axes[:position] + axes[position + self.squeeze_axis :]
 
     def infer_shape_backward(
         self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
     ) -> list[PartialShape]:
-        """What the outputs say; an axis that is squeezed out is as long as there are outputs."""
+        """Infer shapes from the outputs; an axis that is squeezed out is as long as there are outputs."""
         (data,) = super().infer_shape_backward(in_shapes, out_shapes)
         if data is not None and self.squeeze_axis:
-            place = normal_axis(self.axis, len(data))
-            cut = (*[None] * place, self.num_outputs, *[None] * (len(data) - place - 1))
+            position = normal_axis(self.axis, len(data))
+            cut = (*[None] * position, self.num_outputs, *[None] * (len(data) - position - 1))
             data = unify_shapes(data, cut, f"{self.name}: data")
         return [data]
 

@@ -1,4 +1,4 @@
-"""What MXNet's `test_utils` has and this has not, with the reason.
+"""Names of MXNet's `test_utils` that are absent here, with the reason.
 
 Programs may import these names; calling one raises the reason.
 """

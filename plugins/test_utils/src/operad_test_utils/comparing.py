@@ -1,4 +1,4 @@
-"""Whether arrays are equal, almost, or in most places; errors name the place where they are furthest apart.
+"""Whether arrays are equal, almost, or in most positions; errors name where they are furthest apart.
 
 Source: python/mxnet/test_utils.py.
 """
@@ -58,10 +58,10 @@ def assert_almost_equal(
         names: What errors call the two.
         equal_nan: Whether NaN equals NaN.
         use_broadcast: Whether shapes may differ as NumPy broadcasts them.
-        mismatches: The first number: how many places an error lists, the worst first.
+        mismatches: The first number: how many positions an error lists, the worst first.
 
     Raises:
-        AssertionError: They are further apart somewhere; the message begins with the worst place.
+        AssertionError: They are further apart somewhere; the message begins with the worst position.
     """
     assert_almost_equal_with_err(a, b, rtol, atol, 0, names, equal_nan, mismatches, use_broadcast)
 
@@ -117,11 +117,11 @@ def compare_ndarray_tuple(t1: Any, t2: Any, rtol: Tolerance = None, atol: Tolera
 def find_max_violation(
     a: Any, b: Any, rtol: Tolerance = None, atol: Tolerance = None
 ) -> tuple[tuple[int, ...], float]:
-    """The place where two arrays are furthest apart, and the error there in units of the tolerance."""
+    """The position where two arrays are furthest apart, and the error there in units of the tolerance."""
     a, b = plain(a), plain(b)
     violations = _violations(a, b, *get_tols(a, b, rtol, atol), equal_nan=False)
-    place = _worst(violations, 1)[0]
-    return place, float(violations[place])
+    position = _worst(violations, 1)[0]
+    return position, float(violations[position])
 
 
 def locationError(  # noqa: N802 - MXNet's name, as is checkShapes
@@ -131,10 +131,12 @@ def locationError(  # noqa: N802 - MXNet's name, as is checkShapes
     names: Names,
     maxError: bool = False,  # noqa: N803
 ) -> str:
-    """A place of two arrays and what stands there, in words."""
-    place = tuple(int(np.ravel(axis)[0]) for axis in index)
+    """A position of two arrays and what stands there, in words."""
+    position = tuple(int(np.ravel(axis)[0]) for axis in index)
     which = "largest error" if maxError else "error"
-    return f"{which} at {place}: {names[0]} is {plain(a)[place]!s}, {names[1]} is {plain(b)[place]!s}"
+    return (
+        f"{which} at {position}: {names[0]} is {plain(a)[position]!s}, {names[1]} is {plain(b)[position]!s}"
+    )
 
 
 def checkShapes(a: Any, b: Any) -> None:  # noqa: N802
@@ -199,9 +201,9 @@ def _message(
 ) -> str:
     one, other = np.broadcast_arrays(a, b)
     lines = [
-        f"{locationError(one, other, place, names, maxError=not i)}, "
-        f"{violations[place]:.6g} times what is allowed"
-        for i, place in enumerate(_worst(violations, max(1, min(far, listed))))
+        f"{locationError(one, other, position, names, maxError=not i)}, "
+        f"{violations[position]:.6g} times what is allowed"
+        for i, position in enumerate(_worst(violations, max(1, min(far, listed))))
     ]
     relative, absolute = tolerances
     head = (

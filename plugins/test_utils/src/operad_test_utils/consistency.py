@@ -57,7 +57,7 @@ def check_consistency(
         What was compared with, by name.
 
     Raises:
-        AssertionError: There is a difference; the message names device, type, array and place.
+        AssertionError: There is a difference; the message names device, type, array and position.
         ArgumentError: There are fewer than two to compare, or not as many symbols.
     """
     symbols = [sym] * len(ctx_list) if isinstance(sym, Symbol) else list(sym)

@@ -30,8 +30,8 @@ def simple_forward(sym: Symbol, ctx: Context | None = None, is_train: bool = Fal
         is_train: Whether it runs as in training.
         inputs: Values of its arguments.
     """
-    place = ctx or current_context()
-    executor = sym.bind(place, {name: nd.array(value, place) for name, value in inputs.items()})
+    context = ctx or current_context()
+    executor = sym.bind(context, {name: nd.array(value, context) for name, value in inputs.items()})
     outputs = [output.asnumpy() for output in executor.forward(is_train=is_train)]
     return outputs[0] if len(outputs) == 1 else outputs
 
@@ -60,14 +60,14 @@ def check_symbolic_forward(
         dtype: Element type of arguments and states; "asnumpy": that of each value.
 
     Raises:
-        AssertionError: They differ; the message names the output and the place.
+        AssertionError: They differ; the message names the output and the position.
         UnknownParameterError: Names are not those of the symbol.
     """
-    place = ctx or current_context()
+    context = ctx or current_context()
     executor = sym.bind(
-        place,
-        arrays_of(sym.list_arguments(), location, place, dtype, "location"),
-        aux_states=states_of(sym, aux_states, place, dtype),
+        context,
+        arrays_of(sym.list_arguments(), location, context, dtype, "location"),
+        aux_states=states_of(sym, aux_states, context, dtype),
     )
     outputs = executor.forward(is_train=False)
     names = sym.list_outputs()
@@ -111,27 +111,27 @@ def check_symbolic_backward(
         dtype: Element type of arguments and states; "asnumpy": that of each value.
 
     Raises:
-        AssertionError: They differ; the message names the argument and the place.
+        AssertionError: They differ; the message names the argument and the position.
         UnknownParameterError: Names are not those of the symbol.
     """
-    place, names = ctx or current_context(), sym.list_arguments()
-    arguments = arrays_of(names, location, place, dtype, "location")
+    context, names = ctx or current_context(), sym.list_arguments()
+    arguments = arrays_of(names, location, context, dtype, "location")
     wanted = _named("expected", names, expected)
-    before = {name: nd.array(np.random.normal(size=arguments[name].shape), place, arguments[name].dtype)
+    before = {name: nd.array(np.random.normal(size=arguments[name].shape), context, arguments[name].dtype)
               for name in wanted}  # fmt: skip
     requests = _named("grad_req", names, [grad_req] * len(names) if isinstance(grad_req, str) else grad_req)
     executor = sym.bind(
-        place,
+        context,
         arguments,
         {name: array.copy() for name, array in before.items()},
         {name: requests.get(name, "null") if name in wanted else "null" for name in names},
-        states_of(sym, aux_states, place, dtype),
+        states_of(sym, aux_states, context, dtype),
     )
     outputs = executor.forward(is_train=True)
     heads = None if out_grads is None else _named("out_grads", sym.list_outputs(), out_grads)
     executor.backward(
         None if heads is None else [
-            nd.array(heads[name], place, output.dtype)
+            nd.array(heads[name], context, output.dtype)
             for name, output in zip(sym.list_outputs(), outputs, strict=True)
         ]
     )  # fmt: skip
@@ -170,9 +170,9 @@ def check_speed(
     """
     if typ not in ("whole", "forward"):
         raise ParamError(f"check_speed: typ is {typ!r}, expected 'whole' or 'forward'")
-    place = ctx or current_context()
+    context = ctx or current_context()
     shapes = kwargs if location is None else {name: np.shape(value) for name, value in location.items()}
-    executor = sym.simple_bind(place, grad_req=grad_req or "write", **shapes)
+    executor = sym.simple_bind(context, grad_req=grad_req or "write", **shapes)
     for name, array in executor.arg_dict.items():
         array[...] = np.random.normal(size=array.shape) if location is None else location.get(name, 1.0)
 
@@ -191,7 +191,7 @@ def check_speed(
 
 
 def same_symbol_structure(sym1: Symbol, sym2: Symbol) -> bool:
-    """Whether two symbols have the same operators in the same places of their graphs."""
+    """Whether two symbols have the same operators in the same positions of their graphs."""
     one, other = (
         [(node["op"], node["inputs"]) for node in json.loads(sym.tojson())["nodes"]] for sym in (sym1, sym2)
     )

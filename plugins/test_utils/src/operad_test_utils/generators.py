@@ -56,7 +56,7 @@ def gen_buckets_probs_with_ppf(
 def chi_square_check(
     generator: Generator, buckets: Buckets, probs: Sequence[float], nsamples: int = 1000000
 ) -> tuple[float, Array, Array]:
-    """How probable it is that samples of the right distribution are as far off, or further.
+    """Probability that samples of the right distribution are as far off, or further.
 
     Args:
         generator: `generator(n)` gives `n` independent numbers.

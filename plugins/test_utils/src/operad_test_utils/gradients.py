@@ -74,31 +74,31 @@ def check_numeric_gradient(
         dtype: Element type of the gradients that are checked.
 
     Raises:
-        AssertionError: They differ; the message names the argument and the place.
+        AssertionError: They differ; the message names the argument and the position.
         UnknownParameterError: Names are not those of the symbol.
     """
-    place, names = ctx or current_context(), sym.list_arguments()
+    context, names = ctx or current_context(), sym.list_arguments()
     requests = (
         dict(grad_nodes) if isinstance(grad_nodes, Mapping) else dict.fromkeys(grad_nodes or names, "write")
     )
     unknown = [name for name in requests if name not in names]
     if unknown:
         raise UnknownParameterError(f"grad_nodes names {unknown[0]!r}, expected some of {names}")
-    arguments = arrays_of(names, location, place, dtype, "location")
-    states = states_of(sym, aux_states, place, dtype)
+    arguments = arrays_of(names, location, context, dtype, "location")
+    states = states_of(sym, aux_states, context, dtype)
     before = {name: np.random.normal(size=arguments[name].shape).astype(dtype) for name in requests}
     executor = sym.bind(
-        place,
+        context,
         {name: array.copy() for name, array in arguments.items()},
-        {name: nd.array(value, place, dtype) for name, value in before.items()},
+        {name: nd.array(value, context, dtype) for name, value in before.items()},
         {name: requests.get(name, "null") for name in names},
         {name: state.copy() for name, state in (states or {}).items()},
     )
     outputs = executor.forward(is_train=True)
     heads = [np.random.uniform(0.1, 1.1, output.shape).astype(output.dtype) for output in outputs]
-    executor.backward([nd.array(head, place, head.dtype) for head in heads])
+    executor.backward([nd.array(head, context, head.dtype) for head in heads])
 
-    wide, wide_states = _wide(sym, arguments, states, place)
+    wide, wide_states = _wide(sym, arguments, states, context)
 
     def value(moved: Mapping[str, Array]) -> float:
         outputs = _run(wide, moved, wide_states, use_forward_train)

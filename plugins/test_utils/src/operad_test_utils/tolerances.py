@@ -1,4 +1,4 @@
-"""How far results may be apart, by element type.
+"""Tolerances for the difference of results, by element type.
 
 Numbers are those of MXNet 1.9.1. Where two arrays differ in type the coarser one decides.
 

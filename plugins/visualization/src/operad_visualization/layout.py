@@ -1,9 +1,9 @@
-"""Places of a network's nodes in a picture: in layers, with few crossings.
+"""Positions of a network's nodes in a picture: in layers, with few crossings.
 
 A node's layer is the length of the longest path that leads to it; a variable is in the layer before its first
-use. An edge that passes layers gets a place in each. Neighbours then pull on each other: a few sweeps through
-the layers sort each by the mean place of its neighbours, and a few more move nodes there, as far as those
-beside them allow.
+use. An edge that passes layers gets a position in each. Neighbours then pull on each other: a few sweeps
+through the layers sort each by the mean position of its neighbours, and a few more move nodes there, as far
+as those beside them allow.
 
 Source: Sugiyama, Tagawa and Toda, "Methods for visual understanding of hierarchical system structures", 1981.
 """
@@ -24,13 +24,13 @@ _LONGEST: Final = 40
 
 @final
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """Where things are. The first layer is 0; a node is as wide as 1.
+class Drawing:
+    """Positions of nodes and edges. The first layer is 0; a node is as wide as 1.
 
     Attributes:
-        nodes: Place and layer of each node.
-        edges: For each edge, the places and layers that it passes, its ends included.
-        width: The greatest place.
+        nodes: Position and layer of each node.
+        edges: For each edge, the positions and layers that it passes, its ends included.
+        width: The greatest position.
         height: Number of layers.
     """
 
@@ -40,7 +40,7 @@ class Layout:
     height: int
 
 
-def arranged(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
+def arranged(count: int, edges: Sequence[tuple[int, int]]) -> Drawing:
     """The layout of `count` nodes, numbered so that every edge leads to a greater number."""
     layers = _layers(count, edges)
     paths = []
@@ -59,10 +59,10 @@ def arranged(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
             before[other].append(one)
             after[one].append(other)
     widths = [1.0] * count + [_THIN] * (len(layers) - count)
-    places = _places(rows, before, after, widths)
-    points = list(zip(places, layers, strict=True))
-    return Layout(
-        points[:count], [[points[n] for n in path] for path in paths], max(places, default=0.0), len(rows)
+    positions = _positions(rows, before, after, widths)
+    points = list(zip(positions, layers, strict=True))
+    return Drawing(
+        points[:count], [[points[n] for n in path] for path in paths], max(positions, default=0.0), len(rows)
     )
 
 
@@ -80,34 +80,34 @@ def _layers(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
     return layers
 
 
-def _places(
+def _positions(
     rows: list[list[int]],
     before: Sequence[Sequence[int]],
     after: Sequence[Sequence[int]],
     widths: Sequence[float],
 ) -> list[float]:
-    places = [0.0] * len(widths)
+    positions = [0.0] * len(widths)
     for row in rows:
-        _spread(row, [float(i) for i in range(len(row))], widths, places)
+        _spread(row, [float(i) for i in range(len(row))], widths, positions)
     for moves_only in (False, True):
         for sweep in range(_SWEEPS):
             is_down = sweep % 2 == 0
             for row in rows if is_down else reversed(rows):
-                wanted = [_mean(before[n] if is_down else after[n], places, places[n]) for n in row]
+                wanted = [_mean(before[n] if is_down else after[n], positions, positions[n]) for n in row]
                 if not moves_only:
                     order = sorted(range(len(row)), key=wanted.__getitem__)
                     row[:], wanted = [row[i] for i in order], [wanted[i] for i in order]
-                _spread(row, wanted, widths, places)
-    left = min(places, default=0.0)
-    return [place - left for place in places]
+                _spread(row, wanted, widths, positions)
+    left = min(positions, default=0.0)
+    return [position - left for position in positions]
 
 
-def _mean(numbers: Sequence[int], places: Sequence[float], otherwise: float) -> float:
-    return sum(places[number] for number in numbers) / len(numbers) if numbers else otherwise
+def _mean(numbers: Sequence[int], positions: Sequence[float], otherwise: float) -> float:
+    return sum(positions[number] for number in numbers) / len(numbers) if numbers else otherwise
 
 
 def _spread(
-    row: Sequence[int], wanted: Sequence[float], widths: Sequence[float], places: list[float]
+    row: Sequence[int], wanted: Sequence[float], widths: Sequence[float], positions: list[float]
 ) -> None:
     """Put a row's nodes near where they are wanted, in their order, and clear of each other."""
     gaps = [(widths[one] + widths[other]) / 2 for one, other in pairwise(row)]
@@ -117,4 +117,4 @@ def _spread(
     for i in reversed(range(len(gaps))):
         left[i] = min(left[i], left[i + 1] - gaps[i])
     for node, one, other in zip(row, right, left, strict=True):
-        places[node] = (one + other) / 2  # both keep the gaps, and so does their mean
+        positions[node] = (one + other) / 2  # both keep the gaps, and so does their mean

@@ -1,6 +1,6 @@
 """The memory plan of an executor as a picture: buffers over steps.
 
-Each bar is a value: as long as it lives, as high as it is large, at its place in memory. Bars above each
+Each bar is a value: as long as it lives, as high as it is large, at its position in memory. Bars above each
 other are in memory at the same time; one that begins where another ends uses that one's bytes again.
 """
 
@@ -46,17 +46,17 @@ def _bars(plan: Any) -> Iterator[str]:
         yield svg.box(_LEFT, top, _WIDTH, high, "#f4f4f4", f"block {block.id} on {block.ctx}")
         yield svg.text(_LEFT - 6, top + high / 2 + 4, _size(block.size_bytes), 10, "end")
         top += high + _GAP
-    for number, (entry, place) in enumerate(plan.placement.items()):
+    for number, (entry, placement) in enumerate(plan.placement.items()):
         first, last = plan.lifetime(entry)
         tip = (
-            f"{entry.name}: {_size(place.size_bytes)} at {place.offset_bytes}, steps {first} to {last}, "
-            f"{plan.request(entry).name.lower()}"
+            f"{entry.name}: {_size(placement.size_bytes)} at {placement.offset_bytes}, "
+            f"steps {first} to {last}, {plan.request(entry).name.lower()}"
         )
         yield svg.box(
             _LEFT + first * _WIDTH / steps,
-            tops[place.block] + place.offset_bytes * scale,
+            tops[placement.block] + placement.offset_bytes * scale,
             max(1, last - first + 1) * _WIDTH / steps,
-            max(_LEAST, place.size_bytes * scale),
+            max(_LEAST, placement.size_bytes * scale),
             _COLOURS[number % len(_COLOURS)],
             tip,
         )

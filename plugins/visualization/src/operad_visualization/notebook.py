@@ -1,4 +1,4 @@
-"""What notebooks show of arrays and symbols."""
+"""Display of arrays and symbols in notebooks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def symbol_svg(symbol: Symbol) -> str | None:
 
 
 def array_html(array: NDArray) -> str:
-    """Shape, type, place, and the first values, after waiting for them; an array that failed shows why.
+    """Shape, type, context, and the first values, after waiting for them; an array that failed shows why.
 
     No more is copied from the device than what is shown.
     """

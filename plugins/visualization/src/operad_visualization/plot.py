@@ -55,12 +55,12 @@ def plot_network(
     """
     nodes = nodes_of(symbol, shape, dtype)
     shown = [n for n, node in enumerate(nodes) if not (hide_weights and node.looks_learned)]
-    place = {number: i for i, number in enumerate(shown)}
+    position = {number: i for i, number in enumerate(shown)}
     edges = [
-        (place[source], place[number], _flow(nodes[source], output))
+        (position[source], position[number], _flow(nodes[source], output))
         for number in shown
         for source, output in nodes[number].inputs
-        if source in place
+        if source in position
     ]
     return Plot([nodes[n] for n in shown], edges, title, save_format, {**_LOOK, **(node_attrs or {})})
 
@@ -159,8 +159,8 @@ class Plot:
         width = 2 * _MARGIN + layout.width * _ACROSS + _WIDTH
         height = 2 * _MARGIN + max(layout.height - 1, 0) * _DOWN + _HEIGHT
 
-        def point(place: float, layer: int, up: float = 0.0) -> tuple[float, float]:
-            across = _MARGIN + _WIDTH / 2 + place * _ACROSS
+        def point(position: float, layer: int, up: float = 0.0) -> tuple[float, float]:
+            across = _MARGIN + _WIDTH / 2 + position * _ACROSS
             return across, height - _MARGIN - _HEIGHT / 2 - layer * _DOWN - up
 
         parts = []
@@ -170,8 +170,8 @@ class Plot:
             parts.append(svg.line(points, has_arrow=True))
             (ax, ay), (bx, by) = points[:2]
             parts.append(svg.text((ax + bx) / 2 + 4, (ay + by) / 2 + 3, flow, 9, "start") if flow else "")
-        for node, (place, layer) in zip(self._nodes, layout.nodes, strict=True):
-            x, y = point(place, layer)
+        for node, (position, layer) in zip(self._nodes, layout.nodes, strict=True):
+            x, y = point(position, layer)
             is_round = not node.op or self._look["shape"] in ("oval", "ellipse")
             corner = (x - _WIDTH / 2, y - _HEIGHT / 2)
             parts.append(svg.box(*corner, _WIDTH, _HEIGHT, _colour(node), _tip(node), is_round))

@@ -52,7 +52,7 @@ def print_summary(
 def summary(
     symbol: Symbol, line_length: int = 120, positions: Sequence[float] = POSITIONS, **shapes: Any
 ) -> Table:
-    """What `print_summary` prints, as text.
+    """Text that `print_summary` prints.
 
     Args:
         symbol: The network.

@@ -30,11 +30,11 @@ _SIZES: Final[Sequence[Shape]] = (
     (4, 4, 8, 16, 16),
     (64, 64),
 )
-"""What the first argument is tried with where no shape is given: some hundred kilobytes."""
+"""Shapes to try for the first argument where none is given: some hundred kilobytes."""
 _MOST_ELEMENTS: Final = 1 << 21
-"""What outputs may have where no shape is given."""
+"""Most elements that outputs may have where no shape is given."""
 _WORTH_SAYING: Final = 1.2
-"""How many times as fast another kernel has to be, beyond what noise makes."""
+"""Least speed-up at which another kernel is reported as faster; less may be noise."""
 _NOT_KERNELS: Final = ("nd.", "numpy", "backward")
 _TOLERANCES: Final = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-10}
 
@@ -63,7 +63,7 @@ class Timing:
 @final
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """What `operad bench` found.
+    """Result of `operad bench`.
 
     Attributes:
         operator: The operator's name.
@@ -89,7 +89,7 @@ class Benchmark:
         return int(bool(self.problems))
 
     def show(self, page: Page) -> None:
-        """What was computed, whether it agreed, and one row per way to run it."""
+        """Write the call, whether its results agree, and one row per way to run it."""
         given = ", ".join(f"{name}={value}" for name, value in self.params.items())
         page.text(Mark(f"{self.operator}({given})", "name"))
         arrays = zip(self.shapes, self.dtypes, strict=True)
@@ -117,7 +117,7 @@ class Benchmark:
             page.text(line)
 
     def conclusions(self) -> list[str]:
-        """What the times come to: whether the kernel that is chosen is the fastest, and how numpy does."""
+        """Conclusions from the times: whether the chosen kernel is the fastest, and how numpy does."""
         found = []
         kernels = [t for t in self.timings if not t.name.startswith(_NOT_KERNELS)]
         chosen, fastest = kernels[0], min(kernels, key=lambda t: t.median_s)
@@ -239,7 +239,7 @@ def _large_examples(
 
 
 def _compared(call: Call, contestants: Sequence[Contestant]) -> tuple[list[str], list[str]]:
-    """What agrees with the first contestant, and what does not and where."""
+    """Names of the contestants that agree with the first one, and the problems of the others."""
     first, *others = contestants
     first.run()
     wanted = [array.copy() for array in first.outputs()]

@@ -1,4 +1,4 @@
-"""What `operad check` prints: the harness's report, for people and as JSON.
+"""Records that `operad check` prints: the harness's report, for people and as JSON.
 
 The harness needs libraries that are an extra, and a listing must be known without them. So its
 report comes here as plain data, and these records say what is in it.
@@ -128,7 +128,7 @@ class CheckedOperator:
 
     @property
     def causes(self) -> list[CheckOutcome]:
-        """What is red and explained by nothing else, the nearest to a cause first."""
+        """Red outcomes that no other outcome explains, the nearest to a cause first."""
         found = [outcome for outcome in self.outcomes if outcome.status in _RED and not outcome.echo_of]
         return sorted(found, key=lambda outcome: (_RANKS.index(outcome.check_id[0]), outcome.check_id))
 
@@ -145,14 +145,14 @@ class CheckedOperator:
 @final
 @dataclass(frozen=True, slots=True)
 class CheckRun:
-    """What `operad check` found.
+    """Result of `operad check`.
 
     Attributes:
         passed: Whether nothing is wrong and every operator could be loaded.
         operators: The operators checked.
         unusable: Operators that could not be checked: name and error.
         left: Operators that were not reached before the run was interrupted.
-        written: Examples that were written into docstrings, with their places, by operator.
+        written: Examples that were written into docstrings, with their positions, by operator.
         explains: Whether no check ran, and only the case plans are shown.
     """
 
@@ -230,7 +230,7 @@ def _show_plan(page: Page, op: CheckedOperator) -> None:
 
 
 def _show_blocked(page: Page, op: CheckedOperator) -> None:
-    """What kept checks from saying anything, where none says more."""
+    """Write the reasons of blocked checks, each with the ids of its checks."""
     ids: dict[str, list[str]] = {}
     for outcome in op.outcomes:
         if outcome.status == "blocked":

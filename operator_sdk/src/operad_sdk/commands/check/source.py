@@ -37,7 +37,7 @@ class Source:
 
     @classmethod
     def of(cls, text: str, params: Mapping[str, str]) -> Source:
-        """That of a file `folder/my_ops.py`, or of a module `package.my_ops`, from where the command is run.
+        """Source for a file `folder/my_ops.py` or a module `package.my_ops`, seen from the working directory.
 
         Raises:
             ArgumentError: There is no such file.

@@ -49,7 +49,7 @@ if _HAS_FORK_SERVER:
 @final
 @dataclass(slots=True)
 class Found:
-    """What became of one operator.
+    """Outcome of the checks of one operator.
 
     Attributes:
         name: Of the operator.
@@ -69,7 +69,7 @@ class Found:
 def checked(
     names: Sequence[str], profile: str | None, jobs: int, check: Check, limit_s: float | None = None
 ) -> Iterator[Found]:
-    """What `check` finds of each operator, in the order in which that is known.
+    """Check operators in processes of their own, and yield each outcome as soon as it is known.
 
     Args:
         names: Of the operators.
@@ -115,10 +115,10 @@ class _Worker:
         self.connection, other = _CONTEXT.Pipe()
         self.found = Found(name)
         self._limit_s = limit_s
-        self._place = Path(folder) / f"{id(self)}"
+        self._stem = Path(folder) / f"{id(self)}"
         self._process = _CONTEXT.Process(
             target=_serve,
-            args=(other, check, name, profile, threads, limit_s, str(self._place)),
+            args=(other, check, name, profile, threads, limit_s, str(self._stem)),
             daemon=True,
         )
         self._process.start()
@@ -165,7 +165,7 @@ class _Worker:
         self.found.printed = self._file("printed")[-_MOST_PRINTED:]
 
     def _file(self, ending: str) -> str:
-        path = self._place.with_suffix(f".{ending}")
+        path = self._stem.with_suffix(f".{ending}")
         return path.read_text(errors="replace") if path.exists() else ""
 
 
@@ -182,12 +182,12 @@ def _serve(
     profile: str | None,
     threads: int,
     limit_s: float,
-    place: str,
+    stem: str,
 ) -> None:
     # The processes share the cores that one would have.
     os.environ["OPERAD_NUM_THREADS"] = str(threads)
     config.reload()
-    with Path(f"{place}.trace").open("w") as trace, Path(f"{place}.printed").open("w") as printed:
+    with Path(f"{stem}.trace").open("w") as trace, Path(f"{stem}.printed").open("w") as printed:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 os.dup2(printed.fileno(), stream.fileno())

@@ -50,7 +50,7 @@ class Constant:
 @final
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """What `operad tune` measured.
+    """Result of `operad tune`.
 
     Attributes:
         machine: The kind of processor for which it holds.

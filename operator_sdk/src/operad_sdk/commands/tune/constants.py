@@ -17,7 +17,7 @@ from operad import engine
 from operad.operator import DEFAULTS
 
 _ROUND_US: Final = 2000.0
-"""What a round takes at least; what is shorter is called several times."""
+"""Least time of a round; a shorter call is repeated within the round."""
 _ROUNDS: Final = 7
 _FEW: Final = 16
 _IN_CACHE: Final = 1 << 15

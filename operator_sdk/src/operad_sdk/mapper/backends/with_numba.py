@@ -56,7 +56,7 @@ _REVISION: Final = hashlib.sha256(inspect.getsource(llvm).encode()).hexdigest()[
 @final
 @dataclass(slots=True)
 class Statistics:
-    """How many kernels this process compiled, and how many it found compiled."""
+    """Numbers of kernels that this process compiled, and that it found compiled."""
 
     compiled: int = 0
     loaded: int = 0

@@ -1,4 +1,4 @@
-"""How the file that is written differs from the one that was read, in words."""
+"""Differences between the file that is written and the one that was read, in words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Change:
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    """What differs between two symbol files' documents, the most frequent first."""
+    """Differences between two symbol files' documents, the most frequent first."""
     old_nodes: dict[str, Node] = {node["name"]: node for node in before["nodes"]}
     found = Counter(words for node in after["nodes"] for words in _words(old_nodes.get(node["name"]), node))
     return [Change(what, count) for what, count in found.most_common()]

@@ -21,7 +21,7 @@ from operad_mxnet.convert.weights import Weights, is_parameter, misfits, sorted_
 
 
 def converted(found: ModelFiles, out: str | None = None) -> Conversion:
-    """What is to be said of a model, and of its files of today, which are written where `out` says.
+    """Describe a model and convert its files; the new ones are written where `out` says.
 
     Raises:
         FormatError: A file is damaged.

@@ -1,4 +1,4 @@
-"""Which files a model has, and what is in them."""
+"""Files of a model, and their contents."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ModelFiles:
     epoch: int = 0
 
     def written(self, out: str) -> tuple[str, str]:
-        """Where the symbol and the parameters are written."""
+        """Paths for the symbol and the parameters that are written."""
         return (f"{out}-symbol.json", f"{out}-{self.epoch:04d}.params") if self.is_prefix else (out, out)
 
 

@@ -1,4 +1,4 @@
-"""What `operad convert` found, for people and as JSON."""
+"""Result of `operad convert`, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Tensor:
 @final
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What `operad convert` found and wrote.
+    """Result of `operad convert`: findings, and the files written.
 
     Attributes:
         files: Paths of the files that were read.
@@ -72,7 +72,7 @@ class Conversion:
         return int(bool(self.missing or self.problems))
 
     def show(self, page: Page) -> None:
-        """What the model is, its operators, what is missing, and what was made of old words."""
+        """Write the model, its operators, what is missing, and what was made of old words."""
         page.text(Mark(", ".join(self.files), "name"))
         page.pairs([
             *([("format", _format(self.mxnet_version))] if self.operators or self.inputs else []),

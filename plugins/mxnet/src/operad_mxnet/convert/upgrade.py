@@ -1,4 +1,4 @@
-"""What old symbol files say and MXNet 1.9.1 refuses, or takes for something else, in its words of today.
+"""Words of today for what old symbol files say and MXNet 1.9.1 refuses or misreads.
 
 Most old spellings need no rule here: `operad.sym.load` reads them, as MXNet does. These are operators that
 are gone or were replaced, Python 2's long numbers, and attributes that stand among parameters and are none.
@@ -17,7 +17,7 @@ from operad import Symbol, sym
 Node = Mapping[str, Any]
 
 _MAPPINGS: Final = ("param", "attr", "attrs")
-"""Where nodes say what they say: parameters and users' attributes apart, and since 0.9 together."""
+"""Keys of a node's attributes: parameters and users' attributes apart, and since 0.9 together."""
 
 _SUCCESSORS: Final = {
     "BatchNorm_v1": "BatchNorm",
@@ -67,7 +67,7 @@ def _upgraded(node: Node) -> Node:
 
 
 def attributes(node: Node) -> dict[str, str]:
-    """What a node says, under each of the keys that this had in time, as text."""
+    """Attributes of a node as text, under each of the keys that attributes had in time."""
     pairs = [pair for key in _MAPPINGS for pair in node.get(key, {}).items()]
     return {name: value if isinstance(value, str) else str(value) for name, value in pairs}
 
@@ -75,7 +75,7 @@ def attributes(node: Node) -> dict[str, str]:
 def with_hidden_attributes(symbol: Symbol) -> Symbol:
     """The symbol, with names in underscores for whatever operators say that is no parameter of theirs.
 
-    MXNet 1.9.1 refuses it otherwise; the value is kept for whoever knows it.
+    MXNet 1.9.1 refuses it otherwise; the value is kept for programs that know it.
     """
     document = json.loads(symbol.tojson())
     is_changed = False

@@ -1,4 +1,4 @@
-"""Which operators a model uses, and who provides them."""
+"""Operators that a model uses, and the packages that provide them."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def is_parameter(name: str) -> bool:
 
 
 def misfits(symbol: Symbol, weights: Weights) -> list[str]:
-    """What does not fit the symbol: shapes, arrays without a variable, parameters without a value."""
+    """Misfits between symbol and weights: shapes, spare arrays, parameters without a value."""
     arguments, states = symbol.list_arguments(), symbol.list_auxiliary_states()
     spare = [*(weights.arguments.keys() - set(arguments)), *(weights.states.keys() - set(states))]
     found = [f"array {name!r} belongs to no variable of the symbol" for name in sorted(spare)]

@@ -41,7 +41,7 @@ _ENDINGS: Final = {
     "moving_inv_var": "_init_zero",
     "moving_avg": "_init_zero",
 }
-"""By the ending of an array's name, the method that fills it."""
+"""Methods that fill arrays, by the endings of the arrays' names."""
 
 
 class InitDesc(str):

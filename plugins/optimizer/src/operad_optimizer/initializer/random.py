@@ -60,8 +60,8 @@ class _FanScaled(Initializer):
                 f"{type(self).__name__}: {name} has shape {tuple(shape)}, expected at least 2 axes, "
                 "outputs and inputs"
             )
-        places = prod(shape[2:])
-        fan_in, fan_out = shape[1] * places, shape[0] * places
+        positions = prod(shape[2:])
+        fan_in, fan_out = shape[1] * positions, shape[0] * positions
         return {"avg": (fan_in + fan_out) / 2.0, "in": fan_in, "out": fan_out}[self.factor_type]
 
 
@@ -119,7 +119,7 @@ class Orthogonal(Initializer):
         self.rand_type = rand_type
 
     def _init_weight(self, name: str, arr: NDArray) -> None:
-        """From the singular vectors of a random matrix."""
+        """Fill with the singular vectors of a random matrix."""
         rows, columns = arr.shape[0], prod(arr.shape[1:])
         random = nd.array(np.empty((rows, columns)), ctx=arr.ctx, dtype=np.float64)
         (draw_uniform if self.rand_type == "uniform" else draw_normal)(random, 1.0)

@@ -1,7 +1,7 @@
 """Adam whose weight decay is apart from the averages, for gradients of a scale that is an array.
 
 The scale is that of mixed precision: where gradients overflowed it is 0 or not finite, and the step is
-left out. It is an array so that whoever computes it on a device need not wait.
+left out. It is an array so that a program that computes it on a device need not wait.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ def arrays_of(rule: Rule) -> list[str]:
 
 
 def _taken(rule: Rule) -> tuple[list[str], dict[str, Param]]:
-    """What a rule takes behind `out`: names of arguments, and parameters."""
+    """Arguments and parameters that a rule takes behind `out`: names of the first, the second by name."""
     taken = list(inspect.signature(rule).parameters.values())[len(arrays_of(rule)) + 1 :]
     params = {one.name: one.default for one in taken if isinstance(one.default, Param)}
     return [one.name for one in taken if one.name not in params], params
@@ -192,7 +192,7 @@ def _declared(
     **contract: Any,
 ) -> Declared:
     """Declare an operator; `rest` is what its shape line says between the gradient and the `output`."""
-    place = sourced(source, differs)
+    where = sourced(source, differs)
     shared = "".join(f", {one}:any(1)" for one in forward.shared)
     return define(
         name,
@@ -200,7 +200,7 @@ def _declared(
         forward,
         summary=inspect.getdoc(forward.rule) or "",
         example=example,
-        source=place,
+        source=where,
         params=forward.params | ({"lazy_update": _LAZY} if is_lazy else {}),
         accepts="floating",
         compute_dtype=compute_dtype,
@@ -210,9 +210,9 @@ def _declared(
 
 
 def sourced(kernel: str, differs: str = "") -> str:
-    """Where MXNet has a kernel, which is `optimizer_op-inl.h` unless it says another file."""
-    place = f"{kernel}." if "/" in kernel else f"{kernel}, src/operator/optimizer_op-inl.h."
-    return f"{place} Differs: {differs}." if differs else place
+    """Source of a kernel in MXNet: a file if `kernel` names one, else `optimizer_op-inl.h`."""
+    where = f"{kernel}." if "/" in kernel else f"{kernel}, src/operator/optimizer_op-inl.h."
+    return f"{where} Differs: {differs}." if differs else where
 
 
 def step_contract(*, has_states: bool = False, **declared: Any) -> Contract:

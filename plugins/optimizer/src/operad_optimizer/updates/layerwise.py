@@ -1,4 +1,4 @@
-"""What layer-wise rates are made of: the squares of norms of many arrays, and LARS's rates from them."""
+"""Parts of layer-wise rates: the squares of norms of many arrays, and LARS's rates from them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from operad_sdk import Array, define, param
 
 
 def _sum_of_squares(array: Array) -> Array:
-    """In float32 at least; partial sums in float64, so that the order of elements does not matter."""
+    """Sum squares in float32 at least; partial sums are float64, so that their order does not matter."""
     dtype = np.result_type(array.dtype, np.float32)
     return sum(np.square(part, dtype=dtype).sum(dtype=np.float64) for (part,) in blocks([array]))
 
 
 def _multi_sum_sq(array_: tuple[Array, ...], output: Array) -> None:
-    for place, array in enumerate(array_):
-        output[place] = _sum_of_squares(array)
+    for position, array in enumerate(array_):
+        output[position] = _sum_of_squares(array)
 
 
 multi_sum_sq = define(
@@ -51,9 +51,9 @@ def _lars(
 ) -> Array:  # fmt: skip
     """Layer by layer."""
     found = lrs.copy()
-    for place, (weight, grad) in enumerate(zip(weights_sum_sq**0.5, grads_sum_sq**0.5, strict=True)):
+    for position, (weight, grad) in enumerate(zip(weights_sum_sq**0.5, grads_sum_sq**0.5, strict=True)):
         if weight > 0 and grad > 0:
-            found[place] *= eta * weight / (grad * rescale_grad + wds[place] * weight + eps)
+            found[position] *= eta * weight / (grad * rescale_grad + wds[position] * weight + eps)
     return found
 
 

@@ -1,4 +1,4 @@
-"""What the contract checks compare updates with: their definitions over whole arrays.
+"""References of updates for the contract checks: their definitions over whole arrays.
 
 States are given as they are before the step; after the result stands what becomes of them. The
 single-precision copy of a weight, `weight32`, is moved as the weight is.
@@ -189,7 +189,7 @@ def of_each(reference: Reference, states: Sequence[str], names: Mapping[str, str
         names: What `reference` calls the parameters, and the rates that are arguments.
         count: The parameter that counts the tensors.
     """
-    taken = [*names, *(f"{state}_{place}" for place in range(_MOST) for state in states)]
+    taken = [*names, *(f"{state}_{position}" for position in range(_MOST) for state in states)]
 
     def several(*arrays: Array, **given: Any) -> tuple[Array, ...]:
         total = given.pop(count)
@@ -197,11 +197,11 @@ def of_each(reference: Reference, states: Sequence[str], names: Mapping[str, str
         rates = [name for name in names if name != count and name not in given]
         given |= dict(zip(rates, rest, strict=False))
         moved = []
-        for place in range(total):
-            of_one = {names[name]: _share(given[name], name, place) for name in names if name != count}
-            of_one |= {state: given[f"{state}_{place}"] for state in states}
+        for position in range(total):
+            of_one = {names[name]: _share(given[name], name, position) for name in names if name != count}
+            of_one |= {state: given[f"{state}_{position}"] for state in states}
             shared = () if rates else rest
-            moved.append(reference(own[2 * place], own[2 * place + 1], *shared, **of_one))
+            moved.append(reference(own[2 * position], own[2 * position + 1], *shared, **of_one))
         return (*(first for first, *_ in moved), *(state for _, *rest in moved for state in rest))
 
     keywords = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in taken]
@@ -213,8 +213,8 @@ _MOST = 3
 """Tensors that the checks give at most."""
 
 
-def _share(value: Any, name: str, place: int) -> Any:
-    return value[place] if isinstance(value, tuple) or name in ("lrs", "wds") else value
+def _share(value: Any, name: str, position: int) -> Any:
+    return value[position] if isinstance(value, tuple) or name in ("lrs", "wds") else value
 
 
 def _moved(weight32: Array | None, moved: Array, *states: Array) -> tuple[Array, ...]:

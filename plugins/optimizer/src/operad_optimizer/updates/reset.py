@@ -1,4 +1,4 @@
-"""What begins an accumulation anew: many arrays set to zero in one call."""
+"""Reset of accumulators: many arrays set to zero in one call."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class SeveralTensors(OperatorProperty):
         self._check_rates()
 
     def rebound(self, values: Mapping[str, Any]) -> Self:
-        """As every operator's, where the new rates are as many as the tensors."""
+        """Operator with other values, where the new rates are as many as the tensors."""
         made = super().rebound(values)
         made._check_rates()
         return made
@@ -119,15 +119,15 @@ class Tensorwise:
         rates = {name: array.tolist() for name, array in zip(self._loaded, loaded, strict=True)}
         given = [self._values(prop, rates, name, len(groups[0])) for name in self.one.params]
         moved = [
-            self.one(*arrays, *shared, *(value[place] for value in given))
-            for place, arrays in enumerate(zip(*groups, strict=True))
+            self.one(*arrays, *shared, *(value[position] for value in given))
+            for position, arrays in enumerate(zip(*groups, strict=True))
         ]
         return tuple(moved) if self.one.in_place else None
 
     def _values(
         self, prop: SeveralTensors, rates: Mapping[str, Sequence[float]], name: str, count: int
     ) -> Sequence[Any]:
-        """What the rule gets as its parameter `name`, for each tensor."""
+        """Values of the rule's parameter `name`, one for each tensor."""
         if name not in self._rate_of:
             return [getattr(prop, name, self.one.params[name].default)] * count
         many = self._rate_of[name]
@@ -196,7 +196,7 @@ def several(
 
 
 def _single_names(names: Sequence[str]) -> dict[str, str]:
-    """What the rule calls one tensor's share of these, by name."""
+    """Names of the rule for one tensor's share of these, by name."""
     return {name: _OF_EACH[name][0] if name in _OF_EACH else name for name in names}
 
 

@@ -1,4 +1,4 @@
-"""Indices, of whatever element type, as places along an axis."""
+"""Indices, of whatever element type, as positions along an axis."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def whole(indices: Array) -> Array:
         return indices.astype(np.int64)
 
 
-def placed(indices: Array, length: int, mode: str) -> Array:
-    """Places along an axis of `length`, which is not 0 unless there are no indices."""
+def axis_positions(indices: Array, length: int, mode: str) -> Array:
+    """Positions along an axis of `length`, which is not 0 unless there are no indices."""
     if mode == "wrap":
         return whole(indices) % max(length, 1)
     return np.clip(whole(indices), 0, max(length - 1, 0))
@@ -37,5 +37,5 @@ class Lookup(OperatorProperty):
     """An operator that reads no more of its first argument than it gives."""
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
-        """As for the outputs: however large a table is, a few of its rows are had at once."""
+        """Cost of the indices and outputs: a call reads a few rows of a table, however large it is."""
         return Cost(size_bytes=2 * moved_bytes([*in_shapes[1:], *out_shapes]), beside_us=4)

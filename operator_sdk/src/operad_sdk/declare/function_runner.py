@@ -24,25 +24,25 @@ _OVERWRITES: Final = (OpReq.WRITE, OpReq.INPLACE)
 
 
 class Surroundings(Protocol):
-    """What a step asks of the operator it is part of."""
+    """Members of an operator that its runners use."""
 
     xp: ModuleType
 
-    def like(self, group: str, place: int) -> tuple[Shape, DType]:
+    def like(self, group: str, position: int) -> tuple[Shape, DType]:
         """Shape and type of a target, also where there is no array for it."""
 
 
 @final
-class Layout(NamedTuple):
-    """Where arrays stand among a step's values.
+class ValuePositions(NamedTuple):
+    """Positions of arrays among a function's values.
 
     Attributes:
         firsts: Where each group begins.
         group: The group of the targets.
-        typed: Places in `in_data` of arguments with a type of their own, such as indices.
-        broadcast: Places of targets whose returned values are summed to their shape.
-        names: Names of the targets by place.
-        train_only: Places of targets that may stay unwritten in prediction.
+        typed: Positions in `in_data` of arguments with a type of their own, such as indices.
+        broadcast: Positions of targets whose returned values are summed to their shape.
+        names: Names of the targets by position.
+        train_only: Positions of targets that may stay unwritten in prediction.
         is_pointwise: Whether the targets are a head gradient times slopes, element by element.
     """
 
@@ -54,42 +54,44 @@ class Layout(NamedTuple):
     train_only: frozenset[int] = frozenset()
     is_pointwise: bool = False
 
-    def is_state(self, place: int) -> bool:
-        """Whether an auxiliary state stands at a place among the values."""
-        return self.firsts[AUX] <= place < self.firsts[EXTRA]
+    def is_state(self, position: int) -> bool:
+        """Whether an auxiliary state stands at a position among the values."""
+        return self.firsts[AUX] <= position < self.firsts[EXTRA]
 
 
 @final
-class Step:
-    """A bound function with the places of its values.
+class FunctionRunner:
+    """A bound function with the positions of its values.
 
     Attributes:
-        targets: Places of what it computes.
+        targets: Positions of what it computes.
     """
 
     __slots__ = (
-        "_around", "_bound", "_first", "_function", "_head", "_layout", "_places", "_reads", "_wide",
+        "_around", "_bound", "_first", "_function", "_head", "_layout", "_positions", "_reads", "_wide",
         "targets",
     )  # fmt: skip
 
     def __init__(
-        self, around: Surroundings, bound: Bound, layout: Layout, wide: Mapping[DType, DType]
+        self, around: Surroundings, bound: Bound, layout: ValuePositions, wide: Mapping[DType, DType]
     ) -> None:
         self._around = around
         self._bound = bound
         self._layout = layout
         self._wide = wide
         self._first = layout.firsts[layout.group]
-        self._places = [layout.firsts[slot.group] + place for slot in bound.slots for place in slot.places]
-        lengths = [None if isinstance(slot.place, int) else len(slot.place) for slot in bound.slots]
+        self._positions = [
+            layout.firsts[slot.group] + position for slot in bound.slots for position in slot.positions
+        ]
+        lengths = [None if isinstance(slot.position, int) else len(slot.position) for slot in bound.slots]
         is_flat = all(length is None for length in lengths)
         self._function = bound.function if is_flat else partial(_call_grouped, bound.function, lengths)
-        # Each place among the values that holds an array which is read, and whether its type is its own.
+        # Each position among the values that holds an array which is read, and whether its type is its own.
         self._reads = [
-            (layout.firsts[slot.group] + place, slot.group == "in_data" and place in layout.typed)
+            (layout.firsts[slot.group] + position, slot.group == "in_data" and position in layout.typed)
             for slot in bound.slots
             if slot.group not in (EXTRA, layout.group)
-            for place in slot.places
+            for position in slot.positions
         ]
         self.targets = bound.targets
         heads = [entry.index for entry in bound.reads if entry.kind == OUT_GRAD]
@@ -97,7 +99,8 @@ class Step:
 
     def wanted(self, req: Sequence[OpReq]) -> frozenset[str]:
         """Names of the targets that are asked for."""
-        return frozenset(self._layout.names[place] for place in self.targets if req[place] is not OpReq.NULL)
+        names = self._layout.names
+        return frozenset(names[position] for position in self.targets if req[position] is not OpReq.NULL)
 
     def template(
         self, req: Sequence[OpReq], types: Sequence[DType | None], extras: Sequence[Any]
@@ -111,30 +114,34 @@ class Step:
         """
         bound = self._bound
         wide = self._widened(req, types)
-        places = list(map(Place, range(len(types))))
-        args = self._picked([*places, *extras])
+        positions = list(map(Place, range(len(types))))
+        args = self._picked([*positions, *extras])
         if not wide and not bound.accumulate:
-            if not bound.returned and all(req[place] in _OVERWRITES for place in bound.filled):
+            if not bound.returned and all(req[position] in _OVERWRITES for position in bound.filled):
                 return CallTemplate(self._function, args)
-            if not bound.filled and len(bound.returned) == 1 and isinstance(bound.returned[0].place, int):
-                place = bound.returned[0].place
-                if bound.returned[0] is not ABSENT and req[place] in _OVERWRITES and not self._sums(place):
-                    target = places[self._first + place]
+            if not bound.filled and len(bound.returned) == 1 and isinstance(bound.returned[0].position, int):
+                position = bound.returned[0].position
+                if (
+                    bound.returned[0] is not ABSENT
+                    and req[position] in _OVERWRITES
+                    and not self._sums(position)
+                ):
+                    target = positions[self._first + position]
                     return CallTemplate(_store_result, (self._function, target, *args))
-        return CallTemplate(self._run, (wide, req, extras, *places))
+        return CallTemplate(self._run, (wide, req, extras, *positions))
 
     def _picked(self, values: Values) -> tuple[Any, ...]:
-        """What the function takes, in its order and without groups, out of all values."""
-        return tuple([values[place] for place in self._places])
+        """Arguments of the function out of all values, in its order and without groups."""
+        return tuple([values[position] for position in self._positions])
 
-    def _sums(self, place: int) -> bool:
-        return place in self._layout.broadcast
+    def _sums(self, position: int) -> bool:
+        return position in self._layout.broadcast
 
     def _widened(self, req: Sequence[OpReq], types: Sequence[DType | None]) -> dict[DType, DType]:
         """The types that are computed in others: those declared, and integers that have gradients."""
-        given = [self._first + place for place in self.targets if req[place] is not OpReq.NULL]
-        targets = {dtype for place in given if (dtype := types[place]) is not None}
-        found = targets.union(dtype for place, _ in self._reads if (dtype := types[place]) is not None)
+        given = [self._first + position for position in self.targets if req[position] is not OpReq.NULL]
+        targets = {dtype for position in given if (dtype := types[position]) is not None}
+        found = targets.union(dtype for position, _ in self._reads if (dtype := types[position]) is not None)
         wide = {dtype: self._wide[dtype] for dtype in found if dtype in self._wide}
         if self._layout.group == IN_GRAD:
             wide |= {dtype: _DOUBLE for dtype in targets if dtype.kind in "iu"}
@@ -152,20 +159,20 @@ class Step:
             # Slopes are rounded to integers before they meet the head gradient, as in MXNet.
             head, values[self._head] = values[self._head], self._around.xp.ones(values[self._head].shape)
         states: list[tuple[Array, Array]] = []
-        for place, is_typed in self._reads:
-            array = values[place]
+        for position, is_typed in self._reads:
+            array = values[position]
             if array is not None and array.dtype in wide and not (is_typed and array.dtype != _HALF):
-                values[place] = array.astype(wide[array.dtype])
-                if self._layout.is_state(place):
-                    states.append((array, values[place]))
+                values[position] = array.astype(wide[array.dtype])
+                if self._layout.is_state(position):
+                    states.append((array, values[position]))
         scratch: dict[int, Array] = {}
-        for place in bound.filled:
-            values[first + place] = self._target(place, req[place], targets[place], wide, scratch)
+        for position in bound.filled:
+            values[first + position] = self._target(position, req[position], targets[position], wide, scratch)
         result = self._function(*self._picked(values))
         for state, value in states:
             state[...] = value
-        for place, value in scratch.items():
-            self._put(place, value, req[place], targets[place], head)
+        for position, value in scratch.items():
+            self._put(position, value, req[position], targets[position], head)
         if bound.returned:
             is_train = values[self._layout.firsts[EXTRA] + WORDS.index(IS_TRAIN)]
             self._store_returned(result, self._asked(req, is_train, result), targets, head)
@@ -176,16 +183,16 @@ class Step:
             return req
         results = result if isinstance(result, tuple) else (result,)
         missing = {
-            slot.place for slot, value in zip(self._bound.returned, results, strict=False) if value is None
+            slot.position for slot, value in zip(self._bound.returned, results, strict=False) if value is None
         }
         return [
-            OpReq.NULL if place in missing and place in self._layout.train_only else r
-            for place, r in enumerate(req)
+            OpReq.NULL if position in missing and position in self._layout.train_only else r
+            for position, r in enumerate(req)
         ]
 
     def _target(
         self,
-        place: int,
+        position: int,
         req: OpReq,
         target: Array | None,
         wide: Mapping[DType, DType],
@@ -201,10 +208,10 @@ class Step:
         if target is not None:
             shape, dtype = target.shape, target.dtype
         else:
-            shape, dtype = self._around.like(self._layout.group, place)
+            shape, dtype = self._around.like(self._layout.group, position)
         make = self._around.xp.zeros if accumulates else self._around.xp.empty
-        scratch[place] = make(shape, wide.get(dtype, dtype))
-        return scratch[place]
+        scratch[position] = make(shape, wide.get(dtype, dtype))
+        return scratch[position]
 
     def _store_returned(
         self, result: Any, req: Sequence[OpReq], targets: Sequence[Array | None], head: Array | None
@@ -219,21 +226,21 @@ class Step:
         for slot, value in zip(returned, results, strict=True):
             if slot is ABSENT:
                 continue
-            items = value if isinstance(slot.place, tuple) else (value,)
-            if len(items) != len(slot.places):
+            items = value if isinstance(slot.position, tuple) else (value,)
+            if len(items) != len(slot.positions):
                 raise DeclarationError(
-                    f"{self._bound.what} returned {len(items)} arrays, expected {len(slot.places)}: "
+                    f"{self._bound.what} returned {len(items)} arrays, expected {len(slot.positions)}: "
                     f"{self._shown(slot)}"
                 )
-            for place, item in zip(slot.places, items, strict=True):
-                self._put(place, item, req[place], targets[place], head)
+            for position, item in zip(slot.positions, items, strict=True):
+                self._put(position, item, req[position], targets[position], head)
 
-    def _put(self, place: int, value: Any, req: OpReq, target: Array | None, head: Array | None) -> None:
+    def _put(self, position: int, value: Any, req: OpReq, target: Array | None, head: Array | None) -> None:
         if req is OpReq.NULL:
             return
         if value is None:
             raise DeclarationError(
-                f"{self._bound.what} neither fills nor returns {self._layout.names[place]}, "
+                f"{self._bound.what} neither fills nor returns {self._layout.names[position]}, "
                 "which is asked for"
             )
         assert target is not None
@@ -241,7 +248,7 @@ class Step:
             value = truncated(value, target.dtype)  # before sums, as in MXNet
         if head is not None:
             value = value * head
-        if self._sums(place) and hasattr(value, "shape"):
+        if self._sums(position) and hasattr(value, "shape"):
             value = sum_to(value, target.shape)
         (add if req is OpReq.ADD else store)(target, value)
 
@@ -250,7 +257,11 @@ class Step:
         return is_wide and target.dtype.kind in "iub"
 
     def _shown(self, slot: Slot) -> str:
-        return ", ".join(self._layout.names[place] for place in slot.places) if slot is not ABSENT else "None"
+        return (
+            ", ".join(self._layout.names[position] for position in slot.positions)
+            if slot is not ABSENT
+            else "None"
+        )
 
 
 def widened_types(half: str | None, integers: str | None) -> dict[DType, DType]:

@@ -17,7 +17,7 @@ def _kept(shape: Shape, axis: int | None, keepdims: bool) -> Shape:
     return reduced(shape, axis, keepdims)
 
 
-def _place(name: str, find: Any, which: str, result: str) -> type[OperatorProperty]:
+def _extremum(name: str, find: Any, which: str, result: str) -> type[OperatorProperty]:
     extreme: Callable[..., Array] = np.max if name == "argmax" else np.min
 
     def forward(data: Array, axis: int | None, keepdims: bool, output: Array) -> None:
@@ -43,8 +43,8 @@ def _place(name: str, find: Any, which: str, result: str) -> type[OperatorProper
     )
 
 
-ArgMax = _place("argmax", np.argmax, "largest", "[1., 0.]")
-ArgMin = _place("argmin", np.argmin, "smallest", "[2., 1.]")
+ArgMax = _extremum("argmax", np.argmax, "largest", "[1., 0.]")
+ArgMin = _extremum("argmin", np.argmin, "smallest", "[2., 1.]")
 
 
 def _chosen(channels: int, others: Shape) -> Shape:
