@@ -3,7 +3,8 @@
 A fork copies one thread, so a child would find workers gone and a lock held for good. Before a fork, engines
 come to rest and their locks are taken; afterwards the parent lets go, and the child's engines make
 their locks anew and hire workers when next needed. Work that is still pending, asynchronous or beside a
-fork from inside an operation, stays the parent's: the child must not wait for its variables.
+fork from inside an operation, stays the parent's: the child must not wait for its variables. Last of all a
+fork waits for a thread that sets the limits of the BLAS libraries.
 
 At exit, what can still run is run, and other threads' new work waits meanwhile; asynchronous operations
 that nobody has completed are dropped, since waiting for them could take for ever. Failures nobody
@@ -19,12 +20,13 @@ import threading
 import weakref
 
 from operad import first_use
+from operad.engine.budget import BlasLimits, blas_limits
 from operad.engine.standstill import StandStill
 from operad.engine.thread import NESTED, OPERATION, local
 
 _engines: weakref.WeakSet[StandStill] = weakref.WeakSet()
 _forking = threading.Lock()
-_held: list[StandStill] = []
+_held: list[StandStill | BlasLimits] = []
 
 
 def watch(engine: StandStill) -> None:
@@ -36,9 +38,9 @@ def _before_fork() -> None:
     # Before its own handler, since what another thread does under it may be held back by an engine at rest.
     first_use.hold_for_fork()
     _forking.acquire()
-    for engine in list(_engines):
-        engine.hold_for_fork()
-        _held.append(engine)
+    for part in (*_engines, blas_limits):
+        part.hold_for_fork()
+        _held.append(part)
 
 
 def _in_parent() -> None:
