@@ -38,6 +38,7 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, MemberDescriptorType, ModuleType
 from typing import Final, final
@@ -160,6 +161,13 @@ def marks_of(source: str) -> Marks:
     if begun:
         marks.wrong.append((begun, "a stretch does not end"))
     return marks
+
+
+@cache
+def within_commits(filename: str) -> frozenset[int]:
+    """Lines of a source that stand in a commit and do not begin it: only a trace function comes between."""
+    stretches = marks_of(Path(filename).read_text()).stretches if Path(filename).exists() else []
+    return frozenset(line for each in stretches for line in range(each.first + 1, each.last + 1))
 
 
 @final

@@ -11,6 +11,8 @@ prepared. At lines of that on the way, a trace function forks. What the child ha
 * `beside`: another thread forks while this one stands at that line for ever, as far as the child can see: it
   computes from the beginning. Where the fork waits until this thread has gone on, it cannot happen there.
 
+Lines inside a commit, which `commits` proves to be one step, are left out.
+
 With `--busy`, two threads compute with other operators all the while.
 """
 
@@ -19,6 +21,7 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -31,6 +34,7 @@ from typing import Any, Final
 import numpy as np
 
 import operad as od
+from tests.reliability.laboratory.commits import within_commits
 from tests.reliability.laboratory.trials import BROKEN, HANG, LIMIT_S, Trials, report, report_of
 
 HOW: Final = ("own", "finalizer", "error", "beside")
@@ -149,7 +153,7 @@ class FirstUse:
         if event == "call" and "operad" not in filename and not filename.startswith("<frozen importlib"):
             return None
         place = filename, frame.f_lineno
-        if event == "line" and place not in self._seen:
+        if event == "line" and place not in self._seen and place[1] not in within_commits(filename):
             self._seen.add(place)
             if len(self._seen) % self._step == 0:
                 key = f"{self._name} {'/'.join(filename.split('/')[-2:])}:{place[1]} {frame.f_code.co_name}"
@@ -165,12 +169,12 @@ class FirstUse:
             self._forker.fork_at(key)
             return
         watched = Child()
+        report(key=key)
+        limit_time(2 * LIMIT_S)  # the fork, too
         pid = os.fork()
         if pid:
-            report(key=key)
-            faulthandler.dump_traceback_later(2 * LIMIT_S, exit=True)
             watched.report(pid)
-            faulthandler.cancel_dump_traceback_later()
+            limit_time(0)
             return
         self._is_child = True
         watched.begin()
@@ -180,6 +184,16 @@ class FirstUse:
         if self._how == "finalizer":
             mortal = Mortal(self._use)
             del mortal
+
+
+def limit_time(limit_s: float) -> None:
+    """Have SIGALRM end this process then, with a stack dump; 0: no longer.
+
+    A timer of faulthandler's that runs while the process forks would have the child wait for ever where
+    that sets its own.
+    """
+    faulthandler.register(signal.SIGALRM, chain=True)
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
 
 
 class Child:
@@ -233,9 +247,9 @@ class Forker:
 
     def end(self) -> None:
         """Wait for a fork that waits."""
-        faulthandler.dump_traceback_later(2 * LIMIT_S, exit=True)
+        limit_time(2 * LIMIT_S)
         self._done.wait()
-        faulthandler.cancel_dump_traceback_later()
+        limit_time(0)
 
     def _serve(self) -> None:
         while True:
