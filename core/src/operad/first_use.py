@@ -130,14 +130,15 @@ def parse_source(text: str, mode: str = "exec") -> Any:
 def hold_for_fork() -> None:
     """Take the lock, if the fork has not yet; a thread that never gives it back is not waited for."""
     me = threading.get_ident()
+    forking = -me
     for _ in range(_MOST_POLLS):
         try:
             # commit: begin
             del _lock.token
-            _lock.owner = -me
+            _lock.owner = forking
             # commit: end
         except AttributeError:
-            if _lock.owner in (me, -me):
+            if _lock.owner in (me, forking):
                 return  # it goes on in both processes
             time.sleep(_POLL_S)
         else:

@@ -117,7 +117,9 @@ class FirstUse:
         if self._name == "again":
             check(self._use, size=7)
         if self._most:
+            limit_time(2 * LIMIT_S)
             self._step = max(1, self._lines() // self._most)
+            limit_time(0)
         sys.settrace(self._trace)
         try:
             check(self._use)
