@@ -157,7 +157,7 @@ def _renew_after_fork() -> None:
         _lock.owner = _lock.token = None  # commit
 
 
-if hasattr(os, "register_at_fork"):
+for _ in range(2 * hasattr(os, "register_at_fork")):  # an exception from outside may end one call of each
     os.register_at_fork(
         before=hold_for_fork, after_in_parent=_release_after_fork, after_in_child=_renew_after_fork
     )

@@ -37,7 +37,7 @@ from types import CodeType, FrameType
 from typing import Any, Final, NamedTuple
 
 from tests.reliability.laboratory.commits import within_commits
-from tests.reliability.laboratory.subjects import SUBJECTS, Subject, Unraisable, judge, traced
+from tests.reliability.laboratory.subjects import FORKING, SUBJECTS, Subject, Unraisable, judge, traced
 from tests.reliability.laboratory.trials import BROKEN, HANG, LOST, MISSED, NEVER, Fault, conduct, report_of
 
 WARM_UP: Final = 12
@@ -261,7 +261,7 @@ class Trial:
 
     def keys(self, name: str, most: int) -> Iterator[str]:
         """What there is to try with a subject: `most` points of all, or all if that is 0."""
-        subject = self._subjects[name] = SUBJECTS[name]()
+        subject = self._subjects[name] = {**SUBJECTS, **FORKING}[name]()
         for _ in range(WARM_UP):
             subject.act()
             subject.check(None)
@@ -292,9 +292,11 @@ class Trial:
     def _deliver(self, subject: Subject, point: Point) -> str:
         for _ in range(TRIES):
             hit = self._hit(subject, point)
+            if subject.may_be_printed and self._unraisable.take():
+                hit = Outside()
             judge(subject, hit, Outside)
             ignored = self._unraisable.take()
-            if ignored:
+            if ignored and not subject.may_be_printed:
                 raise Fault(LOST, "\n".join(ignored))
             if hit is not None:
                 return ""

@@ -149,24 +149,26 @@ class BlasLimits:
     __slots__ = ("_is_held", "lock")
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()  # a finalizer may fork, or run operations, inside
+        self.lock: Any = threading.RLock()  # a finalizer may fork, or run operations, inside
         self._is_held = False
 
     def hold_for_fork(self) -> None:
         """Wait until no other thread sets a limit; not for ever, since a finalizer in it may wait for us."""
-        self._is_held = self.lock.acquire(timeout=_FORK_WAITS_S)
+        if not self.lock._is_owned():
+            self._is_held = True
+            self.lock.acquire(timeout=_FORK_WAITS_S)
 
     def release_after_fork(self) -> None:
         """The parent goes on."""
-        if self._is_held:
+        if self._is_held and self.lock._is_owned():
             self.lock.release()
+        self._is_held = False
 
     def renew_after_fork(self) -> None:
         """The child finds the lock free, unless its thread forked under it."""
-        if self._is_held:
-            self.lock.release()
-        else:
+        if not self.lock._is_owned():
             self.lock = threading.RLock()
+        self.release_after_fork()
 
 
 blas_limits: Final = BlasLimits()
