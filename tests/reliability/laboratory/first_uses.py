@@ -6,8 +6,9 @@ prepared. At lines of that on the way, a trace function forks. What the child ha
 * `own`: it goes on with the first use, and computes.
 * `finalizer`: an object dies whose finalizer computes the same thing; then it goes on likewise. Within the
   import of the very plugin the finalizer may be refused by an `OperadError`; afterwards everything works.
-* `error`: Ctrl-C ends the first use there; the next one computes. (Any other exception that is no error ends
-  it too, but out of the import of a plugin that one cannot be told from the plugin's own.)
+* `error`: Ctrl-C ends the first use there, at the entry of a function; the next one computes. (Any other
+  exception that is no error ends it too, but out of the import of a plugin that one cannot be told from the
+  plugin's own.)
 * `beside`: another thread forks while this one stands at that line for ever, as far as the child can see: it
   computes from the beginning. Where the fork waits until this thread has gone on, it cannot happen there.
 
@@ -110,6 +111,7 @@ class FirstUse:
         self._most = most
         self._step = 1
         self._is_child = False
+        self._entered: FrameType | None = None
         self._forker = Forker(self._use) if how == "beside" else None
 
     def go(self) -> None:
@@ -154,6 +156,9 @@ class FirstUse:
         filename = frame.f_code.co_filename
         if event == "call" and "operad" not in filename and not filename.startswith("<frozen importlib"):
             return None
+        is_entry, self._entered = self._entered is frame, frame if event == "call" else None
+        if self._how == "error" and event == "line" and not is_entry:
+            return self._trace  # the interpreter delivers nothing at the beginning of other lines
         place = filename, frame.f_lineno
         if event == "line" and place not in self._seen and place[1] not in within_commits(filename):
             self._seen.add(place)
