@@ -65,6 +65,12 @@ def test_an_exception_comes_out_of_the_call_at_every_point(subject: str, setting
     _no_faults(OUTSIDE, subject, least=5, **SETTINGS[setting])  # the hot path has no more
 
 
+@no_fork
+@pytest.mark.parametrize("most", [30, pytest.param(0, marks=slow)])
+def test_an_exception_on_the_way_of_a_fork_leaves_both_processes_whole(most: int) -> None:
+    _no_faults(OUTSIDE, "fork", "--most", most, least=15, **SETTINGS["inline"])
+
+
 @slow
 @no_signals
 @pytest.mark.parametrize("kind", ["alarm", "interrupt"])

@@ -130,14 +130,15 @@ def parse_source(text: str, mode: str = "exec") -> Any:
 def hold_for_fork() -> None:
     """Take the lock, if the fork has not yet; a thread that never gives it back is not waited for."""
     me = threading.get_ident()
+    forking = -me
     for _ in range(_MOST_POLLS):
         try:
             # commit: begin
             del _lock.token
-            _lock.owner = -me
+            _lock.owner = forking
             # commit: end
         except AttributeError:
-            if _lock.owner in (me, -me):
+            if _lock.owner in (me, forking):
                 return  # it goes on in both processes
             time.sleep(_POLL_S)
         else:
@@ -156,7 +157,7 @@ def _renew_after_fork() -> None:
         _lock.owner = _lock.token = None  # commit
 
 
-if hasattr(os, "register_at_fork"):
+for _ in range(2 * hasattr(os, "register_at_fork")):  # an exception from outside may end one call of each
     os.register_at_fork(
         before=hold_for_fork, after_in_parent=_release_after_fork, after_in_child=_renew_after_fork
     )

@@ -37,5 +37,5 @@ def _renew() -> None:
             lock._at_fork_reinit()  # what Python's own modules use, such as `logging`
 
 
-if hasattr(os, "register_at_fork"):
+for _ in range(2 * hasattr(os, "register_at_fork")):  # an exception from outside may end one call
     os.register_at_fork(after_in_child=_renew)

@@ -16,6 +16,7 @@ import operad.engine
 from operad import first_use
 from operad.imperative import hot
 
+CORE = Path(operad.engine.__file__ or "").parents[1]
 MODULES = [
     importlib.import_module(f"operad.engine.{found.name}")
     for found in pkgutil.iter_modules(operad.engine.__path__)
@@ -29,9 +30,16 @@ def codes(code: CodeType) -> Iterator[CodeType]:
             yield from codes(constant)
 
 
-def unguarded_jumps(source: str) -> list[int]:
-    """Lines in a `try` whose jump back, where the interpreter looks at signals, is outside of every `try`."""
-    guarded = [node.body for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Try)]
+def unguarded_jumps(source: str, is_last: bool = False) -> list[int]:
+    """Lines in a `try` whose jump back, where the interpreter looks at signals, is outside of every `try`.
+
+    Args:
+        is_last: Only of a `try` with a `finally`.
+    """
+    guarded = [
+        node.body for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Try) and (node.finalbody or not is_last)
+    ]  # fmt: skip
     found = []
     for code in codes(compile(source, "source", "exec")):
         covered = list(dis._parse_exception_table(code))  # type: ignore[attr-defined]
@@ -48,6 +56,14 @@ def unguarded_jumps(source: str) -> list[int]:
 @pytest.mark.parametrize("module", [*MODULES, hot, first_use], ids=lambda module: module.__name__)
 def test_the_jump_back_of_a_loop_in_a_try_is_guarded_by_it(module: ModuleType) -> None:
     assert unguarded_jumps(Path(module.__file__ or "").read_text()) == []
+
+
+def test_a_finally_of_the_core_comes_whatever_a_loop_meets() -> None:
+    sources = {path: path.read_text() for path in CORE.rglob("*.py")}
+    with_finally = {path: text for path, text in sources.items() if "finally:" in text}
+    assert len(with_finally) > 10
+    found = {path: unguarded_jumps(text, is_last=True) for path, text in with_finally.items()}
+    assert {path: lines for path, lines in found.items() if lines} == {}
 
 
 def test_a_loop_of_another_kind_would_be_found_where_python_makes_it_so() -> None:

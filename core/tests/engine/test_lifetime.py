@@ -14,6 +14,7 @@ import pytest
 from operad import engine as engines
 from operad.device import cpu
 from operad.engine import Engine, NaiveEngine, Var, current
+from operad.engine.budget import blas_limits
 
 pytestmark = pytest.mark.serial
 
@@ -113,6 +114,30 @@ class TestFork:
         with current._changing:
             assert in_child(lambda: engines.get() is not None) == 0
 
+    def test_no_fork_comes_while_another_thread_sets_the_limits_of_blas(self) -> None:
+        done = run(FORK_BESIDE_BLAS, head="")
+        assert (done.stdout, done.stderr) == ("forks while a limit is being set: False\n", "")
+
+    def test_a_fork_by_the_thread_that_sets_the_limits_of_blas_keeps_and_frees_the_lock(self) -> None:
+        def may_set() -> bool:
+            found: list[bool] = []
+
+            def look() -> None:
+                found.append(blas_limits.lock.acquire(blocking=False))
+                if found[0]:
+                    blas_limits.lock.release()
+
+            other = threading.Thread(target=look)
+            other.start()
+            other.join()
+            return found[0]
+
+        with blas_limits.lock:
+            assert in_child(lambda: not may_set()) == 0
+            assert not may_set()
+        assert in_child(may_set) == 0
+        assert may_set()
+
     def test_a_fork_inside_an_operation_leaves_a_working_child(self, engine: Engine) -> None:
         var, statuses = engine.new_variable(), []
 
@@ -123,6 +148,34 @@ class TestFork:
         engine.wait_for_all()
         assert engine.run_inline(fork, (), CTX, (), (engine.new_variable(),), None)
         assert statuses == [0, 0]
+
+
+# What is registered first is called last, just before the fork. Without a switch in between, the thread that
+# sets a limit goes on only where the fork waits for it.
+FORK_BESIDE_BLAS = """
+import os, sys, threading, warnings
+warnings.simplefilter("ignore")
+seen, begun, forking, over = [], threading.Event(), threading.Event(), threading.Event()
+os.register_at_fork(before=lambda: seen.append(begun.is_set() and not over.is_set()))
+from operad.engine import budget
+os.register_at_fork(before=forking.set)
+
+def set_num_threads(_):
+    begun.set()
+    forking.wait()
+    over.set()
+
+budget._blas_pools = lambda: {"blas": (set_num_threads, 8)}
+setting = threading.Thread(target=budget.ThreadBudget(2).apply)
+setting.start()
+begun.wait()
+sys.setswitchinterval(1000)
+if not os.fork():
+    os._exit(0)
+os.wait()
+setting.join()
+print("forks while a limit is being set:", seen[0])
+"""
 
 
 def works(engine: Engine, var: Var) -> bool:
@@ -154,8 +207,10 @@ def pushing_without_waiting(engine: Engine, over: threading.Event) -> Iterator[N
         pusher.join()
 
 
-def run(program: str, kind: str = "threaded") -> subprocess.CompletedProcess[str]:
-    head = "import threading\nfrom operad import engine as e\nfrom operad.context import cpu\n"
+HEAD = "import threading\nfrom operad import engine as e\nfrom operad.context import cpu\n"
+
+
+def run(program: str, kind: str = "threaded", head: str = HEAD) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "OPERAD_ENGINE": kind, "OPERAD_NUM_THREADS": "2"}
     return subprocess.run(
         [sys.executable, "-c", head + program],

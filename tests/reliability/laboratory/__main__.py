@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-import operad.engine
-import operad.imperative
-import operad.storage
 from tests.reliability.laboratory import delivery
-from tests.reliability.laboratory.commits import check_packages
+from tests.reliability.laboratory.commits import check_operad
 from tests.reliability.laboratory.programs import PROGRAMS
 from tests.reliability.laboratory.report import explored, faults, replay, slow_pairs, table
 
@@ -28,7 +25,7 @@ def _schedules(given: argparse.Namespace) -> None:
 
 
 def _commits(_: argparse.Namespace) -> None:
-    count, wrong = check_packages([operad.engine, operad.imperative, operad.storage])
+    count, wrong = check_operad()
     print("\n".join([f"{count} stretches, {len(wrong)} faults", *wrong]))
 
 

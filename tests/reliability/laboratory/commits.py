@@ -36,8 +36,9 @@ import io
 import pkgutil
 import re
 import tokenize
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, MemberDescriptorType, ModuleType
 from typing import Final, final
@@ -97,6 +98,10 @@ _BEHIND_A_CALL: Final = (
 )  # fmt: skip
 _C_METHODS: Final = frozenset({"append", "appendleft", "pop", "popleft", "release"})
 """Methods of lists, deques and locks that a stretch may end with."""
+
+PACKAGES: Final = ("operad.engine", "operad.imperative", "operad.storage")
+MODULES: Final = ("operad.executor.single_user", "operad.first_use")
+"""Where commits are."""
 
 _MARK: Final = re.compile(r"# (commit|certain)(?:: (begin|end with a call|end))?$")
 
@@ -160,6 +165,13 @@ def marks_of(source: str) -> Marks:
     if begun:
         marks.wrong.append((begun, "a stretch does not end"))
     return marks
+
+
+@cache
+def within_commits(filename: str) -> frozenset[int]:
+    """Lines of a source that stand in a commit and do not begin it: only a trace function comes between."""
+    stretches = marks_of(Path(filename).read_text()).stretches if Path(filename).exists() else []
+    return frozenset(line for each in stretches for line in range(each.first + 1, each.last + 1))
 
 
 @final
@@ -339,9 +351,14 @@ def _first_statement(lines: list[str], number: int) -> int:
     )  # fmt: skip
 
 
-def check_packages(packages: Iterable[ModuleType]) -> tuple[int, list[str]]:
-    """`check` of every module of some packages, whose classes are those that names may belong to."""
-    modules = [module for package in packages for module in _modules(package)]
+def check_operad() -> tuple[int, list[str]]:
+    """`check_modules` of what has marks: the packages of the engine's surroundings, and single modules."""
+    packages = [module for package in PACKAGES for module in _modules(importlib.import_module(package))]
+    return check_modules([*packages, *map(importlib.import_module, MODULES)])
+
+
+def check_modules(modules: Collection[ModuleType]) -> tuple[int, list[str]]:
+    """`check` of every module, whose classes are those that names may belong to."""
     classes = {
         each for module in modules for each in vars(module).values()
         if isinstance(each, type) and each.__module__ == module.__name__

@@ -6,10 +6,13 @@ prepared. At lines of that on the way, a trace function forks. What the child ha
 * `own`: it goes on with the first use, and computes.
 * `finalizer`: an object dies whose finalizer computes the same thing; then it goes on likewise. Within the
   import of the very plugin the finalizer may be refused by an `OperadError`; afterwards everything works.
-* `error`: Ctrl-C ends the first use there; the next one computes. (Any other exception that is no error ends
-  it too, but out of the import of a plugin that one cannot be told from the plugin's own.)
+* `error`: Ctrl-C ends the first use there, at the entry of a function; the next one computes. (Any other
+  exception that is no error ends it too, but out of the import of a plugin that one cannot be told from the
+  plugin's own.)
 * `beside`: another thread forks while this one stands at that line for ever, as far as the child can see: it
   computes from the beginning. Where the fork waits until this thread has gone on, it cannot happen there.
+
+Lines inside a commit, which `commits` proves to be one step, are left out.
 
 With `--busy`, two threads compute with other operators all the while.
 """
@@ -19,6 +22,7 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -31,6 +35,7 @@ from typing import Any, Final
 import numpy as np
 
 import operad as od
+from tests.reliability.laboratory.commits import within_commits
 from tests.reliability.laboratory.trials import BROKEN, HANG, LIMIT_S, Trials, report, report_of
 
 HOW: Final = ("own", "finalizer", "error", "beside")
@@ -106,6 +111,7 @@ class FirstUse:
         self._most = most
         self._step = 1
         self._is_child = False
+        self._entered: FrameType | None = None
         self._forker = Forker(self._use) if how == "beside" else None
 
     def go(self) -> None:
@@ -113,7 +119,9 @@ class FirstUse:
         if self._name == "again":
             check(self._use, size=7)
         if self._most:
+            limit_time(2 * LIMIT_S)
             self._step = max(1, self._lines() // self._most)
+            limit_time(0)
         sys.settrace(self._trace)
         try:
             check(self._use)
@@ -148,8 +156,11 @@ class FirstUse:
         filename = frame.f_code.co_filename
         if event == "call" and "operad" not in filename and not filename.startswith("<frozen importlib"):
             return None
+        is_entry, self._entered = self._entered is frame, frame if event == "call" else None
+        if self._how == "error" and event == "line" and not is_entry:
+            return self._trace  # the interpreter delivers nothing at the beginning of other lines
         place = filename, frame.f_lineno
-        if event == "line" and place not in self._seen:
+        if event == "line" and place not in self._seen and place[1] not in within_commits(filename):
             self._seen.add(place)
             if len(self._seen) % self._step == 0:
                 key = f"{self._name} {'/'.join(filename.split('/')[-2:])}:{place[1]} {frame.f_code.co_name}"
@@ -165,12 +176,12 @@ class FirstUse:
             self._forker.fork_at(key)
             return
         watched = Child()
+        report(key=key)
+        limit_time(2 * LIMIT_S)  # the fork, too
         pid = os.fork()
         if pid:
-            report(key=key)
-            faulthandler.dump_traceback_later(2 * LIMIT_S, exit=True)
             watched.report(pid)
-            faulthandler.cancel_dump_traceback_later()
+            limit_time(0)
             return
         self._is_child = True
         watched.begin()
@@ -180,6 +191,16 @@ class FirstUse:
         if self._how == "finalizer":
             mortal = Mortal(self._use)
             del mortal
+
+
+def limit_time(limit_s: float) -> None:
+    """Have SIGALRM end this process then, with a stack dump; 0: no longer.
+
+    A timer of faulthandler's that runs while the process forks would have the child wait for ever where
+    that sets its own.
+    """
+    faulthandler.register(signal.SIGALRM, chain=True)
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
 
 
 class Child:
@@ -233,9 +254,9 @@ class Forker:
 
     def end(self) -> None:
         """Wait for a fork that waits."""
-        faulthandler.dump_traceback_later(2 * LIMIT_S, exit=True)
+        limit_time(2 * LIMIT_S)
         self._done.wait()
-        faulthandler.cancel_dump_traceback_later()
+        limit_time(0)
 
     def _serve(self) -> None:
         while True:

@@ -32,14 +32,13 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from types import CodeType, FrameType
 from typing import Any, Final, NamedTuple
 
-from tests.reliability.laboratory.commits import marks_of
-from tests.reliability.laboratory.subjects import SUBJECTS, Subject, Unraisable, judge, traced
-from tests.reliability.laboratory.trials import BROKEN, LOST, MISSED, NEVER, Fault, conduct, report_of
+from tests.reliability.laboratory.commits import within_commits
+from tests.reliability.laboratory.subjects import FORKING, SUBJECTS, Subject, Unraisable, judge, traced
+from tests.reliability.laboratory.trials import BROKEN, HANG, LOST, MISSED, NEVER, Fault, conduct, report_of
 
 WARM_UP: Final = 12
 """Runs before the first that is looked at, after which caches are full and workers hired."""
@@ -181,7 +180,7 @@ class Liner:
             elif event == "line":
                 key = code.co_filename, _qualified(code), frame.f_lineno
                 seen[key] += 1
-                if frame.f_lineno in _within_commits(code.co_filename):
+                if frame.f_lineno in within_commits(code.co_filename):
                     return note
                 is_looked_at = before[0] is frame and before[1].startswith(_LOOKS)
                 text = f"{_short(code)}:{frame.f_lineno} {code.co_name}"
@@ -247,13 +246,6 @@ def _qualified(code: CodeType) -> str:
     return f"{code.co_qualname}:{code.co_firstlineno}"
 
 
-@cache
-def _within_commits(filename: str) -> frozenset[int]:
-    """Lines of a source that stand in a commit and do not begin it: the checker of commits proves those."""
-    stretches = marks_of(Path(filename).read_text()).stretches if Path(filename).exists() else []
-    return frozenset(line for each in stretches for line in range(each.first + 1, each.last + 1))
-
-
 def _short(code: CodeType) -> str:
     return "/".join(code.co_filename.split("/")[-2:])
 
@@ -269,7 +261,7 @@ class Trial:
 
     def keys(self, name: str, most: int) -> Iterator[str]:
         """What there is to try with a subject: `most` points of all, or all if that is 0."""
-        subject = self._subjects[name] = SUBJECTS[name]()
+        subject = self._subjects[name] = {**SUBJECTS, **FORKING}[name]()
         for _ in range(WARM_UP):
             subject.act()
             subject.check(None)
@@ -293,12 +285,18 @@ class Trial:
                 raise
             raise Fault(NEVER, f"{fault.kind}: {fault}") from None
 
+    def unended(self, key: str) -> str:
+        """The verdict on a trial that does not end."""
+        return HANG if self._points[key].is_looked_at else NEVER
+
     def _deliver(self, subject: Subject, point: Point) -> str:
         for _ in range(TRIES):
             hit = self._hit(subject, point)
+            if subject.may_be_printed and self._unraisable.take():
+                hit = Outside()
             judge(subject, hit, Outside)
             ignored = self._unraisable.take()
-            if ignored:
+            if ignored and not subject.may_be_printed:
                 raise Fault(LOST, "\n".join(ignored))
             if hit is not None:
                 return ""
@@ -331,7 +329,7 @@ def main() -> None:
     sys.setswitchinterval(_NEVER_S)
     trial = Trial(Liner() if options.lines else Deliverer(options.kind))
     gc.set_threshold(0)  # finalizers at random moments would be other points in each run
-    conduct(options.subjects, lambda name: trial.keys(name, options.most), trial.attempt)
+    conduct(options.subjects, lambda name: trial.keys(name, options.most), trial.attempt, trial.unended)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from __future__ import annotations
 import faulthandler
 import json
 import os
+import signal
 import subprocess
 import sys
 import traceback
@@ -22,6 +23,9 @@ from tests.reliability.processes import environment
 
 LIMIT_S: Final = float(os.environ.get("LABORATORY_LIMIT_S", "30"))
 """How long a trial of some milliseconds may take on a loaded machine."""
+
+HARMLESS_LIMIT_S: Final = LIMIT_S / 6
+"""The same where a trial that does not end is no fault."""
 
 HANG: Final = "hang"
 LOST: Final = "lost error"
@@ -76,14 +80,15 @@ class Trials:
         """Whether `key` was not tried yet."""
         return key not in self._tried
 
-    def make(self, key: str, attempt: Callable[[str], str]) -> bool:
+    def make(self, key: str, attempt: Callable[[str], str], unended: str = HANG) -> bool:
         """Try one thing; whether it went well.
 
         Args:
             attempt: Raises `Fault` for a fault, and returns MISSED, another remark or an empty text.
+            unended: The verdict where it does not end.
         """
-        report(key=key)
-        faulthandler.dump_traceback_later(LIMIT_S, exit=True)
+        report(key=key, unended=unended)
+        faulthandler.dump_traceback_later(LIMIT_S if unended == HANG else HARMLESS_LIMIT_S, exit=True)
         try:
             report(kind=attempt(key), text="")
         except Fault as fault:
@@ -99,11 +104,14 @@ class Trials:
 
 
 def conduct(
-    subjects: Iterable[str], keys: Callable[[str], Iterable[str]], attempt: Callable[[str], str]
+    subjects: Iterable[str],
+    keys: Callable[[str], Iterable[str]],
+    attempt: Callable[[str], str],
+    unended: Callable[[str], str] = lambda _: HANG,
 ) -> None:
     """Make the trials `keys(subject)` of all subjects, up to the first fault, and end the process.
 
-    Each key begins with its subject.
+    Each key begins with its subject; `unended(key)` is the verdict on a trial that does not end.
     """
     trials = Trials()
     faulthandler.dump_traceback_later(LIMIT_S, exit=True)
@@ -112,7 +120,7 @@ def conduct(
             continue
         try:
             for key in keys(subject):
-                if trials.wants(key) and not trials.make(key, attempt):
+                if trials.wants(key) and not trials.make(key, attempt, unended(key)):
                     os._exit(0)
         except Fault as fault:  # of what is done before a subject's first trial
             report(key=f"{subject} preparing")
@@ -138,7 +146,8 @@ def run(module: str, *arguments: str, most_faults: int = 400, **settings: object
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         is_over = bool(lines) and "over" in lines[-1]
         begun = len(verdicts)
-        verdicts += _verdicts(lines, done.stderr, is_starved="memory" in arguments)
+        is_late = "Timeout" in done.stderr or -done.returncode == getattr(signal, "SIGALRM", None)
+        verdicts += _verdicts(lines, done.stderr, is_late, is_starved="memory" in arguments)
         if is_over:
             return verdicts
         if len(verdicts) == begun:
@@ -146,11 +155,13 @@ def run(module: str, *arguments: str, most_faults: int = 400, **settings: object
     return verdicts
 
 
-def _verdicts(lines: Sequence[Mapping[str, Any]], stderr: str, is_starved: bool) -> Iterable[Verdict]:
-    key = None
+def _verdicts(
+    lines: Sequence[Mapping[str, Any]], stderr: str, is_late: bool, is_starved: bool
+) -> Iterable[Verdict]:
+    key, unended = None, HANG
     for line in lines:
         if "key" in line:
-            key = line["key"]
+            key, unended = line["key"], line.get("unended", HANG)
         elif key is not None and "kind" in line:
             yield Verdict(key, line["kind"], line["text"])
             key = None
@@ -160,7 +171,7 @@ def _verdicts(lines: Sequence[Mapping[str, Any]], stderr: str, is_starved: bool)
             and "Segmentation fault" in stderr
             and (sys.version_info >= (3, 12) or any(place in stderr for place in _CRASHES))
         )
-        yield Verdict(key, HANG if "Timeout" in stderr else PYTHON if is_known else CRASH, stderr)
+        yield Verdict(key, unended if is_late else PYTHON if is_known else CRASH, stderr)
 
 
 def table(verdicts: Iterable[Verdict]) -> dict[str, Counter[str]]:
@@ -194,6 +205,8 @@ def show(verdicts: Sequence[Verdict]) -> None:
     for verdict in verdicts:
         if verdict.kind in (*FAULTS, NEVER):
             lines = verdict.text.strip().splitlines()
-            shown = lines[:9] if verdict.kind == HANG else lines[-9:]
+            # The main thread comes last in a dump, with its newest call first.
+            heads = [at for at, line in enumerate(lines) if line.startswith(("Thread 0x", "Current thread"))]
+            shown = lines[heads[-1] :][:9] if heads else lines[-9:]
             sys.stdout.write("\n    ".join([f"{verdict.kind}: {verdict.key}", *shown, ""]))
             sys.stdout.write("\n")

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -28,7 +29,8 @@ from typing import Any, Final, final
 from operad.engine.intra_op import PartFn, intra_op_pool
 from operad.engine.operation import RunContext
 from operad.first_use import import_module
-from operad.locks import new_lock
+
+_FORK_WAITS_S: Final = 2.0
 
 
 @final
@@ -45,14 +47,13 @@ class ThreadBudget:
         applied: The limit the BLAS libraries were last given; 0 before the first.
     """
 
-    __slots__ = ("__weakref__", "_applying", "applied", "is_worth", "running", "total")
+    __slots__ = ("__weakref__", "applied", "is_worth", "running", "total")
 
     def __init__(self, total: int) -> None:
         self.total = total
         self.running: list[RunContext] = []
         self.applied = 0
         self.is_worth = True
-        self._applying = new_lock()
         _budgets.add(self)
 
     @property
@@ -116,10 +117,11 @@ class ThreadBudget:
         Args:
             is_over: Give them back the threads they had before any budget.
         """
-        with self._applying:
+        pools = list(_blas_pools().values())  # which imports, for the first time
+        with blas_limits.lock:
             limit = 0 if is_over else self.share if self.is_worth else 1
             if limit != self.applied:
-                for set_num_threads, most in list(_blas_pools().values()):
+                for set_num_threads, most in pools:
                     set_num_threads(min(limit or most, most))
                 self.applied = limit
 
@@ -133,6 +135,43 @@ class ThreadBudget:
         self.running.clear()
 
 
+@final
+class BlasLimits:
+    """The limits of the BLAS libraries, which one thread at a time sets, and none while another one forks.
+
+    OpenBLAS ends its threads before a fork, and the next call that sets a limit starts them again, under a
+    lock of its own. A child that is forked meanwhile would find that lock taken for good.
+
+    Attributes:
+        lock: Held by who sets a limit.
+    """
+
+    __slots__ = ("_is_held", "lock")
+
+    def __init__(self) -> None:
+        self.lock: Any = threading.RLock()  # a finalizer may fork, or run operations, inside
+        self._is_held = False
+
+    def hold_for_fork(self) -> None:
+        """Wait until no other thread sets a limit; not for ever, since a finalizer in it may wait for us."""
+        if not self.lock._is_owned():
+            self._is_held = True
+            self.lock.acquire(timeout=_FORK_WAITS_S)
+
+    def release_after_fork(self) -> None:
+        """The parent goes on."""
+        if self._is_held and self.lock._is_owned():
+            self.lock.release()
+        self._is_held = False
+
+    def renew_after_fork(self) -> None:
+        """The child finds the lock free, unless its thread forked under it."""
+        if not self.lock._is_owned():
+            self.lock = threading.RLock()
+        self.release_after_fork()
+
+
+blas_limits: Final = BlasLimits()
 _budgets: Final[weakref.WeakSet[ThreadBudget]] = weakref.WeakSet()
 
 
@@ -144,9 +183,10 @@ def kept_blas_threads() -> Iterator[None]:
     try:
         yield
     finally:
-        for pool, num_threads in before:
-            if pool.num_threads != num_threads:
-                _setter(pool)(num_threads)
+        with blas_limits.lock:
+            for pool, num_threads in before:
+                if pool.num_threads != num_threads:
+                    _setter(pool)(num_threads)
         added = {pool.filepath: _limits(pool) for pool in _loaded_blas() if pool.filepath not in known}
         if added:
             known.update(added)

@@ -3,7 +3,11 @@
 A fork copies one thread, so a child would find workers gone and a lock held for good. Before a fork, engines
 come to rest and their locks are taken; afterwards the parent lets go, and the child's engines make
 their locks anew and hire workers when next needed. Work that is still pending, asynchronous or beside a
-fork from inside an operation, stays the parent's: the child must not wait for its variables.
+fork from inside an operation, stays the parent's: the child must not wait for its variables. Last of all a
+fork waits for a thread that sets the limits of the BLAS libraries.
+
+An exception from outside may end any of these functions, also at its entry; Python only prints it, and
+forks all the same. So Python calls each twice, and each does what is not done already.
 
 At exit, what can still run is run, and other threads' new work waits meanwhile; asynchronous operations
 that nobody has completed are dropped, since waiting for them could take for ever. Failures nobody
@@ -17,14 +21,16 @@ import os
 import sys
 import threading
 import weakref
+from typing import Any
 
 from operad import first_use
+from operad.engine.budget import BlasLimits, blas_limits
 from operad.engine.standstill import StandStill
 from operad.engine.thread import NESTED, OPERATION, local
 
 _engines: weakref.WeakSet[StandStill] = weakref.WeakSet()
-_forking = threading.Lock()
-_held: list[StandStill] = []
+_forking: Any = threading.RLock()  # held by the thread that forks
+_held: list[StandStill | BlasLimits] = []
 
 
 def watch(engine: StandStill) -> None:
@@ -32,26 +38,37 @@ def watch(engine: StandStill) -> None:
     _engines.add(engine)
 
 
+def _parts() -> list[StandStill | BlasLimits]:
+    """What a fork waits for, in this order."""
+    return [*_engines, blas_limits]
+
+
 def _before_fork() -> None:
     # Before its own handler, since what another thread does under it may be held back by an engine at rest.
     first_use.hold_for_fork()
-    _forking.acquire()
-    for engine in list(_engines):
-        engine.hold_for_fork()
-        _held.append(engine)
+    if not _forking._is_owned():
+        _forking.acquire()
+    for part in _parts():
+        if part not in _held:
+            _held.append(part)
+        part.hold_for_fork()
 
 
 def _in_parent() -> None:
+    if not _forking._is_owned():
+        return
     while _held:
-        _held.pop().release_after_fork()
+        _held[-1].release_after_fork()
+        del _held[-1]
     _forking.release()
 
 
 def _in_child() -> None:
     global _forking
-    _forking = threading.Lock()
-    while _held:
-        _held.pop().renew_after_fork()
+    _forking = threading.RLock()
+    _held.clear()
+    for part in _parts():  # also where an exception kept the parent from holding them
+        part.renew_after_fork()
     if local.state.inside in (OPERATION, NESTED):  # the child is free of it, and may wait
         local.state.renew()
 
@@ -65,5 +82,5 @@ def _at_exit() -> None:
 
 
 atexit.register(_at_exit)
-if hasattr(os, "register_at_fork"):
+for _ in range(2 * hasattr(os, "register_at_fork")):
     os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)

@@ -2,12 +2,15 @@
 
 All hold pushes of other threads back, and wait until nothing runs that could run by itself. That is
 not "nothing pending": an asynchronous operation may be pending for ever.
+
+What is done before and after a fork may be ended by an exception from outside, and begun anew: each step
+looks at what is done already (see `lifetime`).
 """
 
 from __future__ import annotations
 
 import threading
-from typing import Final, final
+from typing import Any, Final, final
 
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.failure import Failure
@@ -25,7 +28,7 @@ class StandStill:
     """Brings one engine to rest, and lets it go on; see also `lifetime`."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
-        self._turn = threading.Lock()  # held by the thread that began
+        self._turn: Any = threading.RLock()  # held by the thread that began
         self._owner: ThreadState | None = None
         self._dispatcher = dispatcher
         self._lock = dispatcher.lock
@@ -33,12 +36,14 @@ class StandStill:
 
     def begin(self) -> bool:
         """Hold pushes back and return when nothing runs; False if this thread began before."""
-        if self._owner is local.state:
+        thread = local.state
+        if self._owner is thread:
             return False
-        self._turn.acquire()
-        self._owner = local.state
-        self._lock.blockers.append(GATE)
         try:
+            if not self._turn._is_owned():  # else an exception ended this here
+                self._turn.acquire()
+            self._owner = thread
+            self._lock.blockers.append(GATE)
             self._rest()
         except BaseException:
             self.end()
@@ -64,8 +69,11 @@ class StandStill:
             self._lock.do(Request(change))
 
     def end(self) -> None:
-        """Let the other threads go on."""
-        self._lock.blockers.remove(GATE)
+        """Let the other threads go on, if this one holds them back."""
+        if not self._turn._is_owned():
+            return
+        while GATE in self._lock.blockers:
+            self._lock.blockers.remove(GATE)
         self._owner = None
         self._turn.release()
 
@@ -99,8 +107,11 @@ class StandStill:
             return  # this thread may hold the lock already, and goes on in both processes
         is_outside = thread.inside == OUTSIDE
         if is_outside:
-            self._is_held_for_fork = self.begin()
-        self._lock.take(_FORKING)
+            if self._owner is not thread:
+                self._is_held_for_fork = True
+            self.begin()
+        if self._lock.owner is not _FORKING:
+            self._lock.take(_FORKING)
         while is_outside and (self._lock.next is not None or self._dispatcher.queue.running):
             self._lock.give_back()
             self._rest()
@@ -110,16 +121,17 @@ class StandStill:
         """The parent goes on."""
         if local.state.inside == STEP:
             return
-        self._lock.give_back()
+        if self._lock.owner is _FORKING:
+            self._lock.give_back()
         self._lock.catch_up()
         if self._is_held_for_fork:
-            self._is_held_for_fork = False
             self.end()
+            self._is_held_for_fork = False
 
     def renew_after_fork(self) -> None:
         """The child starts without workers, pending work or memory of the other threads."""
         blockers = self._lock.blockers
-        self._turn = threading.Lock()
+        self._turn = threading.RLock()
         self._owner = None
         self._is_held_for_fork = False
         blockers[:] = [word for word in blockers if word != GATE]

@@ -25,6 +25,7 @@ from tests.reliability.laboratory.subjects.arrays import (
 from tests.reliability.laboratory.subjects.pushes import (
     Bulk,
     Delete,
+    Fork,
     Inline,
     Push,
     PushAndWait,
@@ -59,5 +60,8 @@ SUBJECTS: Final[dict[str, type[Subject]]] = {
     "scopes": Scopes,
     "step": Step,
 }
+FORKING: Final[dict[str, type[Subject]]] = {"fork": Fork}
+"""A subject apart: exceptions in a fork's handlers come out of nothing, and a fork takes milliseconds."""
+
 ARRAYS: Final = [name for name, subject in SUBJECTS.items() if not issubclass(subject, Push)]
 """Subjects whose operations run inline or are pushed, as the settings say."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Final
 
 from operad import engine as engines
 from operad.errors import EngineError
@@ -14,7 +18,9 @@ from tests.reliability.laboratory.subjects.subject import (
     comes,
     require,
 )
-from tests.reliability.laboratory.trials import LOST
+from tests.reliability.laboratory.trials import BROKEN, LIMIT_S, LOST
+
+CHILD_LIMIT_S: Final = int(LIMIT_S / 2)
 
 
 class Push(Subject):
@@ -174,6 +180,45 @@ class Delete(Push):
         var = self.engine.new_variable()
         self.engine.push_sync(self.ran.append, CTX, (self.var,), (var,))
         self.engine.delete_variable(lambda _: None, CTX, var)
+
+
+class Fork(Push):
+    """A fork, whose child computes. Python can only print what comes out of handlers of forks."""
+
+    may_be_printed = True
+    status = 0
+
+    def work(self) -> None:
+        self.push()
+        parent = os.getpid()
+        try:
+            pid = os.fork()
+            if not pid:
+                self._compute_and_exit()
+        except BaseException:
+            if os.getpid() != parent:
+                os._exit(0)  # what was pending at the fork is pending in both processes
+            raise
+        self.status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    def _compute_and_exit(self) -> None:
+        status = 1
+        try:
+            sys.settrace(None)
+            signal.alarm(CHILD_LIMIT_S)
+            var, ran = self.engine.new_variable(), []
+            self.engine.push_sync(ran.append, CTX, (), (var,))
+            self.engine.wait_for_var(var)
+            self.engine.run_inline(ran.append, (1,), CTX, (), (var,), None)
+            self.engine.wait_for_all()
+            status = 0 if len(ran) == 2 else 2
+        finally:
+            os._exit(status)
+
+    def check(self, hit: BaseException | None) -> None:
+        status, self.status = self.status, 0
+        require(not status, f"the child ended with {status}", BROKEN)
+        super().check(hit)
 
 
 class Bulk(Push):

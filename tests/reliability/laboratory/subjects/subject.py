@@ -87,7 +87,13 @@ def require_one_of(found: np.ndarray[Any, Any] | None, *wanted: np.ndarray[Any, 
 
 
 class Subject:
-    """One thing that a program does."""
+    """One thing that a program does.
+
+    Attributes:
+        may_be_printed: Whether Python calls parts of it where it can only print what is raised.
+    """
+
+    may_be_printed = False
 
     def act(self) -> None:
         """What is interrupted."""
