@@ -45,6 +45,7 @@ from operad.operator.property import InferredTypes as InferredTypes
 from operad.operator.property import OperatorProperty as OperatorProperty
 from operad.operator.property import is_computed_by_kernels as is_computed_by_kernels
 from operad.operator.rates import ARITHMETIC as ARITHMETIC
+from operad.operator.rates import CONSTANTS as CONSTANTS
 from operad.operator.rates import DEFAULTS as DEFAULTS
 from operad.operator.rates import FORMAT as FORMAT
 from operad.operator.rates import Correction as Correction

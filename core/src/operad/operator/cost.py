@@ -4,8 +4,6 @@ Loops over elements, products of matrices and bytes that are moved have rates th
 thirty, so an operator counts them apart, and one estimate in microseconds is made of all. Who asks: what runs
 in the calling thread, which nodes are worth a partition of their own, which of two kernels is taken, and
 whether a product is worth several threads. The rates stand in `operator/rates.py`.
-
-Bytes have one rate, though a cache gives them twice as fast as memory: it lies between the two.
 """
 
 from __future__ import annotations
@@ -57,7 +55,7 @@ class Cost(NamedTuple):
     def work_us(self) -> float:
         """What loops, products and moved bytes take of it."""
         found = rates()
-        return found.loop_us * self.loops + found.flop_us * self.flops + found.byte_us * self.size_bytes
+        return found.loop_us * self.loops + found.flop_us * self.flops + found.moving_us(self.size_bytes)
 
     @property
     def operations(self) -> float:

@@ -10,6 +10,8 @@ from operad.operator import ARITHMETIC, ScalarForm, function_cost
 
 _PASS: Final = 0.4
 """What one more of NumPy's passes over arrays in a cache costs an element, in operations of loops."""
+REPEATED: Final = 0.4
+"""What an element costs more where an argument is repeated along an axis: NumPy's loop ends at each row."""
 _UFUNC_US: Final = 0.3
 _FUNCTION_US: Final = 4.0
 _FREE: Final = frozenset(("input", "constant", "length"))
