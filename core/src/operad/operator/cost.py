@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
+from operad.config import settings
 from operad.dtypes import DType
 from operad.operator.rates import Correction, rates
 from operad.operator.shapes import Shape
@@ -19,6 +20,10 @@ from operad.operator.shapes import Shape
 if TYPE_CHECKING:
     from operad.operator.property import OperatorProperty
 
+BLAS_FLOPS: Final = 1 << 18
+"""Below this a BLAS product uses one thread anyhow, so it need not be told how many it may use."""
+PARALLEL_US: Final = 250.0
+"""What is estimated at less without products is worth one thread: a part that is handed over costs 30."""
 _SINGLE_BYTES: Final = 4
 """Costs are declared for elements of single precision."""
 
@@ -50,6 +55,21 @@ class Cost(NamedTuple):
     def us(self) -> float:
         """Estimated microseconds on one thread."""
         return self.work_us + self.beside_us
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether one call is worth several threads.
+
+        Threads of BLAS meet at barriers, where they turn, and they go on turning for a while after a product.
+        So products are worth it only from the setting `parallel_flops`. The pool for parts waits at a queue, so
+        what has no products is worth it as soon as it takes as long as a few hand-overs.
+        """
+        return self.flops >= settings().parallel_flops or (not self.has_product and self.us >= PARALLEL_US)
+
+    @property
+    def has_product(self) -> bool:
+        """Whether there is a product so large that BLAS may use threads, if it is not told otherwise."""
+        return self.flops >= BLAS_FLOPS
 
     @property
     def work_us(self) -> float:
