@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from itertools import combinations
 from typing import Any
 
@@ -35,14 +36,17 @@ def merge(graph, facts):
 
 
 def fold(graph, facts):
-    """Leave out multiplications by one."""
+    """Leave out multiplications by one, where that changes no order in which gradients are added."""
+    readers = Counter(entry for node in graph.nodes for entry in node.inputs)
+    readers.update(graph.outputs)
 
     def visit(old, new):
         assert facts["shapes"].of(old.inputs[0]) == facts["shapes"].of(Entry(old))
         return [new.inputs[0]] if new.op.name == "_mul_scalar" and new.op.scalar == 1 else None
 
     def visit_some(old, new):
-        return visit(old, new) if new.op.name == "_mul_scalar" else None
+        is_alone = new.op.name == "_mul_scalar" and readers[old.inputs[0]] == 1
+        return visit(old, new) if is_alone else None
 
     return rewrite(graph, visit_some), {}
 
