@@ -224,7 +224,8 @@ def test_a_monitor_is_shown_the_same_and_what_is_computed_again(monkeypatch, eag
         found = monitored(symbol, "memory", monkeypatch)
         for name, values in found.items():
             original = name.replace("_mirror", "")
-            assert values == plain[original], f"seed {seed}: {name}"
+            # A node may run once more for each of several stretches.
+            assert list(dict.fromkeys(values)) == list(dict.fromkeys(plain[original])), f"seed {seed}: {name}"
             again += name != original
         hidden = {name for name in plain if name not in found}  # computed in backward alone
         outputs = set(symbol.get_internals().list_outputs()) & set(symbol.list_outputs())

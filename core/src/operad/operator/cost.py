@@ -61,7 +61,7 @@ class Cost(NamedTuple):
         """Whether one call is worth several threads.
 
         Threads of BLAS meet at barriers, where they turn, and they go on turning for a while after a product.
-        So products are worth it only from the setting `parallel_flops`. The pool for parts waits at a queue, so
+        So products are worth it only from the setting `parallel_flops`. The pool for parts waits at a queue:
         what has no products is worth it as soon as it takes as long as a few hand-overs.
         """
         return self.flops >= settings().parallel_flops or (not self.has_product and self.us >= PARALLEL_US)
