@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 
 import pytest
@@ -20,10 +21,12 @@ from operad.op import (
     tuned_path,
 )
 
+rates_module = importlib.import_module("operad.op.rates")  # the package has a function of that name
+
 GOOD = {
     "format": FORMAT,
     "machine": machine(),
-    "rates": {"loop_us": 1e-3, "flop_us": 1e-5, "byte_us": 2e-5},
+    "rates": {"loop_us": 1e-3, "flop_us": 1e-5, "byte_us": 2e-5, "memory_us": 6e-5},
     "functions": {"exp": 3.0},
     "kernels": {"tanh.forward": {"base_us": 2.0, "factor": 0.5}},
 }
@@ -62,7 +65,8 @@ def test_a_file_is_read_once_and_again_when_that_is_asked_for(path):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"format": "acme"}, f"expected an object whose format is '{FORMAT}'"),
+        ({"format": "acme"}, f"its format is 'acme', expected '{FORMAT}'"),
+        ({"format": "operad-tune 1"}, f"its format is 'operad-tune 1', expected '{FORMAT}'"),
         ({"machine": "another"}, "measured on 'another', and this is"),
         ({"rates": {"loop_us": 1.0}}, r"rates has \['loop_us'\], expected"),
         ({"rates": {**GOOD["rates"], "byte_us": -1}}, "rates.byte_us is -1, expected a number"),
@@ -92,6 +96,31 @@ def test_corrections_put_a_base_and_a_factor_in_place(path):
     assert made.us == pytest.approx(3 + 2 * cost.work_us)
     assert made.flops == 500  # which says how much is computed, not how fast
     assert cost.corrected(None) is cost
+
+
+def test_bytes_beyond_half_of_the_last_level_cache_have_the_rate_of_memory(path, monkeypatch):
+    write(path)
+    monkeypatch.setattr(rates_module, "cached_bytes", lambda: 1000.0)
+    assert rates().moving_us(1000) == pytest.approx(1000 * 2e-5)
+    assert Cost(size_bytes=3000).us == pytest.approx(1000 * 2e-5 + 2000 * 6e-5)
+
+
+def cache_folder(tmp_path, sizes):
+    for number, text in enumerate(sizes):
+        (tmp_path / f"index{number}").mkdir()
+        (tmp_path / f"index{number}" / "size").write_text(text)
+    return tmp_path
+
+
+def test_the_largest_cache_that_the_system_shows_counts(tmp_path):
+    folder = cache_folder(tmp_path, ["32K\n", "1M\n", "32768K\n"])
+    assert rates_module._last_level_bytes(folder) == 32 << 20
+
+
+@pytest.mark.parametrize("sizes", [[], ["", "K", "some", "0K"]])
+def test_where_the_system_shows_no_cache_a_usual_one_is_taken(tmp_path, sizes):
+    assert rates_module._last_level_bytes(cache_folder(tmp_path, sizes)) == 16 << 20
+    assert rates_module._last_level_bytes(tmp_path / "absent") == 16 << 20
 
 
 def test_names_of_scalar_forms_are_those_of_numpy(path):

@@ -54,6 +54,7 @@ def test_constants_are_written_where_binding_reads_them(a_machine, run_json):
     assert rates() is not DEFAULTS
     assert set(rates().functions) == set(DEFAULTS.functions)
     shown = {constant["name"]: constant["measured"] for constant in found["constants"]}
+    assert shown["memory_us"] >= shown["byte_us"] > 0
     assert shown["flop_us"] == rates().flop_us == 5.0 / (2 * 256**3)
 
 
@@ -96,6 +97,20 @@ def test_products_keep_their_speed_and_get_a_base():
     found = kernels.fitted([(cost, 7.0 + 5 * cost.work_us) for cost in costs])
     assert found.factor == 1.0
     assert found.base_us >= 7.0
+
+
+def test_one_large_product_that_was_fast_does_not_take_the_base_away():
+    small, large = Cost(flops=1e4), Cost(flops=1e8)
+    found = kernels.fitted([(small, 7.0 + small.work_us), (large, 0.9 * large.work_us)])
+    assert found.base_us == pytest.approx(7.0, rel=0.05)
+
+
+def test_the_least_of_several_turns_counts(monkeypatch, doubled):
+    times = iter([50.0, 5.0, 50.0])
+    monkeypatch.setattr(kernels, "least_us", lambda function: next(times))
+    monkeypatch.setattr(kernels, "_SIZES", (64,))
+    monkeypatch.setattr(kernels, "fitted", lambda pairs: [us for _, us in pairs])
+    assert kernels.corrections("acme_doubled", {}, [(8, 8)]) == {"acme_doubled.forward": [5.0]}
 
 
 def test_calls_grow_along_the_axes_that_parameters_leave_free():

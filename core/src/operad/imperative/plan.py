@@ -128,7 +128,7 @@ class Plan(Recordable):
         self._req = (OpReq.WRITE,) * len(out_specs)
         self._out_bytes = sum(spec.nbytes for spec in out_specs)
         self.inline = not ctx.is_gpu and cost.us <= settings().inline_us
-        self.is_parallel = cost.flops >= settings().parallel_flops
+        self.is_parallel = cost.is_parallel
         args, outs = list(range(num_args)), list(range(len(out_specs)))
         self._inplace = frozenset(prop.forward_inplace_option(args, outs))
         self.run_time = RunTime(prop) if prop.params.run_time else None

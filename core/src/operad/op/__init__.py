@@ -44,6 +44,7 @@ from operad.op.property import InferredTypes as InferredTypes
 from operad.op.property import OperatorProperty as OperatorProperty
 from operad.op.property import is_computed_by_kernels as is_computed_by_kernels
 from operad.op.rates import ARITHMETIC as ARITHMETIC
+from operad.op.rates import CONSTANTS as CONSTANTS
 from operad.op.rates import DEFAULTS as DEFAULTS
 from operad.op.rates import FORMAT as FORMAT
 from operad.op.rates import Correction as Correction

@@ -4,8 +4,6 @@ Loops over elements, products of matrices and bytes that are moved have rates th
 thirty, so an operator counts them apart, and one estimate in microseconds is made of all. Who asks: what runs
 in the calling thread, which nodes are worth a partition of their own, which of two kernels is taken, and
 whether a product is worth several threads. The rates stand in `op/rates.py`.
-
-Bytes have one rate, though a cache gives them twice as fast as memory: it lies between the two.
 """
 
 from __future__ import annotations
@@ -14,6 +12,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
+from operad.config import settings
 from operad.dtypes import DType
 from operad.op.rates import Correction, rates
 from operad.op.shapes import Shape
@@ -21,6 +20,10 @@ from operad.op.shapes import Shape
 if TYPE_CHECKING:
     from operad.op.property import OperatorProperty
 
+BLAS_FLOPS: Final = 1 << 18
+"""Below this a BLAS product uses one thread anyhow, so it need not be told how many it may use."""
+PARALLEL_US: Final = 250.0
+"""What is estimated at less without products is worth one thread: a part that is handed over costs 30."""
 _SINGLE_BYTES: Final = 4
 """Costs are declared for elements of single precision."""
 
@@ -54,10 +57,25 @@ class Cost(NamedTuple):
         return self.work_us + self.beside_us
 
     @property
+    def is_parallel(self) -> bool:
+        """Whether one call is worth several threads.
+
+        Threads of BLAS meet at barriers, where they turn, and they go on turning for a while after a product.
+        So products are worth it only from the setting `parallel_flops`. The pool for parts waits at a queue:
+        what has no products is worth it as soon as it takes as long as a few hand-overs.
+        """
+        return self.flops >= settings().parallel_flops or (not self.has_product and self.us >= PARALLEL_US)
+
+    @property
+    def has_product(self) -> bool:
+        """Whether there is a product so large that BLAS may use threads, if it is not told otherwise."""
+        return self.flops >= BLAS_FLOPS
+
+    @property
     def work_us(self) -> float:
         """What loops, products and moved bytes take of it."""
         found = rates()
-        return found.loop_us * self.loops + found.flop_us * self.flops + found.byte_us * self.size_bytes
+        return found.loop_us * self.loops + found.flop_us * self.flops + found.moving_us(self.size_bytes)
 
     @property
     def operations(self) -> float:

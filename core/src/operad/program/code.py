@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from itertools import repeat
 from operator import call as call_with
 from operator import itemgetter
-from typing import Any, Final, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 from operad import engine, resource
 from operad.config import settings
@@ -21,9 +21,6 @@ from operad.op import CallTemplate, Gradient, OpContext, Operator, OpReq, Place
 from operad.program.binding import Binding
 from operad.program.profile import Timeline
 from operad.program.program import Program
-
-BLAS_FLOPS: Final = 1 << 18
-"""Below this a BLAS product uses one thread anyhow, so nobody need say how many it may use."""
 
 
 class _Compiled(NamedTuple):
@@ -71,8 +68,8 @@ class SegmentCode:
         }
         costs = [program.costs[step] for step in steps]
         self.is_light = not self.ctx.is_gpu and estimated_us(costs) <= settings().inline_us
-        self.is_parallel = self._is_parallel(steps[0])
-        self.uses_blas_threads = max(cost.flops for cost in costs) >= BLAS_FLOPS
+        self.is_parallel = costs[0].is_parallel
+        self.uses_blas_threads = any(cost.has_product for cost in costs)
         nodes = program.graph.nodes
         first, last = nodes[steps[0]].name, nodes[steps[-1]].name
         self.label = first if len(steps) == 1 else f"{first}..{last}"
@@ -166,8 +163,10 @@ class SegmentCode:
 
         was_parallel = self.is_parallel
         for place, (step, call) in enumerate(zip(self.steps, self._calls, strict=True)):
-            is_parallel = self._is_parallel(step)
-            if is_parallel != was_parallel and self.program.costs[step].flops >= BLAS_FLOPS:
+            cost = self.program.costs[step]
+            is_parallel = cost.is_parallel
+            # What is no product and takes little asks for no threads worth a call.
+            if is_parallel != was_parallel and (is_parallel or cost.has_product):
                 was_parallel = is_parallel
                 add(place, CallTemplate(_use_threads, (is_parallel,)))
             op_ctx = OpContext(self.ctx, is_train, self.resources.get(step, ()))
@@ -182,9 +181,6 @@ class SegmentCode:
             assert isinstance(node.op, Gradient)
             operator = node.op.sharing(operator)
         return operator.forward_templates(op_ctx, found.req, node.num_read, len(found.aux))
-
-    def _is_parallel(self, step: int) -> bool:
-        return self.program.costs[step].flops >= settings().parallel_flops
 
 
 def _are_alike(some: Sequence[Operator], others: Sequence[Operator]) -> bool:

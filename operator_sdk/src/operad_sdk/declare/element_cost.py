@@ -10,6 +10,8 @@ from operad.operator import ARITHMETIC, ScalarForm, function_cost
 
 _PASS: Final = 0.4
 """Cost for each element of one more NumPy pass over arrays in a cache, in operations of loops."""
+REPEATED: Final = 0.4
+"""Added cost for each element where an argument is repeated along an axis: NumPy's loop ends at each row."""
 _UFUNC_US: Final = 0.3
 _FUNCTION_US: Final = 4.0
 _FREE: Final = frozenset(("input", "constant", "length"))

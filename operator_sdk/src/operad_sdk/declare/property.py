@@ -47,7 +47,7 @@ from operad.resource import ResourceRequest
 from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.binding import BoundFunctions, bind
-from operad_sdk.declare.element_cost import call_us, element_cost
+from operad_sdk.declare.element_cost import REPEATED, call_us, element_cost
 from operad_sdk.declare.function import Declared, split_pairs
 from operad_sdk.declare.kernels import kernel
 from operad_sdk.declare.marks import is_gradient, mark_of
@@ -344,6 +344,8 @@ class OperatorProperty(ShapedProperty):
         """The elements of the outputs, or of the largest argument, and the bytes of all arrays."""
         function = self._forward_function.function if self._forward_function is not None else None
         loops = element_cost(function) if self.element_cost is None else self.element_cost
+        if isinstance(function, np.ufunc) and len(set(in_shapes)) > 1:
+            loops += REPEATED
         size = max([sum(map(prod, out_shapes)), *map(prod, in_shapes)])
         moved = moved_bytes([*in_shapes, *out_shapes])
         return Cost(loops * size, size_bytes=moved, beside_us=call_us(function))

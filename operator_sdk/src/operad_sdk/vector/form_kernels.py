@@ -36,8 +36,11 @@ FROM_SIZE: Final = 2048
 _PART_ELEMENTS: Final = 1 << 15
 """Elements that are worth handing to another thread."""
 _MOST_PARTS: Final = 16
-_LOOPS: Final = 0.02
+_LOOPS: Final = 0.04
 """Operations of a loop, which take half a nanosecond, in which an instruction on one lane is done."""
+
+_CALL_US: Final = 8.0
+"""What a call takes however small its arrays are."""
 
 Target = tuple[NDArray[Any] | None, OpReq]
 
@@ -104,7 +107,7 @@ def _cost(part: str, call: KernelCall) -> Cost:
     shapes = [shape for shape, _ in signature.specs]
     elements = max(map(prod, shapes))
     loops = _LOOPS * compiled(form, signature.dtype).num_instructions * elements
-    return Cost(loops, size_bytes=moved_bytes(shapes))
+    return Cost(loops, size_bytes=moved_bytes(shapes), beside_us=_CALL_US)
 
 
 @final

@@ -79,7 +79,7 @@ class FullyConnected(OperatorProperty):
     def cost(self, in_shapes: Any, out_shapes: Any) -> Cost:
         """The product, and the sum with the bias."""
         size = prod(out_shapes[0])
-        return Cost(loops=size, flops=2.0 * size * in_shapes[1][1])
+        return Cost(loops=size, flops=2.0 * size * in_shapes[1][1], beside_us=3)
 
 
 def _rows(array: Array, flatten: bool = False) -> Array:

@@ -45,7 +45,7 @@ def freely(values: Values, facts: Facts) -> Outcome | None:
     # A plan holds all that is kept when backward begins; only one that is no smaller has to be compared.
     before: int | None = None
     for peak in (None, values.kept_bytes // 2, values.kept_bytes // 4):
-        found = outcome(values, facts, rules.stretches(peak))
+        found = outcome(values, facts, chosen if peak is None else rules.stretches(peak))
         if forced or found.planned_bytes < values.kept_bytes:
             return found
         before = planned_bytes(values.graph, facts) if before is None else before

@@ -34,6 +34,7 @@ class Concat(OperatorProperty):
     dim = param(int, 1, doc="The axis.")
     key_var_num_args = "num_args"
     spec = "arg[num_args]:(*S[i]) -> output:(...)"  # what goes together, `infer_shape` says
+    element_cost = 0.1
     contract = Contract(reference=lambda *arrays, dim: np.concatenate(arrays, dim))
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:

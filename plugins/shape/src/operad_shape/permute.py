@@ -7,14 +7,27 @@ data's gradient, or the view that undoes it, of the output's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, Shape, ShapeError, operator, param
+from operad_sdk import (
+    Array,
+    Contract,
+    Cost,
+    OperatorProperty,
+    Shape,
+    ShapeError,
+    moved_bytes,
+    operator,
+    param,
+)
 from operad_shape.linked import Link, LinkedAxes
 from operad_shape.rearrange import normal_axis
 from operad_shape.references import channels_from_pixels, pixels_from_channels
+
+_LINES: Final = 6
+"""How often bytes read across rows are moved: of the 16 elements of a cache line some are used in time."""
 
 
 def _permuted(shape: Shape, axes: Shape) -> Shape:
@@ -50,6 +63,10 @@ class transpose(LinkedAxes):
     def links(self, rank: int) -> Sequence[Link]:
         """The data's axes in their new order."""
         return [(axis, 1) for axis in _permuted(tuple(range(rank)), self.axes)]
+
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
+        """Bytes alone: of the data, whole cache lines are read for single elements."""
+        return Cost(size_bytes=moved_bytes([*out_shapes, *_LINES * list(in_shapes)]), beside_us=1)
 
     def forward(data: Array, axes: Shape, output: Array) -> None:
         """Copy the transposed view."""

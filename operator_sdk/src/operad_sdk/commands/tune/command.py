@@ -15,6 +15,7 @@ from operad.cli.page import Page
 from operad.errors import OperadError
 from operad.files import write_atomically
 from operad.operator import (
+    CONSTANTS,
     DEFAULTS,
     FORMAT,
     Correction,
@@ -124,7 +125,7 @@ def write(found: Rates) -> None:
     content = {
         "format": FORMAT,
         "machine": machine(),
-        "rates": {name: getattr(found, name) for name in ("loop_us", "flop_us", "byte_us")},
+        "rates": {name: getattr(found, name) for name in CONSTANTS},
         "functions": dict(found.functions),
         "kernels": {name: correction._asdict() for name, correction in sorted(found.kernels.items())},
     }
@@ -142,7 +143,8 @@ def _listed(found: Rates) -> list[Constant]:
     return [
         Constant("loop_us", found.loop_us, DEFAULTS.loop_us, "us per operation of a loop"),
         Constant("flop_us", found.flop_us, DEFAULTS.flop_us, "us per operation of a product"),
-        Constant("byte_us", found.byte_us, DEFAULTS.byte_us, "us per byte"),
+        Constant("byte_us", found.byte_us, DEFAULTS.byte_us, "us per byte in caches"),
+        Constant("memory_us", found.memory_us, DEFAULTS.memory_us, "us per byte beyond"),
         *(
             Constant(name, cost, DEFAULTS.functions.get(name), "operations of a loop per element")
             for name, cost in found.functions.items()

@@ -57,7 +57,13 @@ def constants() -> tuple[dict[str, float], dict[str, float]]:
         flop_us = _flop_us()
     loop_us = sum(costs_us[name] for name in _OF_LOOPS) / sum(DEFAULTS.functions[name] for name in _OF_LOOPS)
     functions = {name: max(_LEAST, us / loop_us) for name, us in sorted(costs_us.items())}
-    return {"loop_us": loop_us, "flop_us": flop_us, "byte_us": (cached_us * memory_us) ** 0.5}, functions
+    found = {
+        "loop_us": loop_us,
+        "flop_us": flop_us,
+        "byte_us": cached_us,
+        "memory_us": max(cached_us, memory_us),
+    }
+    return found, functions
 
 
 def _ufuncs() -> Iterator[tuple[str, Any]]:
