@@ -6,6 +6,8 @@ from operad import faces as _faces
 from operad.operator.choice import Choice as Choice
 from operad.operator.choice import choose as choose
 from operad.operator.choice import choose_among as choose_among
+from operad.operator.chosen import Chosen as Chosen
+from operad.operator.chosen import Preparation as Preparation
 from operad.operator.context import OpContext as OpContext
 from operad.operator.cost import Cost as Cost
 from operad.operator.cost import as_cost as as_cost
@@ -15,6 +17,7 @@ from operad.operator.cost import own_cost as own_cost
 from operad.operator.counts import MOST_TENSORS as MOST_TENSORS
 from operad.operator.counts import check_argument_counts as check_argument_counts
 from operad.operator.explanation import PartKernel as PartKernel
+from operad.operator.explanation import arrays_in_words as arrays_in_words
 from operad.operator.explanation import explained as explained
 from operad.operator.form import Axes as Axes
 from operad.operator.form import Instruction as Instruction
@@ -27,6 +30,7 @@ from operad.operator.kernel import FORWARD as FORWARD
 from operad.operator.kernel import Candidate as Candidate
 from operad.operator.kernel import Kernel as Kernel
 from operad.operator.kernel import KernelCall as KernelCall
+from operad.operator.kernel import Prepared as Prepared
 from operad.operator.kernel import candidates as candidates
 from operad.operator.kernel import ranked as ranked
 from operad.operator.kernel import select_kernel as select_kernel

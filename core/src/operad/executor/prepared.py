@@ -1,0 +1,68 @@
+"""Arrays that kernels have prepared: filled once for each version of the arguments they are made of.
+
+Whether an argument was written is seen where a run is pushed: its engine variable counts the writes that were
+pushed before, by whatever door they came, and what is pushed after is another run's concern. So the array is
+filled by an operation of its own, pushed before the run if the count has changed; the engine orders it behind
+those writes, and behind earlier runs that still read the array. Inside an operation the count would say
+nothing: it knows of writes that come later.
+
+Memory that is somebody else's, or was lent, may be written behind the engine's back. What is made of such an
+argument is made anew for every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple, final
+
+from operad.engine import Var
+from operad.imperative import Chunk
+from operad.program import Binding, Segment, codes, segments
+
+_NEVER: Final = (-1,)
+
+
+class _Array(NamedTuple):
+    """One prepared array.
+
+    Attributes:
+        segment: Fills it.
+        made_of: The memory of the arguments that it is made of.
+        var: The engine variable of the array.
+    """
+
+    segment: Segment
+    made_of: Sequence[Chunk]
+    var: Var
+
+
+@final
+class PreparedArrays:
+    """The prepared arrays of a binding."""
+
+    def __init__(self, binding: Binding) -> None:
+        program = binding.program
+        parts = codes(program, program.preparations, by_node=True)
+        self._arrays = []
+        for segment in segments(binding, parts):
+            (step,) = segment.steps
+            read = [binding.chunk(entry) for entry in program.call(step).reads]
+            var = binding.var(program.entry_range(step).start)
+            self._arrays.append(_Array(segment, list(dict.fromkeys(read)), var))
+        self._versions: list[tuple[int, ...]] = [_NEVER] * len(self._arrays)
+
+    def refresh(self) -> None:
+        """Push what fills those arrays that are not what a run needs that is pushed next."""
+        for number, (segment, made_of, var) in enumerate(self._arrays):
+            versions = tuple([chunk.var.version for chunk in made_of])
+            if versions == self._versions[number] and var.failure is None and all(map(_is_ours, made_of)):
+                continue
+            # Before the push: should another thread write meanwhile, the next run fills the array again.
+            self._versions[number] = _NEVER
+            segment.push(False, alone=True)
+            self._versions[number] = versions
+
+
+def _is_ours(chunk: Chunk) -> bool:
+    """Whether nobody but operations of the engine writes the memory."""
+    return chunk.handle is not None and chunk.owner is None
