@@ -44,6 +44,7 @@ class Layout(NamedTuple):
         names: Names of the targets by place.
         train_only: Places of targets that may stay unwritten in prediction.
         is_pointwise: Whether the targets are a head gradient times slopes, element by element.
+        optional: Places of targets for which a function takes None where nobody asks for them.
     """
 
     firsts: Mapping[str, int]
@@ -53,6 +54,7 @@ class Layout(NamedTuple):
     names: Sequence[str]
     train_only: frozenset[int] = frozenset()
     is_pointwise: bool = False
+    optional: frozenset[int] = frozenset()
 
     def is_state(self, place: int) -> bool:
         """Whether an auxiliary state stands at a place among the values."""
@@ -114,7 +116,7 @@ class Step:
         places = list(map(Place, range(len(types))))
         args = self._picked([*places, *extras])
         if not wide and not bound.accumulate:
-            if not bound.returned and all(req[place] in _OVERWRITES for place in bound.filled):
+            if not bound.returned and all(self._is_given(place, req) for place in bound.filled):
                 return CallTemplate(self._function, args)
             if not bound.filled and len(bound.returned) == 1 and isinstance(bound.returned[0].place, int):
                 place = bound.returned[0].place
@@ -122,6 +124,10 @@ class Step:
                     target = places[self._first + place]
                     return CallTemplate(_store_result, (self._function, target, *args))
         return CallTemplate(self._run, (wide, req, extras, *places))
+
+    def _is_given(self, place: int, req: Sequence[OpReq]) -> bool:
+        """Whether the function gets what is there for a target, be it None."""
+        return req[place] in _OVERWRITES or (req[place] is OpReq.NULL and place in self._layout.optional)
 
     def _picked(self, values: Values) -> tuple[Any, ...]:
         """What the function takes, in its order and without groups, out of all values."""
@@ -160,6 +166,8 @@ class Step:
                     states.append((array, values[place]))
         scratch: dict[int, Array] = {}
         for place in bound.filled:
+            if req[place] is OpReq.NULL and place in self._layout.optional:
+                continue
             values[first + place] = self._target(place, req[place], targets[place], wide, scratch)
         result = self._function(*self._picked(values))
         for state, value in states:
