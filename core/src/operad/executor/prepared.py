@@ -42,24 +42,33 @@ class PreparedArrays:
 
     def __init__(self, binding: Binding) -> None:
         program = binding.program
-        parts = codes(program, program.preparations, by_node=True)
+        self._all = segments(binding, codes(program, program.preparations))
         self._arrays = []
-        for segment in segments(binding, parts):
+        for segment in segments(binding, codes(program, program.preparations, by_node=True)):
             (step,) = segment.steps
-            read = [binding.chunk(entry) for entry in program.call(step).reads]
+            made_of = dict.fromkeys(binding.chunk(entry) for entry in program.call(step).reads)
             var = binding.var(program.entry_range(step).start)
-            self._arrays.append(_Array(segment, list(dict.fromkeys(read)), var))
+            self._arrays.append(_Array(segment, list(made_of), var))
         self._versions: list[tuple[int, ...]] = [_NEVER] * len(self._arrays)
 
     def refresh(self) -> None:
         """Push what fills those arrays that are not what a run needs that is pushed next."""
-        for number, (segment, made_of, var) in enumerate(self._arrays):
+        stale: dict[int, tuple[int, ...]] = {}
+        for number, (_, made_of, var) in enumerate(self._arrays):
             versions = tuple([chunk.var.version for chunk in made_of])
-            if versions == self._versions[number] and var.failure is None and all(map(_is_ours, made_of)):
-                continue
-            # Before the push: should another thread write meanwhile, the next run fills the array again.
-            self._versions[number] = _NEVER
-            segment.push(False, alone=True)
+            if (
+                versions != self._versions[number]
+                or var.failure is not None
+                or not all(map(_is_ours, made_of))
+            ):
+                stale[number] = versions
+                self._versions[number] = _NEVER  # should a push raise
+        # After a step of training all are, and one operation costs less than many.
+        parts = self._all if len(stale) == len(self._arrays) else [self._arrays[n].segment for n in stale]
+        for segment in parts:
+            segment.push(False, alone=len(parts) == 1)
+        # As they were before the push: should another thread write meanwhile, the next run fills them again.
+        for number, versions in stale.items():
             self._versions[number] = versions
 
 

@@ -38,12 +38,12 @@ class OwnArrays(NamedTuple):
     Attributes:
         kept_names: Names of those behind the outputs.
         kept: Shape and type of each; None: another kernel determines them.
-        prepared: Shape and type of each array behind the arguments.
+        num_prepared: How many there are behind the arguments; functions get them as they are.
     """
 
     kept_names: Sequence[str] = ()
     kept: Sequence[tuple[Shape, DType] | None] = ()
-    prepared: Sequence[tuple[Shape, DType]] = ()
+    num_prepared: int = 0
 
 
 NO_ARRAYS: Final = OwnArrays()
@@ -86,7 +86,7 @@ class BoundOperator(Operator):
         self._own = own
         out_names = [*prop.list_outputs(), *own.kept_names]
         num_args = len(in_shapes)
-        self._counts = (num_args + len(own.prepared), len(out_names), len(prop.list_auxiliary_states()))
+        self._counts = (num_args + own.num_prepared, len(out_names), len(prop.list_auxiliary_states()))
         ins, outs, states = self._counts
         wide = widened_types(prop.compute_dtype, prop.integers_as)
         for dtype in in_types[:1]:
@@ -229,7 +229,7 @@ class BoundOperator(Operator):
         ins, outs, states = self._prop.infer_type([dtype for _, dtype in self._in])
         own = self._own
         kept = [None if array is None else array[1] for array in own.kept]
-        return [*ins, *[dtype for _, dtype in own.prepared]], [*outs, *kept], states
+        return [*ins, *[None] * own.num_prepared], [*outs, *kept], states
 
     def _extras(self, op_ctx: OpContext, req: Sequence[OpReq], step: Step) -> tuple[Any, ...]:
         """The values of the group `EXTRA`, in the order of its slots."""

@@ -172,7 +172,7 @@ class _Own(NamedTuple):
     def arrays(self, call: KernelCall) -> OwnArrays:
         """Shapes and types for a call; of what another kernel keeps None is known."""
         kept = [self.keeps[name](call) if name in self.keeps else None for name in self.kept]
-        return OwnArrays(self.kept, kept, [prepared.array(call) for prepared in self.prepares.values()])
+        return OwnArrays(self.kept, kept, len(self.prepares))
 
     def check_named(self, what: str, function: Callable[..., Any], kept: Collection[str]) -> None:
         """Refuse what is declared and no function names."""
