@@ -158,9 +158,7 @@ def test_a_step_of_training_and_parameters_that_are_set(rng):
             exe = net.simple_bind(od.cpu(), data=(4, *DATA[1:]), softmax_label=(4,))
             args, _ = module.get_params()
             exe.copy_params_from({**args, "data": batch.data[0]})
-            np.testing.assert_array_equal(
-                module.get_outputs()[0].asnumpy(), exe.forward()[0].asnumpy()
-            )
+            np.testing.assert_array_equal(module.get_outputs()[0].asnumpy(), exe.forward()[0].asnumpy())
     args, states = module.get_params()
     zeros = {name: od.nd.zeros(array.shape) for name, array in args.items()}
     module.set_params(zeros, states)
