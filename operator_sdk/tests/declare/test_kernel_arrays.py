@@ -312,15 +312,26 @@ def test_an_array_is_prepared_once_for_each_version_of_its_argument(scaled):
 def test_gradients_read_what_was_prepared_for_them(scaled):
     made = []
     prepare_double(scaled, made)
-    exe = bound(applied(scaled, ("x", "w")), x=X, w=W)
+    exe = bound(applied(scaled, ("x", "w")), {"x": "write"}, x=X, w=W)
     for factor in (1, -2):
         exe.arg_dict["w"][:] = factor * W
         (out,) = exe.forward(is_train=True)
         exe.backward(od.nd.array(X))
         np.testing.assert_array_equal(out.asnumpy(), X * W * factor)
         np.testing.assert_array_equal(exe.grad_dict["x"].asnumpy(), X * W * factor)
-        np.testing.assert_allclose(exe.grad_dict["w"].asnumpy(), (X * X).sum(0), rtol=1e-6)
     assert len(made) == 4  # for each of two kernels
+
+
+def test_a_weight_that_is_trained_is_not_prepared(scaled):
+    made = []
+    prepare_double(scaled, made)
+    exe = bound(applied(scaled, ("x", "w")), x=X, w=W)
+    np.testing.assert_array_equal(exe.forward(is_train=True)[0].asnumpy(), X * W)
+    exe.backward(od.nd.array(X))
+    np.testing.assert_array_equal(exe.grad_dict["x"].asnumpy(), X * W)
+    np.testing.assert_allclose(exe.grad_dict["w"].asnumpy(), (X * X).sum(0), rtol=1e-6)
+    assert not made
+    assert exe.memory_plan.prepared_bytes == 0
 
 
 def test_what_is_no_variable_is_not_prepared(scaled):

@@ -26,12 +26,12 @@ class _Array(NamedTuple):
     """One prepared array.
 
     Attributes:
-        segment: Fills it.
+        step: The step that fills it.
         made_of: The memory of the arguments that it is made of.
         var: The engine variable of the array.
     """
 
-    segment: Segment
+    step: int
     made_of: Sequence[Chunk]
     var: Var
 
@@ -41,14 +41,14 @@ class PreparedArrays:
     """The prepared arrays of a binding."""
 
     def __init__(self, binding: Binding) -> None:
-        program = binding.program
-        self._all = segments(binding, codes(program, program.preparations))
+        program = self._program = binding.program
+        self._binding = binding
+        self._segments: dict[tuple[int, ...], list[Segment]] = {}  # those that fill some arrays, by steps
         self._arrays = []
-        for segment in segments(binding, codes(program, program.preparations, by_node=True)):
-            (step,) = segment.steps
+        for step in program.preparations:
             made_of = dict.fromkeys(binding.chunk(entry) for entry in program.call(step).reads)
             var = binding.var(program.entry_range(step).start)
-            self._arrays.append(_Array(segment, list(made_of), var))
+            self._arrays.append(_Array(step, list(made_of), var))
         self._versions: list[tuple[int, ...]] = [_NEVER] * len(self._arrays)
 
     def refresh(self) -> None:
@@ -63,13 +63,24 @@ class PreparedArrays:
             ):
                 stale[number] = versions
                 self._versions[number] = _NEVER  # should a push raise
-        # After a step of training all are, and one operation costs less than many.
-        parts = self._all if len(stale) == len(self._arrays) else [self._arrays[n].segment for n in stale]
-        for segment in parts:
-            segment.push(False, alone=len(parts) == 1)
+        if not stale:
+            return
+        # After a step of training all are stale, and one operation costs less than many.
+        if len(stale) == len(self._arrays):
+            self._push(tuple([array.step for array in self._arrays]))
+        else:
+            for number in stale:
+                self._push((self._arrays[number].step,))
         # As they were before the push: should another thread write meanwhile, the next run fills them again.
         for number, versions in stale.items():
             self._versions[number] = versions
+
+    def _push(self, steps: tuple[int, ...]) -> None:
+        parts = self._segments.get(steps)
+        if parts is None:
+            parts = self._segments[steps] = segments(self._binding, codes(self._program, steps))
+        for segment in parts:
+            segment.push(False, alone=len(parts) == 1)
 
 
 def _is_ours(chunk: Chunk) -> bool:

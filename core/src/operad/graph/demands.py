@@ -76,6 +76,7 @@ class _Rewriting:
         self._keeping: Answers[Choice] = Answers()
         self._bare: Answers[Choice] = Answers()
         self._chosen: Answers[Chosen] = Answers()
+        self._differentiated: Answers[Gradient] = Answers()
         self._preparing: Answers[Preparation] = Answers()
         self._met: set[Node] = set()  # nodes whose gradients came before them
         self._made: dict[Node, OpNode] = {}  # what stands for each node whose kernels ask for something
@@ -131,7 +132,8 @@ class _Rewriting:
         if parts:
             choice = self._keeping.get(choice, choice.keeping)
         kept = choice.needs(parts)
-        found = [one for one in choice.preparations([FORWARD, *parts]) if self._is_lasting(old, new, *one)]
+        wanted = choice.preparations([FORWARD, *parts])
+        found = [one for one in wanted if self._is_lasting(old, new, parts, *one)]
         plain = choice
         if kept or found or choice.has_demands:
             choice = plain.with_arrays(kept, found)
@@ -141,8 +143,13 @@ class _Rewriting:
             return _Demand(op, [self._preparation(old, op.choice, *one) for one in found])
         return None
 
-    def _is_lasting(self, old: OpNode, node: OpNode, kernel: Kernel, name: str) -> bool:
-        """Whether variables alone determine what is prepared, on the context of the node."""
+    def _is_lasting(self, old: OpNode, node: OpNode, parts: Sequence[str], kernel: Kernel, name: str) -> bool:
+        """Whether variables alone determine what is prepared, on the context of the node.
+
+        One whose gradient is computed here will change at every step, so nothing would be saved.
+        """
+        if any(f"{argument}_grad" in parts for argument in kernel.prepares[name].arguments):
+            return False
         names = node.op.list_arguments()
         read = [node.inputs[names.index(argument)].node for argument in kernel.prepares[name].arguments]
         ctx = self._contexts[old]
@@ -175,7 +182,8 @@ class _Rewriting:
         """A node of a gradient."""
         chosen = companion.op
         assert isinstance(chosen, Chosen)
-        made_op = Gradient(chosen, (*op.wanted, *[False] * len(chosen.choice.prepared)))
+        wanted = (*op.wanted, *[False] * len(chosen.choice.prepared))
+        made_op = self._differentiated.get((chosen, wanted), Gradient, chosen, wanted)
         known = dict(zip(op.entries, new.args, strict=True))
         inputs = []
         for entry in made_op.entries:

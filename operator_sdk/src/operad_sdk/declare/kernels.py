@@ -311,6 +311,7 @@ class _ClassKernel:
             if is_gradient(name, value)
         ]
         self._parts: dict[Any, Collection[str]] = {}
+        self._found: dict[Any, list[Bound]] = {}
 
     def parts(self, prop: OperatorProperty) -> Collection[str]:
         """The outputs, and the gradients that it brings."""
@@ -342,6 +343,13 @@ class _ClassKernel:
 
     def _of(self, prop: OperatorProperty, part: str) -> list[Bound]:
         """What computes a part."""
+        key = (prop.binding.names, part)  # of which there is one for each set of tensors
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = self._bound_anew(prop, part)
+        return found
+
+    def _bound_anew(self, prop: OperatorProperty, part: str) -> list[Bound]:
         unmade: Any = object.__new__(self._class)  # names alone are looked at
         if part == FORWARD:
             return [self._forward(prop, unmade)]
