@@ -52,7 +52,7 @@ def test_reasons_against_a_kernel_are_those_of_its_condition(fast):
 def test_the_text_is_a_table(fast):
     found = bound(4).why()
     head, first, *_ = str(found).splitlines()
-    assert head.split() == ["node", "part", "kernel", "context", "cost", "workspace", "and", "not"]
+    assert head.split() == ["node", "part", "kernel", "context", "cost", "workspace", "arrays", "and", "not"]
     assert first.split()[:4] == ["fc", "forward", "Dense.fast", "cpu(0)"]
     assert repr(found) == "<the kernels of 2 nodes; print shows them>"
 

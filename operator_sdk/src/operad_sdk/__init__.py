@@ -19,6 +19,7 @@ from operad.operator import OpContext as OpContext
 from operad.operator import Operator as Operator
 from operad.operator import OpReq as OpReq
 from operad.operator import PartialShape as PartialShape
+from operad.operator import Prepared as Prepared
 from operad.operator import Shape as Shape
 from operad.operator import moved_bytes as moved_bytes
 from operad.operator import param as param

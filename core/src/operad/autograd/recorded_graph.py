@@ -35,7 +35,7 @@ def recorded_graph(array: Array) -> Graph:
             continue
         if not isinstance(node.plan, Plan):
             raise GradientError("get_symbol: an autograd.Function computed a part of it, which has no symbol")
-        prop = node.plan.prop
+        prop = node.plan.declared
         places = [*node.inputs, *[None] * len(node.aux)]
         inputs = [
             Entry(Variable(named("var"))) if place is None else Entry(made[place[0]], place[1])

@@ -146,7 +146,7 @@ class _Walk:
     def _recorded(self, node: TapeNode, number: int, plan: Plan, flows: Sequence[bool]) -> list[Array | None]:
         assert node.saved is not None
         node.check_unchanged()
-        entries = plan.prop.backward_dependency(flows)
+        entries = plan.declared.backward_dependency(flows)
         saved = dict(zip(plan.recipe(node.wanted).entries, node.saved, strict=True))
         heads = iter(self._gradients_of(node, [index for kind, index in entries if kind == "out_grad"]))
         inputs: list[Array] = []

@@ -23,6 +23,7 @@ from operad.op import (
     OperatorProperty,
     ScalarForm,
     Shape,
+    arrays_in_words,
     choose,
     explained,
     is_computed_by_kernels,
@@ -65,6 +66,9 @@ class PartChoice:
         cost_us: Estimated microseconds on one thread.
         workspace_bytes: Memory that it says it takes for itself.
         others: Every other kernel that might compute the part, with why it does not.
+        keeps: What it keeps for gradients, with bytes.
+        reads_kept: What it reads of that.
+        prepared: What is prepared for it in bound graphs, where the arguments are variables; with bytes.
     """
 
     part: str
@@ -72,6 +76,9 @@ class PartChoice:
     cost_us: float
     workspace_bytes: int
     others: dict[str, str]
+    keeps: dict[str, int]
+    reads_kept: list[str]
+    prepared: dict[str, int]
 
 
 @final
@@ -141,13 +148,14 @@ class KernelChoice:
             page.text("none")
         page.heading("Parts")
         page.table(
-            ("part", "kernel", "cost", "workspace", "and not"),
+            ("part", "kernel", "cost", "workspace", "arrays", "and not"),
             [
                 (
                     p.part,
                     p.kernel or Mark("none", "bad"),
                     f"{p.cost_us:.3g} us",
                     f"{p.workspace_bytes} bytes",
+                    arrays_in_words(p.keeps, p.reads_kept, p.prepared),
                     "; ".join(f"{name}: {reason}" for name, reason in p.others.items()),
                 )
                 for p in self.parts
@@ -228,11 +236,16 @@ def kernel_choice(
 
 
 def _choice(call: KernelCall) -> Choice | None:
-    """The kernels of a call; None where nothing computes its outputs, or its class makes what does."""
+    """The kernels of a call that trains, with all their arrays.
+
+    None where nothing computes its outputs, or its class makes what does.
+    """
     if not is_computed_by_kernels(call.prop):
         return None
     with suppress(OperadError):
-        return choose(call)
+        choice = choose(call).keeping()
+        parts = tuple(choice.kernels)
+        return choice.with_arrays(choice.needs(parts), choice.preparations(parts))
     return None
 
 

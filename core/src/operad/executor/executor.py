@@ -21,6 +21,7 @@ from operad.executor.arrays import check_context, part_of, refitted, set_values
 from operad.executor.compiled import compiled
 from operad.executor.fixed import FixedArguments
 from operad.executor.monitor import MonitorCallback, run_monitored
+from operad.executor.prepared import PreparedArrays
 from operad.executor.single_user import SingleUser
 from operad.executor.why import NodeKernels, node_kernels
 from operad.graph import Graph, MemoryPlan, PassReport, Variable, head_names
@@ -99,10 +100,15 @@ class Executor(registry.Extensible):
                 kept = None if old is None else part_of(old, program.spec(entry).shape)
                 bound[entry] = kept if kept is not None else _empty_like(program, entry)
         self._outputs = [bound[entry] for entry in program.outputs]
+        for step in program.preparations:
+            for entry in program.entry_range(step):
+                bound[entry] = _empty_like(program, entry)
         steps = [*program.forward, *program.backward]
         self._binding = Binding(program, bound, program.operators(steps), pool)
-        self._forward = segments(self._binding, codes(program, program.forward))
-        self._backward = segments(self._binding, codes(program, program.backward), self._started_forward())
+        self._prepared = PreparedArrays(self._binding) if program.preparations else None
+        forward, backward = map(program.without_preparations, (program.forward, program.backward))
+        self._forward = segments(self._binding, codes(program, forward))
+        self._backward = segments(self._binding, codes(program, backward), self._started_forward())
         self._versions = Versions([bound[entry] for entry in program.read_by_backward])
 
     def _started_forward(self) -> Collection[Var]:
@@ -182,6 +188,8 @@ class Executor(registry.Extensible):
         self._fixed.write()
         self._last_mode = None  # should a monitor raise half way
         self._binding.take_ownership()
+        if self._prepared is not None:
+            self._prepared.refresh()
         self._run(self._forward, is_train)
         self._versions.note()
         self._last_mode, self._has_run_backward = is_train, False
@@ -364,7 +372,8 @@ class Executor(registry.Extensible):
                 places = [self._place(entry) for entry in program.call(step).outs if entry is not None]
                 lines.append(f"{node!r}: {', '.join(places)}")
                 spaces += program.resources(step).count(ResourceRequest.TEMP_SPACE)
-        size_bytes = program.plan.planned_bytes + sum(array._spec.nbytes for array in self.outputs)
+        size_bytes = program.plan.planned_bytes + program.plan.prepared_bytes
+        size_bytes += sum(array._spec.nbytes for array in self.outputs)
         lines += [f"Total {size_bytes >> 20} MB allocated", f"Total {spaces} TempSpace resource requested"]
         return "\n".join(lines)
 

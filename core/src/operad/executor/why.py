@@ -7,7 +7,7 @@ from typing import NamedTuple, final
 
 from operad.device import Context
 from operad.graph import OpNode, parts_of
-from operad.op import explained
+from operad.op import arrays_in_words, explained
 from operad.program import Program
 
 
@@ -24,6 +24,9 @@ class NodeKernel(NamedTuple):
         cost_us: Estimated microseconds of the part alone, on one thread.
         workspace_bytes: Memory that the kernel says it takes for itself.
         others: Every other kernel that might compute the part, with why it does not.
+        arrays: What it keeps for gradients or reads of that, and what is prepared for it, in words.
+        kept_bytes: What it keeps.
+        prepared_bytes: What is prepared for it, once for each version of what that is made of.
     """
 
     node: str
@@ -34,6 +37,9 @@ class NodeKernel(NamedTuple):
     cost_us: float
     workspace_bytes: int
     others: dict[str, str]
+    arrays: str = ""
+    kept_bytes: int = 0
+    prepared_bytes: int = 0
 
 
 @final
@@ -48,7 +54,7 @@ class NodeKernels:
         self.rows = list(rows)
 
     def __str__(self) -> str:
-        head = ("node", "part", "kernel", "context", "cost", "workspace", "and not")
+        head = ("node", "part", "kernel", "context", "cost", "workspace", "arrays", "and not")
         lines = [head, *(_shown(row) for row in self.rows)]
         widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
         return "\n".join(
@@ -73,8 +79,24 @@ def node_kernels(program: Program) -> NodeKernels:
             parts = ", ".join(parts_of(node))
             rows.append(NodeKernel(name, operator, parts, None, ctx, program.costs[step].us, 0, {}))
             continue
-        for part, kernel, us, scratch_bytes, others in explained(choice, parts_of(node)):
-            rows.append(NodeKernel(name, operator, part, kernel, ctx, us, scratch_bytes, others))
+        for found in explained(choice, parts_of(node)):
+            kept, prepared = sum(found.keeps.values()), sum(found.prepared.values())
+            part, kernel, us, scratch_bytes, others, *_ = found
+            rows.append(
+                NodeKernel(
+                    name,
+                    operator,
+                    part,
+                    kernel,
+                    ctx,
+                    us,
+                    scratch_bytes,
+                    others,
+                    arrays_in_words(*found[-3:]),
+                    kept,
+                    prepared,
+                )
+            )
     return NodeKernels(rows)
 
 
@@ -86,5 +108,6 @@ def _shown(row: NodeKernel) -> tuple[str, ...]:
         str(row.ctx),
         f"{row.cost_us:.3g} us",
         f"{row.workspace_bytes} bytes",
+        row.arrays,
         "; ".join(f"{name}: {reason}" for name, reason in row.others.items()),
     )

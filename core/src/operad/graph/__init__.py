@@ -6,6 +6,8 @@ from operad.graph.compilation import TRAINING as TRAINING
 from operad.graph.compilation import Compilation as Compilation
 from operad.graph.compilation import Pass as Pass
 from operad.graph.compilation import PassReport as PassReport
+from operad.graph.demands import parts_of as parts_of
+from operad.graph.demands import prepared_entries as prepared_entries
 from operad.graph.estimate import REQUESTS as REQUESTS
 from operad.graph.estimate import carried as carried
 from operad.graph.estimate import estimated_bytes as estimated_bytes
@@ -28,7 +30,6 @@ from operad.graph.ir import hidden_key as hidden_key
 from operad.graph.ir import rebuilt as rebuilt
 from operad.graph.ir import rewrite as rewrite
 from operad.graph.ir import topological_order as topological_order
-from operad.graph.kernels import parts_of as parts_of
 from operad.graph.memory import Block as Block
 from operad.graph.memory import MemoryPlan as MemoryPlan
 from operad.graph.memory import Placement as Placement

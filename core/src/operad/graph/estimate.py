@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from operad.graph.demands import prepared_entries
 from operad.graph.infer import Table
 from operad.graph.ir import Entry, Graph, Node, Variable
 from operad.graph.liveness import Liveness
@@ -40,9 +41,10 @@ def estimated_bytes(graph: Graph, facts: Mapping[str, Any], requests: Mapping[En
 
 
 def bound_entries(graph: Graph, facts: Mapping[str, Any]) -> dict[Entry, OpReq]:
-    """The outputs and gradients that arrays of the caller's hold, with their requests."""
+    """The entries that have arrays of their own: outputs, gradients and what is prepared; with requests."""
     count, grad_req = facts["num_outputs"], facts["grad_req"]
     found = {entry: OpReq.WRITE for entry in graph.outputs[:count] if not isinstance(entry.node, Variable)}
+    found |= dict.fromkeys(prepared_entries(graph), OpReq.WRITE)
     gradients = zip(facts["wanted"], graph.outputs[count:], strict=False)  # there may be none yet
     return found | {entry: REQUESTS[grad_req[name]] for name, entry in gradients}
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from operad.graph.ir import Graph, Node, OpNode
+from operad.graph.demands import parts_of
+from operad.graph.ir import Graph, OpNode
 from operad.graph.partition import node_costs
 from operad.graph.signature import Answers
 from operad.op import (
-    FORWARD,
     Choice,
+    Chosen,
     Cost,
     Gradient,
     KernelCall,
@@ -40,7 +41,9 @@ def choose_kernels(graph: Graph, facts: Mapping[str, Any]) -> list[Choice | None
         if isinstance(node, OpNode):
             companion = graph.node_ids.get(node.companion) if node.companion is not None else None
             op = node.op.of if isinstance(node.op, Gradient) else node.op
-            if companion is not None:
+            if isinstance(op, Chosen):
+                choice = op.choice
+            elif companion is not None and companion < number:
                 choice = found[companion]
             elif is_computed_by_kernels(op):
                 args, ctx = graph.input_ids[number][: node.num_args], contexts[number]
@@ -56,14 +59,6 @@ def _chosen(op: OperatorProperty, ctx: Any, in_shapes: Any, in_types: Any, is_tr
         in_shapes, in_types = op.of_operator(in_shapes), op.of_operator(in_types)
         op = op.of
     return choose(KernelCall(op, ctx, in_shapes, in_types, is_train))
-
-
-def parts_of(node: Node) -> list[str]:
-    """The parts of its operator that a node computes."""
-    if isinstance(node, OpNode) and isinstance(node.op, Gradient):
-        names = node.op.of.list_arguments()
-        return [f"{names[place]}_grad" for place in node.op.targets]
-    return [FORWARD]
 
 
 def kernel_costs(graph: Graph, facts: Mapping[str, Any], choices: Sequence[Choice | None]) -> list[Cost]:

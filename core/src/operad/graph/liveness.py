@@ -159,11 +159,12 @@ class Liveness:
                 self.requests[entry] = OpReq.INPLACE
         else:
             ctx = self._schedule.contexts[step]
-            buffer = Buffer(entry, self._size_bytes(entry), ctx, [step, *readers], is_pinned)
+            buffer = Buffer(entry, self.size_bytes(entry), ctx, [step, *readers], is_pinned)
             self.buffers.append(buffer)
         self._buffer_of[entry] = buffer
 
-    def _size_bytes(self, entry: int) -> int:
+    def size_bytes(self, entry: int) -> int:
+        """What a value needs."""
         shape, dtype = self._shapes[entry], self._types[entry]
         if shape is None or None in shape or dtype is None:
             raise ShapeError(
@@ -197,7 +198,7 @@ class Liveness:
             return False
         if buffer.ctx is not self._schedule.contexts[step] or self._types[source] != self._types[target]:
             return False
-        if buffer.size_bytes != self._size_bytes(target):
+        if buffer.size_bytes != self.size_bytes(target):
             return False
         # Whoever touched the buffer before `source` did precedes its producer.
         touchers = [self.lifetimes[source][0], *self._readers[source]]

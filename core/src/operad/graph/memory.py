@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from operad.device import Context
 from operad.first_use import cached_property
+from operad.graph.demands import prepared_entries
 from operad.graph.infer import ShapeTable, TypeTable
 from operad.graph.ir import Entry, Graph
 from operad.graph.liveness import Buffer, Liveness
@@ -112,6 +113,12 @@ class MemoryPlan(Extensible):
     def planned_bytes(self) -> int:
         """All blocks together."""
         return sum(block.size_bytes for block in self.blocks)
+
+    @property
+    def prepared_bytes(self) -> int:
+        """What is prepared for kernels, in arrays that outlive the runs; no part of the blocks."""
+        graph, liveness = self.schedule.graph, self._liveness
+        return sum(liveness.size_bytes(graph.entry_id(entry)) for entry in prepared_entries(graph))
 
     @property
     def baseline_bytes(self) -> int:

@@ -36,6 +36,7 @@ from operad.config import settings
 from operad.dtypes import DEFAULT_DTYPE
 from operad.errors import BindError, GraphError, OperadError, ShapeError
 from operad.graph.compilation import FORWARD, TRAINING, Compilation, Facts, Pass
+from operad.graph.demands import with_demands
 from operad.graph.estimate import bound_entries, planned_bytes
 from operad.graph.gradient import gradient
 from operad.graph.infer import ShapeTable, extended, infer_shapes, infer_types
@@ -175,8 +176,9 @@ def _kernels(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
 
 
 def _choose_kernels(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
-    choices = choose_kernels(graph, facts)
-    return graph, {"kernels": choices, "costs": kernel_costs(graph, facts, choices)}
+    graph, facts, choices = with_demands(graph, facts, choose_kernels(graph, facts))
+    found = {name: facts[name] for name in ("shapes", "types", "contexts")}
+    return graph, {**found, "kernels": choices, "costs": kernel_costs(graph, facts, choices)}
 
 
 def _estimate(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
@@ -231,7 +233,10 @@ INFER: Final = Pass("infer", _infer, ("arg_shapes", "arg_types", "heads"), ("sha
 GRADIENT: Final = Pass("gradient", _gradient, ("wanted", "heads", "shapes", "types"), ("shapes", "types"))
 PLACE: Final = Pass("place", _place, ("ctx", "group2ctx", "wanted", "num_outputs"), ("contexts",))
 CHOOSE_KERNELS: Final = Pass(
-    "choose_kernels", _choose_kernels, ("shapes", "types", "contexts"), ("kernels", "costs")
+    "choose_kernels",
+    _choose_kernels,
+    ("shapes", "types", "contexts"),
+    ("shapes", "types", "contexts", "kernels", "costs"),
 )
 SCHEDULE: Final = Pass("schedule", _schedule, ("contexts", "costs"), ("schedule",))
 MEMORY: Final = Pass(

@@ -54,6 +54,9 @@ _small: Final[dict[tuple[Context, int], deque[Handle]]] = {}
 NOTHING_TO_GIVE: Final = repeat(None)
 """`Handle.giver` of memory that is somebody else's."""
 
+LENT: Final = "lent to another library"
+"""`Chunk.owner` of memory that was handed out."""
+
 _LOOKED_AT: Final = 16
 """Blocks of each limbo that are looked at for failures: the last ones."""
 
@@ -67,7 +70,7 @@ class Chunk(filterfalse):  # type: ignore[type-arg]
     Attributes:
         handle: The block; None where the memory is somebody else's (DLPack, an executor's plan).
         var: Names the block to the engine.
-        owner: Whatever keeps foreign memory alive.
+        owner: Whatever keeps foreign memory alive; `LENT` for memory of ours that others may write.
         note: That a recorded call wrote the block; None if none did. See `aliases`.
     """
 

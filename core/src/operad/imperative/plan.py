@@ -19,6 +19,8 @@ from operad.op import (
     FORWARD,
     BackwardEntry,
     CallTemplate,
+    Choice,
+    Chosen,
     Cost,
     KernelCall,
     OpContext,
@@ -82,7 +84,8 @@ class Plan(Recordable):
     no way to take them, or a gradient will want them, `bound` gives a copy of the plan for them.
 
     Attributes:
-        prop: The operator's property.
+        declared: The operator's property.
+        prop: What is computed: that, or where its kernels ask for more, what stands for it.
         operator: Computes it.
         state_var: The engine variable of what the operator keeps from call to call; None if it keeps nothing.
         in_specs: Specifications of arguments and auxiliary states.
@@ -108,7 +111,11 @@ class Plan(Recordable):
 
     def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
         num_args = len(prop.list_arguments())
+        self.declared = prop
         self._in_types, out_specs = _inferred(prop, specs, num_args, ctx)
+        self.in_shapes: list[Shape] = [spec.shape for spec in specs[:num_args]]
+        self._choice = self._chosen(prop, ctx, is_train)
+        prop, out_specs = self._with_demands(prop, out_specs)
         super().__init__(engine.OperatorName(prop.name, registry.provider(prop.name)), out_specs)
         self.prop = prop
         self.ctx = ctx
@@ -118,13 +125,12 @@ class Plan(Recordable):
         self.num_visible = prop.num_visible_outputs
         self.places = prop.input_places()
         self.small: Callable[..., Any] | None = None
-        self.in_shapes: list[Shape] = [spec.shape for spec in specs[:num_args]]
         requested = resource.get().request_all(ctx, prop.forward_resource(self.in_shapes))
         self.state_var = engine.get().new_variable() if prop.is_stateful else None
         own = () if self.state_var is None else (self.state_var,)
         self._resource_vars = (*resource.mutable_vars_of(requested), *own)
         self._op_ctx = OpContext(ctx, is_train, requested)
-        self.operator, cost = self._computed(prop)
+        self.operator, cost = self._computed()
         self._req = (OpReq.WRITE,) * len(out_specs)
         self._out_bytes = sum(spec.nbytes for spec in out_specs)
         self.inline = not ctx.is_gpu and cost.us <= settings().inline_us
@@ -151,19 +157,47 @@ class Plan(Recordable):
         self.direct = operator.direct if self.run_time is None else operator.direct_with_values
         self._templates: Sequence[CallTemplate] | None = None
 
-    def _computed(self, prop: OperatorProperty) -> tuple[Operator, Cost]:
-        """What computes an operator, of kernels chosen as in graphs, and what that is estimated at."""
+    def _chosen(self, prop: OperatorProperty, ctx: Context, is_train: bool) -> Choice | None:
+        """The kernels, as in graphs; None where the operator's class makes what computes it.
+
+        Other values of run-time parameters come to an operator that is there, so nothing is kept for it.
+        """
+        if not is_computed_by_kernels(prop):
+            return None
+        is_bare = bool(prop.params.run_time)
+        choice = choose(KernelCall(prop, ctx, self.in_shapes, self._in_types, is_train, is_bare=is_bare))
+        if is_bare or not is_train or not choice.forward.keeps:
+            return choice
+        choice = choice.keeping()
+        return choice.with_arrays(choice.needs(tuple(choice.kernels)), ())
+
+    def _with_demands(
+        self, prop: OperatorProperty, out_specs: tuple[Spec, ...]
+    ) -> tuple[OperatorProperty, tuple[Spec, ...]]:
+        """What is computed, where kernels ask for more than the operator declares."""
+        choice = self._choice
+        if choice is None or not choice.has_demands:
+            return prop, out_specs
+        kept = [spec_of(shape, dtype, choice.call.ctx) for shape, dtype in choice.kept_arrays()]
+        return Chosen(choice), (*out_specs, *kept)
+
+    def _computed(self) -> tuple[Operator, Cost]:
+        """What computes the operator, and what that is estimated at."""
+        if self._choice is not None:
+            return self._choice.operator(), self._choice.cost((FORWARD,))
         shapes, types = self.in_shapes, self._in_types
-        if is_computed_by_kernels(prop):
-            choice = choose(KernelCall(prop, self.ctx, shapes, types, self._op_ctx.is_train))
-            return choice.operator(), choice.cost((FORWARD,))
-        cost = own_cost(prop, shapes, [spec.shape for spec in self.out_specs], types)
-        return prop.create_operator(self.ctx, shapes, types), cost
+        cost = own_cost(self.prop, shapes, [spec.shape for spec in self.out_specs], types)
+        return self.prop.create_operator(self.ctx, shapes, types), cost
+
+    def _anew(self) -> Operator:
+        """What computes the operator for other values of run-time parameters."""
+        self._choice = self._chosen(self.prop, self.ctx, self._op_ctx.is_train)
+        return self._computed()[0]
 
     def with_own_operator(self) -> Plan:
         """The same plan with an operator of its own, for a call of one that keeps something."""
         made = self._copy()
-        made.operator = self._computed(self.prop)[0]
+        made.operator = self._computed()[0]
         made._templates = None
         made.state_var = engine.get().new_variable()
         made._resource_vars = (*self._resource_vars[:-1], made.state_var)
@@ -186,8 +220,8 @@ class Plan(Recordable):
             return made
         prop = self.prop.rebound(self.run_time.named(given))
         made = self._copy()
-        made.prop = prop
-        made.operator = self.operator.rebound(prop) or self._computed(prop)[0]
+        made.prop = made.declared = prop
+        made.operator = self.operator.rebound(prop) or made._anew()
         made.run_time = RunTime(prop)
         made._choose_direct()
         self._last_bound = (given, made)
@@ -250,7 +284,10 @@ class Plan(Recordable):
         found = self.recipes.get(wanted)
         if found is None:
             flows = [w and d for w, d in zip(wanted, self.prop.differentiable_inputs(), strict=True)]
-            reads = self.prop.backward_dependency(flows) if any(flows) else ()
+            reads = list(self.prop.backward_dependency(flows)) if any(flows) else []
+            if self.declared is not self.prop and reads:
+                # A gradient of the gradient knows nothing of kernels, and reads what is declared.
+                reads = list(dict.fromkeys([*self.declared.backward_dependency(flows), *reads]))
             firsts = {"in_data": 0, "out_data": self.num_inputs}
             entries = [entry for entry in reads if entry.kind in firsts]
             found = Recipe(entries, [firsts[kind] + index for kind, index in entries])
@@ -272,7 +309,7 @@ class Plan(Recordable):
         key = (wanted, is_train, *values)
         found = self._gradient_plans.get(key)
         if found is None:
-            made = prop.gradient_operator(self.ctx, self.in_shapes, self._in_types, wanted)
+            made = self.declared.gradient_operator(self.ctx, self.in_shapes, self._in_types, wanted)
             found = Plan(made, specs, self.ctx, is_train)
             # Those of other values have the same structure, as their plans have.
             found.structure = self._gradient_plans.setdefault((wanted, is_train, None), found).structure

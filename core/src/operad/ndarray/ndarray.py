@@ -23,6 +23,7 @@ from operad.device import Context, as_context
 from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
 from operad.errors import ArgumentError, BindError, ShapeError, UnsupportedError
 from operad.imperative import (
+    LENT,
     Array,
     Export,
     Marked,
@@ -258,6 +259,8 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
     def __dlpack__(self, **options: Any) -> Any:
         self.wait_to_write()
         data = self._data
+        # From now on it may be written without an operation of the engine.
+        self._chunk.owner = self._chunk.owner or LENT
         if isinstance(data, np.ndarray):
             data = np.asarray(Export(self._chunk, data))
         return data.__dlpack__(**options)

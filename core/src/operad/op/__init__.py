@@ -3,6 +3,8 @@
 from operad.op.choice import Choice as Choice
 from operad.op.choice import choose as choose
 from operad.op.choice import choose_among as choose_among
+from operad.op.chosen import Chosen as Chosen
+from operad.op.chosen import Preparation as Preparation
 from operad.op.context import OpContext as OpContext
 from operad.op.cost import Cost as Cost
 from operad.op.cost import as_cost as as_cost
@@ -12,6 +14,7 @@ from operad.op.cost import own_cost as own_cost
 from operad.op.counts import MOST_TENSORS as MOST_TENSORS
 from operad.op.counts import check_argument_counts as check_argument_counts
 from operad.op.explanation import PartKernel as PartKernel
+from operad.op.explanation import arrays_in_words as arrays_in_words
 from operad.op.explanation import explained as explained
 from operad.op.form import Axes as Axes
 from operad.op.form import Instruction as Instruction
@@ -21,11 +24,13 @@ from operad.op.form import function_of_elements as function_of_elements
 from operad.op.form import placed as placed
 from operad.op.gradient import Gradient as Gradient
 from operad.op.kernel import FORWARD as FORWARD
+from operad.op.kernel import ArrayRule as ArrayRule
 from operad.op.kernel import Candidate as Candidate
 from operad.op.kernel import Kernel as Kernel
 from operad.op.kernel import KernelCall as KernelCall
 from operad.op.kernel import KernelFactory as KernelFactory
 from operad.op.kernel import KernelPredicate as KernelPredicate
+from operad.op.kernel import Prepared as Prepared
 from operad.op.kernel import candidates as candidates
 from operad.op.kernel import ranked as ranked
 from operad.op.kernel import select_kernel as select_kernel

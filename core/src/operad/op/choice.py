@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial, reduce
 from typing import final
 
+from operad.dtypes import DType
 from operad.op.cost import Cost, gradient_cost, own_cost
 from operad.op.kernel import FORWARD, Candidate, Kernel, KernelCall, no_kernel, ranked
 from operad.op.operator import Operator
-from operad.op.parts import PartsOperator
+from operad.op.parts import KernelOperator, PartsOperator
 from operad.op.rates import rates
+from operad.op.shapes import Shape
+from operad.resource import ResourceRequest
 
 
 @final
@@ -21,13 +24,23 @@ class Choice:
         call: The call.
         kernels: The kernel of each part; None where none applies. One of the outputs alone
             computes all parts.
+        kept: Names of the arrays that forward keeps for gradients.
+        prepared: Arrays that are prepared, each by its kernel and its name.
     """
 
-    __slots__ = ("call", "kernels")
+    __slots__ = ("call", "kept", "kernels", "prepared")
 
-    def __init__(self, call: KernelCall, kernels: Mapping[str, Kernel | None]) -> None:
+    def __init__(
+        self,
+        call: KernelCall,
+        kernels: Mapping[str, Kernel | None],
+        kept: Sequence[str] = (),
+        prepared: Sequence[tuple[Kernel, str]] = (),
+    ) -> None:
         self.call = call
         self.kernels = kernels
+        self.kept = tuple(kept)
+        self.prepared = tuple(prepared)
 
     @property
     def forward(self) -> Kernel:
@@ -42,6 +55,94 @@ class Choice:
         measured = rates().kernels
         kernels = [kernel for kernel in self.kernels.values() if kernel is not None]
         return any(kernel.cost is not None or kernel.name in measured for kernel in kernels)
+
+    @property
+    def has_demands(self) -> bool:
+        """Whether it asks for more, or for other memory and resources, than the operator declares."""
+        if self.kept or self.prepared:
+            return True
+        return any(kernel is not None and kernel.has_demands for kernel in self.kernels.values())
+
+    def kernel_of(self, part: str) -> Kernel | None:
+        """The kernel of one part."""
+        return self.kernels.get(part, self.forward)
+
+    def keeping(self) -> Choice:
+        """The choice where forward keeps arrays, if it is better for some gradient; else this one."""
+        keeps = self.forward.keeps
+        if not keeps:
+            return self
+        found = choose(self.call.keeping(tuple(keeps)))
+        return found if found.forward is self.forward and found.needs(tuple(found.kernels)) else self
+
+    def bare(self) -> Choice:
+        """The choice of who gives kernels nothing but what the operator declares."""
+        call = self.call
+        given = (call.prop, call.ctx, call.in_shapes, call.in_types, call.is_train, call.threads)
+        return choose(KernelCall(*given, is_bare=True)) if self.has_demands else self
+
+    def needs(self, parts: Sequence[str]) -> list[str]:
+        """The kept arrays that some gradients read, in the order in which forward has them."""
+        kernels = [self.kernel_of(part) for part in parts if part != FORWARD]
+        read = {name for kernel in kernels if kernel is not None for name in kernel.needs}
+        return [name for name in self.forward.keeps if name in read]
+
+    def preparations(self, parts: Sequence[str]) -> list[tuple[Kernel, str]]:
+        """What the kernels of some parts would have prepared for these."""
+        return [
+            (kernel, name)
+            for kernel in self.of(parts)
+            for name, prepared in kernel.prepares.items()
+            if any(part in prepared.parts and self.kernel_of(part) is kernel for part in parts)
+        ]
+
+    def with_arrays(self, kept: Sequence[str], prepared: Sequence[tuple[Kernel, str]]) -> Choice:
+        """The same kernels with these of the arrays that they know of."""
+        return Choice(self.call, self.kernels, kept, prepared)
+
+    def kept_arrays(self) -> list[tuple[Shape, DType]]:
+        """Shape and type of each kept array."""
+        return [self.forward.keeps[name](self.call) for name in self.kept]
+
+    def prepared_arrays(self) -> list[tuple[Shape, DType]]:
+        """Shape and type of each prepared array."""
+        return [kernel.prepares[name].array(self.call) for kernel, name in self.prepared]
+
+    def gradient_kernels(self) -> list[Kernel]:
+        """The kernels of the gradients, each once, in the order in which they run."""
+        parts = [part for part in self.call.prop.list_parts() if part != FORWARD]
+        return self.of(parts)
+
+    def forward_resources(self) -> list[ResourceRequest]:
+        """What the kernel of the outputs asks the resource manager for."""
+        return self._resources(self.forward, FORWARD)
+
+    def backward_resources(self) -> list[ResourceRequest]:
+        """What the kernels of the gradients ask for: one after another where any has its own, else once."""
+        kernels = self.gradient_kernels()
+        if not any(kernel.resources is not None for kernel in kernels):
+            return list(self.call.prop.backward_resource(self.call.in_shapes))
+        return [one for kernel in kernels for one in self._resources(kernel, "")]
+
+    def _resources(self, kernel: Kernel, part: str) -> list[ResourceRequest]:
+        """Those of the outputs, or, for any other part, of all gradients of a kernel."""
+        prop, shapes = self.call.prop, self.call.in_shapes
+        if kernel.resources is not None:
+            return list(kernel.resources(self.call, part))
+        return list((prop.forward_resource if part == FORWARD else prop.backward_resource)(shapes))
+
+    @property
+    def resource_spans(self) -> dict[int, slice]:
+        """Which of `backward_resources` are a kernel's, by its id; nothing where all share them."""
+        kernels = self.gradient_kernels()
+        if not any(kernel.resources is not None for kernel in kernels):
+            return {}
+        found, first = {}, 0
+        for kernel in kernels:
+            end = first + len(self._resources(kernel, ""))
+            found[id(kernel)] = slice(first, end)
+            first = end
+        return found
 
     def of(self, parts: Sequence[str]) -> list[Kernel]:
         """The kernels that compute some parts, each once."""
@@ -90,7 +191,18 @@ class Choice:
 
     def _made(self, kernel: Kernel) -> Operator:
         call = self.call
-        return kernel.factory(call.prop, call.ctx, call.in_shapes, call.in_types)
+        made = kernel.factory(call.prop, call.ctx, call.in_shapes, call.in_types)
+        own_kept = kernel.kept_names
+        requested = self.resource_spans.get(id(kernel))
+        if not (self.kept or self.prepared or own_kept or kernel.prepares or requested):
+            return made
+        num_args, num_outputs = len(call.in_shapes), len(call.prop.list_outputs())
+        ins: list[int | None] = list(range(num_args))
+        outs: list[int | None] = list(range(num_outputs))
+        wanted = [(kernel, name) for name in kernel.prepares]
+        ins += [num_args + self.prepared.index(one) if one in self.prepared else None for one in wanted]
+        outs += [num_outputs + self.kept.index(name) if name in self.kept else None for name in own_kept]
+        return KernelOperator(made, ins, outs, requested)
 
     def _missing(self, part: str) -> Exception:
         tried = [Candidate(kernel, kernel.rejection(self.call, part)) for kernel in ranked(self.call)]
@@ -115,11 +227,15 @@ def choose_among(call: KernelCall, kernels: Sequence[Kernel]) -> Choice:
     Raises:
         OperadError: None computes the outputs.
     """
-    found = {
-        part: next((kernel for kernel in kernels if kernel.computes(call.prop, part)), None)
-        for part in call.prop.list_parts()
-    }
+    found = {part: _first(call, kernels, part) for part in call.prop.list_parts()}
     if found[FORWARD] is None:
         tried = [Candidate(kernel, kernel.rejection(call, FORWARD)) for kernel in ranked(call)]
         raise no_kernel(call, FORWARD, tried)
     return Choice(call, found)
+
+
+def _first(call: KernelCall, kernels: Sequence[Kernel], part: str) -> Kernel | None:
+    for kernel in kernels:
+        if kernel.computes(call.prop, part) and not (kernel.needs and kernel.lacks(call, part)):
+            return kernel
+    return None

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from math import prod
 from typing import NamedTuple, final
 
+from operad.dtypes import DType
 from operad.errors import OperadError
 from operad.op.choice import Choice
-from operad.op.kernel import Kernel, KernelCall, ranked
+from operad.op.kernel import FORWARD, Kernel, KernelCall, ranked
+from operad.op.shapes import Shape
 
 
 @final
@@ -21,6 +24,9 @@ class PartKernel(NamedTuple):
         us: Estimated microseconds on one thread.
         scratch_bytes: Memory that it says it takes for itself.
         others: Every other kernel that computes the part, with why it does not here.
+        keeps: What it keeps for gradients, with bytes; nothing where none will be read.
+        reads_kept: What it reads of that.
+        prepared: What it has prepared, with bytes.
     """
 
     part: str
@@ -28,6 +34,16 @@ class PartKernel(NamedTuple):
     us: float
     scratch_bytes: int
     others: dict[str, str]
+    keeps: dict[str, int]
+    reads_kept: list[str]
+    prepared: dict[str, int]
+
+
+def arrays_in_words(keeps: Mapping[str, int], reads_kept: Sequence[str], prepared: Mapping[str, int]) -> str:
+    """The arrays of a kernel's own, with bytes, as tables show them."""
+    told = [f"keeps {name} ({size} bytes)" for name, size in keeps.items()]
+    told += [f"reads {name}" for name in reads_kept]
+    return ", ".join([*told, *[f"{name} prepared ({size} bytes)" for name, size in prepared.items()]])
 
 
 def explained(choice: Choice, parts: Sequence[str]) -> list[PartKernel]:
@@ -38,13 +54,28 @@ def explained(choice: Choice, parts: Sequence[str]) -> list[PartKernel]:
     for part in parts:
         taken = next(iter(choice.of([part])), None)
         others = {
-            kernel.name: rejection or _passed_over(kernel, taken, call)
+            kernel.name: rejection or kernel.lacks(call, part) or _passed_over(kernel, taken, call)
             for kernel, rejection in kernels
             if kernel is not taken and _might_compute(kernel, call, part)
         }
         us, scratch = choice.cost([part]).us, choice.scratch_bytes([part])
-        found.append(PartKernel(part, None if taken is None else taken.name, us, scratch, others))
+        name = None if taken is None else taken.name
+        found.append(PartKernel(part, name, us, scratch, others, *_arrays(choice, part)))
     return found
+
+
+def _arrays(choice: Choice, part: str) -> tuple[dict[str, int], list[str], dict[str, int]]:
+    """What a part keeps, reads of what is kept, and has prepared."""
+    kept = dict(zip(choice.kept, map(_bytes, choice.kept_arrays()), strict=True)) if part == FORWARD else {}
+    read = [name for name in choice.needs([part]) if name in choice.kept]
+    own = choice.preparations([part])
+    arrays = zip(choice.prepared, choice.prepared_arrays(), strict=True)
+    return kept, read, {one[1]: _bytes(array) for one, array in arrays if one in own}
+
+
+def _bytes(array: tuple[Shape, DType]) -> int:
+    shape, dtype = array
+    return prod(shape) * dtype.itemsize
 
 
 def _might_compute(kernel: Kernel, call: KernelCall, part: str) -> bool:

@@ -7,6 +7,9 @@ stand in one list. Each part gets the best applicable kernel that computes it: o
 lowest declared cost, then the earlier registered one. A part that a kernel does not compute is computed by
 the next one; none is ever taken for zero.
 
+A kernel may *keep* arrays of its own in forward for a gradient, *prepare* arrays from arguments that rarely
+change, and have pairs in place and resources of its own; see `operad.operator.chosen`.
+
 The choice depends on what a `KernelCall` knows and on the constants of costs, never on timing, so a program
 computes the same bits on every run.
 """
@@ -14,9 +17,10 @@ computes the same bits on every run.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from math import prod
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from operad.config import settings
@@ -26,10 +30,11 @@ from operad.errors import ArgumentError, OperadError
 from operad.op.cost import Cost, as_cost, own_cost
 from operad.op.rates import rates
 from operad.op.shapes import Shape
+from operad.resource import ResourceRequest
 
 if TYPE_CHECKING:
     from operad.op.operator import Operator
-    from operad.op.property import OperatorProperty
+    from operad.op.property import BackwardEntry, OperatorProperty
 
 Shapes = Sequence[tuple[int, ...]]
 Types = Sequence[DType]
@@ -54,9 +59,15 @@ class KernelCall:
         in_shapes: Shapes of the arguments; `in_types` likewise.
         is_train: Whether gradients may follow: in a bound graph, whether it computes any.
         threads: How many threads an operation may use at most.
+        kept: The arrays that the kernel of the outputs will keep for gradients, by name; set when that is
+            known, so nothing while it is chosen.
+        is_bare: Whether who asks knows the operator alone, and so gives a kernel no resources and no memory
+            but what the operator declares.
     """
 
-    __slots__ = ("_outputs", "ctx", "in_shapes", "in_types", "is_train", "prop", "threads")
+    __slots__ = (
+        "_outputs", "ctx", "in_shapes", "in_types", "is_bare", "is_train", "kept", "prop", "threads",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -66,6 +77,8 @@ class KernelCall:
         in_types: Types,
         is_train: bool = True,
         threads: int | None = None,
+        kept: Collection[str] = (),
+        is_bare: bool = False,
     ) -> None:
         self.prop = prop
         self.ctx = ctx
@@ -73,7 +86,17 @@ class KernelCall:
         self.in_types = in_types
         self.is_train = is_train
         self.threads = settings().num_threads if threads is None else threads
+        self.kept = kept
+        self.is_bare = is_bare
         self._outputs: tuple[list[Any], list[Any]] | None = None
+
+    def keeping(self, names: Collection[str]) -> KernelCall:
+        """The same call where the kernel of the outputs keeps these arrays."""
+        made = KernelCall(
+            self.prop, self.ctx, self.in_shapes, self.in_types, self.is_train, self.threads, names
+        )
+        made._outputs = self._outputs
+        return made
 
     def has(self, name: str) -> bool:
         """Whether there is an argument or an output of this name for these parameters.
@@ -133,6 +156,33 @@ class KernelCall:
         return self._inferred()[0]
 
 
+ArrayRule = Callable[[KernelCall], "tuple[Shape, DType]"]
+"""Shape and element type of an array of a kernel's own."""
+
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+@final
+class Prepared(NamedTuple):
+    """An array that a kernel makes of arguments which rarely change, such as packed weights.
+
+    A bound graph makes it once for each version of these arguments, if all of them are variables. Anywhere
+    else the kernel gets None, and makes for itself what it needs.
+
+    Attributes:
+        arguments: The names of the arguments.
+        parts: The parts that read the array.
+        array: Gives its shape and type.
+        maker: `maker(call)` gives a function of the arguments and the array, which fills that. What is there
+            must depend on nothing but their values.
+    """
+
+    arguments: tuple[str, ...]
+    parts: tuple[str, ...]
+    array: ArrayRule
+    maker: Callable[[KernelCall], Callable[..., object]]
+
+
 @final
 class Kernel(NamedTuple):
     """One way to compute an operator, or parts of it.
@@ -149,6 +199,17 @@ class Kernel(NamedTuple):
             the operator says.
         scratch_bytes: Gives, for a call, how much memory it takes for itself while it runs; None: nothing to
             speak of.
+        keeps: Arrays that its forward leaves for gradients, by name. Its operator gets them behind the
+            outputs, and None where nothing will read them.
+        needs: Names of kept arrays that its gradients read. It computes a gradient only where the kernel of
+            the outputs keeps them, and gets them behind the outputs, and behind what it keeps itself.
+        prepares: Arrays made of arguments that rarely change, by name. Its operator gets them behind the
+            arguments, and None where there are none.
+        reads: `reads(prop, part)` gives what a gradient reads besides; None: what the operator declares.
+        inplace: `inplace(prop, part)` gives the pairs (what is read, index of a target) that may share memory
+            in a part; None: those of the operator.
+        resources: `resources(call, part)` gives what it asks the resource manager for; None: what the
+            operator asks for.
     """
 
     name: str
@@ -160,6 +221,22 @@ class Kernel(NamedTuple):
     parts: Callable[[Any], Collection[str]] | None = None
     cost: Callable[[KernelCall], float | Cost] | None = None
     scratch_bytes: Callable[[KernelCall], int] | None = None
+    keeps: Mapping[str, ArrayRule] = _NOTHING
+    needs: tuple[str, ...] = ()
+    prepares: Mapping[str, Prepared] = _NOTHING
+    reads: Callable[[Any, str], Collection[BackwardEntry]] | None = None
+    inplace: Callable[[Any, str], Collection[tuple[BackwardEntry, int]]] | None = None
+    resources: Callable[[KernelCall, str], Sequence[ResourceRequest]] | None = None
+
+    @property
+    def has_demands(self) -> bool:
+        """Whether its pairs in place or its resources are others than the operator's."""
+        return self.inplace is not None or self.resources is not None
+
+    @property
+    def kept_names(self) -> tuple[str, ...]:
+        """The kept arrays that its operator gets, in order."""
+        return tuple(dict.fromkeys((*self.keeps, *self.needs)))
 
     def computes(self, prop: OperatorProperty, part: str) -> bool:
         """Whether it computes a part."""
@@ -170,6 +247,8 @@ class Kernel(NamedTuple):
         device = "gpu" if call.ctx.is_gpu else "cpu"
         if self.device not in ("any", device):
             return f"runs on {self.device}, not on {device}"
+        if call.is_bare and self.has_demands:
+            return "has pairs in place or resources of its own, which are not given here"
         if self.when is not None:
             arguments = (call.prop, call.in_shapes, call.in_types) if _takes_three(self.when) else (call,)
             verdict = self.when(*arguments)
@@ -178,7 +257,14 @@ class Kernel(NamedTuple):
             if not verdict:
                 return "its `when` condition is false"
         # Asked last: names of a kernel's function need not mean anything where it does not apply.
-        return None if part is None or self.computes(call.prop, part) else f"computes no {part}"
+        if part is None:
+            return None
+        return self.lacks(call, part) if self.computes(call.prop, part) else f"computes no {part}"
+
+    def lacks(self, call: KernelCall, part: str) -> str | None:
+        """Which kept array a part would read that is not there, as a reason to reject; None if it has all."""
+        missing = [name for name in self.needs if name not in call.kept] if part != FORWARD else []
+        return f"reads {missing[0]!r}, which the kernel of the outputs does not keep" if missing else None
 
     def estimate(self, call: KernelCall) -> Cost:
         """What it computes: what it says, or else what the operator says; as measurements have it."""

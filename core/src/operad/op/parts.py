@@ -14,6 +14,90 @@ _OVERWRITES: Final = (OpReq.WRITE, OpReq.INPLACE)
 
 
 @final
+class KernelOperator(Operator):
+    """An operator of a kernel among the arrays that all kernels of a choice have together.
+
+    Args:
+        operator: The kernel's own, which knows of the arguments, and of what the kernel has prepared; of the
+            outputs, and of what it keeps or needs.
+        ins: For each of its inputs, the place among all arguments and prepared arrays; None: it is not there.
+        outs: For each of its outputs, the place among all outputs and kept arrays; None: it is not there.
+        requested: Which of the resources for gradients are its own; None: all.
+    """
+
+    def __init__(
+        self,
+        operator: Operator,
+        ins: Sequence[int | None],
+        outs: Sequence[int | None],
+        requested: slice | None = None,
+    ) -> None:
+        self._operator = operator
+        self._ins = ins
+        self._outs = outs
+        self._requested = requested
+
+    def forward(
+        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
+    ) -> None:
+        """As the kernel."""
+        self.prepare_forward(op_ctx, in_data, req, out_data, aux_states)()
+
+    def forward_templates(
+        self, op_ctx: OpContext, req: Requests, num_inputs: int, num_states: int
+    ) -> list[CallTemplate]:
+        """The kernel's calls, with what they name in other places."""
+        own = [OpReq.NULL if out is None else req[out] for out in self._outs]
+        groups = [(self._ins, num_inputs), (self._outs, len(req)), (range(num_states), num_states)]
+        found = self._operator.forward_templates(op_ctx, own, len(self._ins), num_states)
+        return _moved(found, groups)
+
+    def backward(
+        self,
+        op_ctx: OpContext,
+        out_grad: SomeArrays,
+        in_data: SomeArrays,
+        out_data: SomeArrays,
+        req: Requests,
+        in_grad: SomeArrays,
+        aux_states: Arrays,
+    ) -> None:
+        """As the kernel."""
+        self.prepare_backward(op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)()
+
+    def backward_templates(
+        self, op_ctx: OpContext, req: Requests, num_outputs: int, num_states: int
+    ) -> list[CallTemplate]:
+        """The kernel's calls, with what they name in other places."""
+        if self._requested is not None:
+            op_ctx = op_ctx._replace(requested=op_ctx.requested[self._requested])
+        own = [OpReq.NULL if place is None else req[place] for place in self._ins]
+        args, outs = (self._ins, len(req)), (self._outs, num_outputs)
+        groups = [args, outs, outs, args, (range(num_states), num_states)]
+        found = self._operator.backward_templates(op_ctx, own, len(self._outs), num_states)
+        return _moved(found, groups)
+
+
+def _moved(
+    templates: Sequence[CallTemplate], groups: Sequence[tuple[Sequence[int | None], int]]
+) -> list[CallTemplate]:
+    """Calls whose places count groups of arrays, where the groups are larger and in another order.
+
+    Args:
+        groups: For each group, where each of its arrays stands in the larger group, and how large that is.
+    """
+    slots: list[Place | None] = []
+    first = 0
+    for places, count in groups:
+        slots += [None if place is None else Place(first + place) for place in places]
+        first += count
+    return [
+        CallTemplate(function, tuple([slots[arg] if arg.__class__ is Place else arg for arg in args]))
+        for function, args in templates
+    ]
+
+
+@final
 class PartsOperator(Operator):
     """One operator computes the outputs, others the gradients of some arguments each.
 

@@ -173,6 +173,11 @@ class OperatorProperty(ABC):
         """How many arguments, the last ones, only give a shape and a type; nodes pass none of them on."""
         return 0
 
+    @property
+    def num_kept(self) -> int:
+        """How many outputs, the last ones, are arrays that a kernel keeps; they are written in every mode."""
+        return 0
+
     @abstractmethod
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """Complete shapes from what is known of the arguments' shapes.
@@ -331,7 +336,7 @@ class OperatorProperty(ABC):
         Raises:
             OperadError: No kernel applies; the message lists them all and why.
         """
-        return choose(KernelCall(self, ctx, in_shapes, in_types)).operator()
+        return choose(KernelCall(self, ctx, in_shapes, in_types, is_bare=True)).operator()
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in type(self).params)

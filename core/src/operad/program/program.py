@@ -25,6 +25,7 @@ from operad.graph import (
     Pass,
     Variable,
     compile_passes,
+    prepared_entries,
 )
 from operad.imperative import Spec, spec_of
 from operad.op import Choice, Cost, Gradient, Operator, OpReq
@@ -106,6 +107,7 @@ class Program:
         variables: By name, the entry of every variable.
         forward: Steps that compute the outputs, in order.
         backward: Steps that compute the gradients, in order.
+        preparations: Those of either that fill prepared arrays, which need not run where these are filled.
     """
 
     def __init__(self, compilation: Compilation) -> None:
@@ -133,6 +135,7 @@ class Program:
         end = max([graph.node_ids[entry.node] + 1 for entry in graph.outputs[:count]], default=0)
         self.forward = range(end)
         self.backward = range(end, len(graph.nodes))
+        self.preparations = [graph.node_ids[entry.node] for entry in prepared_entries(graph)]
 
     def spec(self, entry: int) -> Spec:
         """Shape, type and context of an entry."""
@@ -170,6 +173,10 @@ class Program:
         if node.companion is None or isinstance(node.companion.op, Gradient):
             return step
         return self.graph.node_ids.get(node.companion, step)
+
+    def without_preparations(self, steps: Iterable[int]) -> list[int]:
+        """The steps that every run takes."""
+        return [step for step in steps if step not in self.preparations]
 
     def call(self, step: int) -> Call:
         """How a step, which is no variable's, is run."""
@@ -256,8 +263,10 @@ class Program:
     def _hidden_read(self, steps: Iterable[int]) -> str | None:
         for entry, _ in self._read(steps):
             source, index = entry
-            if isinstance(source, OpNode) and index >= source.op.num_visible_outputs:
-                return entry.name
+            if isinstance(source, OpNode):
+                op = source.op
+                if op.num_visible_outputs <= index < source.num_outputs - op.num_kept:
+                    return entry.name
         return None
 
     @cached_property

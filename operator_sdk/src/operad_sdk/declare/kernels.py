@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar, final
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, final
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.operator import FORWARD, Cost, Kernel, KernelCall, KernelFactory, KernelPredicate, Operator, Shape
-from operad_sdk.declare.binder import BoundOperator
-from operad_sdk.declare.function import Bound, Declared
+from operad.operator import (
+    FORWARD,
+    ArrayRule,
+    BackwardEntry,
+    Cost,
+    Kernel,
+    KernelCall,
+    KernelFactory,
+    KernelPredicate,
+    Operator,
+    Prepared,
+    Shape,
+)
+from operad.resource import ResourceRequest
+from operad_sdk.declare.binder import NO_ARRAYS, BoundOperator, OwnArrays
+from operad_sdk.declare.function import Bound, Declared, split_pairs
 from operad_sdk.declare.marks import is_gradient, mark_of
+from operad_sdk.declare.names import IN_DATA, OUT_DATA, Slot
 from operad_sdk.errors import DeclarationError
 
 if TYPE_CHECKING:
@@ -32,6 +46,11 @@ def kernel(
     accumulate: bool = False,
     cost: Callable[[KernelCall], float | Cost] | None = None,
     scratch_bytes: Callable[[KernelCall], int] | None = None,
+    keeps: Mapping[str, ArrayRule] | None = None,
+    needs: str | Sequence[str] = (),
+    prepares: Mapping[str, Prepared] | None = None,
+    inplace: str | Sequence[str] | None = None,
+    resources: Callable[[KernelCall, str], Sequence[ResourceRequest]] | None = None,
 ) -> Callable[[F], F]:
     """Declare another way to compute an operator, or parts of it.
 
@@ -58,6 +77,18 @@ def kernel(
         cost: Gives, for a call, what it computes: a number of loop operations, or a `Cost`. None: what the
             operator's own functions are estimated at.
         scratch_bytes: Gives, for a call, the memory that it takes for itself, for `operad why`.
+        keeps: Arrays that forward leaves for gradients: by name what gives, for a call, shape and type. The
+            function names them as outputs, and gets None where no gradient will read them.
+        needs: Names of kept arrays that its gradients read, and name as they name outputs. Where the kernel
+            of the outputs keeps none of that name, the gradient is the next kernel's.
+        prepares: Arrays made of arguments that rarely change, by name. The functions name them, and get None
+            where nobody has made them.
+        inplace: Pairs of names, as `inplace` of operators and gradients; given, it replaces the operator's
+            for what this kernel computes. `""`: nothing may share memory.
+        resources: `resources(call, part)` gives what it requests, in place of what the operator does; `part`
+            is `"forward"`, or `""` for all its gradients.
+    Raises:
+        DeclarationError: What is said contradicts itself or the function.
     """
     devices = [word for word in of if word in _DEVICES]
     parts = tuple(word for word in of if word not in _DEVICES)
@@ -67,7 +98,14 @@ def kernel(
         label = f"{operator_name}.{name or implementation.__name__}"
         if len(devices) > 1 or (devices and device != "any"):
             raise DeclarationError(f"kernel {label!r} names {[*devices, device]}, expected one device")
-        factory = _factory(implementation, label, parts, accumulate)
+        own = _Own(
+            label,
+            dict(keeps or {}),
+            (needs,) if isinstance(needs, str) else tuple(needs),
+            dict(prepares or {}),
+            None if inplace is None else split_pairs(inplace),
+        )
+        factory = _factory(implementation, label, parts, accumulate, own)
         computes = getattr(factory, "parts", None)
         if inspect.isclass(implementation) and issubclass(implementation, Operator):
             computes = None if _has_gradients(implementation) else _only_forward
@@ -80,6 +118,12 @@ def kernel(
             parts=computes,
             cost=cost,
             scratch_bytes=scratch_bytes,
+            keeps=own.keeps,
+            needs=own.needs,
+            prepares=own.prepares,
+            reads=getattr(factory, "reads", None),
+            inplace=None if own.inplace is None else _pairs_of(factory, label),
+            resources=resources,
         )
         if not isinstance(operator, str):
             operator.kernels.append(made)
@@ -87,6 +131,81 @@ def kernel(
         return implementation
 
     return declare
+
+
+@final
+class _Own(NamedTuple):
+    """The arrays of a kernel's own, and its pairs in place.
+
+    Attributes:
+        label: What messages call the kernel.
+    """
+
+    label: str
+    keeps: dict[str, ArrayRule]
+    needs: tuple[str, ...]
+    prepares: dict[str, Prepared]
+    inplace: tuple[str, ...] | None
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The kept arrays that functions may name, in order."""
+        return tuple(dict.fromkeys((*self.keeps, *self.needs)))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no such arrays."""
+        return not (self.kept or self.prepares)
+
+    def slots(self, prop: OperatorProperty, *, is_forward: bool) -> dict[str, Slot]:
+        """Where the arrays stand: behind the outputs, and behind the arguments.
+
+        Raises:
+            DeclarationError: A name is one of the operator's.
+        """
+        outputs, arguments = len(prop.list_outputs()), len(prop.list_arguments())
+        kept = self.keeps if is_forward else self.needs
+        found = {name: Slot(OUT_DATA, outputs + self.kept.index(name)) for name in kept}
+        found |= {name: Slot(IN_DATA, arguments + i) for i, name in enumerate(self.prepares)}
+        names = prop.binding.names
+        for name in found:
+            if name in names.forward or name in names.backward:
+                raise DeclarationError(
+                    f"kernel {self.label!r} keeps or prepares {name!r}, which is a name of {prop.name}; "
+                    "call it otherwise"
+                )
+        return found
+
+    def pairs(self, *, is_forward: bool) -> tuple[str, ...]:
+        """The pairs in place of outputs, or of gradients."""
+        return tuple(pair for pair in self.inplace or () if pair.endswith("_grad") is not is_forward)
+
+    def arrays(self, call: KernelCall) -> OwnArrays:
+        """Shapes and types for a call; of what another kernel keeps None is known."""
+        kept = [self.keeps[name](call) if name in self.keeps else None for name in self.kept]
+        return OwnArrays(self.kept, kept, len(self.prepares))
+
+    def check_named(self, what: str, function: Callable[..., Any], kept: Collection[str]) -> None:
+        """Refuse what is declared and no function names."""
+        missing = [name for name in kept if name not in Declared(function, what).public_names()]
+        if missing:
+            raise DeclarationError(
+                f"{what} does not name {missing[0]!r}, which it is declared to keep or need; name it, or "
+                "leave it out of the declaration"
+            )
+
+
+_Pairs = Callable[[Any, str], Collection[tuple[BackwardEntry, int]]]
+
+
+def _pairs_of(factory: KernelFactory, label: str) -> _Pairs:
+    found = getattr(factory, "inplace", None)
+    if found is None:
+        raise DeclarationError(
+            f"kernel {label!r} is an Operator; expected operad.operator.Kernel with inplace for it"
+        )
+    pairs: _Pairs = found
+    return pairs
 
 
 def _has_gradients(cls: type[Operator]) -> bool:
@@ -98,10 +217,10 @@ def _only_forward(_: Any) -> Collection[str]:
 
 
 def _factory(
-    implementation: Callable[..., Any], label: str, parts: tuple[str, ...], accumulate: bool
+    implementation: Callable[..., Any], label: str, parts: tuple[str, ...], accumulate: bool, own: _Own
 ) -> KernelFactory:
     if not inspect.isclass(implementation):
-        return _FunctionKernel(implementation, label, parts, accumulate)
+        return _FunctionKernel(implementation, label, parts, accumulate, own)
     if parts or accumulate:
         raise DeclarationError(
             f"kernel {label!r} is a class, which brings its own parts; expected none beside it, got "
@@ -113,7 +232,7 @@ def _factory(
         raise DeclarationError(
             f"kernel {label!r} has no function forward; give it one, or derive it from Operator"
         )
-    return _ClassKernel(implementation, label)
+    return _ClassKernel(implementation, label, own)
 
 
 @final
@@ -121,11 +240,24 @@ class _FunctionKernel:
     """Makes operators that compute the outputs, or some gradients, by one function."""
 
     def __init__(
-        self, function: Callable[..., Any], label: str, parts: tuple[str, ...], accumulate: bool
+        self,
+        function: Callable[..., Any],
+        label: str,
+        parts: tuple[str, ...],
+        accumulate: bool,
+        own: _Own,
     ) -> None:
         self._function = function
         self._what = f"kernel {label!r}"
+        self._own = own
         self._is_forward = parts in ((), (FORWARD,))
+        wrong_arrays = own.needs if self._is_forward else own.keeps
+        if wrong_arrays:
+            raise DeclarationError(
+                f"{self._what} {'needs' if self._is_forward else 'keeps'} {', '.join(wrong_arrays)}; "
+                "expected what is kept with forward, and what is needed with gradients"
+            )
+        own.check_named(self._what, function, own.kept)
         wrong = [part for part in parts if not part.endswith("_grad")]
         if wrong and not self._is_forward:
             raise DeclarationError(
@@ -149,7 +281,15 @@ class _FunctionKernel:
     ) -> Operator:
         bound = self._bound(prop)
         forward, gradients = (bound, None) if self._is_forward else (None, [bound])
-        return BoundOperator(prop, ctx, in_shapes, in_types, forward=forward, gradients=gradients)
+        return _operator(self._own, prop, ctx, in_shapes, in_types, forward, gradients)
+
+    def reads(self, prop: OperatorProperty, part: str) -> Collection[BackwardEntry]:
+        """What it reads of the operator's arrays."""
+        return _reads_of(prop, self._bound(prop))
+
+    def inplace(self, prop: OperatorProperty, part: str) -> Collection[tuple[BackwardEntry, int]]:
+        """Its pairs in place."""
+        return self._bound(prop).inplace
 
     def _bound(self, prop: OperatorProperty) -> Bound:
         names = prop.binding.names
@@ -158,10 +298,11 @@ class _FunctionKernel:
             aliases = tuple(prop.aliases.items())
             public = dict(aliases)
             targets = tuple(public.get(target, target) for target in self._targets)
+            pairs = self._own.pairs(is_forward=self._is_forward)
             declared = Declared(
-                self._function, self._what, targets, accumulate=self._accumulate, aliases=aliases
+                self._function, self._what, targets, pairs, accumulate=self._accumulate, aliases=aliases
             )
-            found = _bound(prop, declared, is_forward=self._is_forward)
+            found = _bound(prop, declared, self._own, is_forward=self._is_forward)
             self._found[names] = found
         return found
 
@@ -170,9 +311,10 @@ class _FunctionKernel:
 class _ClassKernel:
     """Makes operators whose passes are the methods of a class."""
 
-    def __init__(self, cls: type, label: str) -> None:
+    def __init__(self, cls: type, label: str, own: _Own) -> None:
         self._class = cls
         self._label = label
+        self._own = own
         self._gradients = [
             name
             for base in reversed(cls.__mro__)
@@ -180,6 +322,7 @@ class _ClassKernel:
             if is_gradient(name, value)
         ]
         self._parts: dict[Any, Collection[str]] = {}
+        self._found: dict[Any, list[Bound]] = {}
 
     def parts(self, prop: OperatorProperty) -> Collection[str]:
         """The outputs, and the gradients that it brings."""
@@ -195,17 +338,48 @@ class _ClassKernel:
         self, prop: OperatorProperty, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> Operator:
         owner = self._class(prop, ctx, in_shapes, in_types)
-        declared = Declared(owner.forward, f"{self._label}.forward", aliases=tuple(prop.aliases.items()))
-        forward = _bound(prop, declared, is_forward=True)
+        forward = self._forward(prop, owner)
         found = [self._gradient(prop, owner, name) for name in self._gradients]
         # Without targets: of an argument that these parameters leave out.
         gradients = [bound for bound in found if bound.targets]
-        return BoundOperator(prop, ctx, in_shapes, in_types, forward=forward, gradients=gradients)
+        return _operator(self._own, prop, ctx, in_shapes, in_types, forward, gradients)
+
+    def reads(self, prop: OperatorProperty, part: str) -> Collection[BackwardEntry]:
+        """What a gradient reads of the operator's arrays."""
+        return {entry for bound in self._of(prop, part) for entry in _reads_of(prop, bound)}
+
+    def inplace(self, prop: OperatorProperty, part: str) -> Collection[tuple[BackwardEntry, int]]:
+        """The pairs in place of a part."""
+        return {pair for bound in self._of(prop, part) for pair in bound.inplace if pair[1] in bound.targets}
+
+    def _of(self, prop: OperatorProperty, part: str) -> list[Bound]:
+        """What computes a part."""
+        key = (prop.binding.names, part)  # of which there is one for each set of tensors
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = self._bound_anew(prop, part)
+        return found
+
+    def _bound_anew(self, prop: OperatorProperty, part: str) -> list[Bound]:
+        unmade: Any = object.__new__(self._class)  # names alone are looked at
+        if part == FORWARD:
+            return [self._forward(prop, unmade)]
+        position = prop.list_arguments().index(part.removesuffix("_grad"))
+        found = [self._gradient(prop, unmade, name) for name in self._gradients]
+        return [bound for bound in found if position in bound.targets]
+
+    def _forward(self, prop: OperatorProperty, owner: Any) -> Bound:
+        aliases, pairs = tuple(prop.aliases.items()), self._own.pairs(is_forward=True)
+        declared = Declared(owner.forward, f"{self._label}.forward", inplace=pairs, aliases=aliases)
+        self._own.check_named(declared.what, owner.forward, self._own.keeps)
+        return _bound(prop, declared, self._own, is_forward=True)
 
     def _gradient(self, prop: OperatorProperty, owner: Any, name: str) -> Bound:
         mark = mark_of(name, getattr(self._class, name))
         declared = Declared(getattr(owner, name), f"{self._label}.{name}", *mark, tuple(prop.aliases.items()))
-        return _bound(prop, declared, is_forward=False)
+        if self._own.inplace is not None:
+            declared = declared._replace(inplace=self._own.pairs(is_forward=False))
+        return _bound(prop, declared, self._own, is_forward=False)
 
 
 def _parts_of(prop: OperatorProperty, gradients: Sequence[Bound]) -> list[str]:
@@ -213,18 +387,39 @@ def _parts_of(prop: OperatorProperty, gradients: Sequence[Bound]) -> list[str]:
     return [f"{names[position]}_grad" for bound in gradients for position in bound.targets]
 
 
-def _bound(prop: OperatorProperty, declared: Declared, *, is_forward: bool) -> Bound:
+def _reads_of(prop: OperatorProperty, bound: Bound) -> Collection[BackwardEntry]:
+    """What a function reads of the arrays that the operator has itself."""
+    counts = {IN_DATA: len(prop.list_arguments()), OUT_DATA: len(prop.list_outputs())}
+    return {entry for entry in bound.reads if entry.index < counts.get(entry.kind, entry.index + 1)}
+
+
+def _operator(
+    own: _Own,
+    prop: OperatorProperty,
+    ctx: Context,
+    in_shapes: Sequence[Shape],
+    in_types: Sequence[DType],
+    forward: Bound | None,
+    gradients: Sequence[Bound] | None,
+) -> Operator:
+    arrays = NO_ARRAYS if own.is_empty else own.arrays(KernelCall(prop, ctx, in_shapes, in_types))
+    return BoundOperator(prop, ctx, in_shapes, in_types, forward=forward, gradients=gradients, own=arrays)
+
+
+def _bound(prop: OperatorProperty, declared: Declared, own: _Own, *, is_forward: bool) -> Bound:
     """A kernel's function with its names found.
 
     Raises:
         DeclarationError: A name means nothing, or a gradient reads what the operator does not keep for it.
     """
     names = prop.binding.names
+    slots = {} if own.is_empty else own.slots(prop, is_forward=is_forward)
     if is_forward:
-        return Bound(declared, names.forward, names.forward_targets, True)
-    bound = Bound(declared, names.backward, names.backward_targets, False)
+        return Bound(declared, names.forward | slots, names.forward_targets, True)
+    bound = Bound(declared, names.backward | slots, names.backward_targets, False)
     wanted = [position in bound.targets for position in range(len(prop.list_arguments()))]
-    undeclared = sorted(bound.reads - set(prop.backward_dependency(wanted))) if bound.targets else []
+    reads = set(_reads_of(prop, bound)) if bound.targets else set()
+    undeclared = sorted(reads - set(prop.backward_dependency(wanted))) if reads else []
     if undeclared:
         kind, position = undeclared[0]
         kept = prop.list_arguments() if kind == "in_data" else prop.list_outputs()

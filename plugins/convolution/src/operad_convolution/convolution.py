@@ -7,7 +7,8 @@ from math import prod
 
 from operad import Context
 from operad_convolution.correlate import correlate, correlate_data_gradient, correlate_weight_gradient
-from operad_convolution.direct.layer import DirectCorrelation, computed_in, refusal
+from operad_convolution.direct.layer import DirectCorrelation, computed_in, direct_correlation, refusal
+from operad_convolution.direct.prepared import prepared_weights
 from operad_convolution.examples import PARAMS, by_windows, convolution_shapes
 from operad_convolution.geometry import with_three_axes
 from operad_convolution.layer import Layer, output_shape, scratch_for, sum_over_positions
@@ -115,7 +116,18 @@ def _refusal(call: KernelCall, is_large: bool) -> str | None:
     )
 
 
-@Convolution.kernel("cpu", priority=10, when=InVectorCode(_refusal))
+def _correlation(call: KernelCall) -> DirectCorrelation:
+    prop = call.prop
+    geometry = prop.geometry(call.in_shapes[0], output_shape(prop, call.in_shapes), prop.pad)
+    return direct_correlation(geometry, computed_in(call.in_types[0]))
+
+
+@Convolution.kernel(
+    "cpu",
+    priority=10,
+    when=InVectorCode(_refusal),
+    prepares=prepared_weights(_correlation, "forward", "data_grad"),
+)
 class Direct:
     """Without unrolled rows, in vector code."""
 
@@ -123,17 +135,30 @@ class Direct:
         self, prop: Convolution, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> None:
         geometry = prop.geometry(in_shapes[0], output_shape(prop, in_shapes), prop.pad)
-        self._correlation = DirectCorrelation(geometry, computed_in(in_types[0]))
+        self._correlation = direct_correlation(geometry, computed_in(in_types[0]))
 
     def forward(
-        self, op_ctx: OpContext, data: Array, weight: Array, bias: Array | None, output: Array
+        self,
+        op_ctx: OpContext,
+        data: Array,
+        weight: Array,
+        bias: Array | None,
+        output: Array,
+        packed: Array | None,
     ) -> None:
         """The correlation."""
-        self._correlation.correlate(op_ctx, data, weight, bias, output)
+        self._correlation.correlate(op_ctx, data, weight, bias, output, packed)
 
-    def data_grad(self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Array) -> None:
+    def data_grad(
+        self,
+        op_ctx: OpContext,
+        output_grad: Array,
+        weight: Array,
+        data_grad: Array,
+        turned: Array | None,
+    ) -> None:
         """Its adjoint by the data."""
-        self._correlation.data_gradient(op_ctx, weight, output_grad, None, data_grad)
+        self._correlation.data_gradient(op_ctx, weight, output_grad, None, data_grad, turned)
 
     def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
         """Its adjoint by the weight."""

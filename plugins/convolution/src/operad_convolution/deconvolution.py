@@ -8,7 +8,8 @@ from typing import Any
 
 from operad import Context
 from operad_convolution.correlate import correlate, correlate_data_gradient, correlate_weight_gradient
-from operad_convolution.direct.layer import DirectCorrelation, computed_in, refusal
+from operad_convolution.direct.layer import DirectCorrelation, computed_in, direct_correlation, refusal
+from operad_convolution.direct.prepared import prepared_weights
 from operad_convolution.examples import PARAMS, deconvolution_shapes
 from operad_convolution.geometry import Geometry, with_three_axes
 from operad_convolution.layer import Layer, output_shape, scratch_for, sum_over_positions
@@ -190,24 +191,46 @@ def _refusal(call: KernelCall, is_large: bool) -> str | None:
     return refusal(_transpose_of(call.prop, call.in_shapes), is_large)
 
 
-@Deconvolution.kernel("cpu", priority=10, when=InVectorCode(_refusal))
+def _correlation(call: KernelCall) -> DirectCorrelation:
+    return direct_correlation(_transpose_of(call.prop, call.in_shapes), computed_in(call.in_types[0]))
+
+
+@Deconvolution.kernel(
+    "cpu",
+    priority=10,
+    when=InVectorCode(_refusal),
+    prepares=prepared_weights(_correlation, "data_grad", "forward"),
+)
 class Direct:
     """Without unrolled rows, in vector code."""
 
     def __init__(
         self, prop: Deconvolution, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> None:
-        self._correlation = DirectCorrelation(_transpose_of(prop, in_shapes), computed_in(in_types[0]))
+        self._correlation = direct_correlation(_transpose_of(prop, in_shapes), computed_in(in_types[0]))
 
     def forward(
-        self, op_ctx: OpContext, data: Array, weight: Array, bias: Array | None, output: Array
+        self,
+        op_ctx: OpContext,
+        data: Array,
+        weight: Array,
+        bias: Array | None,
+        output: Array,
+        turned: Array | None,
     ) -> None:
         """The adjoint, by the data, of a convolution from the output to the data."""
-        self._correlation.data_gradient(op_ctx, weight, data, bias, output)
+        self._correlation.data_gradient(op_ctx, weight, data, bias, output, turned)
 
-    def data_grad(self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Array) -> None:
+    def data_grad(
+        self,
+        op_ctx: OpContext,
+        output_grad: Array,
+        weight: Array,
+        data_grad: Array,
+        packed: Array | None,
+    ) -> None:
         """The convolution itself."""
-        self._correlation.correlate(op_ctx, output_grad, weight, None, data_grad)
+        self._correlation.correlate(op_ctx, output_grad, weight, None, data_grad, packed)
 
     def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
         """As in a convolution whose input is the output's gradient."""

@@ -16,8 +16,13 @@ Choose = Callable[[Sequence[int]], int]
 _LENGTHS: Final = (1, 2, 3) * 4 + (0,)
 """Batches and channels. Nothing can be compared where there are none, so that is rare."""
 
-# Without windows everything goes together, with them little does: more of what does.
+# Without windows everything goes together, with them little does: more of what does. Strides and padding
+# beyond the axes of a kernel are not read.
 PARAMS: Final[Mapping[str, Sequence[Any]]] = {
+    "kernel": (*((2, 2),) * 4, (1,), (2,), (3,), (1, 3), (3, 2), (3, 3), (2, 1, 2), (1, 2, 3)),
+    "stride": (*((2, 2, 2),) * 3, (1, 1, 1), (3, 2, 1), (1, 2, 3), ()),
+    "pad": (*((0, 0, 0),) * 3, (1, 0, 1), (0, 1, 1), (1, 1, 1), ()),
+    "pool_type": ("max", "max", "avg", "sum", "lp"),
     "global_pool": (False, False, False, True),
     "pooling_convention": ("valid", "full", "valid", "full", "same"),
     "layout": (*(None,) * 12, "NCHW", "NCW", "NCDHW", "NHWC", "NWC", "NDHWC"),

@@ -10,6 +10,15 @@ import numpy as np
 
 from operad.operator import FORWARD, Kernel, KernelCall, Operator, choose_among
 from operad_sdk.check.closeness import ROUNDINGS, at, coarsest
+from operad_sdk.check.kernel_arrays import (
+    WholeOperator,
+    asks,
+    expect_filled,
+    expect_in_place,
+    expect_read,
+    expect_untouched,
+    whole_choice,
+)
 from operad_sdk.check.kernels import call_of, usable
 from operad_sdk.check.kinds import BULK, EXTREME, LARGE, ORDINARY, SPECIAL
 from operad_sdk.check.register import Evidence, check
@@ -163,17 +172,19 @@ def kernels_agree(trial: Trial) -> Evidence:
     call = call_of(trial)
     with raising("a kernel's condition"):
         tried = usable(call)
+    for kernel in tried:
+        expect_read(kernel, type(trial.prop).kernels)
     if len(tried) < 2 or is_random(trial):
         return None
     whole = [kernel for kernel in tried if kernel.computes(trial.prop, FORWARD)]
     own = min(whole, key=type(trial.prop).kernels.index)
-    computed = _made(call, own, own)
+    computed = _made(trial, call, own, own, tried)
     if own is not whole[0] and not _runs(trial, computed):
         return None  # what is never chosen here need not run; the one that is has other checks
     compared = {}
     for other in tried:
         if other is not own:
-            made = _made(call, other, own)
+            made = _made(trial, call, other, own, tried)
             compared[f"kernel {other.name}"] = _expect_agreement(trial, own.name, computed, other.name, made)
     return compared
 
@@ -186,10 +197,18 @@ def _runs(trial: Trial, operator: Operator) -> bool:
     return True
 
 
-def _made(call: KernelCall, kernel: Kernel, own: Kernel) -> Operator:
-    """The operator by one kernel, and by the operator's own what that does not compute."""
+def _made(trial: Trial, call: KernelCall, kernel: Kernel, own: Kernel, tried: Sequence[Kernel]) -> Operator:
+    """The operator by one kernel, with what that asks for; by the operator's own what it does not compute."""
+    if not asks(kernel):
+        with raising(f"kernel {kernel.name}"):
+            return choose_among(call, [kernel, own]).operator()
     with raising(f"kernel {kernel.name}"):
-        return choose_among(call, [kernel, own]).operator()
+        choice = whole_choice(call, kernel, own, tried)
+        made = WholeOperator(choice, trial.case.seed)
+    expect_filled(trial, choice)
+    expect_untouched(trial, made)
+    expect_in_place(trial, choice)
+    return made
 
 
 def _expect_agreement(trial: Trial, name: str, own: Operator, other_name: str, other: Operator) -> int:

@@ -62,6 +62,8 @@ class AcrossForward:
         )
         self._taps = tap_offsets(correlation, size)
         self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
+        vectors = -(-self._filters // self._per) * correlation.channels * len(correlation.taps)
+        self.packed_elements: Final = vectors * self._per
 
     def packed(self, weight: NDArray[Any]) -> NDArray[Any]:
         """Weights (filters, channels of a group, taps) in the order in which tiles read them."""

@@ -46,6 +46,7 @@ class Forward:
 
     Attributes:
         scratch_elements: Scratch memory of each call.
+        packed_elements: Elements of what `packed` gives.
     """
 
     def __init__(self, correlation: Correlation, dtype: np.dtype[Any], has_bias: bool) -> None:
@@ -65,6 +66,8 @@ class Forward:
         self._tiles = np.array(rows)
         self._taps = tap_offsets(correlation, size)
         self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
+        channels = correlation.channels // correlation.groups
+        self.packed_elements: Final = correlation.filters * channels * len(correlation.taps)
 
     def packed(self, weight: NDArray[Any]) -> NDArray[Any]:
         """Weights (filters, channels of a group, taps) in the order in which tiles read them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any, Final, final
 
@@ -78,6 +79,12 @@ def weight_program(
     return AcrossWeightGradient(correlation, dtype)
 
 
+@lru_cache(maxsize=256)
+def direct_correlation(geometry: Geometry, dtype: np.dtype[Any]) -> DirectCorrelation:
+    """The correlation of such sizes: one, whoever computes it."""
+    return DirectCorrelation(geometry, dtype)
+
+
 @final
 class DirectCorrelation:
     """A correlation and its adjoints; what follows from sizes is worked out when it is first wanted."""
@@ -104,33 +111,88 @@ class DirectCorrelation:
         self._adjoints = by_data(self._correlation)
         self._weights: list[WeightGradient | AcrossWeightGradient] = []
 
-    def correlate(
-        self, op_ctx: OpContext, images: Array, weight: Array, bias: Array | None, out: Array
-    ) -> None:
-        """Write the correlation of `images` with `weight` into `out`, all with three spatial axes."""
-        taps = prod(self._geometry.kernel)
-        self._run(op_ctx, self._correlation, images, weight.reshape(*weight.shape[:2], taps), bias, out)
+    def packed_elements(self, has_bias: bool) -> int:
+        """Elements of what `pack` fills."""
+        return self._program(self._correlation, has_bias).packed_elements
 
-    def data_gradient(
-        self, op_ctx: OpContext, weight: Array, output_grad: Array, bias: Array | None, images: Array
+    def pack(self, weight: Array, has_bias: bool, out: Array) -> None:
+        """Fill `out` with the weights as `correlate` reads them."""
+        out[...] = self._packed(self._correlation, self._by_taps(weight), has_bias)
+
+    def correlate(
+        self,
+        op_ctx: OpContext,
+        images: Array,
+        weight: Array,
+        bias: Array | None,
+        out: Array,
+        packed: Array | None = None,
     ) -> None:
-        """Write the gradient of the images into `images`."""
-        geometry, (high, wide) = self._geometry, self._correlation.stride
-        # (C, filters of a group, kernel): every channel of the images has filters of its own
+        """Write the correlation of `images` with `weight` into `out`, all with three spatial axes.
+
+        Args:
+            packed: What `pack` fills; None: it is made of the weights here.
+        """
+        correlation = self._correlation
+        if packed is None:
+            packed = self._packed(correlation, self._by_taps(weight), bias is not None)
+        self._run(op_ctx, correlation, images, packed, bias, out)
+
+    def _by_taps(self, weight: Array) -> Array:
+        return weight.reshape(*weight.shape[:2], prod(self._geometry.kernel))
+
+    def turned_elements(self, has_bias: bool) -> int:
+        """Elements of what `turn` fills."""
+        return sum(self._program(each, has_bias).packed_elements for _, each in self._adjoints if each)
+
+    def turn(self, weight: Array, has_bias: bool, out: Array) -> None:
+        """Fill `out` with the weights as `data_gradient` reads them, one place of a stride after another."""
+        first = 0
+        for _, correlation in self._adjoints:
+            if correlation is not None:
+                found = self._packed(correlation, self._turned(weight, correlation), has_bias)
+                out[first : first + found.size] = found
+                first += found.size
+
+    def _turned(self, weight: Array, correlation: Correlation) -> Array:
+        """The filters of one place of a stride: (C, filters of a group, taps), for each channel its own."""
+        geometry = self._geometry
         turned = weight.reshape(
             geometry.groups, geometry.group_filters, geometry.group_channels, *geometry.kernel[1:]
         )
         turned = turned.swapaxes(1, 2).reshape(
             geometry.channels, geometry.group_filters, *geometry.kernel[1:]
         )
+        return np.stack([turned[:, :, i, j] for i, j in [tap.place for tap in correlation.taps]], axis=-1)
+
+    def data_gradient(
+        self,
+        op_ctx: OpContext,
+        weight: Array,
+        output_grad: Array,
+        bias: Array | None,
+        images: Array,
+        turned: Array | None = None,
+    ) -> None:
+        """Write the gradient of the images into `images`.
+
+        Args:
+            turned: What `turn` fills; None: it is made of the weights here.
+        """
+        geometry, (high, wide) = self._geometry, self._correlation.stride
+        if turned is None:
+            turned = np.empty(self.turned_elements(bias is not None), self._dtype)
+            self.turn(weight, bias is not None, turned)
+        first = 0
         flat = images.reshape(images.shape[0], geometry.channels, *geometry.size[1:])
         for (row, column), correlation in self._adjoints:
             part = flat[:, :, row::high, column::wide]
             if correlation is None:
                 part[...] = 0 if bias is None else bias.reshape(-1, 1, 1)
                 continue
-            places = [tap.place for tap in correlation.taps]
-            own = np.stack([turned[:, :, i, j] for i, j in places], axis=-1)
+            end = first + self._program(correlation, bias is not None).packed_elements
+            own = turned[first:end]
+            first = end
             if part.flags.c_contiguous:
                 self._run(op_ctx, correlation, output_grad, own, bias, part)
             else:
@@ -155,24 +217,29 @@ class DirectCorrelation:
         program.unpack(sums.sum(axis=0) if count > 1 else sums[0], total)
         weight_grad[...] = total
 
+    def _program(self, correlation: Correlation, has_bias: bool) -> Forward | AcrossForward:
+        key = correlation, has_bias
+        program = self._forwards.get(key)
+        if program is None:
+            program = self._forwards[key] = forward_program(correlation, self._dtype, has_bias)
+        return program
+
+    def _packed(self, correlation: Correlation, weight: Array, has_bias: bool) -> Array:
+        return self._program(correlation, has_bias).packed(weight).reshape(-1)
+
     def _run(
         self,
         op_ctx: OpContext,
         correlation: Correlation,
         images: Array,
-        weight: Array,
+        packed: Array,
         bias: Array | None,
         out: Array,
     ) -> None:
-        key = correlation, bias is not None
-        program = self._forwards.get(key)
-        if program is None:
-            program = self._forwards[key] = forward_program(correlation, self._dtype, bias is not None)
+        program = self._program(correlation, bias is not None)
         images = np.ascontiguousarray(images)
         target = out if out.flags.c_contiguous else np.empty(out.shape, self._dtype)
-        run = program.bind(
-            images, program.packed(weight), bias if bias is None else np.ascontiguousarray(bias), target
-        )
+        run = program.bind(images, packed, bias if bias is None else np.ascontiguousarray(bias), target)
         self._each_part(op_ctx, program.scratch_elements, [run] * min(_PARTS, len(images)))
         if target is not out:
             out[...] = target

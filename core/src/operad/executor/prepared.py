@@ -1,0 +1,88 @@
+"""Arrays that kernels have prepared: filled once for each version of the arguments they are made of.
+
+Whether an argument was written is seen where a run is pushed: its engine variable counts the writes that were
+pushed before, by whatever door they came, and what is pushed after is another run's concern. So the array is
+filled by an operation of its own, pushed before the run if the count has changed; the engine orders it behind
+those writes, and behind earlier runs that still read the array. Inside an operation the count would say
+nothing: it knows of writes that come later.
+
+Memory that is somebody else's, or was lent, may be written behind the engine's back. What is made of such an
+argument is made anew for every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple, final
+
+from operad.engine import Var
+from operad.imperative import Chunk
+from operad.program import Binding, Segment, codes, segments
+
+_NEVER: Final = (-1,)
+
+
+class _Array(NamedTuple):
+    """One prepared array.
+
+    Attributes:
+        step: The step that fills it.
+        made_of: The memory of the arguments that it is made of.
+        var: The engine variable of the array.
+    """
+
+    step: int
+    made_of: Sequence[Chunk]
+    var: Var
+
+
+@final
+class PreparedArrays:
+    """The prepared arrays of a binding."""
+
+    def __init__(self, binding: Binding) -> None:
+        program = self._program = binding.program
+        self._binding = binding
+        self._segments: dict[tuple[int, ...], list[Segment]] = {}  # those that fill some arrays, by steps
+        self._arrays = []
+        for step in program.preparations:
+            made_of = dict.fromkeys(binding.chunk(entry) for entry in program.call(step).reads)
+            var = binding.var(program.entry_range(step).start)
+            self._arrays.append(_Array(step, list(made_of), var))
+        self._versions: list[tuple[int, ...]] = [_NEVER] * len(self._arrays)
+
+    def refresh(self) -> None:
+        """Push what fills those arrays that are not what a run needs that is pushed next."""
+        stale: dict[int, tuple[int, ...]] = {}
+        for number, (_, made_of, var) in enumerate(self._arrays):
+            versions = tuple([chunk.var.version for chunk in made_of])
+            if (
+                versions != self._versions[number]
+                or var.failure is not None
+                or not all(map(_is_ours, made_of))
+            ):
+                stale[number] = versions
+                self._versions[number] = _NEVER  # should a push raise
+        if not stale:
+            return
+        # After a step of training all are stale, and one operation costs less than many.
+        if len(stale) == len(self._arrays):
+            self._push(tuple([array.step for array in self._arrays]))
+        else:
+            for number in stale:
+                self._push((self._arrays[number].step,))
+        # As they were before the push: should another thread write meanwhile, the next run fills them again.
+        for number, versions in stale.items():
+            self._versions[number] = versions
+
+    def _push(self, steps: tuple[int, ...]) -> None:
+        parts = self._segments.get(steps)
+        if parts is None:
+            parts = self._segments[steps] = segments(self._binding, codes(self._program, steps))
+        for segment in parts:
+            segment.push(False, alone=len(parts) == 1)
+
+
+def _is_ours(chunk: Chunk) -> bool:
+    """Whether nobody but operations of the engine writes the memory."""
+    return chunk.handle is not None and chunk.owner is None

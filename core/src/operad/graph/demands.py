@@ -1,0 +1,213 @@
+"""Nodes whose kernels keep or prepare arrays, or have pairs in place or resources of their own.
+
+Where such kernels were chosen, `operad.operator.Chosen` stands for the operator from here on: what a kernel
+keeps becomes a hidden output of the node, which the node of the gradient reads, and what it has prepared an
+argument, made by a node of its own. What is kept are only arrays that a gradient of this graph reads, and
+what is prepared only what variables determine alone: those are made once for each version of them, by
+whoever runs the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, final
+
+from operad.device import Context
+from operad.errors import GraphError
+from operad.graph.infer import extended
+from operad.graph.ir import Entry, Graph, Node, OpNode, Variable, rewrite
+from operad.graph.signature import Answers
+from operad.op import FORWARD, Choice, Chosen, Gradient, Kernel, Preparation
+
+Facts = Mapping[str, Any]
+
+
+class _Demand(NamedTuple):
+    """What the kernels of a node ask for.
+
+    Attributes:
+        op: Stands for its operator.
+        prepared: What makes each prepared array, and the arguments of the node that it reads.
+    """
+
+    op: Chosen
+    prepared: list[tuple[Preparation, list[int]]]
+
+
+def with_demands(
+    graph: Graph, facts: Facts, choices: Sequence[Choice | None]
+) -> tuple[Graph, Facts, Sequence[Choice | None]]:
+    """The graph with what its kernels ask for; the same one where they ask for nothing.
+
+    Args:
+        facts: `shapes`, `types` and `contexts`; those of the new graph are given.
+        choices: The kernels of each node, likewise.
+    Raises:
+        GraphError: A kernel reads what its operator does not declare.
+    """
+    asking = {choice for choice in choices if choice is not None and _asks(choice)}
+    if not asking:
+        return graph, facts, choices
+    return _Rewriting(graph, facts, choices).run()
+
+
+def _asks(choice: Choice) -> bool:
+    kernels = [kernel for kernel in choice.kernels.values() if kernel is not None]
+    return any(kernel.keeps or kernel.prepares or kernel.has_demands for kernel in kernels)
+
+
+def prepared_entries(graph: Graph) -> list[Entry]:
+    """The prepared arrays of a graph, which outlive its runs."""
+    return [Entry(node) for node in graph.op_nodes if isinstance(node.op, Preparation)]
+
+
+@final
+class _Rewriting:
+    def __init__(self, graph: Graph, facts: Facts, choices: Sequence[Choice | None]) -> None:
+        self._graph = graph
+        self._facts = facts
+        self._choices = dict(zip(graph.nodes, choices, strict=True))
+        self._contexts: dict[Node, Context] = dict(zip(graph.nodes, facts["contexts"], strict=True))
+        self._gradients: dict[Node, list[OpNode]] = {}
+        for node in graph.op_nodes:
+            if isinstance(node.op, Gradient) and node.companion is not None:
+                self._gradients.setdefault(node.companion, []).append(node)
+        self._keeping: Answers[Choice] = Answers()
+        self._bare: Answers[Choice] = Answers()
+        self._chosen: Answers[Chosen] = Answers()
+        self._differentiated: Answers[Gradient] = Answers()
+        self._preparing: Answers[Preparation] = Answers()
+        self._met: set[Node] = set()  # nodes whose gradients came before them
+        self._made: dict[Node, OpNode] = {}  # what stands for each node whose kernels ask for something
+        self._nodes: dict[tuple[Preparation, tuple[Entry, ...]], Node] = {}
+
+    def run(self) -> tuple[Graph, Facts, Sequence[Choice | None]]:
+        graph = rewrite(self._graph, self._visit)
+        if graph is self._graph:
+            return graph, self._facts, list(self._choices.values())
+        entries = zip(self._facts["shapes"].values, self._facts["types"].values, strict=True)
+        values, spans = list(entries), pairwise(self._graph.first_entries)
+        known = {
+            node: values[start:end]
+            for node, (start, end) in zip(self._graph.nodes, spans, strict=True)
+            if isinstance(node, Variable) or node in graph.node_ids
+        }
+        found = extended(graph, known)
+        contexts, choices = [self._contexts[node] for node in graph.nodes], self._choices
+        return graph, {**found, "contexts": contexts}, [choices.get(node) for node in graph.nodes]
+
+    def _visit(self, old: Node, new: Node) -> list[Entry] | None:
+        assert isinstance(old, OpNode)
+        assert isinstance(new, OpNode)
+        made: OpNode | None = None
+        if isinstance(old.op, Gradient):
+            companion = None if old.companion is None else self._made.get(old.companion)
+            if companion is not None:
+                made = self._gradient(new, old.op, companion)
+            elif old.companion is not None:
+                self._met.add(old.companion)
+        else:
+            demand = self._demand(old, new)
+            if demand is not None:
+                made = self._made[old] = self._applied(old, new, demand)
+        self._note(old, made or new)
+        return None if made is None else [Entry(made, index) for index in range(old.num_outputs)]
+
+    def _note(self, old: Node, new: OpNode) -> None:
+        """Carry over what is known of a node."""
+        self._contexts[new] = self._contexts[old]
+        companion = new.companion if isinstance(new.op, Gradient) else new
+        op = None if companion is None else companion.op
+        self._choices[new] = op.choice if isinstance(op, Chosen) else self._choices[old]
+
+    def _demand(self, old: OpNode, new: OpNode) -> _Demand | None:
+        choice = self._choices[old]
+        if choice is None or isinstance(old.op, Chosen) or not _asks(choice):
+            return None
+        if old in self._met:  # whose gradient is run by its operator, as the operator declares it
+            self._choices[old] = self._bare.get(choice, choice.bare)
+            return None
+        parts = [part for node in self._gradients.get(old, ()) for part in parts_of(node)]
+        if parts:
+            choice = self._keeping.get(choice, choice.keeping)
+        kept = choice.needs(parts)
+        wanted = choice.preparations([FORWARD, *parts])
+        found = [one for one in wanted if self._is_lasting(old, new, parts, *one)]
+        plain = choice
+        if kept or found or choice.has_demands:
+            choice = plain.with_arrays(kept, found)
+            # By identity: equal kernels of one list are one object.
+            key = (plain, *kept, *[(id(kernel), name) for kernel, name in found])
+            op = self._chosen.get(key, Chosen, choice)
+            return _Demand(op, [self._preparation(old, op.choice, *one) for one in found])
+        return None
+
+    def _is_lasting(self, old: OpNode, node: OpNode, parts: Sequence[str], kernel: Kernel, name: str) -> bool:
+        """Whether variables alone determine what is prepared, on the context of the node.
+
+        One whose gradient is computed here will change at every step, so nothing would be saved.
+        """
+        if any(f"{argument}_grad" in parts for argument in kernel.prepares[name].arguments):
+            return False
+        names = node.op.list_arguments()
+        read = [node.inputs[names.index(argument)].node for argument in kernel.prepares[name].arguments]
+        ctx = self._contexts[old]
+        return all(isinstance(each, Variable) and self._contexts[each] is ctx for each in read)
+
+    def _preparation(
+        self, node: OpNode, choice: Choice, kernel: Kernel, name: str
+    ) -> tuple[Preparation, list[int]]:
+        key = (id(kernel), name, choice.call)
+        names = node.op.list_arguments()
+        places = [names.index(argument) for argument in kernel.prepares[name].arguments]
+        return self._preparing.get(key, Preparation, choice.call, kernel, name), places
+
+    def _applied(self, old: OpNode, new: OpNode, demand: _Demand) -> OpNode:
+        """The node itself."""
+        prepared = []
+        for op, places in demand.prepared:
+            read = tuple([new.inputs[place] for place in places])
+            node = self._nodes.get((op, read))
+            if node is None:
+                node = self._nodes[op, read] = OpNode(op, f"{new.name}_{op.prepared}", read)
+                self._contexts[node] = self._contexts[old]
+            prepared.append(Entry(node))
+        rest = new.inputs[new.num_args :]
+        made = OpNode(demand.op, new.name, [*new.args, *prepared, *rest], new.attrs, None, new.adds_to)
+        made.control_deps = new.control_deps
+        return made
+
+    def _gradient(self, new: OpNode, op: Gradient, companion: OpNode) -> OpNode:
+        """A node of a gradient."""
+        chosen = companion.op
+        assert isinstance(chosen, Chosen)
+        wanted = (*op.wanted, *[False] * len(chosen.choice.prepared))
+        made_op = self._differentiated.get((chosen, wanted), Gradient, chosen, wanted)
+        known = dict(zip(op.entries, new.args, strict=True))
+        inputs = []
+        for entry in made_op.entries:
+            kind, index = entry
+            if entry in known:
+                inputs.append(known[entry])
+            elif kind == "in_data" and index >= chosen.num_args:
+                inputs.append(companion.inputs[index])
+            elif kind == "out_data" and index >= chosen.num_outputs:
+                inputs.append(Entry(companion, index))
+            else:
+                raise GraphError(
+                    f"a kernel of the gradient of {chosen.name} reads {kind} {index}, which the operator "
+                    "does not declare as read; expected what `backward_dependency` names"
+                )
+        inputs += new.inputs[new.num_args :]
+        made = OpNode(made_op, new.name, inputs, new.attrs, companion, new.adds_to)
+        made.control_deps = new.control_deps
+        return made
+
+
+def parts_of(node: Node) -> list[str]:
+    """The parts of its operator that a node computes."""
+    if isinstance(node, OpNode) and isinstance(node.op, Gradient):
+        names = node.op.of.list_arguments()
+        return [f"{names[place]}_grad" for place in node.op.targets]
+    return [FORWARD]

@@ -1,0 +1,274 @@
+"""An operator as certain kernels compute it, where these ask for more than the operator declares.
+
+A kernel may keep arrays for gradients, have others prepared, or have pairs in place and resources of its own.
+Nobody but the kernels knows of that: the operator's contract stays what it is. So once kernels are chosen,
+such an operator is replaced by one whose contract is theirs. What a kernel keeps are hidden outputs of it,
+behind the operator's own; what is prepared are arguments, behind its own. Plans of memory, schedules,
+programs and tapes then need not know of kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+from operad.device import Context
+from operad.dtypes import DType
+from operad.op.choice import Choice
+from operad.op.context import OpContext
+from operad.op.cost import Cost
+from operad.op.form import ScalarForm
+from operad.op.kernel import FORWARD, Kernel, KernelCall
+from operad.op.operator import Arrays, Operator, Requests
+from operad.op.property import BackwardEntry, InferredShapes, InferredTypes, OperatorProperty
+from operad.op.shapes import PartialShape, Shape
+from operad.resource import ResourceRequest
+
+
+@final
+class Chosen(OperatorProperty):
+    """An operator by a choice of kernels, for the shapes and types of its call alone.
+
+    Args:
+        choice: The kernels, with what they keep and have prepared.
+    """
+
+    name = "_chosen"
+
+    def __init__(self, choice: Choice) -> None:
+        super().__init__()
+        of = choice.call.prop
+        self.name = of.name  # type: ignore[misc]  # each instance has that of its operator
+        self.has_gradient = of.has_gradient  # type: ignore[misc]
+        self.is_stateful = of.is_stateful  # type: ignore[misc]
+        self.multiplies = of.multiplies  # type: ignore[misc]
+        self.of: OperatorProperty = of
+        self.choice = choice
+        self.num_args = len(of.list_arguments())
+        self.num_outputs = len(of.list_outputs())
+
+    def get_params(self) -> dict[str, str]:
+        """The operator's."""
+        return self.of.get_params()
+
+    def list_arguments(self) -> list[str]:
+        """The operator's, and what is prepared."""
+        return [*self.of.list_arguments(), *[name for _, name in self.choice.prepared]]
+
+    def list_outputs(self) -> list[str]:
+        """The operator's, and what is kept."""
+        return [*self.of.list_outputs(), *self.choice.kept]
+
+    def list_auxiliary_states(self) -> list[str]:
+        """The operator's."""
+        return self.of.list_auxiliary_states()
+
+    def fixed_arguments(self) -> Mapping[str, float]:
+        """The operator's."""
+        return self.of.fixed_arguments()
+
+    def input_places(self) -> list[int] | None:
+        """The operator's; nothing is prepared for imperative calls."""
+        return self.of.input_places()
+
+    @property
+    def num_visible_outputs(self) -> int:
+        """The operator's."""
+        return self.of.num_visible_outputs
+
+    @property
+    def num_kept(self) -> int:
+        """What is kept."""
+        return len(self.choice.kept)
+
+    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
+        """The operator's, and the shapes of the call."""
+        args, outs, states = self.of.infer_shape(in_shapes[: self.num_args])
+        prepared = [shape for shape, _ in self.choice.prepared_arrays()]
+        return [*args, *prepared], [*outs, *[shape for shape, _ in self.choice.kept_arrays()]], states
+
+    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
+        """The operator's, and the types of the call."""
+        args, outs, states = self.of.infer_type(in_types[: self.num_args])
+        prepared = [dtype for _, dtype in self.choice.prepared_arrays()]
+        return [*args, *prepared], [*outs, *[dtype for _, dtype in self.choice.kept_arrays()]], states
+
+    def backward_dependency(self, wanted: Sequence[bool]) -> list[BackwardEntry]:
+        """What the kernels of these gradients read."""
+        names = self.of.list_arguments()
+        found: set[BackwardEntry] = set()
+        for place, part in enumerate(f"{name}_grad" for name in names):
+            if wanted[place]:
+                found.update(self._reads(part, place))
+        return sorted(found, key=lambda entry: (_KINDS.index(entry.kind), entry.index))
+
+    def _reads(self, part: str, place: int) -> list[BackwardEntry]:
+        choice = self.choice
+        kernel = choice.kernel_of(part)
+        if kernel is None or kernel.reads is None:
+            alone = [at == place for at in range(self.num_args)]
+            found = list(self.of.backward_dependency(alone))
+        else:
+            found = list(kernel.reads(self.of, part))
+        for name in choice.needs([part]):
+            found.append(BackwardEntry("out_data", self.num_outputs + choice.kept.index(name)))
+        for one in choice.preparations([part]):
+            if one in choice.prepared:
+                found.append(BackwardEntry("in_data", self.num_args + choice.prepared.index(one)))
+        return found
+
+    def differentiable_inputs(self) -> list[bool]:
+        """The operator's; no gradient flows to what is prepared, but to what that is made of."""
+        return [*self.of.differentiable_inputs(), *[False] * len(self.choice.prepared)]
+
+    def gradient_operator(
+        self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType], wanted: Sequence[bool]
+    ) -> OperatorProperty:
+        """The operator's, which knows nothing of kernels."""
+        count = self.num_args
+        return self.of.gradient_operator(ctx, in_shapes[:count], in_types[:count], wanted[:count])
+
+    def list_parts(self) -> list[str]:
+        """The operator's."""
+        return self.of.list_parts()
+
+    def scalar_form(
+        self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+    ) -> ScalarForm | str:
+        """The operator's, where its arrays are all there are."""
+        if self.choice.kept or self.choice.prepared:
+            return "its kernel keeps or prepares arrays"
+        return self.of.scalar_form(part, in_shapes, in_types)
+
+    def recomputation(self) -> tuple[OperatorProperty, list[BackwardEntry]] | None:
+        """The operator's."""
+        return self.of.recomputation()
+
+    def forward_inplace_option(
+        self, in_data: Sequence[Any], out_data: Sequence[Any]
+    ) -> list[tuple[Any, Any]]:
+        """The pairs of the kernel of the outputs."""
+        kernel = self.choice.forward
+        if kernel.inplace is None:
+            return self.of.forward_inplace_option(in_data[: self.num_args], out_data[: self.num_outputs])
+        return [(in_data[entry.index], out_data[out]) for entry, out in kernel.inplace(self.of, FORWARD)]
+
+    def backward_inplace_option(
+        self,
+        out_grad: Sequence[Any],
+        in_data: Sequence[Any],
+        out_data: Sequence[Any],
+        in_grad: Sequence[Any],
+    ) -> list[tuple[Any, Any]]:
+        """The pairs of the kernels of the gradients, where no later kernel reads the array."""
+        groups = {"out_grad": out_grad, "in_data": in_data, "out_data": out_data}
+        found = []
+        read_later: set[BackwardEntry] = set()
+        parts = [part for part in self.list_parts() if part != FORWARD]
+        names = self.of.list_arguments()
+        for kernel in reversed(self.choice.gradient_kernels()):
+            own = [part for part in parts if self.choice.kernel_of(part) is kernel]
+            targets = {names.index(part.removesuffix("_grad")): part for part in own}
+            found += [
+                (groups[entry.kind][entry.index], in_grad[target])
+                for entry, target in self._pairs(kernel, targets)
+                if entry not in read_later and entry.index < len(groups[entry.kind])
+            ]
+            for target, part in targets.items():
+                read_later.update(self._reads(part, target))
+        return found
+
+    def _pairs(self, kernel: Kernel, targets: Mapping[int, str]) -> list[tuple[BackwardEntry, int]]:
+        """What may be overwritten by which gradients that a kernel computes."""
+        if kernel.inplace is None:
+            counts = self.of.num_visible_outputs, self.num_args, self.num_outputs, self.num_args
+            kinds = (*_KINDS, "in_grad")
+            roles = [
+                [BackwardEntry(kind, i) for i in range(n)] for kind, n in zip(kinds, counts, strict=True)
+            ]
+            declared = self.of.backward_inplace_option(*roles)
+            return [(entry, grad.index) for entry, grad in declared if grad.index in targets]
+        found = {pair for part in targets.values() for pair in kernel.inplace(self.of, part)}
+        return sorted((entry, target) for entry, target in found if target in targets)
+
+    def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
+        """What the kernel of the outputs asks for."""
+        return self.choice.forward_resources()
+
+    def backward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
+        """What the kernels of the gradients ask for."""
+        return self.choice.backward_resources()
+
+    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float | Cost:
+        """The operator's."""
+        return self.of.cost(in_shapes[: self.num_args], out_shapes[: self.num_outputs])
+
+    def create_operator(
+        self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+    ) -> Operator:
+        """That of the choice."""
+        return self.choice.operator()
+
+
+_KINDS = ("out_grad", "in_data", "out_data")
+
+
+@final
+class Preparation(OperatorProperty):
+    """Fills an array that a kernel has prepared.
+
+    Args:
+        call: The call of the operator that the kernel computes.
+        kernel: The kernel.
+        prepared: The name of the array.
+    """
+
+    name = "_prepare"
+    has_gradient = False
+
+    def __init__(self, call: KernelCall, kernel: Kernel, prepared: str) -> None:
+        super().__init__()
+        self.call = call
+        self.prepared = prepared
+        self._rule = kernel.prepares[prepared]
+
+    def list_arguments(self) -> list[str]:
+        """The arguments that the array is made of."""
+        return list(self._rule.arguments)
+
+    def list_outputs(self) -> list[str]:
+        """The array."""
+        return [self.prepared]
+
+    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
+        """The shapes of the call."""
+        return [self.call.shape(name) for name in self._rule.arguments], [self._array[0]], []
+
+    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
+        """The types of the call."""
+        return [self.call.dtype(name) for name in self._rule.arguments], [self._array[1]], []
+
+    @property
+    def _array(self) -> tuple[Shape, DType]:
+        return self._rule.array(self.call)
+
+    def create_operator(
+        self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+    ) -> Operator:
+        """The kernel's function."""
+        return _Preparing(self._rule.maker(self.call))
+
+
+@final
+class _Preparing(Operator):
+    """A function that fills an array, as an operator."""
+
+    def __init__(self, function: Any) -> None:
+        self.direct = function
+
+    def forward(
+        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
+    ) -> None:
+        """Fill the array."""
+        assert self.direct is not None
+        self.direct(*in_data, *out_data)
