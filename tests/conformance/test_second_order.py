@@ -15,9 +15,9 @@ from operad.symbol.compose import apply
 from operad_sdk.check.kinds import SMOOTH
 from operad_sdk.check.profile import Profile
 from operad_sdk.check.session import Session
-from operad_sdk.check.subject import subject_of
-from operad_sdk.check.trial import Trial
-from operad_sdk.check.violation import OperatorRaised
+from operad_sdk.check.trials.subject import subject_of
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised
 from tools import second_order
 from tools.workspace import ROOT, distributions
 

@@ -9,7 +9,7 @@ from operad import registry
 from operad.errors import ArgumentError
 from operad_sdk.check import check_operator
 from operad_sdk.check.example import write_example
-from operad_sdk.check.subject import subject_of
+from operad_sdk.check.trials.subject import subject_of
 
 SOURCE = '''
 from operad_sdk import unary

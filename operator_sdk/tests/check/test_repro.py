@@ -20,7 +20,7 @@ from operad_sdk.check.register import find_check
 from operad_sdk.check.repro import literal, script
 from operad_sdk.check.runner import run_check
 from operad_sdk.check.session import Session
-from operad_sdk.check.subject import subject_of
+from operad_sdk.check.trials.subject import subject_of
 from operator_sdk.tests.zoo.fault import Fault
 from operator_sdk.tests.zoo.table import ZOO, each_fault
 

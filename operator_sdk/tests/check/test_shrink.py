@@ -10,7 +10,7 @@ from operad_sdk.check.profile import Profile
 from operad_sdk.check.session import Session
 from operad_sdk.check.shrink import smallest
 from operad_sdk.check.shrink_arrays import is_accepted
-from operad_sdk.check.subject import subject_of
+from operad_sdk.check.trials.subject import subject_of
 from operad_sdk.domains import Drawn, Index
 
 

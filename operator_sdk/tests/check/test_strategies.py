@@ -10,7 +10,7 @@ from operad_sdk import Contract, OperatorProperty, binary, operator, param, unar
 from operad_sdk.check.kinds import EDGES, ORDINARY, SMOOTH
 from operad_sdk.check.profile import Profile
 from operad_sdk.check.session import Session
-from operad_sdk.check.subject import subject_of
+from operad_sdk.check.trials.subject import subject_of
 from operad_sdk.domains import Index, positive
 
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from operad_sdk.check.trial import Trial
-from operad_sdk.check.violation import Violation
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import Violation
 from operad_sdk.contract import Contract
 
 Array = npt.NDArray[Any]

@@ -14,13 +14,13 @@ import numpy as np
 import operad as od
 from operad.errors import ArgumentError
 from operad.files import write_atomically
-from operad_sdk.check.case import Case
+from operad_sdk.check.trials.case import Case
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.profile import Profile
 from operad_sdk.check.session import Session
-from operad_sdk.check.subject import Subject
-from operad_sdk.check.trial import Trial
-from operad_sdk.check.violation import OperatorRaised
+from operad_sdk.check.trials.subject import Subject
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised
 
 _ENOUGH: Final = 2
 """Elements of an example's result, at least; a single one shows little."""

@@ -11,8 +11,8 @@ from operad.operator import Operator
 from operad_sdk.check.numeric_derivative import NumericDerivative, Outputs, numeric_derivatives
 from operad_sdk.check.reference import call_reference
 from operad_sdk.check.strategies import domain_of
-from operad_sdk.check.trial import Array, Forward, Trial
-from operad_sdk.check.violation import Violation
+from operad_sdk.check.trials.trial import Array, Forward, Trial
+from operad_sdk.check.trials.violation import Violation
 
 _FLOOR: Final = 0.5
 """The smallest component of a direction, so that no element of a gradient drops out."""

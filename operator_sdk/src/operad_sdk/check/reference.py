@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk.check.cause import authors_line
-from operad_sdk.check.trial import Trial
-from operad_sdk.check.violation import Violation
+from operad_sdk.check.trials.cause import authors_line
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import Violation
 
 
 def call_reference(function: Callable[..., Any], trial: Trial, inputs: Sequence[Any] | None = None) -> Any:

@@ -10,14 +10,14 @@ from zlib import compress
 
 import numpy as np
 
-from operad_sdk.check.case import Case
-from operad_sdk.check.cause import authors_line
+from operad_sdk.check.trials.case import Case
+from operad_sdk.check.trials.cause import authors_line
 from operad_sdk.check.profile import profile_of
 from operad_sdk.check.register import CheckFunction, Evidence, find_check
 from operad_sdk.check.session import Session
-from operad_sdk.check.subject import Subject, subject_of
-from operad_sdk.check.trial import Trial
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.trials.subject import Subject, subject_of
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _FEW: Final = 32
 """Numbers that a program lists one by one."""

@@ -16,8 +16,8 @@ import numpy as np
 
 from operad_sdk.check.closeness import ROUNDINGS, at, magnitude
 from operad_sdk.check.retype import perturbed
-from operad_sdk.check.trial import Array, Trial
-from operad_sdk.check.violation import Violation
+from operad_sdk.check.trials.trial import Array, Trial
+from operad_sdk.check.trials.violation import Violation
 
 WIDE_TYPE: Final = np.dtype(np.float64)
 _MOVEMENTS: Final = 4

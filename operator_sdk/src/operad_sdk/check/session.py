@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 
 from operad_sdk.check import backend
-from operad_sdk.check.case import Case
+from operad_sdk.check.trials.case import Case
 from operad_sdk.check.kinds import CaseKind
 from operad_sdk.check.outcome import Coverage, Outcome
 from operad_sdk.check.plan import CasePlan, Goal
 from operad_sdk.check.profile import Profile
 from operad_sdk.check.strategies import cases
-from operad_sdk.check.subject import Subject
+from operad_sdk.check.trials.subject import Subject
 
 
 class _GivenUp(BaseException):

@@ -16,7 +16,7 @@ from operad.errors import OperadError
 from operad.operator import OperatorProperty, PartialShape, Shape, is_known
 from operad_sdk.check.kinds import CaseKind
 from operad_sdk.check.plan.goal import GivenSize
-from operad_sdk.check.subject import Subject
+from operad_sdk.check.trials.subject import Subject
 
 _TRIES = 6
 

@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from operad.dtypes import DType
 from operad.errors import OperadError
 from operad.operator import OperatorProperty, PartialShape, Shape, is_known
-from operad_sdk.check.case import Case
+from operad_sdk.check.trials.case import Case
 from operad_sdk.check.params import parameters
 from operad_sdk.check.plan.goal import Goal
 from operad_sdk.check.plan.values import Values
 from operad_sdk.check.shapes import argument_shapes
-from operad_sdk.check.subject import Subject
-from operad_sdk.check.trial import Trial
-from operad_sdk.check.violation import OperatorRaised
+from operad_sdk.check.trials.subject import Subject
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised
 from operad_sdk.contract import Contract
 from operad_sdk.domains import Domain, Index, Integers, Real
 from operad_sdk.errors import DeclarationError, SpecError

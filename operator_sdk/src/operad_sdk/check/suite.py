@@ -25,7 +25,7 @@ from operad_sdk.check.register import all_checks, find_check
 from operad_sdk.check.report import outcome_text
 from operad_sdk.check.runner import RUNS_FIRST, run_check
 from operad_sdk.check.session import Session
-from operad_sdk.check.subject import Subject, subject_of
+from operad_sdk.check.trials.subject import Subject, subject_of
 
 
 def contract_suite(

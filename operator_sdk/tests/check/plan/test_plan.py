@@ -7,7 +7,7 @@ from operad_sdk.check import case_plan
 from operad_sdk.check.kinds import EDGES, EXTREME, LARGE, ORDINARY, SPECIAL
 from operad_sdk.check.profile import Profile
 from operad_sdk.check.session import Session
-from operad_sdk.check.subject import subject_of
+from operad_sdk.check.trials.subject import subject_of
 
 FEW = Profile("few", examples=5, seconds=1.0)
 

@@ -13,9 +13,9 @@ from operad_sdk.check.closeness import at, coarsest, expect_close, magnitude, sc
 from operad_sdk.check.flat import is_flat
 from operad_sdk.check.kinds import LARGE, ORDINARY, WIDE
 from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.returned import expect_fitting
-from operad_sdk.check.trial import Array, Trial
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.trials.returned import expect_fitting
+from operad_sdk.check.trials.trial import Array, Trial
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _FACTORS: Final = (2.0**-20, 2.0**12)
 """Of the head gradient; clipping or a threshold shows at one of them."""

@@ -22,8 +22,8 @@ from operad_sdk.check.point import (
 )
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.sample_points import sample_points
-from operad_sdk.check.trial import Array, Trial
-from operad_sdk.check.violation import Violation
+from operad_sdk.check.trials.trial import Array, Trial
+from operad_sdk.check.trials.violation import Violation
 
 _RELATIVE: Final = 1e-6
 """Difference of gradient and derivative that is no violation, as a part of either."""

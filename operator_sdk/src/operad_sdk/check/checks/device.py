@@ -15,8 +15,8 @@ from operad_sdk.check.closeness import coarsest, expect_close, magnitude, tolera
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random
-from operad_sdk.check.trial import Trial, poisoned, raising
-from operad_sdk.check.violation import Unavailable, Violation
+from operad_sdk.check.trials.trial import Trial, poisoned, raising
+from operad_sdk.check.trials.violation import Unavailable, Violation
 
 
 @check("D605", ORDINARY)

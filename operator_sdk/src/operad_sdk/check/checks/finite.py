@@ -18,8 +18,8 @@ from operad_sdk.check.kinds import EDGES, EXTREME, ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random, perturbed
 from operad_sdk.check.rounding import is_at_the_ends
-from operad_sdk.check.trial import Array, Trial
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.trials.trial import Array, Trial
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 from operad_sdk.domains import Index, Integers
 
 _NEARBY: Final = 2.0**-10

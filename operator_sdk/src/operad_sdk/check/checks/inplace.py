@@ -13,8 +13,8 @@ from operad_sdk.check.checks.memory import all_entries, array_of, entry_name, re
 from operad_sdk.check.closeness import stem
 from operad_sdk.check.kinds import LARGE, ORDINARY
 from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.trial import Array, Call, Trial
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.trials.trial import Array, Call, Trial
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 Pairs = dict[int, int]
 """Place of the input by place of the output that overwrites it."""

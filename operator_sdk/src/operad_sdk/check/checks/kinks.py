@@ -31,8 +31,8 @@ from operad_sdk.check.point import (
 )
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.sample_points import tied_points
-from operad_sdk.check.trial import Array, Trial
-from operad_sdk.check.violation import Violation
+from operad_sdk.check.trials.trial import Array, Trial
+from operad_sdk.check.trials.violation import Violation
 
 _RELATIVE: Final = 1e-3
 """How far outside a gradient may be, as a part of the slopes and of their distance."""

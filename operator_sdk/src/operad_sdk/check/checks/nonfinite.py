@@ -14,8 +14,8 @@ from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random
 from operad_sdk.check.strategies import domain_of
-from operad_sdk.check.trial import Array, Trial
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.trials.trial import Array, Trial
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _STEP = 2.0**-6
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from operad.operator import FORWARD, Kernel, KernelCall, Operator, choose_among
 from operad_sdk.check.closeness import ROUNDINGS, at, coarsest
-from operad_sdk.check.kernels import call_of, usable
+from operad_sdk.check.trials.kernels import call_of, usable
 from operad_sdk.check.kinds import BULK, EXTREME, LARGE, ORDINARY, SPECIAL
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random, perturbed, retyped
@@ -24,8 +24,8 @@ from operad_sdk.check.rounding import (
     overflows,
     without_overflow,
 )
-from operad_sdk.check.trial import Trial, raising
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.trials.trial import Trial, raising
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _COARSE: Final = (np.dtype(np.float16), np.dtype(np.float32))
 _SLIGHTLY: Final = 2.0**-36

@@ -14,8 +14,8 @@ from operad_sdk.check.checks.values import beside_each_other
 from operad_sdk.check.closeness import expect_close, scale_of, tolerance
 from operad_sdk.check.kinds import LARGE, ORDINARY, WIDE
 from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.trial import Array, Call, Trial, poisoned
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.trials.trial import Array, Call, Trial, poisoned
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _MOST: Final = 12
 """Mixtures that are tried in one case."""

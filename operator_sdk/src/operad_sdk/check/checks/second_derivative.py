@@ -17,7 +17,7 @@ from operad_sdk.check.numeric_derivative import Outputs, numeric_derivatives
 from operad_sdk.check.point import random_direction, real_arguments
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.sample_points import sample_points
-from operad_sdk.check.trial import Array, Trial, raising
+from operad_sdk.check.trials.trial import Array, Trial, raising
 
 _HEADS: Final = 1000
 """Salts of the directions of head gradients begin here."""

@@ -22,8 +22,8 @@ import numpy as np
 from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.mutant import Wrapped
 from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.trial import Trial
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _FEW: Final = 4
 """Cases in which arrays are followed to their end."""

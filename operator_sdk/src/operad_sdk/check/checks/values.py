@@ -13,8 +13,8 @@ from operad_sdk.check.reference import call_reference
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.retype import is_random, retyped
 from operad_sdk.check.rounding import WIDE_TYPE, expect_near, is_at_the_ends
-from operad_sdk.check.trial import Array, Trial
-from operad_sdk.check.violation import Violation
+from operad_sdk.check.trials.trial import Array, Trial
+from operad_sdk.check.trials.violation import Violation
 
 _ROUNDING: Final = 2.0**-50
 _FAR: Final = 64.0

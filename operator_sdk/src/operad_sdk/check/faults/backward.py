@@ -12,7 +12,7 @@ from operad_sdk.check.faults.fault import Fault
 from operad_sdk.check.faults.forward import add
 from operad_sdk.check.flat import is_flat
 from operad_sdk.check.mutant import Wrapped
-from operad_sdk.check.trial import Trial
+from operad_sdk.check.trials.trial import Trial
 
 _SLIGHTLY_MORE: Final = 1 + 2.0**-8
 

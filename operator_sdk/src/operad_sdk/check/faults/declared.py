@@ -9,8 +9,8 @@ from typing import Any, Final
 from operad.operator import OperatorProperty
 from operad_sdk.check.faults.backward import flows, leaves_out
 from operad_sdk.check.faults.fault import Fault
-from operad_sdk.check.trial import Trial
-from operad_sdk.check.violation import OperatorRaised
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised
 
 
 def _declares_all(cls: type) -> Mapping[str, Any]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from operad_sdk.check.mutant import Wrapped, Wrapper, mutant
-from operad_sdk.check.subject import Subject
-from operad_sdk.check.trial import Trial
+from operad_sdk.check.trials.subject import Subject
+from operad_sdk.check.trials.trial import Trial
 
 
 def always(_: Trial) -> bool:

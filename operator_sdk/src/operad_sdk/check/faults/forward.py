@@ -14,7 +14,7 @@ from operad_sdk.check.bitwise import first_difference
 from operad_sdk.check.faults.fault import Fault
 from operad_sdk.check.mutant import Wrapped
 from operad_sdk.check.retype import is_random
-from operad_sdk.check.trial import Trial
+from operad_sdk.check.trials.trial import Trial
 
 _FAR: Final = 4096
 """Elements of a temp space: more than the operator itself asks for in an audit's cases."""

@@ -160,7 +160,7 @@ def check_one(name: str, profile: str | None, told: Told, source: Source | None 
 def write_one(name: str, profile: str | None, told: Told) -> Any:
     """Where an example was written into a docstring, or why it was not."""
     from operad_sdk.check.example import write_example  # noqa: PLC0415 - an extra
-    from operad_sdk.check.subject import subject_of  # noqa: PLC0415 - likewise
+    from operad_sdk.check.trials.subject import subject_of  # noqa: PLC0415 - likewise
 
     try:
         return {"written": write_example(subject_of(name))}

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, Final, final
 
 from operad_sdk import OperatorProperty
-from operad_sdk.check.subject import Subject, property_class
+from operad_sdk.check.trials.subject import Subject, property_class
 
 _CACHES: Final = frozenset(name for name in vars(OperatorProperty) if re.match("_[^_]", name))
 """What the toolkit itself keeps on an operator's class, which depends on no values."""

@@ -9,9 +9,9 @@ import pytest
 
 from operad_sdk import OperatorProperty, operator, unary
 from operad_sdk.check import Case, verify
-from operad_sdk.check.fresh_copy import fresh_copy
-from operad_sdk.check.subject import subject_of
-from operad_sdk.check.trial import Trial
+from operad_sdk.check.trials.fresh_copy import fresh_copy
+from operad_sdk.check.trials.subject import subject_of
+from operad_sdk.check.trials.trial import Trial
 
 _seen: list[int] = []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import final
 
-from operad_sdk.check.case import Case
+from operad_sdk.check.trials.case import Case
 
 
 @final

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Final, final
 
-from operad_sdk.check.cause import is_library
+from operad_sdk.check.trials.cause import is_library
 
 _MOST_STOPS: Final = 60
 _PATIENCE_S: Final = 0.5

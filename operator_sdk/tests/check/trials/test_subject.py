@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from operad_sdk import OperatorProperty, operator, unary
-from operad_sdk.check.subject import Subject, property_class, subject_of
+from operad_sdk.check.trials.subject import Subject, property_class, subject_of
 
 
 @operator("subject_same")

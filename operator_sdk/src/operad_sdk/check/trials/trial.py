@@ -29,10 +29,10 @@ from operad.operator import (
     is_known,
 )
 from operad.resource import ResourceRequest
-from operad_sdk.check.case import Case
-from operad_sdk.check.resources import SPACE_FILL, resources_for
-from operad_sdk.check.subject import Subject
-from operad_sdk.check.violation import OperatorRaised
+from operad_sdk.check.trials.case import Case
+from operad_sdk.check.trials.resources import SPACE_FILL, resources_for
+from operad_sdk.check.trials.subject import Subject
+from operad_sdk.check.trials.violation import OperatorRaised
 
 Array = npt.NDArray[Any]
 Keep = Callable[[BackwardEntry, Array], Array | None]
