@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from operad_sdk.check import Profile
-from operad_sdk.check.kinds import EDGES, ORDINARY
+from operad_sdk.check.cases.kinds import EDGES, ORDINARY
 from operad_sdk.check.session import Session
 from operad_sdk.check.trials.subject import subject_of
 
@@ -17,7 +17,7 @@ import sys
 for name in sys.argv[1:]:
     __import__(name)
 from operad_sdk.check import Profile
-from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.session import Session
 from operad_sdk.check.trials.subject import subject_of
 

@@ -8,7 +8,6 @@ a process of its own. Needs `pip install operad-sdk[check]`.
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
-from operad_sdk.check.trials.case import Case as Case
 from operad_sdk.check.outcome import Failure as Failure
 from operad_sdk.check.outcome import OperatorReport as OperatorReport
 from operad_sdk.check.outcome import Outcome as Outcome
@@ -19,6 +18,7 @@ from operad_sdk.check.profile import Profile as Profile
 from operad_sdk.check.repro import verify as verify
 from operad_sdk.check.runner import case_plan as case_plan
 from operad_sdk.check.runner import check_operator as check_operator
+from operad_sdk.check.trials.case import Case as Case
 from operad_sdk.check.trials.violation import Violation as Violation
 
 if TYPE_CHECKING:

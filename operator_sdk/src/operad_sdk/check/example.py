@@ -14,10 +14,10 @@ import numpy as np
 import operad as od
 from operad.errors import ArgumentError
 from operad.files import write_atomically
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.profile import Profile
 from operad_sdk.check.session import Session
+from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised

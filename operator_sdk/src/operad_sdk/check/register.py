@@ -23,8 +23,8 @@ from pkgutil import iter_modules
 from typing import Any, Final, TypeVar, final
 
 from operad.errors import ArgumentError
+from operad_sdk.check.cases.kinds import CaseKind
 from operad_sdk.check.catalogue import CATALOGUE
-from operad_sdk.check.kinds import CaseKind
 
 Evidence = int | Mapping[str, int] | None
 F = TypeVar("F", bound=Callable[[Any], Evidence])

@@ -10,11 +10,11 @@ from zlib import compress
 
 import numpy as np
 
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.cause import authors_line
 from operad_sdk.check.profile import profile_of
 from operad_sdk.check.register import CheckFunction, Evidence, find_check
 from operad_sdk.check.session import Session
+from operad_sdk.check.trials.case import Case
+from operad_sdk.check.trials.cause import authors_line
 from operad_sdk.check.trials.subject import Subject, subject_of
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Violation

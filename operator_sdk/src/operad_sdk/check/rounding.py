@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad_sdk.check.cases.retype import perturbed
 from operad_sdk.check.closeness import ROUNDINGS, at, magnitude
-from operad_sdk.check.retype import perturbed
 from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.check.trials.violation import Violation
 

@@ -12,11 +12,9 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad_sdk.check.advice import advice
-from operad_sdk.check.trials.case import Case
+from operad_sdk.check.cases.kinds import ALL_KINDS, ORDINARY, WIDE, CaseKind
 from operad_sdk.check.catalogue import CATALOGUE
-from operad_sdk.check.trials.cause import authors_line, last_line
 from operad_sdk.check.diagnosis import diagnosed
-from operad_sdk.check.kinds import ALL_KINDS, ORDINARY, WIDE, CaseKind
 from operad_sdk.check.outcome import Failure, OperatorReport, Outcome, Status
 from operad_sdk.check.profile import Profile, profile_of
 from operad_sdk.check.register import CheckFunction, Evidence, all_checks, find_check
@@ -24,6 +22,8 @@ from operad_sdk.check.repro import run_on, run_with, script
 from operad_sdk.check.session import Session
 from operad_sdk.check.shrink import smallest
 from operad_sdk.check.shrink_arrays import shrink_arrays
+from operad_sdk.check.trials.case import Case
+from operad_sdk.check.trials.cause import authors_line, last_line
 from operad_sdk.check.trials.subject import Subject, subject_of
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Unavailable, Violation

@@ -12,13 +12,14 @@ from hypothesis import seed as seeded
 from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 
-from operad_sdk.check import backend
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.kinds import CaseKind
+from operad_sdk.check.cases import backend
+from operad_sdk.check.cases.goal import Goal
+from operad_sdk.check.cases.kinds import CaseKind
+from operad_sdk.check.cases.strategies import cases
 from operad_sdk.check.outcome import Coverage, Outcome
-from operad_sdk.check.plan import CasePlan, Goal
+from operad_sdk.check.plan import CasePlan
 from operad_sdk.check.profile import Profile
-from operad_sdk.check.strategies import cases
+from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject
 
 

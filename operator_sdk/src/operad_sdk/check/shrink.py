@@ -15,11 +15,11 @@ from typing import Any, Final
 import numpy as np
 from hypothesis.errors import HypothesisException
 
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.plan import Goal
+from operad_sdk.check.cases.goal import Goal
+from operad_sdk.check.cases.strategies import STATE, domain_of
 from operad_sdk.check.session import Session
 from operad_sdk.check.shrink_arrays import is_accepted, shrink_arrays
-from operad_sdk.check.strategies import STATE, domain_of
+from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject
 
 _MAX_RUNS: Final = 300

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from operad.operator import is_known
+from operad_sdk.check.cases.strategies import STATE, domain_of, made
 from operad_sdk.check.trials.case import Case
-from operad_sdk.check.strategies import STATE, domain_of, made
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Array, raising
 from operad_sdk.check.trials.violation import OperatorRaised

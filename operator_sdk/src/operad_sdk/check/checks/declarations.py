@@ -8,7 +8,7 @@ from math import prod
 from typing import Any, Final
 
 from operad.operator import BackwardEntry
-from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trials.trial import Trial, raising
 from operad_sdk.check.trials.violation import Violation

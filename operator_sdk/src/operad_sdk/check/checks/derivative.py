@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
+from operad_sdk.check.cases.kinds import LARGE, SMOOTH, WIDE
 from operad_sdk.check.closeness import at, stem
-from operad_sdk.check.kinds import LARGE, SMOOTH, WIDE
 from operad_sdk.check.numeric_derivative import NumericDerivative
 from operad_sdk.check.point import (
     Point,

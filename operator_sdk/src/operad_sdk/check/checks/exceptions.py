@@ -9,7 +9,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad.operator import Array, OpContext, OpReq
-from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.mutant import Wrapped, mutant
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trials.runs import ImperativeRun, Run, SymbolicRun, can_be_bound

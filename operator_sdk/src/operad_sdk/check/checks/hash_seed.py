@@ -15,12 +15,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.trials.cause import is_library
+from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.checks.sharing import both_passes
-from operad_sdk.check.kinds import ORDINARY
 from operad_sdk.check.profile import Profile
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.session import Session
+from operad_sdk.check.trials.cause import is_library
 from operad_sdk.check.trials.subject import Subject, subject_of
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import Unavailable, Violation

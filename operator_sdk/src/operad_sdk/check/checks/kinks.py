@@ -19,8 +19,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from operad_sdk.check.cases.kinds import SMOOTH
 from operad_sdk.check.closeness import at
-from operad_sdk.check.kinds import SMOOTH
 from operad_sdk.check.one_sided import FAR, may_bend, one_sided_slopes
 from operad_sdk.check.point import (
     Point,

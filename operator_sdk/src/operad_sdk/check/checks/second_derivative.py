@@ -11,8 +11,8 @@ import numpy as np
 from operad.context import cpu
 from operad.errors import OperadError
 from operad.operator import OperatorProperty, OpReq
+from operad_sdk.check.cases.kinds import SMOOTH
 from operad_sdk.check.checks.derivative import expect_derivative
-from operad_sdk.check.kinds import SMOOTH
 from operad_sdk.check.numeric_derivative import Outputs, numeric_derivatives
 from operad_sdk.check.point import random_direction, real_arguments
 from operad_sdk.check.register import Evidence, check

@@ -19,7 +19,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from operad_sdk.check.kinds import ORDINARY
+from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.mutant import Wrapped
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trials.trial import Trial

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from operad.dtypes import DType
 from operad.errors import OperadError
 from operad.operator import OperatorProperty, PartialShape, Shape, is_known
+from operad_sdk.check.cases.goal import Goal
+from operad_sdk.check.cases.params import parameters
+from operad_sdk.check.cases.shapes import argument_shapes
+from operad_sdk.check.cases.values import Values
 from operad_sdk.check.trials.case import Case
-from operad_sdk.check.params import parameters
-from operad_sdk.check.plan.goal import Goal
-from operad_sdk.check.plan.values import Values
-from operad_sdk.check.shapes import argument_shapes
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from operad.errors import OperadError
 from operad.operator import OperatorProperty, PartialShape, Shape, is_known
-from operad_sdk.check.kinds import CaseKind
-from operad_sdk.check.plan.goal import GivenSize
+from operad_sdk.check.cases.goal import GivenSize
+from operad_sdk.check.cases.kinds import CaseKind
 from operad_sdk.check.trials.subject import Subject
 
 _TRIES = 6

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
-from operad_sdk.check.kinds import CaseKind
-from operad_sdk.check.plan.values import Values
+from operad_sdk.check.cases.kinds import CaseKind
+from operad_sdk.check.cases.values import Values
 
 
 @final

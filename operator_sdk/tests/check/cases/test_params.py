@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from operad.operator import param
 from operad_sdk import Contract, OperatorProperty, operator
-from operad_sdk.check.params import candidates, parameters
+from operad_sdk.check.cases.params import candidates, parameters
 from operad_sdk.check.trials.subject import subject_of
 
 
