@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import BackwardEntry, OpReq
-from operad_sdk.check.bitwise import expect_same
 from operad_sdk.check.cases.kinds import LARGE, ORDINARY, WIDE
-from operad_sdk.check.closeness import at, coarsest, expect_close, magnitude, scale_of, tolerance
-from operad_sdk.check.flat import is_flat
+from operad_sdk.check.comparison.bitwise import expect_same
+from operad_sdk.check.comparison.closeness import at, coarsest, expect_close, magnitude, scale_of, tolerance
+from operad_sdk.check.comparison.flat import is_flat
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trials.returned import expect_fitting
 from operad_sdk.check.trials.trial import Array, Trial

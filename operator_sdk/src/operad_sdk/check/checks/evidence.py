@@ -7,16 +7,16 @@ from typing import Final, final
 
 import numpy as np
 
-from operad_sdk.check.bitwise import first_difference
 from operad_sdk.check.cases.kinds import ORDINARY, SMOOTH, CaseKind
 from operad_sdk.check.cases.params import are_usual
 from operad_sdk.check.cases.retype import retyped
 from operad_sdk.check.checks.sharing import both_passes
-from operad_sdk.check.closeness import ROUNDINGS
+from operad_sdk.check.comparison.bitwise import first_difference
+from operad_sdk.check.comparison.closeness import ROUNDINGS
+from operad_sdk.check.comparison.rounding import largest
 from operad_sdk.check.faults import FAULTS, Fault
 from operad_sdk.check.register import CheckFunction, Evidence, check, find_check
 from operad_sdk.check.repro import run_on
-from operad_sdk.check.rounding import largest
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Array, Trial

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, final
 from operad.operator import Param
 from operad_sdk.check.cases.kinds import ALL_KINDS, ORDINARY
 from operad_sdk.check.cases.retype import is_random
-from operad_sdk.check.closeness import stem
+from operad_sdk.check.comparison.closeness import stem
 from operad_sdk.check.register import Evidence, check, find_check
 from operad_sdk.check.runner import run_check
 from operad_sdk.check.session import Session

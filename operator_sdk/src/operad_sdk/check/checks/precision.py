@@ -11,9 +11,8 @@ import numpy as np
 from operad.operator import FORWARD, Kernel, KernelCall, Operator, choose_among
 from operad_sdk.check.cases.kinds import BULK, EXTREME, LARGE, ORDINARY, SPECIAL
 from operad_sdk.check.cases.retype import is_random, perturbed, retyped
-from operad_sdk.check.closeness import ROUNDINGS, at, coarsest
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.rounding import (
+from operad_sdk.check.comparison.closeness import ROUNDINGS, at, coarsest
+from operad_sdk.check.comparison.rounding import (
     SPREADS,
     WIDE_TYPE,
     Values,
@@ -23,6 +22,7 @@ from operad_sdk.check.rounding import (
     overflows,
     without_overflow,
 )
+from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trials.kernels import call_of, usable
 from operad_sdk.check.trials.trial import Trial, raising
 from operad_sdk.check.trials.violation import OperatorRaised, Violation

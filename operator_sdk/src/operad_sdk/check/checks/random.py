@@ -12,7 +12,7 @@ from operad.operator import OperatorProperty
 from operad.resource import ResourceRequest
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.cases.strategies import BESIDE, case_of, completed_types
-from operad_sdk.check.reference import call_declared
+from operad_sdk.check.comparison.reference import call_declared
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial, raising

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import Array, OpContext, OpReq
+from operad_sdk.check.comparison.flat import is_flat
 from operad_sdk.check.faults.fault import Fault
 from operad_sdk.check.faults.forward import add
-from operad_sdk.check.flat import is_flat
 from operad_sdk.check.mutant import Wrapped
 from operad_sdk.check.trials.trial import Trial
 

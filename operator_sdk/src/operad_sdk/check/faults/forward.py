@@ -10,8 +10,8 @@ import numpy as np
 
 from operad.operator import Array, OpContext, OpReq
 from operad.resource import ResourceRequest
-from operad_sdk.check.bitwise import first_difference
 from operad_sdk.check.cases.retype import is_random
+from operad_sdk.check.comparison.bitwise import first_difference
 from operad_sdk.check.faults.fault import Fault
 from operad_sdk.check.mutant import Wrapped
 from operad_sdk.check.trials.trial import Trial

@@ -21,7 +21,7 @@ _FEW_TERMS: Final = 16
 
 Beyond, each of n additions rounds a partial sum that may be larger than the sum, by a factor of about the
 root of n: so 4 n roundings of the largest term. Where there is a reference or float64 to compare with, the
-cost of rounding is measured instead (`operad_sdk.check.rounding`).
+cost of rounding is measured instead (`operad_sdk.check.comparison.rounding`).
 """
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad_sdk.check.cases.retype import perturbed
-from operad_sdk.check.closeness import ROUNDINGS, at, magnitude
+from operad_sdk.check.comparison.closeness import ROUNDINGS, at, magnitude
 from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.check.trials.violation import Violation
 

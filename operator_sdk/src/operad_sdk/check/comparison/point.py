@@ -9,8 +9,8 @@ import numpy as np
 
 from operad.operator import Operator
 from operad_sdk.check.cases.strategies import domain_of
-from operad_sdk.check.numeric_derivative import NumericDerivative, Outputs, numeric_derivatives
-from operad_sdk.check.reference import call_reference
+from operad_sdk.check.comparison.numeric_derivative import NumericDerivative, Outputs, numeric_derivatives
+from operad_sdk.check.comparison.reference import call_reference
 from operad_sdk.check.trials.trial import Array, Forward, Trial
 from operad_sdk.check.trials.violation import Violation
 
