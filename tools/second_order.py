@@ -16,7 +16,7 @@ from operad import registry
 from operad.context import cpu
 from operad.errors import OperadError
 from operad_sdk.check.cases.kinds import SMOOTH
-from operad_sdk.check.profile import Profile
+from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.session import Session
 from operad_sdk.check.trials.subject import subject_of
 from operad_sdk.check.trials.trial import Trial

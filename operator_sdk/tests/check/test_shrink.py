@@ -6,7 +6,7 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, binary, operator, param
 from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.profile import Profile
+from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.session import Session
 from operad_sdk.check.shrink import smallest
 from operad_sdk.check.shrink_arrays import is_accepted

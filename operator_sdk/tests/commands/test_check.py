@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from operad import registry
-from operad_sdk.check.profile import PROFILES
+from operad_sdk.check.plan.profile import PROFILES
 from operad_sdk.commands.check.command import check, check_one
 from operad_sdk.commands.check.workers import checked
 

@@ -14,7 +14,7 @@ from operad_sdk.check.outcome import Outcome as Outcome
 from operad_sdk.check.outcome import Report as Report
 from operad_sdk.check.outcome import Status as Status
 from operad_sdk.check.plain_function import check_function as check_function
-from operad_sdk.check.profile import Profile as Profile
+from operad_sdk.check.plan.profile import Profile as Profile
 from operad_sdk.check.repro import verify as verify
 from operad_sdk.check.runner import case_plan as case_plan
 from operad_sdk.check.runner import check_operator as check_operator

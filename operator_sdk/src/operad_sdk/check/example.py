@@ -15,7 +15,7 @@ import operad as od
 from operad.errors import ArgumentError
 from operad.files import write_atomically
 from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.profile import Profile
+from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.session import Session
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject

@@ -10,7 +10,7 @@ from zlib import compress
 
 import numpy as np
 
-from operad_sdk.check.profile import profile_of
+from operad_sdk.check.plan.profile import profile_of
 from operad_sdk.check.register import CheckFunction, Evidence, find_check
 from operad_sdk.check.session import Session
 from operad_sdk.check.trials.case import Case

@@ -18,7 +18,7 @@ from operad_sdk.check.cases.kinds import CaseKind
 from operad_sdk.check.cases.strategies import cases
 from operad_sdk.check.outcome import Coverage, Outcome
 from operad_sdk.check.plan import CasePlan
-from operad_sdk.check.profile import Profile
+from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from operad.operator import Array, OpContext, OpReq
 from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.mutant import Wrapped, mutant
+from operad_sdk.check.mutations.mutant import Wrapped, mutant
 from operad_sdk.check.register import Evidence, check
 from operad_sdk.check.trials.runs import ImperativeRun, Run, SymbolicRun, can_be_bound
 from operad_sdk.check.trials.subject import IN_PROCESS

@@ -30,8 +30,8 @@ from operad_sdk.check.cases.kinds import (
 )
 from operad_sdk.check.cases.params import planned_values
 from operad_sdk.check.cases.values import Values
+from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.plan.rows import rows
-from operad_sdk.check.profile import Profile
 from operad_sdk.check.trials.kernels import can_compute, is_possible
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import raising

@@ -28,7 +28,7 @@ from operad_sdk.commands.check.workers import Found, Told, checked
 from operad_sdk.commands.extras import extra
 
 if TYPE_CHECKING:
-    from operad_sdk.check.profile import Profile
+    from operad_sdk.check.plan.profile import Profile
 
 _PROGRAM_LIMIT_S: Final = 60.0
 """Seconds that a program of a report may take."""
@@ -107,7 +107,7 @@ def check(
     if html is not None and not html.absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {html.parent}", param_hint="--html")
     with extra("check"):
-        from operad_sdk.check.profile import profile_of  # noqa: PLC0415 - likewise
+        from operad_sdk.check.plan.profile import profile_of  # noqa: PLC0415 - likewise
         from operad_sdk.check.register import all_checks  # noqa: PLC0415 - an extra
 
         all_checks()  # what is missing or broken shows once, here, and not for every operator

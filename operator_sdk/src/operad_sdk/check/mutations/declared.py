@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from operad.operator import OperatorProperty
-from operad_sdk.check.faults.backward import flows, leaves_out
-from operad_sdk.check.faults.fault import Fault
+from operad_sdk.check.mutations.backward import flows, leaves_out
+from operad_sdk.check.mutations.fault import Fault
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised
 

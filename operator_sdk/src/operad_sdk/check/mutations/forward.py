@@ -12,8 +12,8 @@ from operad.operator import Array, OpContext, OpReq
 from operad.resource import ResourceRequest
 from operad_sdk.check.cases.retype import is_random
 from operad_sdk.check.comparison.bitwise import first_difference
-from operad_sdk.check.faults.fault import Fault
-from operad_sdk.check.mutant import Wrapped
+from operad_sdk.check.mutations.fault import Fault
+from operad_sdk.check.mutations.mutant import Wrapped
 from operad_sdk.check.trials.trial import Trial
 
 _FAR: Final = 4096

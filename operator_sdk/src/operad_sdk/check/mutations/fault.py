@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from operad_sdk.check.mutant import Wrapped, Wrapper, mutant
+from operad_sdk.check.mutations.mutant import Wrapped, Wrapper, mutant
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial
 
