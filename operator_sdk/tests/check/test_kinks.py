@@ -8,7 +8,7 @@ import pytest
 from operad_sdk import Contract, OperatorProperty, operator, unary
 from operad_sdk.check import Profile, check_operator, verify
 from operad_sdk.check.checks import kinks
-from operad_sdk.check.outcome import Status
+from operad_sdk.check.reporting.outcome import Status
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.violation import Violation
 from operad_sdk.domains import Probabilities, Real

@@ -14,9 +14,9 @@ import pytest
 from operad import registry
 from operad_sdk import unary
 from operad_sdk.check import Case, Violation, verify
-from operad_sdk.check.outcome import Failure
 from operad_sdk.check.plan.profile import PROFILES
 from operad_sdk.check.register import find_check
+from operad_sdk.check.reporting.outcome import Failure
 from operad_sdk.check.repro import literal, script
 from operad_sdk.check.runner import run_check
 from operad_sdk.check.session import Session

@@ -8,13 +8,13 @@ a process of its own. Needs `pip install operad-sdk[check]`.
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
-from operad_sdk.check.outcome import Failure as Failure
-from operad_sdk.check.outcome import OperatorReport as OperatorReport
-from operad_sdk.check.outcome import Outcome as Outcome
-from operad_sdk.check.outcome import Report as Report
-from operad_sdk.check.outcome import Status as Status
 from operad_sdk.check.plain_function import check_function as check_function
 from operad_sdk.check.plan.profile import Profile as Profile
+from operad_sdk.check.reporting.outcome import Failure as Failure
+from operad_sdk.check.reporting.outcome import OperatorReport as OperatorReport
+from operad_sdk.check.reporting.outcome import Outcome as Outcome
+from operad_sdk.check.reporting.outcome import Report as Report
+from operad_sdk.check.reporting.outcome import Status as Status
 from operad_sdk.check.repro import verify as verify
 from operad_sdk.check.runner import case_plan as case_plan
 from operad_sdk.check.runner import check_operator as check_operator

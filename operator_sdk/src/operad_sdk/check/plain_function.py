@@ -16,9 +16,9 @@ from typing import Any, Final
 import numpy as np
 
 from operad_sdk import operator
-from operad_sdk.check.outcome import OperatorReport
 from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.register import all_checks
+from operad_sdk.check.reporting.outcome import OperatorReport
 from operad_sdk.check.runner import Progress, check_operator
 from operad_sdk.contract import Contract
 from operad_sdk.declare.names import WORDS

@@ -16,9 +16,9 @@ from operad_sdk.check.cases import backend
 from operad_sdk.check.cases.goal import Goal
 from operad_sdk.check.cases.kinds import CaseKind
 from operad_sdk.check.cases.strategies import cases
-from operad_sdk.check.outcome import Coverage, Outcome
 from operad_sdk.check.plan import CasePlan
 from operad_sdk.check.plan.profile import Profile
+from operad_sdk.check.reporting.outcome import Coverage, Outcome
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject
 

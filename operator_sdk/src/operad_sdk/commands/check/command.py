@@ -123,7 +123,7 @@ def check(
     with suppress(KeyboardInterrupt):  # what was found is shown, with programs that were not tried
         run = _with_tried_programs(run, jobs)
     if html is not None:
-        from operad_sdk.check.html import page  # noqa: PLC0415 - an extra
+        from operad_sdk.check.reporting.html import page  # noqa: PLC0415 - an extra
 
         write_atomically(
             html.absolute(),
@@ -251,7 +251,7 @@ def _run(names: Sequence[str], found: Mapping[str, Found], profile: Profile, exp
 
 def _cut_short(found: Found, profile: Profile) -> dict[str, Any]:
     """The report on an operator whose process ended, with that as its last outcome."""
-    from operad_sdk.check.outcome import ENDED, OperatorReport, Outcome, Status  # noqa: PLC0415 - an extra
+    from operad_sdk.check.reporting.outcome import ENDED, OperatorReport, Outcome, Status  # noqa: PLC0415 - an extra
 
     record = registry.find(found.name)
     distribution, version = (record.distribution, record.version) if record else ("", "")

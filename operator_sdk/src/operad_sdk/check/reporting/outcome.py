@@ -8,6 +8,8 @@ from enum import StrEnum
 from html import escape
 from typing import Any, Final, final
 
+from operad_sdk.check.reporting.html import page
+
 
 class Status(StrEnum):
     """How a check of one operator ended."""
@@ -157,8 +159,6 @@ class OperatorReport:
 
     def _repr_html_(self) -> str:
         """The page of the report, for notebooks, in a frame so that its style stays its own."""
-        from operad_sdk.check.html import page  # noqa: PLC0415 - only where it is shown
-
         text = page({"operators": [self.to_json()], "unusable": {}}, f"Contract of {self.operator}")
         return f'<iframe srcdoc="{escape(text, quote=True)}" width="100%" height="480"></iframe>'
 

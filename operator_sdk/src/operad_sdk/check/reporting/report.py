@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operad_sdk.check.catalogue import CATALOGUE
-from operad_sdk.check.outcome import Outcome
+from operad_sdk.check.reporting.outcome import Outcome
 
 
 def outcome_text(operator: str, provider: str, outcome: Outcome) -> str:
