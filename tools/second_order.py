@@ -17,7 +17,7 @@ from operad.context import cpu
 from operad.errors import OperadError
 from operad_sdk.check.cases.kinds import SMOOTH
 from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.session import Session
+from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.subject import subject_of
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised

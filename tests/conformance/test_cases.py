@@ -9,7 +9,7 @@ import pytest
 
 from operad_sdk.check import Profile
 from operad_sdk.check.cases.kinds import EDGES, ORDINARY
-from operad_sdk.check.session import Session
+from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.subject import subject_of
 
 PROGRAM = """
@@ -18,7 +18,7 @@ for name in sys.argv[1:]:
     __import__(name)
 from operad_sdk.check import Profile
 from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.session import Session
+from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.subject import subject_of
 
 session = Session(subject_of("SoftmaxOutput"), Profile("few", examples=30, seconds=1.0))

@@ -14,7 +14,7 @@ from operad.symbol import Symbol
 from operad.symbol.compose import apply
 from operad_sdk.check.cases.kinds import SMOOTH
 from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.session import Session
+from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.subject import subject_of
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised

@@ -17,7 +17,7 @@ from operad import registry
 from operad.context import Context
 from operad_sdk.check.cases.kinds import EDGES, ORDINARY, CaseKind
 from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.session import Session
+from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import subject_of
 

@@ -13,7 +13,7 @@ from operad.context import cpu
 from operad.operator import OpContext, OpReq
 from operad_sdk.check.cases.kinds import SMOOTH
 from operad_sdk.check.plan.profile import PROFILES
-from operad_sdk.check.session import Session
+from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.resources import resources_for
 from operad_sdk.check.trials.subject import Subject, subject_of

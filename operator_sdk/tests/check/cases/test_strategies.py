@@ -9,7 +9,7 @@ from operad.operator import unify_shapes
 from operad_sdk import Contract, OperatorProperty, binary, operator, param, unary
 from operad_sdk.check.cases.kinds import EDGES, ORDINARY, SMOOTH
 from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.session import Session
+from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.subject import subject_of
 from operad_sdk.domains import Index, positive
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from operad_sdk.check.cases.kinds import LARGE, ORDINARY
 from operad_sdk.check.comparison.closeness import ROUNDINGS, coarsest, expect_close, magnitude, tolerance
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.domains import Real
 

@@ -12,7 +12,7 @@ from operad_sdk.check.cases.kinds import LARGE, ORDINARY, WIDE
 from operad_sdk.check.comparison.bitwise import expect_same
 from operad_sdk.check.comparison.closeness import at, coarsest, expect_close, magnitude, scale_of, tolerance
 from operad_sdk.check.comparison.flat import is_flat
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.returned import expect_fitting
 from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Violation

@@ -6,7 +6,7 @@ from typing import Any
 
 from operad.errors import OperadError
 from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Trial, raising
 from operad_sdk.check.trials.violation import Violation
 

@@ -21,7 +21,7 @@ from operad_sdk.check.comparison.point import (
     unit_direction,
 )
 from operad_sdk.check.comparison.sample_points import sample_points
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.check.trials.violation import Violation
 

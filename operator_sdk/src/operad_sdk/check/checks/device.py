@@ -14,7 +14,7 @@ from operad.resource import ResourceRequest
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.cases.retype import is_random
 from operad_sdk.check.comparison.closeness import coarsest, expect_close, magnitude, tolerance
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Trial, poisoned, raising
 from operad_sdk.check.trials.violation import Unavailable, Violation
 

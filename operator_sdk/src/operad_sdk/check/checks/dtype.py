@@ -9,7 +9,7 @@ import numpy as np
 from operad.errors import DTypeError, OperadError
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.cases.retype import retyped
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
 

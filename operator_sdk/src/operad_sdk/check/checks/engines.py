@@ -16,7 +16,7 @@ from operad.resource import ResourceRequest
 from operad_sdk.check.cases.kinds import LARGE, ORDINARY
 from operad_sdk.check.comparison.bitwise import expect_same
 from operad_sdk.check.comparison.closeness import expect_close, magnitude, tolerance
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.runs import ImperativeRun, Run, SymbolicRun, can_be_bound
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import Violation

@@ -15,8 +15,8 @@ from operad_sdk.check.comparison.bitwise import first_difference
 from operad_sdk.check.comparison.closeness import ROUNDINGS
 from operad_sdk.check.comparison.rounding import largest
 from operad_sdk.check.mutations import FAULTS, Fault
-from operad_sdk.check.register import CheckFunction, Evidence, check, find_check
-from operad_sdk.check.repro import run_on
+from operad_sdk.check.running.register import CheckFunction, Evidence, check, find_check
+from operad_sdk.check.running.repro import run_on
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Array, Trial

@@ -11,7 +11,7 @@ import numpy as np
 from operad.operator import Array, OpContext, OpReq
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.mutations.mutant import Wrapped, mutant
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.runs import ImperativeRun, Run, SymbolicRun, can_be_bound
 from operad_sdk.check.trials.subject import IN_PROCESS
 from operad_sdk.check.trials.trial import Trial

@@ -12,8 +12,8 @@ import numpy as np
 
 from operad.operator import as_cost
 from operad_sdk.check.cases.kinds import LARGE
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.shrink_arrays import is_accepted
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.running.shrink_arrays import is_accepted
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Violation

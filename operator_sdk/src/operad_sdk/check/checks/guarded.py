@@ -13,7 +13,7 @@ from operad.operator import OpReq
 from operad.resource import ResourceRequest
 from operad_sdk.check.cases.kinds import LARGE, ORDINARY
 from operad_sdk.check.comparison.bitwise import expect_same
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.resources import SPACE_FILL, resources_for
 from operad_sdk.check.trials.trial import POISON, Array, Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Violation

@@ -11,7 +11,7 @@ from operad.operator import candidates
 from operad_sdk.check.cases.kinds import BULK, EXTREME, ORDINARY
 from operad_sdk.check.cases.retype import is_random, retyped
 from operad_sdk.check.comparison.closeness import at
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
 

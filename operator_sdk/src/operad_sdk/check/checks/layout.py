@@ -9,7 +9,7 @@ import numpy as np
 
 from operad_sdk.check.cases.kinds import LARGE, ORDINARY
 from operad_sdk.check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Array, Trial
 
 View = Callable[[Array], Array]

@@ -11,7 +11,7 @@ from operad.operator import OpReq, ScalarForm
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.cases.retype import retyped
 from operad_sdk.check.comparison.closeness import at
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.branches import Branches, enter
 from operad_sdk.check.trials.mapper_calls import (
     Array,

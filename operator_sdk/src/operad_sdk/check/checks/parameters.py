@@ -8,7 +8,7 @@ from typing import Any
 from operad.errors import OperadError, ParamError
 from operad.operator import OperatorProperty, Param
 from operad_sdk.check.cases.params import candidates
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.violation import Violation
 

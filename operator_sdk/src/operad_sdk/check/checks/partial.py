@@ -18,7 +18,7 @@ from operad.errors import OperadError, ShapeError
 from operad.operator import PartialShape
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.cases.shapes import in_place_of
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Trial, raising
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
 

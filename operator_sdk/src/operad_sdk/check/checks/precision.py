@@ -22,7 +22,7 @@ from operad_sdk.check.comparison.rounding import (
     overflows,
     without_overflow,
 )
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.kernels import call_of, usable
 from operad_sdk.check.trials.trial import Trial, raising
 from operad_sdk.check.trials.violation import OperatorRaised, Violation

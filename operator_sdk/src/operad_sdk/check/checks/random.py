@@ -13,7 +13,7 @@ from operad.resource import ResourceRequest
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.cases.strategies import BESIDE, case_of, completed_types
 from operad_sdk.check.comparison.reference import call_declared
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial, raising
 from operad_sdk.check.trials.violation import Violation

@@ -16,7 +16,7 @@ from operad_sdk.check.checks.derivative import expect_derivative
 from operad_sdk.check.comparison.numeric_derivative import Outputs, numeric_derivatives
 from operad_sdk.check.comparison.point import random_direction, real_arguments
 from operad_sdk.check.comparison.sample_points import sample_points
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Array, Trial, raising
 
 _HEADS: Final = 1000

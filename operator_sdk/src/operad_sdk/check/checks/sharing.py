@@ -12,7 +12,7 @@ from operad.context import cpu
 from operad.operator import Operator, OperatorProperty
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.comparison.bitwise import expect_same
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.fresh_copy import fresh_copy
 from operad_sdk.check.trials.interrupt import interrupted
 from operad_sdk.check.trials.trial import Trial, raising

@@ -14,7 +14,7 @@ from operad.errors import OperadError
 from operad_sdk.check.cases.params import candidates
 from operad_sdk.check.catalogue import CATALOGUE
 from operad_sdk.check.checks.relations import RELATIONS
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.violation import Violation
 from operad_sdk.contract import Contract

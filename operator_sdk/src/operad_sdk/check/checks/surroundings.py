@@ -21,7 +21,7 @@ import numpy as np
 
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.mutations.mutant import Wrapped
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
 

@@ -12,7 +12,7 @@ from operad_sdk.check.cases.retype import is_random, retyped
 from operad_sdk.check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
 from operad_sdk.check.comparison.reference import call_reference
 from operad_sdk.check.comparison.rounding import WIDE_TYPE, expect_near, is_at_the_ends
-from operad_sdk.check.register import Evidence, check
+from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.check.trials.violation import Violation
 

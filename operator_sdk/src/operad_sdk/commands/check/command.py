@@ -108,7 +108,7 @@ def check(
         raise click.BadParameter(f"there is no folder {html.parent}", param_hint="--html")
     with extra("check"):
         from operad_sdk.check.plan.profile import profile_of  # noqa: PLC0415 - likewise
-        from operad_sdk.check.register import all_checks  # noqa: PLC0415 - an extra
+        from operad_sdk.check.running.register import all_checks  # noqa: PLC0415 - an extra
 
         all_checks()  # what is missing or broken shows once, here, and not for every operator
     wanted = names or _operators(plugin)
@@ -145,8 +145,8 @@ def _circumstances(run: CheckRun) -> list[tuple[str, str]]:
 
 def check_one(name: str, profile: str | None, told: Told, source: Source | None = None) -> Any:
     """The report on one operator as plain data, or why it cannot be checked."""
-    from operad_sdk.check.register import all_checks  # noqa: PLC0415 - an extra
-    from operad_sdk.check.runner import check_operator  # noqa: PLC0415 - likewise
+    from operad_sdk.check.running.register import all_checks  # noqa: PLC0415 - an extra
+    from operad_sdk.check.running.runner import check_operator  # noqa: PLC0415 - likewise
 
     def tell(outcome: Any) -> None:
         told(msgspec.to_builtins(outcome.to_json()))
@@ -159,7 +159,7 @@ def check_one(name: str, profile: str | None, told: Told, source: Source | None 
 
 def write_one(name: str, profile: str | None, told: Told) -> Any:
     """Where an example was written into a docstring, or why it was not."""
-    from operad_sdk.check.example import write_example  # noqa: PLC0415 - an extra
+    from operad_sdk.check.running.example import write_example  # noqa: PLC0415 - an extra
     from operad_sdk.check.trials.subject import subject_of  # noqa: PLC0415 - likewise
 
     try:
@@ -170,7 +170,7 @@ def write_one(name: str, profile: str | None, told: Told) -> Any:
 
 def plan_one(name: str, profile: str | None, told: Told, source: Source | None = None) -> Any:
     """The case plan of one operator as plain data, or why it has none."""
-    from operad_sdk.check.runner import case_plan  # noqa: PLC0415 - an extra
+    from operad_sdk.check.running.runner import case_plan  # noqa: PLC0415 - an extra
 
     return _plain(lambda: case_plan(source.subject(name) if source else name, profile=profile))
 

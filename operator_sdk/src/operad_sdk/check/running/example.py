@@ -16,7 +16,7 @@ from operad.errors import ArgumentError
 from operad.files import write_atomically
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.session import Session
+from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial

@@ -17,8 +17,8 @@ from hypothesis.errors import HypothesisException
 
 from operad_sdk.check.cases.goal import Goal
 from operad_sdk.check.cases.strategies import STATE, domain_of
-from operad_sdk.check.session import Session
-from operad_sdk.check.shrink_arrays import is_accepted, shrink_arrays
+from operad_sdk.check.running.session import Session
+from operad_sdk.check.running.shrink_arrays import is_accepted, shrink_arrays
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject
 

@@ -15,16 +15,16 @@ from operad import registry
 from operad_sdk import unary
 from operad_sdk.check import Case, Violation, verify
 from operad_sdk.check.plan.profile import PROFILES
-from operad_sdk.check.register import find_check
 from operad_sdk.check.reporting.outcome import Failure
-from operad_sdk.check.repro import literal, script
-from operad_sdk.check.runner import run_check
-from operad_sdk.check.session import Session
+from operad_sdk.check.running.register import find_check
+from operad_sdk.check.running.repro import literal, script
+from operad_sdk.check.running.runner import run_check
+from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.subject import subject_of
 from operator_sdk.tests.zoo.fault import Fault
 from operator_sdk.tests.zoo.table import ZOO, each_fault
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 MAX_LINES = 16
 
 # A name given to an operator for one test is gone when its program runs elsewhere; what is judged from

@@ -8,7 +8,7 @@ import pytest
 from operad import registry
 from operad.errors import ArgumentError
 from operad_sdk.check import check_operator
-from operad_sdk.check.example import write_example
+from operad_sdk.check.running.example import write_example
 from operad_sdk.check.trials.subject import subject_of
 
 SOURCE = '''

@@ -17,9 +17,9 @@ import numpy as np
 
 from operad_sdk import operator
 from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.register import all_checks
 from operad_sdk.check.reporting.outcome import OperatorReport
-from operad_sdk.check.runner import Progress, check_operator
+from operad_sdk.check.running.register import all_checks
+from operad_sdk.check.running.runner import Progress, check_operator
 from operad_sdk.contract import Contract
 from operad_sdk.declare.names import WORDS
 from operad_sdk.shapes import parse

@@ -10,8 +10,8 @@ import pytest
 from operad.errors import ArgumentError
 from operad_sdk.check import check_operator
 from operad_sdk.check.catalogue import CATALOGUE, explain
-from operad_sdk.check.register import all_checks
-from operator_sdk.tests.check.catalogue_examples import AROUND, FRAGMENTS, source
+from operad_sdk.check.running.register import all_checks
+from operator_sdk.tests.check.catalogue.examples import AROUND, FRAGMENTS, source
 
 JUDGED_FROM_OUTCOMES = {"R506", "X801", "X803"}
 

@@ -11,8 +11,8 @@ from zlib import compress
 import numpy as np
 
 from operad_sdk.check.plan.profile import profile_of
-from operad_sdk.check.register import CheckFunction, Evidence, find_check
-from operad_sdk.check.session import Session
+from operad_sdk.check.running.register import CheckFunction, Evidence, find_check
+from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.cause import authors_line
 from operad_sdk.check.trials.subject import Subject, subject_of

@@ -1,4 +1,6 @@
-"""The checks: functions registered under the ids that the catalogue explains.
+"""The register of checks: functions under the ids that the catalogue explains.
+
+The room `checks`, which stands above this one, fills it: `import operad_sdk.check` imports that room first.
 
 A check takes one of three things:
 
@@ -18,8 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any, Final, TypeVar, final
 
 from operad.errors import ArgumentError
@@ -75,8 +75,6 @@ def check(
 
 def all_checks() -> dict[str, CheckFunction]:
     """Every check by id, in order."""
-    for module in iter_modules(import_module("operad_sdk.check.checks").__path__):
-        import_module(f"operad_sdk.check.checks.{module.name}")
     return dict(sorted(_checks.items()))
 
 

@@ -10,7 +10,7 @@ import pytest
 from operad_sdk import Contract, OperatorProperty, operator, param, unary
 from operad_sdk.check import Profile, check_operator
 from operad_sdk.check.cases.kinds import BULK, EXTREME, ORDINARY, SMOOTH
-from operad_sdk.check.session import Session
+from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.subject import subject_of
 from operad_sdk.domains import Integers
 

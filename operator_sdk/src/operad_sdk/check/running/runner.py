@@ -14,14 +14,14 @@ import numpy as np
 from operad_sdk.check.cases.kinds import ALL_KINDS, ORDINARY, WIDE, CaseKind
 from operad_sdk.check.catalogue import CATALOGUE
 from operad_sdk.check.plan.profile import Profile, profile_of
-from operad_sdk.check.register import CheckFunction, Evidence, all_checks, find_check
 from operad_sdk.check.reporting.advice import advice
 from operad_sdk.check.reporting.diagnosis import diagnosed
 from operad_sdk.check.reporting.outcome import Failure, OperatorReport, Outcome, Status
-from operad_sdk.check.repro import run_on, run_with, script
-from operad_sdk.check.session import Session
-from operad_sdk.check.shrink import smallest
-from operad_sdk.check.shrink_arrays import shrink_arrays
+from operad_sdk.check.running.register import CheckFunction, Evidence, all_checks, find_check
+from operad_sdk.check.running.repro import run_on, run_with, script
+from operad_sdk.check.running.session import Session
+from operad_sdk.check.running.shrink import smallest
+from operad_sdk.check.running.shrink_arrays import shrink_arrays
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.cause import authors_line, last_line
 from operad_sdk.check.trials.subject import Subject, subject_of
