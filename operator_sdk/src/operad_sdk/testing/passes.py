@@ -1,4 +1,4 @@
-"""Checks of one operator for the tests of a plugin: `check_forward` and `gradient_check`.
+"""Checks of the passes of one operator: `check_forward` and `gradient_check`.
 
 They go through the operator contract with plain NumPy arrays and no engine, and show an operator
 what an executor may show it: every request, declared sharing of memory, outputs full of NaN, and in
