@@ -1,4 +1,4 @@
-"""Where compiled code is kept between processes."""
+"""The folder of compiled code, kept between processes."""
 
 from __future__ import annotations
 

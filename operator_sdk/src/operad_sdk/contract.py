@@ -1,4 +1,4 @@
-"""What an author may say of an operator beyond its code, for the contract checks.
+"""Declarations about an operator beyond its code, for the contract checks.
 
 Nothing here is needed to run an operator, and most operators need none of it: shapes come from the
 spec line, parameters from their declarations, and points where a function is not smooth or not

@@ -1,1 +1,1 @@
-"""What the toolkit adds to the command `operad`, one module per command (`operad.commands`)."""
+"""Subcommands that the toolkit adds to `operad`, one module per command (`operad.commands`)."""

@@ -1,4 +1,4 @@
-"""How a declaration becomes an operator: one vocabulary, one binder."""
+"""Declarations made into operators: one vocabulary, one binder."""
 
 from operad_sdk.declare.decorators import BINARY as BINARY
 from operad_sdk.declare.decorators import BROADCAST as BROADCAST

@@ -1,4 +1,4 @@
-"""What functions cost for each element, out of a table of functions: an addition is no logarithm."""
+"""Costs of functions per element, from a table: an addition is no logarithm."""
 
 from __future__ import annotations
 

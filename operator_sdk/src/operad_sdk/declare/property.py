@@ -1,4 +1,4 @@
-"""What a declaration becomes: an `OperatorProperty` that is read off a shape line and functions.
+"""Declared operators: an `OperatorProperty` that is read off a shape line and functions.
 
 ::
 

@@ -1,4 +1,4 @@
-"""What a function does that cannot be differentiated."""
+"""Errors of functions that cannot be differentiated."""
 
 from __future__ import annotations
 

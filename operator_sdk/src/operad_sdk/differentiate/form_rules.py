@@ -1,4 +1,4 @@
-"""What functions of NumPy are as instructions of scalar forms."""
+"""Functions of NumPy as instructions of scalar forms."""
 
 from __future__ import annotations
 

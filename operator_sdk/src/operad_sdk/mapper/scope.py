@@ -1,4 +1,4 @@
-"""What a name in mapper code stands for: a number, a primitive, or another mapper.
+"""Meanings of names in mapper code: a number, a primitive, or another mapper.
 
 Names are looked up once, at decoration, where the function itself would find them: its closure, its
 module, the builtins. Numbers are frozen at that moment.

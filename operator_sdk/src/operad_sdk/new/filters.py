@@ -1,4 +1,4 @@
-"""What the template can ask Python: filters for Jinja."""
+"""Filters for Jinja, with which a template asks Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an author asks for: a distribution's name, and operators each of some kind."""
+"""Requests of an author: a distribution's name, and operators each of some kind."""
 
 from __future__ import annotations
 

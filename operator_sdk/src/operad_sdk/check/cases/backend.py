@@ -1,4 +1,4 @@
-"""Where Hypothesis takes its choices from: one seed, and nothing else.
+"""The source of Hypothesis's choices: one seed, and nothing else.
 
 Hypothesis' own source of choices mixes in constants that it finds in the modules that happen to be
 loaded, so that a run of one operator and a run of all would not show it the same cases. It also

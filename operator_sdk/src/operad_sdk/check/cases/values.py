@@ -1,4 +1,4 @@
-"""What the elements of a planned case are like.
+"""Sorts of elements of a planned case.
 
 The lattice of a domain shows ties, kinks and whole numbers, and its sums are exact. What a computation
 does to digits, and at the ends of a type, shows only on values that have digits and stand there.

@@ -109,9 +109,9 @@ def nonfinite_heads(trial: Trial) -> Evidence:
         if head.dtype.kind != "f" or not head.size:
             continue
         place = tuple(int(rng.integers(size)) for size in head.shape)
-        usual, moved, spoilt = [trial.backward(_with_head(trial, k, place, v)) for v in (1.0, 3.0, np.nan)]
+        usual, moved, poisoned = [trial.backward(_with_head(trial, k, place, v)) for v in (1.0, 3.0, np.nan)]
         follows = _differ(usual, moved)
-        if follows and not any(array is not None and np.isnan(array).any() for array in spoilt):
+        if follows and not any(array is not None and np.isnan(array).any() for array in poisoned):
             name = at(f"head gradient of {trial.outputs[k]}", place)
             raise Violation(
                 f"{name} = NaN shows nowhere, and the gradient of {trial.arguments[follows[0]]} follows it"

@@ -1,4 +1,4 @@
-"""How far rounding alone may take a result from the one in float64.
+"""Bounds on what rounding alone does to a result, from the one in float64.
 
 What rounding may cost depends on the operator and on the point: the logarithm near 1 loses digits
 that no implementation could keep. So the bound is measured. A computation runs in float64, and again on

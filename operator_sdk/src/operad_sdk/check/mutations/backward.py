@@ -85,7 +85,7 @@ class _WritesFirst(_Changed):
 
 
 class _Remembers(_Changed):
-    """Uses the inputs of the last forward pass of whoever it was."""
+    """Uses the inputs of the last forward pass, of any call."""
 
     seen: Arrays | None = None
 

@@ -1,4 +1,4 @@
-"""How much a run of the checks tries."""
+"""Profiles: the number of examples and the time of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to do about an exception, by what was raised."""
+"""Advice about an exception, by its type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What checks found, as data."""
+"""Outcomes of checks, as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check found, as text."""
+"""An outcome as text."""
 
 from __future__ import annotations
 

@@ -28,6 +28,6 @@ def authors_line(error: BaseException) -> str | None:
 
 
 def last_line(error: BaseException) -> str:
-    """File and line where it was raised, in whoever's code."""
+    """File and line where it was raised, in any code."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown line"

@@ -45,7 +45,7 @@ class MapperCall(NamedTuple):
 
 @contextmanager
 def recorded_calls() -> Iterator[list[MapperCall]]:
-    """The mapper calls that are made in the block, by whoever makes them."""
+    """The mapper calls that are made in the block, by any caller."""
     calls: list[MapperCall] = []
     original = Mapper.map
 

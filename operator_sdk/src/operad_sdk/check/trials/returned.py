@@ -1,4 +1,4 @@
-"""What an operator's functions return, before it is broadcast and cast into what was asked for."""
+"""Values that an operator's functions return, before they are broadcast and cast into the outputs."""
 
 from __future__ import annotations
 

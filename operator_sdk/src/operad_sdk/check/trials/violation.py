@@ -1,4 +1,4 @@
-"""What a check raises."""
+"""Exceptions that checks raise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `operad check` prints: the harness's report, for people and as JSON.
+"""Output of `operad check`: the harness's report, for people and as JSON.
 
 The harness needs libraries that are an extra, and a listing must be known without them. So its
 report comes here as plain data, and these records say what is in it.

@@ -1,4 +1,4 @@
-"""What a run of `operad check` comes to, in a few lines that a person reads last."""
+"""The summary of a run of `operad check`, in a few lines that a person reads last."""
 
 from __future__ import annotations
 
