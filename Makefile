@@ -16,7 +16,7 @@ BENCH_ARGS ?=
 WORKERS ?= 2
 PYTEST := $(RUN) -m pytest --numprocesses $(WORKERS) --dist worksteal
 
-.PHONY: help host setup demo test test-slow test-gpu test-pythons bench bench-peers check lint types layers tables format clean
+.PHONY: help host setup demo test test-slow test-gpu test-pythons bench bench-peers check lint types layers tables format release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -78,6 +78,9 @@ format: setup  ## rewrite the sources and tables the way `make check` wants them
 	$(RUN) -m tools.second_order
 	$(RUN) -m tools.operator_pages
 	$(RUN) -m tools.scalar_forms
+
+release: setup  ## bump, build and check every distribution in a clone: VERSION=0.3.0; ARGS=--tag tags it here
+	$(RUN) -m tools.release $(VERSION) $(ARGS)
 
 clean:  ## remove everything that make made
 	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -26,7 +26,7 @@ def findings(number: int) -> Finding:
     """Findings about one inhabitant."""
     from operad import registry  # noqa: PLC0415 - in the process that needs it
     from operad_sdk.check import check_operator  # noqa: PLC0415
-    from operad_sdk.check.register import all_checks  # noqa: PLC0415
+    from operad_sdk.check.running.register import all_checks  # noqa: PLC0415
     from operator_sdk.tests.zoo.plain_gradient_check import plain_gradient_check  # noqa: PLC0415
     from operator_sdk.tests.zoo.table import ZOO  # noqa: PLC0415
 

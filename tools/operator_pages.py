@@ -53,7 +53,7 @@ def _operators(distribution: Distribution) -> list[Description]:
 def _index(own: list[Distribution]) -> Iterator[str]:
     yield _MARK
     yield "# Operators\n"
-    yield "Every operator is a function of `od.nd` and of `od.sym`. A plugin has a page.\n"
+    yield "Every operator is a function of `od.nd` and of `od.sym`. One page per plugin.\n"
     yield "| page | operators |"
     yield "|---|---|"
     for distribution in own:

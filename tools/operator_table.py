@@ -1,8 +1,8 @@
-"""Write the README's table of distributions and the operators they provide.
+"""Write the README's table of distributions, each with a link to the page of its operators.
 
-The table stands between two markers in `README.md` and is read off the entry points that the
-distributions declare, so it cannot drift from what they install. `--check` changes nothing and
-fails where the table is not what would be written.
+The table stands between two markers in `README.md` and is read off the `pyproject.toml` of each
+distribution, so it cannot drift from what they install. `--check` changes nothing and fails where the
+table is not what would be written.
 """
 
 from __future__ import annotations
@@ -15,23 +15,18 @@ from tools.workspace import ROOT, Distribution, distributions
 
 BEGIN = "<!-- operators: written by `make format`, do not edit -->"
 END = "<!-- operators: end -->"
-_GROUP = "operad.operators"
 
 
 def table(found: list[Distribution], root: Path) -> str:
-    """One row a distribution: its name with a link to its folder, what it is, its operators."""
-    lines = ["| distribution | what it holds | operators |", "|---|---|---|"]
+    """One row per distribution: its name with a link to its folder, what it is, the page of its operators."""
+    lines = ["| distribution | what it holds | its operators |", "|---|---|---|"]
     for distribution in found:
         folder = distribution.folder.relative_to(root).as_posix()
         description = distribution.declared["project"]["description"].rstrip(".")
-        operators = " ".join(f"`{name}`" for name in sorted(distribution.entry_points(_GROUP), key=_order))
+        page = f"docs/operators/{distribution.name.removeprefix('operad-')}.md"
+        operators = f"[page]({page})" if (root / page).exists() else ""
         lines.append(f"| [`{distribution.name}`]({folder}) | {description} | {operators} |")
     return "\n".join(lines)
-
-
-def _order(name: str) -> tuple[bool, str]:
-    # Names that are typed come before those reached through Python's operators.
-    return (name.startswith("_"), name.lower())
 
 
 def with_table(readme: str, rows: str) -> str:
@@ -58,7 +53,7 @@ def main() -> int:
     written = readme.read_text()
     wanted = with_table(written, table(distributions(root), root))
     if arguments.check and written != wanted:
-        print("README.md: the table of operators is stale; run `make format`", file=sys.stderr)
+        print("README.md: the table of distributions is stale; run `make format`", file=sys.stderr)
         return 1
     if written != wanted:
         readme.write_text(wanted)

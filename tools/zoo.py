@@ -40,7 +40,7 @@ class Result(NamedTuple):
 def check(folder: str, number: int, examples: int) -> dict[str, Any]:
     """Check one inhabitant in this process."""
     from operad_sdk.check import Profile, check_operator  # noqa: PLC0415 - in the process that needs it
-    from operad_sdk.check.register import all_checks  # noqa: PLC0415
+    from operad_sdk.check.running.register import all_checks  # noqa: PLC0415
     from operator_sdk.tests.zoo.fault import Fault  # noqa: PLC0415
     from operator_sdk.tests.zoo.folders import inhabitants  # noqa: PLC0415
 
@@ -54,7 +54,7 @@ def check(folder: str, number: int, examples: int) -> dict[str, Any]:
 
 
 _CONTEXT: Final[Any] = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["operad_sdk.check.runner", "operator_sdk.tests.zoo.folders"])
+_CONTEXT.set_forkserver_preload(["operad_sdk.check.running.runner", "operator_sdk.tests.zoo.folders"])
 
 
 def _tell(sender: Connection, folder: str, number: int, examples: int) -> None:

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CONTRACTS = {
     "layers": "Core: each layer imports only what stands below it",
     "core-alone": "Core: knows neither the SDK nor a plugin",
+    "harness": "Harness: each room imports only what stands below it",
     "sdk-alone": "SDK: knows no plugin",
     "plugins-apart": "Plugins: none imports another",
     "plugins-public-face": "Plugins: use only the public face of the core",
@@ -31,6 +32,12 @@ VIOLATIONS = {
     ),
     "module-without-layer": ("core/src/operad/stray.py", "", "layers"),
     "core-imports-sdk": ("core/src/operad/engine/__init__.py", "import operad_sdk", "core-alone"),
+    "room-imports-upward": (
+        "operator_sdk/src/operad_sdk/check/trials/case.py",
+        "import operad_sdk.check.running.runner",
+        "harness",
+    ),
+    "module-without-room": ("operator_sdk/src/operad_sdk/check/stray.py", "", "harness"),
     "sdk-imports-plugin": ("operator_sdk/src/operad_sdk/__init__.py", "import operad_alpha", "sdk-alone"),
     "plugin-imports-plugin": ("plugins/beta/src/operad_beta/op.py", "import operad_alpha", "plugins-apart"),
     "contributed-imports-plugin": (

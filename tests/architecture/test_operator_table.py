@@ -14,9 +14,11 @@ README = f"# Title\n\n{BEGIN}\n\n{END}\n\nAfter.\n"
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout of one plugin that provides two operators."""
+    """A checkout of one plugin that provides two operators, which have a page."""
     folder = tmp_path / "plugins" / "elemwise"
     folder.mkdir(parents=True)
+    (tmp_path / "docs/operators").mkdir(parents=True)
+    (tmp_path / "docs/operators/elemwise.md").touch()
     (tmp_path / "README.md").write_text(README)
     (folder / "pyproject.toml").write_text(
         '[project]\nname = "operad-elemwise"\ndescription = "Unary and binary operators."\n'
@@ -31,11 +33,14 @@ def _run(checkout: Path, *words: str) -> int:
     return subprocess.run(command, check=False, cwd=ROOT, capture_output=True).returncode
 
 
-def test_the_table_is_read_off_the_entry_points(checkout: Path) -> None:
+def test_the_table_is_read_off_the_distributions(checkout: Path) -> None:
     assert _run(checkout) == 0
 
-    row = "| [`operad-elemwise`](plugins/elemwise) | Unary and binary operators | `tanh` `_plus_scalar` |"
-    assert row in (checkout / "README.md").read_text().splitlines()
+    name, page = "[`operad-elemwise`](plugins/elemwise)", "[page](docs/operators/elemwise.md)"
+    assert (
+        f"| {name} | Unary and binary operators | {page} |"
+        in (checkout / "README.md").read_text().splitlines()
+    )
 
 
 def test_check_fails_on_a_stale_table_and_changes_nothing(checkout: Path) -> None:

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from operad import registry
 from operad.cli import main
 from operad_sdk.check import check_operator
-from operad_sdk.check.outcome import Status
+from operad_sdk.check.reporting.outcome import Status
 from tools import scalar_forms
 
 SHAPE = (4, 5)

@@ -12,12 +12,12 @@ from operad.errors import OperadError
 from operad.graph import Entry, Variable
 from operad.symbol import Symbol
 from operad.symbol.compose import apply
-from operad_sdk.check.kinds import SMOOTH
-from operad_sdk.check.profile import Profile
-from operad_sdk.check.session import Session
-from operad_sdk.check.subject import subject_of
-from operad_sdk.check.trial import Trial
-from operad_sdk.check.violation import OperatorRaised
+from operad_sdk.check.cases.kinds import SMOOTH
+from operad_sdk.check.plan.profile import Profile
+from operad_sdk.check.running.session import Session
+from operad_sdk.check.trials.subject import subject_of
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised
 from tools import second_order
 from tools.workspace import ROOT, distributions
 

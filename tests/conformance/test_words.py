@@ -50,7 +50,7 @@ def test_every_listed_name_that_looks_imported_can_be() -> None:
 
 
 def test_options_of_functions_are_attributes_of_classes() -> None:
-    listed = rows("What a class, or an option of a function, may say")
+    listed = rows("Members of a class, options of a function")
     assert set(Options.__annotations__) <= set(listed)
     known = {*Options.__annotations__, *dir(operad_sdk.OperatorProperty), "forward", "backward"}
     assert set(listed) <= known
@@ -58,14 +58,14 @@ def test_options_of_functions_are_attributes_of_classes() -> None:
 
 @pytest.mark.parametrize(
     ("heading", "function", "beside"),
-    [("What a gradient may say", gradient, {"of", "function"}), ("What a parameter may say", param, set())],
+    [("Options of a gradient", gradient, {"of", "function"}), ("Options of a parameter", param, set())],
 )
 def test_keywords_are_those_of_the_signature(heading: str, function: object, beside: set[str]) -> None:
     assert set(rows(heading)) == set(inspect.signature(function).parameters) - beside  # type: ignore[arg-type]
 
 
 def test_words_of_functions_are_those_of_the_binder() -> None:
-    assert set(rows("What a function may take")) == set(WORDS)
+    assert set(rows("Arguments of a function")) == set(WORDS)
 
 
 def test_every_row_is_read() -> None:
@@ -83,4 +83,4 @@ def test_the_example_can_be_read_and_shows_the_word(heading: str, word: str, exa
     else:
         code = example + ("\ndef f(): pass" if example.startswith("@") else "")
         ast.parse(code)
-        assert word in example or heading == "What a parameter may say"  # some are given by position
+        assert word in example or heading == "Options of a parameter"  # some are given by position

@@ -15,11 +15,11 @@ import pytest
 import operad as od
 from operad import registry
 from operad.context import Context
-from operad_sdk.check.case import Case
-from operad_sdk.check.kinds import EDGES, ORDINARY, CaseKind
-from operad_sdk.check.profile import Profile
-from operad_sdk.check.session import Session
-from operad_sdk.check.subject import subject_of
+from operad_sdk.check.cases.kinds import EDGES, ORDINARY, CaseKind
+from operad_sdk.check.plan.profile import Profile
+from operad_sdk.check.running.session import Session
+from operad_sdk.check.trials.case import Case
+from operad_sdk.check.trials.subject import subject_of
 
 pytestmark = [pytest.mark.usefixtures("gpu"), pytest.mark.filterwarnings("ignore::RuntimeWarning")]
 

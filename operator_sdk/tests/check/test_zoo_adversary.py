@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from operad_sdk.check import Profile, check_operator
-from operad_sdk.check.register import all_checks
+from operad_sdk.check.running.register import all_checks
 from operator_sdk.tests.zoo.adversary import ZOO
 from operator_sdk.tests.zoo.fault import Fault, causes
 

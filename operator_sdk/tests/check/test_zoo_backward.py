@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from operad_sdk.check import Profile, check_operator
-from operad_sdk.check.register import all_checks
+from operad_sdk.check.running.register import all_checks
 from operator_sdk.tests.zoo import backward, gradients, kinks, second_order
 from operator_sdk.tests.zoo.fault import Fault, causes
 from operator_sdk.tests.zoo.plain_gradient_check import plain_gradient_check

@@ -8,7 +8,7 @@ import pytest
 
 from operad_sdk.check import OperatorReport, Profile, check_operator
 from operad_sdk.check.catalogue import CATALOGUE
-from operad_sdk.check.register import all_checks
+from operad_sdk.check.running.register import all_checks
 from operator_sdk.tests.zoo import dtype, evidence, kernel_arrays, mappers, memory, runtime
 from operator_sdk.tests.zoo.fault import Fault, causes
 from operator_sdk.tests.zoo.table import each_fault, of_groups

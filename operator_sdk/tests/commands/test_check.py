@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from operad import registry
-from operad_sdk.check.profile import PROFILES
+from operad_sdk.check.plan.profile import PROFILES
 from operad_sdk.commands.check.command import check, check_one
 from operad_sdk.commands.check.workers import checked
 
@@ -132,7 +132,7 @@ def test_a_check_that_breaks_is_reported_with_its_traceback(monkeypatch):
     def fails(*args, **kwargs):
         raise ZeroDivisionError("a fault of the harness")
 
-    monkeypatch.setattr("operad_sdk.check.runner.check_operator", fails)
+    monkeypatch.setattr("operad_sdk.check.running.runner.check_operator", fails)
     found = check_one("acme_right", None, lambda told: None)
     assert found.startswith("Traceback")
     assert "ZeroDivisionError: a fault of the harness" in found

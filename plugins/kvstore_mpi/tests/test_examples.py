@@ -1,10 +1,5 @@
 from __future__ import annotations
 
-import doctest
-from pathlib import Path
+from operad_sdk.testing import example_suite
 
-
-def test_examples_of_the_readme_hold() -> None:
-    page = str(Path(__file__).parents[1] / "README.md")
-    done = doctest.testfile(page, module_relative=False, optionflags=doctest.ELLIPSIS)
-    assert (done.attempted > 0, done.failed) == (True, 0)
+test_examples = example_suite("operad_kvstore_mpi")

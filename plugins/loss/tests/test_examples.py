@@ -1,20 +1,5 @@
 from __future__ import annotations
 
-import doctest
-from importlib import import_module
-from pathlib import Path
+from operad_sdk.testing import example_suite
 
-import pytest
-
-MODULES = ["make_loss", "regression", "softmax_cross_entropy", "softmax_output", "svm_output"]
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_examples_of_docstrings_hold(module: str) -> None:
-    done = doctest.testmod(import_module(f"operad_loss.{module}"), optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert (done.attempted > 0, done.failed) == (True, 0)
-
-
-def test_examples_of_the_readme_hold() -> None:
-    done = doctest.testfile(str(Path(__file__).parents[1] / "README.md"), module_relative=False)
-    assert (done.attempted > 0, done.failed) == (True, 0)
+test_examples = example_suite("operad_loss")

@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import doctest
-from pathlib import Path
+from operad_sdk.testing import example_suite
 
-
-def test_examples_of_the_readme_hold() -> None:
-    done = doctest.testfile(str(Path(__file__).parents[1] / "README.md"), module_relative=False)
-    assert (done.attempted > 0, done.failed) == (True, 0)
+test_examples = example_suite("operad_numpy")

@@ -8,27 +8,28 @@ a process of its own. Needs `pip install operad-sdk[check]`.
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
-from operad_sdk.check.case import Case as Case
-from operad_sdk.check.outcome import Failure as Failure
-from operad_sdk.check.outcome import OperatorReport as OperatorReport
-from operad_sdk.check.outcome import Outcome as Outcome
-from operad_sdk.check.outcome import Report as Report
-from operad_sdk.check.outcome import Status as Status
-from operad_sdk.check.plain_function import check_function as check_function
-from operad_sdk.check.profile import Profile as Profile
-from operad_sdk.check.repro import verify as verify
-from operad_sdk.check.runner import case_plan as case_plan
-from operad_sdk.check.runner import check_operator as check_operator
-from operad_sdk.check.violation import Violation as Violation
+from operad_sdk.check import checks as checks
+from operad_sdk.check.plan.profile import Profile as Profile
+from operad_sdk.check.reporting.outcome import Failure as Failure
+from operad_sdk.check.reporting.outcome import OperatorReport as OperatorReport
+from operad_sdk.check.reporting.outcome import Outcome as Outcome
+from operad_sdk.check.reporting.outcome import Report as Report
+from operad_sdk.check.reporting.outcome import Status as Status
+from operad_sdk.check.running.plain_function import check_function as check_function
+from operad_sdk.check.running.repro import verify as verify
+from operad_sdk.check.running.runner import case_plan as case_plan
+from operad_sdk.check.running.runner import check_operator as check_operator
+from operad_sdk.check.trials.case import Case as Case
+from operad_sdk.check.trials.violation import Violation as Violation
 
 if TYPE_CHECKING:
-    from operad_sdk.check.suite import contract_suite as contract_suite
+    from operad_sdk.check.running.suite import contract_suite as contract_suite
 
 
 def __getattr__(name: str) -> _Any:
     # Only tests need pytest: a program that reproduces a failure does without.
     if name != "contract_suite":
         raise AttributeError(f"module 'operad_sdk.check' has no attribute {name!r}")
-    from operad_sdk.check.suite import contract_suite  # noqa: PLC0415
+    from operad_sdk.check.running.suite import contract_suite  # noqa: PLC0415
 
     return contract_suite

@@ -134,7 +134,9 @@ class FunctionRunner:
 
     def _is_given(self, position: int, req: Sequence[OpReq]) -> bool:
         """Whether the function gets what is there for a target, be it None."""
-        return req[position] in _OVERWRITES or (req[position] is OpReq.NULL and position in self._layout.optional)
+        return req[position] in _OVERWRITES or (
+            req[position] is OpReq.NULL and position in self._layout.optional
+        )
 
     def _picked(self, values: Values) -> tuple[Any, ...]:
         """Arguments of the function out of all values, in its order and without groups."""

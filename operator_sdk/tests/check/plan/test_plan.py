@@ -4,10 +4,10 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, Real, operator, param, unary
 from operad_sdk.check import case_plan
-from operad_sdk.check.kinds import EDGES, EXTREME, LARGE, ORDINARY, SPECIAL
-from operad_sdk.check.profile import Profile
-from operad_sdk.check.session import Session
-from operad_sdk.check.subject import subject_of
+from operad_sdk.check.cases.kinds import EDGES, EXTREME, LARGE, ORDINARY, SPECIAL
+from operad_sdk.check.plan.profile import Profile
+from operad_sdk.check.running.session import Session
+from operad_sdk.check.trials.subject import subject_of
 
 FEW = Profile("few", examples=5, seconds=1.0)
 

@@ -124,6 +124,18 @@ class Custom(RegisteredOperator):
 
     All other parameters go to the registered class, as text.
 
+    Example:
+        >>> import operad as od
+        >>> class Triple(od.operator.CustomOp):
+        ...     def forward(self, is_train, req, in_data, out_data, aux):
+        ...         self.assign(out_data[0], req[0], in_data[0] * 3)
+        >>> @od.operator.register("triple")
+        ... class TripleProp(od.operator.CustomOpProp):
+        ...     def create_operator(self, ctx, in_shapes, in_dtypes):
+        ...         return Triple()
+        >>> od.nd.Custom(od.nd.array([1, 2]), op_type="triple").asnumpy()
+        array([3., 6.], dtype=float32)
+
     Source: CustomParam, src/operator/custom/custom.cc.
     """
 

@@ -1,1 +1,36 @@
-"""The checks themselves, one module per group, or per part of one."""
+"""The checks themselves, one module per group, or per part of one; importing the room registers them all."""
+
+from operad_sdk.check.checks import aliases as aliases
+from operad_sdk.check.checks import backward as backward
+from operad_sdk.check.checks import callers as callers
+from operad_sdk.check.checks import declarations as declarations
+from operad_sdk.check.checks import derivative as derivative
+from operad_sdk.check.checks import device as device
+from operad_sdk.check.checks import dtype as dtype
+from operad_sdk.check.checks import engines as engines
+from operad_sdk.check.checks import evidence as evidence
+from operad_sdk.check.checks import exceptions as exceptions
+from operad_sdk.check.checks import finite as finite
+from operad_sdk.check.checks import forward as forward
+from operad_sdk.check.checks import growth as growth
+from operad_sdk.check.checks import guarded as guarded
+from operad_sdk.check.checks import hash_seed as hash_seed
+from operad_sdk.check.checks import inplace as inplace
+from operad_sdk.check.checks import integers as integers
+from operad_sdk.check.checks import kinks as kinks
+from operad_sdk.check.checks import layout as layout
+from operad_sdk.check.checks import mapper as mapper
+from operad_sdk.check.checks import memory as memory
+from operad_sdk.check.checks import nonfinite as nonfinite
+from operad_sdk.check.checks import obligations as obligations
+from operad_sdk.check.checks import parameters as parameters
+from operad_sdk.check.checks import partial as partial
+from operad_sdk.check.checks import precision as precision
+from operad_sdk.check.checks import random as random
+from operad_sdk.check.checks import relations as relations
+from operad_sdk.check.checks import requests as requests
+from operad_sdk.check.checks import second_derivative as second_derivative
+from operad_sdk.check.checks import sharing as sharing
+from operad_sdk.check.checks import static as static
+from operad_sdk.check.checks import surroundings as surroundings
+from operad_sdk.check.checks import values as values

@@ -8,14 +8,14 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import BackwardEntry, OpReq
-from operad_sdk.check.bitwise import expect_same
-from operad_sdk.check.closeness import at, coarsest, expect_close, magnitude, scale_of, tolerance
-from operad_sdk.check.flat import is_flat
-from operad_sdk.check.kinds import LARGE, ORDINARY, WIDE
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.returned import expect_fitting
-from operad_sdk.check.trial import Array, Trial
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.cases.kinds import LARGE, ORDINARY, WIDE
+from operad_sdk.check.comparison.bitwise import expect_same
+from operad_sdk.check.comparison.closeness import at, coarsest, expect_close, magnitude, scale_of, tolerance
+from operad_sdk.check.comparison.flat import is_flat
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.returned import expect_fitting
+from operad_sdk.check.trials.trial import Array, Trial
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _FACTORS: Final = (2.0**-20, 2.0**12)
 """Of the head gradient; clipping or a threshold shows at one of them."""

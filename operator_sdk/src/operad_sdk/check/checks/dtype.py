@@ -7,11 +7,11 @@ from typing import Any, Final
 import numpy as np
 
 from operad.errors import DTypeError, OperadError
-from operad_sdk.check.kinds import ORDINARY
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.retype import retyped
-from operad_sdk.check.trial import Trial
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.cases.kinds import ORDINARY
+from operad_sdk.check.cases.retype import retyped
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 ELEMENT_TYPES: Final = (
     *("float16", "float32", "float64", "bool", "uint8", "int8", "int32", "int64"),

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from operad.operator import is_known
-from operad_sdk.check.bitwise import expect_same
-from operad_sdk.check.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.returned import expect_fitting
-from operad_sdk.check.trial import POISON, Array, Trial
-from operad_sdk.check.violation import Violation
+from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY
+from operad_sdk.check.comparison.bitwise import expect_same
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.returned import expect_fitting
+from operad_sdk.check.trials.trial import POISON, Array, Trial
+from operad_sdk.check.trials.violation import Violation
 
 
 @check("F201", ORDINARY, LARGE, BULK, EXTREME, reports_raising=True)

@@ -11,12 +11,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from operad.operator import as_cost
-from operad_sdk.check.case import Case
-from operad_sdk.check.kinds import LARGE
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.shrink_arrays import is_accepted
-from operad_sdk.check.trial import Trial
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.cases.kinds import LARGE
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.running.shrink_arrays import is_accepted
+from operad_sdk.check.trials.case import Case
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _LONG: Final = (64, 300)
 """Lengths of the axes that are made 2 and 4 times as long."""

@@ -15,15 +15,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.cause import is_library
+from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.checks.sharing import both_passes
-from operad_sdk.check.kinds import ORDINARY
-from operad_sdk.check.profile import Profile
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.session import Session
-from operad_sdk.check.subject import Subject, subject_of
-from operad_sdk.check.trial import Trial
-from operad_sdk.check.violation import Unavailable, Violation
+from operad_sdk.check.plan.profile import Profile
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.running.session import Session
+from operad_sdk.check.trials.cause import is_library
+from operad_sdk.check.trials.subject import Subject, subject_of
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import Unavailable, Violation
 
 _SEEDS: Final = ("1", "2")
 _CASES: Final = 8

@@ -19,20 +19,20 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from operad_sdk.check.closeness import at
-from operad_sdk.check.kinds import SMOOTH
-from operad_sdk.check.one_sided import FAR, may_bend, one_sided_slopes
-from operad_sdk.check.point import (
+from operad_sdk.check.cases.kinds import SMOOTH
+from operad_sdk.check.comparison.closeness import at
+from operad_sdk.check.comparison.one_sided import FAR, may_bend, one_sided_slopes
+from operad_sdk.check.comparison.point import (
     Point,
     compared_arguments,
     random_direction,
     real_arguments,
     unit_direction,
 )
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.sample_points import tied_points
-from operad_sdk.check.trial import Array, Trial
-from operad_sdk.check.violation import Violation
+from operad_sdk.check.comparison.sample_points import tied_points
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.trial import Array, Trial
+from operad_sdk.check.trials.violation import Violation
 
 _RELATIVE: Final = 1e-3
 """How far outside a gradient may be, as a part of the slopes and of their distance."""

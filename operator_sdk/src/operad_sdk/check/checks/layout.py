@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk.check.closeness import coarsest, expect_close, scale_of, tolerance
-from operad_sdk.check.kinds import LARGE, ORDINARY
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.trial import Array, Trial
+from operad_sdk.check.cases.kinds import LARGE, ORDINARY
+from operad_sdk.check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.trial import Array, Trial
 
 View = Callable[[Array], Array]
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from operad.operator import BackwardEntry, OpReq
-from operad_sdk.check.bitwise import expect_same, first_difference
-from operad_sdk.check.kinds import LARGE, ORDINARY
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.trial import POISON, Array, Keep, Trial, poisoned
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.cases.kinds import LARGE, ORDINARY
+from operad_sdk.check.comparison.bitwise import expect_same, first_difference
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.trial import POISON, Array, Keep, Trial, poisoned
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 FILLS = ("garbage", "other garbage", "zeros")
 """What recycled memory may hold."""

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from operad_sdk.check.cases.kinds import ORDINARY
+from operad_sdk.check.cases.retype import is_random
+from operad_sdk.check.cases.strategies import domain_of
 from operad_sdk.check.checks.values import beside_each_other
-from operad_sdk.check.closeness import at, expect_close
-from operad_sdk.check.flat import is_flat
-from operad_sdk.check.kinds import ORDINARY
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.retype import is_random
-from operad_sdk.check.strategies import domain_of
-from operad_sdk.check.trial import Array, Trial
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.comparison.closeness import at, expect_close
+from operad_sdk.check.comparison.flat import is_flat
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.trial import Array, Trial
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _STEP = 2.0**-6
 
@@ -109,9 +109,9 @@ def nonfinite_heads(trial: Trial) -> Evidence:
         if head.dtype.kind != "f" or not head.size:
             continue
         place = tuple(int(rng.integers(size)) for size in head.shape)
-        usual, moved, spoilt = [trial.backward(_with_head(trial, k, place, v)) for v in (1.0, 3.0, np.nan)]
+        usual, moved, poisoned = [trial.backward(_with_head(trial, k, place, v)) for v in (1.0, 3.0, np.nan)]
         follows = _differ(usual, moved)
-        if follows and not any(array is not None and np.isnan(array).any() for array in spoilt):
+        if follows and not any(array is not None and np.isnan(array).any() for array in poisoned):
             name = at(f"head gradient of {trial.outputs[k]}", place)
             raise Violation(
                 f"{name} = NaN shows nowhere, and the gradient of {trial.arguments[follows[0]]} follows it"

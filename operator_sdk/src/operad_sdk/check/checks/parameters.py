@@ -7,10 +7,10 @@ from typing import Any
 
 from operad.errors import OperadError, ParamError
 from operad.operator import OperatorProperty, Param
-from operad_sdk.check.params import candidates
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.subject import Subject
-from operad_sdk.check.violation import Violation
+from operad_sdk.check.cases.params import candidates
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.subject import Subject
+from operad_sdk.check.trials.violation import Violation
 
 
 @check("S103")

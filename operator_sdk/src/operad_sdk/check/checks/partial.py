@@ -16,11 +16,11 @@ import numpy as np
 
 from operad.errors import OperadError, ShapeError
 from operad.operator import PartialShape
-from operad_sdk.check.kinds import ORDINARY
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.shapes import in_place_of
-from operad_sdk.check.trial import Trial, raising
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.cases.kinds import ORDINARY
+from operad_sdk.check.cases.shapes import in_place_of
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.trial import Trial, raising
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 Shapes = list[PartialShape]
 _PARTS = 6

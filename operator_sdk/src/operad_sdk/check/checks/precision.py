@@ -9,21 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import FORWARD, Kernel, KernelCall, Operator, choose_among
-from operad_sdk.check.closeness import ROUNDINGS, at, coarsest
-from operad_sdk.check.kernel_arrays import (
-    WholeOperator,
-    asks,
-    expect_filled,
-    expect_in_place,
-    expect_read,
-    expect_untouched,
-    whole_choice,
-)
-from operad_sdk.check.kernels import call_of, usable
-from operad_sdk.check.kinds import BULK, EXTREME, LARGE, ORDINARY, SPECIAL
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.retype import is_random, perturbed, retyped
-from operad_sdk.check.rounding import (
+from operad_sdk.check.cases.kinds import BULK, EXTREME, LARGE, ORDINARY, SPECIAL
+from operad_sdk.check.cases.retype import is_random, perturbed, retyped
+from operad_sdk.check.comparison.closeness import ROUNDINGS, at, coarsest
+from operad_sdk.check.comparison.rounding import (
     SPREADS,
     WIDE_TYPE,
     Values,
@@ -33,8 +22,19 @@ from operad_sdk.check.rounding import (
     overflows,
     without_overflow,
 )
-from operad_sdk.check.trial import Trial, raising
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.kernel_arrays import (
+    WholeOperator,
+    asks,
+    expect_filled,
+    expect_in_place,
+    expect_read,
+    expect_untouched,
+    whole_choice,
+)
+from operad_sdk.check.trials.kernels import call_of, usable
+from operad_sdk.check.trials.trial import Trial, raising
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _COARSE: Final = (np.dtype(np.float16), np.dtype(np.float32))
 _SLIGHTLY: Final = 2.0**-36

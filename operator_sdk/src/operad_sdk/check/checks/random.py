@@ -10,13 +10,13 @@ import numpy as np
 
 from operad.operator import OperatorProperty
 from operad.resource import ResourceRequest
-from operad_sdk.check.kinds import ORDINARY
-from operad_sdk.check.reference import call_declared
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.strategies import BESIDE, case_of, completed_types
-from operad_sdk.check.subject import Subject
-from operad_sdk.check.trial import Trial, raising
-from operad_sdk.check.violation import Violation
+from operad_sdk.check.cases.kinds import ORDINARY
+from operad_sdk.check.cases.strategies import BESIDE, case_of, completed_types
+from operad_sdk.check.comparison.reference import call_declared
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.subject import Subject
+from operad_sdk.check.trials.trial import Trial, raising
+from operad_sdk.check.trials.violation import Violation
 from operad_sdk.contract import Distribution
 
 _DRAWS: Final = 20_000

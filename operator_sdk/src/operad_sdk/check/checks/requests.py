@@ -9,13 +9,13 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import OpReq
-from operad_sdk.check.bitwise import expect_same
+from operad_sdk.check.cases.kinds import LARGE, ORDINARY, WIDE
 from operad_sdk.check.checks.values import beside_each_other
-from operad_sdk.check.closeness import expect_close, scale_of, tolerance
-from operad_sdk.check.kinds import LARGE, ORDINARY, WIDE
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.trial import Array, Call, Trial, poisoned
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.comparison.bitwise import expect_same
+from operad_sdk.check.comparison.closeness import expect_close, scale_of, tolerance
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.trial import Array, Call, Trial, poisoned
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _MOST: Final = 12
 """Mixtures that are tried in one case."""

@@ -11,13 +11,13 @@ import numpy as np
 from operad.context import cpu
 from operad.errors import OperadError
 from operad.operator import OperatorProperty, OpReq
+from operad_sdk.check.cases.kinds import SMOOTH
 from operad_sdk.check.checks.derivative import expect_derivative
-from operad_sdk.check.kinds import SMOOTH
-from operad_sdk.check.numeric_derivative import Outputs, numeric_derivatives
-from operad_sdk.check.point import random_direction, real_arguments
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.sample_points import sample_points
-from operad_sdk.check.trial import Array, Trial, raising
+from operad_sdk.check.comparison.numeric_derivative import Outputs, numeric_derivatives
+from operad_sdk.check.comparison.point import random_direction, real_arguments
+from operad_sdk.check.comparison.sample_points import sample_points
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.trial import Array, Trial, raising
 
 _HEADS: Final = 1000
 """Salts of the directions of head gradients begin here."""

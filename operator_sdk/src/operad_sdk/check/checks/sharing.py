@@ -10,13 +10,13 @@ import numpy as np
 
 from operad.context import cpu
 from operad.operator import Operator, OperatorProperty
-from operad_sdk.check.bitwise import expect_same
-from operad_sdk.check.fresh_copy import fresh_copy
-from operad_sdk.check.interrupt import interrupted
-from operad_sdk.check.kinds import ORDINARY
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.trial import Trial, raising
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.cases.kinds import ORDINARY
+from operad_sdk.check.comparison.bitwise import expect_same
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.fresh_copy import fresh_copy
+from operad_sdk.check.trials.interrupt import interrupted
+from operad_sdk.check.trials.trial import Trial, raising
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _MOST = 16
 """Pairs of cases that are tried."""

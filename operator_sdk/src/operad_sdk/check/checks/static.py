@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from operad import registry
 from operad.errors import OperadError
+from operad_sdk.check.cases.params import candidates
 from operad_sdk.check.catalogue import CATALOGUE
 from operad_sdk.check.checks.relations import RELATIONS
-from operad_sdk.check.params import candidates
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.subject import Subject
-from operad_sdk.check.violation import Violation
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.subject import Subject
+from operad_sdk.check.trials.violation import Violation
 from operad_sdk.contract import Contract
 from operad_sdk.shapes import parse
 

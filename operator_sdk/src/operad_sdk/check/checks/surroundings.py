@@ -19,11 +19,11 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from operad_sdk.check.kinds import ORDINARY
-from operad_sdk.check.mutant import Wrapped
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.trial import Trial
-from operad_sdk.check.violation import OperatorRaised, Violation
+from operad_sdk.check.cases.kinds import ORDINARY
+from operad_sdk.check.mutations.mutant import Wrapped
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _FEW: Final = 4
 """Cases in which arrays are followed to their end."""

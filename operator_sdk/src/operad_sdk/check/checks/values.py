@@ -7,14 +7,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.closeness import coarsest, expect_close, scale_of, tolerance
-from operad_sdk.check.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY, SPECIAL
-from operad_sdk.check.reference import call_reference
-from operad_sdk.check.register import Evidence, check
-from operad_sdk.check.retype import is_random, retyped
-from operad_sdk.check.rounding import WIDE_TYPE, expect_near, is_at_the_ends
-from operad_sdk.check.trial import Array, Trial
-from operad_sdk.check.violation import Violation
+from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY, SPECIAL
+from operad_sdk.check.cases.retype import is_random, retyped
+from operad_sdk.check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
+from operad_sdk.check.comparison.reference import call_reference
+from operad_sdk.check.comparison.rounding import WIDE_TYPE, expect_near, is_at_the_ends
+from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.trial import Array, Trial
+from operad_sdk.check.trials.violation import Violation
 
 _ROUNDING: Final = 2.0**-50
 _FAR: Final = 64.0

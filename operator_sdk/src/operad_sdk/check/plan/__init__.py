@@ -1,5 +1,3 @@
 """Which cases an operator is checked on, and why: one plan, made from what the operator declares."""
 
-from operad_sdk.check.plan.goal import GivenSize as GivenSize
-from operad_sdk.check.plan.goal import Goal as Goal
 from operad_sdk.check.plan.plan import CasePlan as CasePlan

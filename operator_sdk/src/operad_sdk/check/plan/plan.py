@@ -16,15 +16,25 @@ from typing import Any, Final, final
 
 from operad.context import cpu
 from operad.operator import Kernel, KernelCall
-from operad_sdk.check.kernels import can_compute, is_possible
-from operad_sdk.check.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY, SMOOTH, SPECIAL, WIDE, CaseKind
-from operad_sdk.check.params import planned_values
-from operad_sdk.check.plan.goal import GivenSize, Goal
+from operad_sdk.check.cases.goal import GivenSize, Goal
+from operad_sdk.check.cases.kinds import (
+    BULK,
+    EDGES,
+    EXTREME,
+    LARGE,
+    ORDINARY,
+    SMOOTH,
+    SPECIAL,
+    WIDE,
+    CaseKind,
+)
+from operad_sdk.check.cases.params import planned_values
+from operad_sdk.check.cases.values import Values
+from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.plan.rows import rows
-from operad_sdk.check.plan.values import Values
-from operad_sdk.check.profile import Profile
-from operad_sdk.check.subject import Subject
-from operad_sdk.check.trial import raising
+from operad_sdk.check.trials.kernels import can_compute, is_possible
+from operad_sdk.check.trials.subject import Subject
+from operad_sdk.check.trials.trial import raising
 
 _FLOATS: Final = ("float32", "float64", "float16")
 

@@ -28,7 +28,7 @@ from operad_sdk.commands.check.workers import Found, Told, checked
 from operad_sdk.commands.extras import extra
 
 if TYPE_CHECKING:
-    from operad_sdk.check.profile import Profile
+    from operad_sdk.check.plan.profile import Profile
 
 _PROGRAM_LIMIT_S: Final = 60.0
 """Seconds that a program of a report may take."""
@@ -107,8 +107,8 @@ def check(
     if html is not None and not html.absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {html.parent}", param_hint="--html")
     with extra("check"):
-        from operad_sdk.check.profile import profile_of  # noqa: PLC0415 - likewise
-        from operad_sdk.check.register import all_checks  # noqa: PLC0415 - an extra
+        from operad_sdk.check.plan.profile import profile_of  # noqa: PLC0415 - likewise
+        from operad_sdk.check.running.register import all_checks  # noqa: PLC0415 - an extra
 
         all_checks()  # what is missing or broken shows once, here, and not for every operator
     wanted = names or _operators(plugin)
@@ -123,7 +123,7 @@ def check(
     with suppress(KeyboardInterrupt):  # what was found is shown, with programs that were not tried
         run = _with_tried_programs(run, jobs)
     if html is not None:
-        from operad_sdk.check.html import page  # noqa: PLC0415 - an extra
+        from operad_sdk.check.reporting.html import page  # noqa: PLC0415 - an extra
 
         write_atomically(
             html.absolute(),
@@ -145,8 +145,8 @@ def _circumstances(run: CheckRun) -> list[tuple[str, str]]:
 
 def check_one(name: str, profile: str | None, told: Told, source: Source | None = None) -> Any:
     """The report on one operator as plain data, or why it cannot be checked."""
-    from operad_sdk.check.register import all_checks  # noqa: PLC0415 - an extra
-    from operad_sdk.check.runner import check_operator  # noqa: PLC0415 - likewise
+    from operad_sdk.check.running.register import all_checks  # noqa: PLC0415 - an extra
+    from operad_sdk.check.running.runner import check_operator  # noqa: PLC0415 - likewise
 
     def tell(outcome: Any) -> None:
         told(msgspec.to_builtins(outcome.to_json()))
@@ -159,8 +159,8 @@ def check_one(name: str, profile: str | None, told: Told, source: Source | None 
 
 def write_one(name: str, profile: str | None, told: Told) -> Any:
     """Write an example into a docstring; return where it was written, or the reason why it was not."""
-    from operad_sdk.check.example import write_example  # noqa: PLC0415 - an extra
-    from operad_sdk.check.subject import subject_of  # noqa: PLC0415 - likewise
+    from operad_sdk.check.running.example import write_example  # noqa: PLC0415 - an extra
+    from operad_sdk.check.trials.subject import subject_of  # noqa: PLC0415 - likewise
 
     try:
         return {"written": write_example(subject_of(name))}
@@ -170,7 +170,7 @@ def write_one(name: str, profile: str | None, told: Told) -> Any:
 
 def plan_one(name: str, profile: str | None, told: Told, source: Source | None = None) -> Any:
     """The case plan of one operator as plain data, or why it has none."""
-    from operad_sdk.check.runner import case_plan  # noqa: PLC0415 - an extra
+    from operad_sdk.check.running.runner import case_plan  # noqa: PLC0415 - an extra
 
     return _plain(lambda: case_plan(source.subject(name) if source else name, profile=profile))
 
@@ -251,7 +251,7 @@ def _run(names: Sequence[str], found: Mapping[str, Found], profile: Profile, exp
 
 def _cut_short(found: Found, profile: Profile) -> dict[str, Any]:
     """The report on an operator whose process ended, with that as its last outcome."""
-    from operad_sdk.check.outcome import ENDED, OperatorReport, Outcome, Status  # noqa: PLC0415 - an extra
+    from operad_sdk.check.reporting.outcome import ENDED, OperatorReport, Outcome, Status  # noqa: PLC0415 - an extra
 
     record = registry.find(found.name)
     distribution, version = (record.distribution, record.version) if record else ("", "")

@@ -14,7 +14,7 @@ from operad import registry
 from operad.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from operad_sdk.check.subject import Subject
+    from operad_sdk.check.trials.subject import Subject
 
 OF_PUBLISHED: Final = ("M402", "S107", "S108")
 """Checks of what only others need: documentation, and no memory that is kept for nothing."""
@@ -56,7 +56,7 @@ class Source:
             OperatorNotFoundError: It registers none of that name.
             ArgumentError: It takes other parameters.
         """
-        from operad_sdk.check.subject import Subject, subject_of  # noqa: PLC0415 - an extra
+        from operad_sdk.check.trials.subject import Subject, subject_of  # noqa: PLC0415 - an extra
 
         sys.path.insert(0, self.folder)
         import_module(self.module)

@@ -43,7 +43,7 @@ _MOST_PRINTED: Final = 4000
 _HAS_FORK_SERVER: Final = "forkserver" in multiprocessing.get_all_start_methods()
 _CONTEXT: Final[Any] = multiprocessing.get_context("forkserver" if _HAS_FORK_SERVER else "spawn")
 if _HAS_FORK_SERVER:
-    _CONTEXT.set_forkserver_preload(["operad_sdk.check.runner", "msgspec"])
+    _CONTEXT.set_forkserver_preload(["operad_sdk.check.running.runner", "msgspec"])
 
 
 @final

@@ -1,0 +1,142 @@
+"""Shapes that an operator with given parameters accepts.
+
+From a spec line, shapes follow from sizes for its free names. Where there is none, they are searched
+for: the first argument gets a shape, the operator's own inference says what it can of the others,
+and what it leaves open is tried, until inference accepts all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+from hypothesis import strategies as st
+
+from operad.errors import OperadError
+from operad.operator import OperatorProperty, PartialShape, Shape, is_known
+from operad_sdk.check.cases.goal import GivenSize
+from operad_sdk.check.cases.kinds import CaseKind
+from operad_sdk.check.trials.subject import Subject
+
+_TRIES = 6
+
+
+@final
+class _Sizes:
+    """Draws sizes of one attempt, of which one may be given."""
+
+    def __init__(self, draw: st.DrawFn, kind: CaseKind, given: GivenSize | None) -> None:
+        self._draw = draw
+        self._sizes, self._ranks = st.sampled_from(kind.sizes), st.sampled_from(kind.ranks)
+        self._given = given
+        self._count = 0
+
+    def size(self) -> int:
+        """The next size."""
+        return self._next(self._sizes)
+
+    def of(self, offered: Sequence[int]) -> int:
+        """The next size, of those that an author offers."""
+        return self._next(st.sampled_from(list(offered)))
+
+    def shape(self) -> Shape:
+        """Sizes for any number of axes."""
+        return tuple(self.size() for _ in range(self._draw(self._ranks)))
+
+    def _next(self, sizes: st.SearchStrategy[int]) -> int:
+        self._count += 1
+        if self._given is not None and self._given.place == self._count - 1:
+            return self._given.length
+        if self._given is not None and self._given.others is not None:
+            return self._given.others
+        return self._draw(sizes)
+
+    def choose(self, name: str, is_sequence: bool) -> Any:
+        """What a name of a spec line stands for."""
+        return self.shape() if is_sequence else self.size()
+
+
+def argument_shapes(
+    draw: st.DrawFn, subject: Subject, prop: OperatorProperty, kind: CaseKind, given: GivenSize | None = None
+) -> list[Shape] | None:
+    """Shapes of the arguments; None where none were found.
+
+    Args:
+        given: A size that is not drawn, where sizes can be chosen.
+    """
+    declared = subject.contract.shapes
+    if declared is not None:
+        chosen = declared(prop, _Sizes(draw, kind, given).of)
+        return _accepted(prop, [tuple(s) for s in chosen])
+    if getattr(prop, "is_elementwise", False):
+        return [_Sizes(draw, kind, given).shape()] * len(prop.list_arguments())
+    has_spec = getattr(prop, "spec", None) is not None
+    for attempt in range(_TRIES):
+        # a property may want more than its spec line says, so that most examples of the line are refused
+        is_from_spec = has_spec and attempt % 2 == 0
+        sizes = _Sizes(draw, kind, given)
+        found = _from_spec(prop, sizes.choose) if is_from_spec else _searched(draw, prop, sizes)
+        if found is not None:
+            return found
+    return None
+
+
+def _from_spec(prop: OperatorProperty, choose: Callable[[str, bool], Any]) -> list[Shape] | None:
+    try:
+        shapes: list[Shape] = prop._bound.example(choose)  # type: ignore[attr-defined]  # the toolkit's own
+    except OperadError:  # these sizes and parameters do not go together
+        return None
+    return _accepted(prop, shapes)
+
+
+def _searched(draw: st.DrawFn, prop: OperatorProperty, sizes: _Sizes) -> list[Shape] | None:
+    """One attempt: fill the arguments one after another, and infer after each."""
+    count = len(prop.list_arguments())
+    shapes: list[PartialShape] = [None] * count
+    doubted = draw(st.integers(0, count))  # a place at which a guess may hide what else is accepted
+    for place in range(count):
+        if not all(map(is_known, shapes)):
+            inferred = _inferred(prop, shapes) or shapes  # what raises for a part may accept the whole
+            shapes = [given if is_known(given) else new for given, new in zip(shapes, inferred, strict=True)]
+        if place and place == doubted and is_known(shapes[place]):
+            shapes[place] = draw(st.sampled_from(in_place_of(shapes[place] or ())))
+        if is_known(shapes[place]):
+            continue
+        known = shapes[place]
+        if known is not None:
+            shapes[place] = tuple(sizes.size() if s is None else s for s in known)
+        else:
+            shapes[place] = draw(st.sampled_from(_relatives(shapes[:place]))) if place else None
+            shapes[place] = shapes[place] if shapes[place] is not None else sizes.shape()
+    return _accepted(prop, [tuple(size or 0 for size in s or ()) for s in shapes])  # all known by now
+
+
+def _relatives(before: Sequence[PartialShape]) -> list[PartialShape]:
+    """Shapes that often go with those before: the same, its ends, one with ones, or another (None)."""
+    first = next((s for s in before if s), ())
+    found: list[PartialShape] = [first, None]
+    if first:
+        found += [first[:1], first[1:], first[:-1], first[-1:], first[::-1]]
+        found += [tuple(1 for _ in first), (1, *first[1:]), (*first[:-1], 1)]
+    return list(dict.fromkeys(found))
+
+
+def in_place_of(guess: tuple[int | None, ...]) -> list[PartialShape]:
+    """Shapes that an operator may accept as well where it infers `guess`."""
+    found: list[PartialShape] = [guess, (*guess[:-1], 1), (1, *guess[1:]), (1,), guess[:1], guess[1:]]
+    return list(dict.fromkeys(found))
+
+
+def _inferred(prop: OperatorProperty, shapes: Sequence[PartialShape]) -> list[PartialShape] | None:
+    try:
+        return list(prop.infer_shape(list(shapes))[0])
+    except Exception:  # noqa: BLE001 - whatever refuses these shapes; F206 looks at how
+        return None
+
+
+def _accepted(prop: OperatorProperty, shapes: Sequence[Shape]) -> list[Shape] | None:
+    try:
+        prop.infer_shape(list(shapes))
+    except Exception:  # noqa: BLE001 - as above
+        return None
+    return list(shapes)

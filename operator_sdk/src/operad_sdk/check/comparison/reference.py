@@ -1,0 +1,71 @@
+"""Calling the functions that authors declare in contracts."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from operad_sdk.check.trials.cause import authors_line
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import Violation
+
+
+def call_reference(function: Callable[..., Any], trial: Trial, inputs: Sequence[Any] | None = None) -> Any:
+    """`function` of the inputs and of those parameters that it names, and `is_train`.
+
+    Raises:
+        Violation: It raises.
+    """
+    values = {name: getattr(trial.prop, name) for name in type(trial.prop).params}
+    if hasattr(trial.prop, "function_params"):  # a scalar has the type of the arrays
+        values = dict(zip(values, trial.prop.function_params(trial.in_types), strict=True))
+    values |= {"is_train": trial.case.is_train, **dict(zip(trial.states, trial.aux, strict=True))}
+    wanted = _keywords(function)
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in _signature(function)):
+        wanted |= set(trial.states)
+    # in declared order, which a function that takes them as `**states` may go by
+    keywords = {name: value for name, value in values.items() if name in wanted - set(trial.arguments)}
+    arrays = [array.copy() for array in (inputs if inputs is not None else trial.inputs)]
+    named = "".join(f", {name}=" for name in sorted(keywords))
+    what = f"the declared function, called as f({', '.join(trial.arguments)}{named}),"
+    fix = (
+        "A reference or loss takes all arguments in their order, and those parameters, states and is_train "
+        "that it names, by keyword."
+    )
+    return _called(what, fix, lambda: function(*arrays, **keywords))
+
+
+def call_declared(name: str, function: Callable[..., Any], *args: Any) -> Any:
+    """One of the functions of a `Distribution`.
+
+    Raises:
+        Violation: It raises.
+    """
+    fix = "Distribution's functions get the property first; see `operad explain F218`."
+    return _called(f"the declared {name}", fix, lambda: function(*args))
+
+
+def _called(what: str, fix: str, function: Callable[[], Any]) -> Any:
+    try:
+        with np.errstate(all="ignore"):
+            return function()
+    except (Exception, SystemExit) as error:
+        line = authors_line(error)
+        place = f" ({line})" if line else ""
+        raise Violation(f"{what} raised {type(error).__name__}: {error}{place}", fix) from error
+
+
+@cache
+def _keywords(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(parameter.name for parameter in _signature(function))
+
+
+def _signature(function: Callable[..., Any]) -> Sequence[inspect.Parameter]:
+    try:
+        return tuple(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # a ufunc, which takes none
+        return ()

@@ -1,0 +1,187 @@
+"""Bounds on what rounding alone does to a result, from the one in float64.
+
+What rounding may cost depends on the operator and on the point: the logarithm near 1 loses digits
+that no implementation could keep. So the bound is measured. A computation runs in float64, and again on
+inputs perturbed by as much as the coarser type rounds them; how far results then move is what rounding
+alone costs there. Where that is much more than rounding itself, the point is ill-conditioned, or a
+comparison or a rounding function may go either way; nothing is said of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from operad_sdk.check.cases.retype import perturbed
+from operad_sdk.check.comparison.closeness import ROUNDINGS, at, magnitude
+from operad_sdk.check.trials.trial import Array, Trial
+from operad_sdk.check.trials.violation import Violation
+
+WIDE_TYPE: Final = np.dtype(np.float64)
+_MOVEMENTS: Final = 4
+SPREADS: Final = 16
+"""How many times the cost of rounding the inputs is allowed."""
+_HEADS: Final = 4
+"""Roundings of the head gradient that a gradient may be off by: differences of its multiples cancel."""
+_CONDITION: Final = 4096
+"""How many times a movement of the inputs may show in the result where the point is to count.
+
+A mean a thousand times as large as the spread has that much of a movement in what is left of it; where a
+comparison goes the other way, the result jumps by more.
+"""
+
+_TINY: Final = 2.0**-24
+_HUGE: Final = 2.0**12
+"""Magnitude from which on squares may overflow, in half precision."""
+
+Values = Callable[[Trial], Sequence[Any]]
+
+
+def without_overflow(trial: Trial, found: Sequence[Any], expected: Sequence[Any]) -> list[Any]:
+    """`found`, with what is right in the place of what overflows or underflows on the way.
+
+    Squares overflow on the way to a length, and in any normalisation: without a reference that says
+    otherwise, of huge arguments only what stays finite is judged, and of tiny ones whether it does.
+    """
+    if not is_at_the_ends(trial):
+        return list(found)
+    is_tiny = any(map(_is_tiny, trial.inputs))
+    return [
+        one if one is None or one.dtype.kind != "f" else _where_kept(one, want, is_tiny)
+        for one, want in zip(found, expected, strict=True)
+    ]
+
+
+def _where_kept(found: Array, expected: Array, is_tiny: bool) -> Array:
+    is_finite = np.isfinite(found)
+    is_judged = ~is_finite if is_tiny else is_finite & (found != 0)  # what is divided by infinity is 0
+    return np.where(is_judged, found, expected).astype(found.dtype)
+
+
+def is_at_the_ends(trial: Trial) -> bool:
+    """Whether squares of arguments may overflow or underflow."""
+    return magnitude(trial.inputs) > _HUGE or any(map(_is_tiny, trial.inputs))
+
+
+def _is_tiny(array: Array) -> bool:
+    """Whether it has numbers whose squares may underflow."""
+    return array.dtype.kind == "f" and bool(((np.abs(array) < _TINY) & (array != 0)).any())
+
+
+def expect_near(
+    names: Sequence[str],
+    found: Sequence[Any],
+    wide: Trial,
+    values: Values,
+    dtype: Any,
+    *,
+    nearby: Sequence[Values] = (),
+    are_gradients: bool = False,
+    is_reference: bool = False,
+) -> int:
+    """How many elements were compared.
+
+    Args:
+        found: What the operator gives in `dtype`.
+        wide: The same case in float64, and `values` what is right there.
+        nearby: The same for trials whose inputs are perturbed, in turn; none: `values`.
+        are_gradients: Whether they are sums of multiples of head gradients.
+        is_reference: Whether `values` come from a function that rounds for itself, at magnitudes around 1.
+
+    Raises:
+        Violation: An element is further away than rounding explains.
+    """
+    expected = values(wide)
+    if wide.states and overflows([*expected, *wide.result.aux], dtype):
+        return 0  # a state that leaves the range takes along what is computed from it
+    source = "by the reference in float64" if is_reference else "in float64"
+    declared = wide.subject.contract.tolerances.get(dtype.name)
+    judged = [
+        (index, name)
+        for index, name in enumerate(names)
+        if found[index] is not None
+        and expected[index] is not None
+        and found[index].dtype == dtype
+        and expected[index].dtype == WIDE_TYPE
+    ]
+    for limits in _limits(wide, expected, nearby or [values], dtype, are_gradients, is_reference):
+        first = None
+        for index, name in judged:
+            one, other, limit = found[index], expected[index], limits[index]
+            if declared is not None:
+                limit = declared.absolute + declared.relative * np.abs(other)
+            place = first_beyond(one.astype(WIDE_TYPE), other, np.asarray(limit), dtype)
+            if place is not None:
+                first = Violation(
+                    f"{at(name, place)} is {one[place].item()!r} in {dtype}, and {other[place].item()!r} "
+                    f"{source}: apart by {abs(float(one[place]) - float(other[place])):.3g}, "
+                    f"allowed {float(np.broadcast_to(limit, one.shape)[place]):.3g}"
+                )
+                break
+        if first is None:
+            return sum(found[index].size for index, _ in judged)
+    assert first is not None  # there are two limits
+    raise first
+
+
+def _limits(
+    wide: Trial,
+    expected: Sequence[Any],
+    nearby: Sequence[Values],
+    dtype: Any,
+    are_gradients: bool,
+    is_reference: bool,
+) -> Iterator[list[Any]]:
+    """How far each result may be from the float64 one: first what is allowed everywhere, then here.
+
+    The second takes some passes, and only adds to the first, which most results keep.
+    """
+    precision = float(np.finfo(dtype).eps)
+    tiny = float(np.finfo(dtype).smallest_normal)
+    floor = tiny + (_HEADS * precision * magnitude(wide.out_grads) if are_gradients else 0.0)
+    if is_reference:
+        floor += ROUNDINGS * float(np.finfo(WIDE_TYPE).eps)
+    base = [None if one is None else ROUNDINGS * precision * largest(one) + floor for one in expected]
+    yield base
+    spread: list[Any] = [None if array is None else np.zeros(array.shape) for array in expected]
+    with np.errstate(all="ignore"):
+        for salt in range(_MOVEMENTS):
+            values = nearby[salt % len(nearby)]
+            moved = values(perturbed(wide, precision, relative=True, salt=salt))
+            for total, one, other in zip(spread, moved, expected, strict=True):
+                if total is not None and other.dtype == WIDE_TYPE:
+                    distance = np.abs(one - other)
+                    np.maximum(total, np.where(np.isnan(distance), np.inf, distance), out=total)
+        limits: list[Any] = []
+        for total, other, least in zip(spread, expected, base, strict=True):
+            if total is not None:
+                is_stable = total <= _CONDITION * precision * np.abs(other) + tiny
+                total = np.where(is_stable, SPREADS * total + least, np.inf)
+            limits.append(total)
+        yield limits
+
+
+def overflows(arrays: Sequence[Any], dtype: Any) -> bool:
+    """Whether some results leave the range of a type by rights, or nearly."""
+    limit = float(np.finfo(dtype).max) / 2
+    floating = [array for array in arrays if array is not None and array.dtype.kind == "f"]
+    return any(not (np.abs(array) <= limit).all() for array in floating)
+
+
+def largest(array: Array) -> float:
+    """The largest finite magnitude."""
+    finite = np.abs(array[np.isfinite(array)])
+    return float(finite.max(initial=0.0))
+
+
+def first_beyond(found: Array, expected: Array, limit: Array, dtype: Any) -> tuple[int, ...] | None:
+    """The first place that is further away than its limit and within the type's range."""
+    with np.errstate(all="ignore"):
+        beyond = ~(np.abs(found - expected) <= limit)
+        too_large = np.abs(expected) > float(np.finfo(dtype).max) / 2
+        beyond &= np.isfinite(expected) & ~too_large & ~np.isinf(limit)
+    if not beyond.any():
+        return None
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(beyond)), found.shape))

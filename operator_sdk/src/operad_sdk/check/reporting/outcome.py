@@ -1,0 +1,197 @@
+"""Outcomes of checks, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from html import escape
+from typing import Any, Final, final
+
+from operad_sdk.check.reporting.html import page
+
+
+class Status(StrEnum):
+    """How a check of one operator ended."""
+
+    PASSED = "passed"
+    INAPPLICABLE = "does not apply"
+    EXPECTED = "expected failure"
+    FAILED = "failed"
+    NO_EVIDENCE = "no evidence"
+    UNEXPECTED_PASS = "unexpected pass"
+    BLOCKED = "blocked"
+
+    @property
+    def is_red(self) -> bool:
+        """Whether it is an error. What is blocked is red in the check that blocks it."""
+        return self in (Status.FAILED, Status.NO_EVIDENCE, Status.UNEXPECTED_PASS)
+
+
+ENDED: Final = "R506"
+"""The id under which it is red that the process of a run ended."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A broken contract.
+
+    Attributes:
+        message: One line: found, expected.
+        fix: One suggestion.
+        case: The smallest case found, in one line.
+        script: A program that fails in the same way.
+    """
+
+    message: str
+    fix: str
+    case: str
+    script: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One check of one operator.
+
+    Attributes:
+        check_id: What ran.
+        status: How it ended.
+        examples: Cases it was shown.
+        evidence: Things it compared, by name.
+        reason: Why a failure is expected, a check does not apply or is blocked, or what it did not find.
+        failure: What is broken.
+        seconds: Time it took.
+        echo_of: The id of the red check that explains this one; empty: none does.
+    """
+
+    check_id: str
+    status: Status
+    examples: int = 0
+    evidence: Mapping[str, int] = field(default_factory=dict)
+    reason: str = ""
+    failure: Failure | None = None
+    seconds: float = 0.0
+    echo_of: str = ""
+
+    @property
+    def red_id(self) -> str | None:
+        """The id under which it is red: its own, or that of the rule on evidence it breaks."""
+        if self.status is Status.NO_EVIDENCE:
+            return "X801"
+        if self.status is Status.UNEXPECTED_PASS:
+            return "X803"
+        return self.check_id if self.status.is_red else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The outcome as plain data."""
+        return {**asdict(self), "red_id": self.red_id}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """One goal of the case plan, and what became of it.
+
+    Attributes:
+        kind: The kind of cases.
+        goal: What they are to show.
+        reason: Why such cases are wanted.
+        cases: How many there are; 0: the operator refuses what the goal wants.
+    """
+
+    kind: str
+    goal: str
+    reason: str
+    cases: int
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class OperatorReport:
+    """All checks of one operator.
+
+    Attributes:
+        coverage: The case plan, as far as some check asked for cases.
+    """
+
+    operator: str
+    distribution: str
+    version: str
+    profile: str
+    seed: int
+    outcomes: Sequence[Outcome]
+    coverage: Sequence[Coverage] = ()
+
+    @property
+    def red_ids(self) -> list[str]:
+        """The ids under which something is red, sorted.
+
+        What is blocked is no evidence either, and counts where no other check explains it.
+        """
+        red = {found for outcome in self.outcomes if (found := outcome.red_id)}
+        if not red and any(outcome.status is Status.BLOCKED for outcome in self.outcomes):
+            red.add("X801")
+        return sorted(red)
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is red."""
+        return not self.red_ids
+
+    @property
+    def seconds(self) -> float:
+        """Time that all checks took together."""
+        return sum(outcome.seconds for outcome in self.outcomes)
+
+    def __repr__(self) -> str:
+        """The verdict in a line, and one for each cause."""
+        passed = sum(outcome.status is Status.PASSED for outcome in self.outcomes)
+        verdict = " ".join(self.red_ids) or "passed"
+        lines = [f"<report on {self.operator}: {verdict}; {passed} checks passed in {self.seconds:.1f} s>"]
+        for outcome in self.outcomes:
+            if outcome.status.is_red and not outcome.echo_of:
+                failure = outcome.failure
+                lines.append(f"  {outcome.check_id}: {failure.message if failure else outcome.reason}")
+                lines += [f"        fix: {failure.fix}"] if failure else []
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The page of the report, for notebooks, in a frame so that its style stays its own."""
+        text = page({"operators": [self.to_json()], "unusable": {}}, f"Contract of {self.operator}")
+        return f'<iframe srcdoc="{escape(text, quote=True)}" width="100%" height="480"></iframe>'
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        red_ids = self.red_ids
+        outcomes = [outcome.to_json() for outcome in self.outcomes]
+        if red_ids == ["X801"]:  # what is blocked is red where nothing else is
+            outcomes = [
+                {**data, "red_id": "X801"} if data["status"] == Status.BLOCKED else data for data in outcomes
+            ]
+        return {**asdict(self), "outcomes": outcomes, "red_ids": red_ids, "seconds": self.seconds}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The reports of several operators.
+
+    Attributes:
+        operators: In the order asked for.
+        unusable: Operators that could not be loaded: name and error.
+    """
+
+    operators: Sequence[OperatorReport]
+    unusable: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is red and everything could be loaded."""
+        return not self.unusable and all(report.passed for report in self.operators)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        operators = [report.to_json() for report in self.operators]
+        return {"passed": self.passed, "operators": operators, "unusable": dict(self.unusable)}

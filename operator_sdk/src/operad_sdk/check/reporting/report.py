@@ -1,0 +1,33 @@
+"""An outcome as text."""
+
+from __future__ import annotations
+
+from operad_sdk.check.catalogue import CATALOGUE
+from operad_sdk.check.reporting.outcome import Outcome
+
+
+def outcome_text(operator: str, provider: str, outcome: Outcome) -> str:
+    """A red outcome for a person: id, operator, smallest case, suggestion, program that shows it.
+
+    Args:
+        operator: The operator's name.
+        provider: Its distribution and version.
+        outcome: What was found.
+    """
+    lines = [
+        f"{outcome.check_id} {outcome.status}: {operator} of {provider}",
+        f"  wanted: {CATALOGUE[outcome.check_id].title}",
+    ]
+    failure = outcome.failure
+    if failure is None:
+        lines.append(f"  found: {outcome.reason}")
+    else:
+        lines += [
+            f"  found: {failure.message}",
+            f"  smallest case: {failure.case or 'none'}",
+            f"  fix: {failure.fix}",
+            "  this program fails in the same way:",
+            *(f"    {line}" for line in failure.script.splitlines()),
+        ]
+    lines.append(f"  more: operad explain {outcome.red_id or outcome.check_id}")
+    return "\n".join(lines)

@@ -1,0 +1,147 @@
+"""Programs that show a failure, and the function they call."""
+
+from __future__ import annotations
+
+from base64 import b85encode
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final
+from zlib import compress
+
+import numpy as np
+
+from operad_sdk.check.plan.profile import profile_of
+from operad_sdk.check.running.register import CheckFunction, Evidence, find_check
+from operad_sdk.check.running.session import Session
+from operad_sdk.check.trials.case import Case
+from operad_sdk.check.trials.cause import authors_line
+from operad_sdk.check.trials.subject import Subject, subject_of
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
+
+_FEW: Final = 32
+"""Numbers that a program lists one by one."""
+_LONG: Final = 300
+"""Characters of an expression beyond which the bytes are packed."""
+
+
+def verify(check_id: str, operator: Any, *cases: Case) -> Evidence:
+    """Run one check on exactly these cases; reproductions printed in reports call this.
+
+    Args:
+        check_id: Such as `"B301"`.
+        operator: A name, a property class, or what a decorator returned.
+        cases: One, or those that a check compares; none for a check of the operator as it stands.
+
+    Returns:
+        The check's evidence where it passes.
+
+    Raises:
+        Violation: It fails; the message starts with the id.
+    """
+    subject = subject_of(operator)
+    try:
+        return run_on(find_check(check_id), subject, cases)
+    except (Violation, OperatorRaised) as error:
+        raise Violation(f"[{check_id}] {subject.name}: {error}") from error
+
+
+def run_on(check: CheckFunction, subject: Subject, cases: Sequence[Case]) -> Evidence:
+    """Run a check on cases.
+
+    Raises:
+        Violation: It fails.
+        OperatorRaised: Code of the operator raises, wherever the check calls it.
+    """
+    if not check.kinds:
+        return check.run(Session(subject, profile_of(None)) if check.of_session else subject)
+    trials = [Trial(subject, case) for case in cases]
+    return run_with(check, subject, trials if check.pooled else trials[0])
+
+
+def run_with(check: CheckFunction, subject: Subject, trials: Trial | Sequence[Trial]) -> Evidence:
+    """Run a check on what it takes; raises as `run_on` does."""
+    try:
+        return check.run(trials)
+    except (Violation, OperatorRaised):
+        raise
+    except (Exception, SystemExit) as error:
+        line = authors_line(error)
+        if line is not None:
+            raise OperatorRaised(f"code of the operator ({line})", error) from error
+        raise  # a mistake of the check
+
+
+def script(check_id: str, subject: Subject, cases: Sequence[Case], message: str) -> str:
+    """A program of about fifteen lines or less that fails as the check did."""
+    module, expression = subject.reference()
+    names = [f"case{i}" if len(cases) > 1 else "case" for i in range(len(cases))]
+    uses_arrays = any(case.inputs or case.aux for case in cases)
+    packed = any(map(_has_packed, cases))
+    head = [
+        "from base64 import b85decode" if packed else "",
+        "from zlib import decompress" if packed else "",
+        "import numpy as np" if uses_arrays else "",
+        "from numpy import inf, nan" if any(map(_has_nonfinite, cases)) else "",
+        f"from operad_sdk.check import {'Case, ' if cases else ''}verify",
+        module,
+    ]
+    pairs = zip(names, cases, strict=True)
+    body = [line for name, case in pairs for line in _case_lines(name, case, is_short=len(cases) > 1)]
+    call = f"verify({', '.join([repr(check_id), expression, *names])})"
+    here = not module and not subject.is_registered
+    note = ["# the operator is in no module that can be imported: run this where it is defined"] * here
+    return "\n".join([*note, *filter(None, head), "", *body, call, *_comment(message)]) + "\n"
+
+
+def _has_packed(case: Case) -> bool:
+    return any("b85decode(" in literal(array) for array in [*case.inputs.values(), *case.aux.values()])
+
+
+def _has_nonfinite(case: Case) -> bool:
+    arrays = [*case.inputs.values(), *case.aux.values()]
+    return not all(np.isfinite(array).all() for array in arrays)
+
+
+def _case_lines(name: str, case: Case, *, is_short: bool) -> list[str]:
+    fields = [
+        f"params={dict(case.params)!r}" if case.params else "",
+        f"inputs={_arrays(case.inputs)}" if case.inputs else "",
+        f"aux={_arrays(case.aux)}" if case.aux else "",
+        f"is_train={case.is_train}",
+        f"seed={case.seed}",
+    ]
+    lines = [f"    {text}," for text in fields if text]
+    if is_short:
+        lines[-2:] = [f"{lines[-2]} {lines[-1].strip()}"]
+    return [f"{name} = Case(", *lines, ")"]
+
+
+def _arrays(arrays: Mapping[str, Any]) -> str:
+    return "{" + ", ".join(f"{name!r}: {literal(array)}" for name, array in arrays.items()) + "}"
+
+
+def literal(array: np.ndarray[Any, Any]) -> str:
+    """An expression that is exactly the array: its numbers, where they are few or repeat themselves."""
+    dtype = array.dtype.name
+    if array.size == 0:
+        return f"np.zeros({array.shape}, {dtype!r})"
+    if array.size > 1 and len(_runs(array)) == 1:
+        return f"np.full({array.shape}, {array.flat[0].item()!r}, {dtype!r})"
+    if array.size <= _FEW:
+        return f"np.array({array.tolist()!r}, {dtype!r})"
+    terms = " + ".join(f"[{value!r}]" + f" * {count}" * (count > 1) for value, count in _runs(array))
+    if len(terms) <= _LONG:
+        return f"np.array({terms}, {dtype!r}).reshape({array.shape})"
+    packed = b85encode(compress(array.tobytes(), 9)).decode()
+    return f"np.frombuffer(decompress(b85decode({packed!r})), {dtype!r}).reshape({array.shape}).copy()"
+
+
+def _runs(array: np.ndarray[Any, Any]) -> list[tuple[Any, int]]:
+    """Values and how often each comes in a row; the two zeros are not alike."""
+    runs = groupby(array.reshape(-1), key=lambda value: value.tobytes())
+    return [(found[0].item(), len(found)) for found in (list(run) for _, run in runs)]
+
+
+def _comment(message: str) -> list[str]:
+    return ["# " + " ".join(message.split())[:300]]

@@ -1,0 +1,361 @@
+"""Running checks on operators and collecting what they find."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from time import perf_counter, process_time
+from typing import Any, Final, final
+
+import numpy as np
+
+from operad_sdk.check.cases.kinds import ALL_KINDS, ORDINARY, WIDE, CaseKind
+from operad_sdk.check.catalogue import CATALOGUE
+from operad_sdk.check.plan.profile import Profile, profile_of
+from operad_sdk.check.reporting.advice import advice
+from operad_sdk.check.reporting.diagnosis import diagnosed
+from operad_sdk.check.reporting.outcome import Failure, OperatorReport, Outcome, Status
+from operad_sdk.check.running.register import CheckFunction, Evidence, all_checks, find_check
+from operad_sdk.check.running.repro import run_on, run_with, script
+from operad_sdk.check.running.session import Session
+from operad_sdk.check.running.shrink import smallest
+from operad_sdk.check.running.shrink_arrays import shrink_arrays
+from operad_sdk.check.trials.case import Case
+from operad_sdk.check.trials.cause import authors_line, last_line
+from operad_sdk.check.trials.subject import Subject, subject_of
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised, Unavailable, Violation
+
+Progress = Callable[[Outcome], None]
+
+RUNS_FIRST: Final = "R507"
+"""It compares the process before and after a run: the second run no longer changes what the first has set."""
+
+
+def check_operator(
+    operator: Any,
+    *,
+    checks: Sequence[str] | None = None,
+    profile: str | Profile | None = None,
+    progress: Progress | None = None,
+) -> OperatorReport:
+    """Check one operator.
+
+    Args:
+        operator: A name or a property class.
+        checks: Ids to run; None: all.
+        profile: `"dev"`, `"ci"`, `"nightly"`, or one of your own.
+        progress: Called after each check.
+    """
+    session = Session(subject_of(operator), profile_of(profile))
+    chosen = [find_check(id) for id in checks] if checks is not None else list(all_checks().values())
+    for check in sorted(chosen, key=lambda each: each.id != RUNS_FIRST):
+        outcome = run_check(session, check)
+        if progress is not None:
+            progress(outcome)
+    return _report(session, [run_check(session, check) for check in chosen])
+
+
+def case_plan(operator: Any, *, profile: str | Profile | None = None) -> OperatorReport:
+    """The cases that an operator is checked on, and why, with no check run on them.
+
+    Args:
+        operator: A name or a property class.
+        profile: As for `check_operator`.
+    """
+    session = Session(subject_of(operator), profile_of(profile))
+    for kind in ALL_KINDS:
+        session.pool(kind)
+    return _report(session, [])
+
+
+def _report(session: Session, outcomes: Sequence[Outcome]) -> OperatorReport:
+    subject, used = session.subject, session.profile
+    return OperatorReport(
+        operator=subject.name,
+        distribution=subject.distribution,
+        version=subject.version,
+        profile=used.name,
+        seed=used.seed,
+        outcomes=diagnosed(outcomes),
+        coverage=session.coverage(),
+    )
+
+
+def run_check(session: Session, check: CheckFunction) -> Outcome:
+    """Run one check, unless the session has it already, and judge it by what the author expects."""
+    if check.id not in session.outcomes:
+        session.outcomes[check.id] = _outcome(session, check)
+    return session.outcomes[check.id]
+
+
+def _outcome(session: Session, check: CheckFunction) -> Outcome:
+    begin = perf_counter()
+    run = _Run(session, check)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an operator's warnings are not the harness's errors
+        try:
+            status, reason, failure = run.verdict()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the other checks run all the same
+            status, reason, failure = run.stopped_by(error)
+    expected = session.subject.contract.expected_failures.get(check.id)
+    if expected is not None and status in (Status.FAILED, Status.PASSED):
+        is_failure = status is Status.FAILED
+        status = Status.EXPECTED if is_failure else Status.UNEXPECTED_PASS
+        reason = expected if is_failure else f"it passes, though a failure is expected: {expected}"
+    evidence = dict(run.evidence)
+    return Outcome(check.id, status, run.examples, evidence, reason, failure, seconds=perf_counter() - begin)
+
+
+_MOST_CUTS: Final = 60
+"""Runs of a check of several cases to make one of them smaller."""
+
+_DESIGNED: Final = 20
+"""How many times as long a check may take for designed cases as for those that are drawn."""
+
+_SHRINKING_S: Final = 20.0
+"""Time after which a case that fails slowly is small enough."""
+
+_REPORTS_CASES: Final = "F201"
+"""The check that is red where no case can be made."""
+
+Verdict = tuple[Status, str, Failure | None]
+
+
+@final
+class _Run:
+    """One check of one operator, while it runs."""
+
+    def __init__(self, session: Session, check: CheckFunction) -> None:
+        self.session = session
+        self.check = check
+        self.subject: Subject = session.subject
+        self.examples = 0
+        self.evidence: Counter[str] = Counter()
+        self.silent: dict[str, Case] = {}  # that says nothing of something, by what
+        self.blocked: list[str] = []
+        self.current: Sequence[Case] = ()
+
+    def verdict(self) -> Verdict:
+        """Run the check on its cases."""
+        if not self.check.kinds:
+            return self._on_subject()
+        try:
+            pool = self._pool()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - code of the author's, or declared
+            return self._without_cases(error)
+        try:
+            if not pool:
+                return self._on_nothing(self.check.kinds[0]) or self._judged()
+            found = self._on_pool(pool) if self.check.pooled else self._one_by_one(pool)
+        except Unavailable as error:
+            return Status.INAPPLICABLE, str(error), None
+        return found or self._judged()
+
+    def _pool(self) -> list[Case]:
+        return [case for kind in self.check.kinds for case in self.session.pool(kind)]
+
+    def stopped_by(self, error: BaseException) -> Verdict:
+        """The verdict where something raised that the check did not expect."""
+        what = f"raised {type(error).__name__}: {error}"
+        line = authors_line(error)
+        if line is not None:
+            violation = Violation(f"code of the operator {what} ({line})", "Correct the line named.")
+        else:
+            fix = "Report it with this program; nothing is said about the operator."
+            violation = Violation(f"the check itself {what} ({last_line(error)})", fix)
+        return self._failed(violation, self.current)
+
+    def _without_cases(self, error: BaseException) -> Verdict:
+        """The verdict where no case can be made; one check reports it for all."""
+        cause = error.error if isinstance(error, OperatorRaised) else error
+        line = authors_line(cause) or last_line(cause)
+        message = f"making a case raised {type(cause).__name__}: {cause} ({line})"
+        if self.check.id == _REPORTS_CASES:
+            fix = (
+                advice(cause)
+                or "Correct the line named: of the constructor, inference, or what the contract declares."
+            )
+            return self._failed(Violation(message, fix=fix), ())
+        return Status.BLOCKED, message, None
+
+    def _on_nothing(self, kind: CaseKind) -> Verdict | None:
+        """The verdict where there is no case of that kind; None: other cases did as well."""
+        if not kind.share and self.session.pool(ORDINARY):
+            return Status.INAPPLICABLE, f"the operator takes no case of kind {kind.name!r}", None
+        ordinary = self.session.pool(ORDINARY) if _wants_floats(kind) else []
+        floating = [case for case in ordinary if any(a.dtype.kind == "f" for a in case.inputs.values())]
+        if ordinary and not floating:
+            return Status.INAPPLICABLE, "the operator takes no floating type", None
+        if floating and kind is WIDE:
+            return self._one_by_one(floating)
+        if floating and self.subject.contract.no_numeric_gradient:
+            return Status.INAPPLICABLE, "derivatives need float64, and are declared not to be compared", None
+        advice = "declare Contract(params=..., shapes=..., inputs=...)"
+        if floating:
+            advice = (
+                "derivatives are taken in float64, which type inference refuses: accept it too, or "
+                "declare Contract(no_numeric_gradient=reason)"
+            )
+        reason = f"no case of kind {kind.name!r} was found that the operator accepts; {advice}"
+        return Status.NO_EVIDENCE, reason, None
+
+    def _on_subject(self) -> Verdict:
+        self.examples = 1
+        try:
+            self._count(self.check.run(self.session if self.check.of_session else self.subject))
+        except Violation as error:
+            return self._failed(error, ())
+        except OperatorRaised as error:
+            return Status.BLOCKED, str(error), None
+        return self._judged()
+
+    def _on_pool(self, pool: Sequence[Case]) -> Verdict | None:
+        trials = []
+        for case in sorted(pool, key=lambda case: case.size):
+            try:
+                trials.append(Trial(self.subject, case))
+            except OperatorRaised as error:
+                self.blocked.append(str(error))
+        self.examples = len(trials)
+        try:
+            self._count(run_with(self.check, self.subject, trials) if trials else None)
+        except Violation as error:
+            return self._shrunk_together(error)
+        except OperatorRaised as error:
+            self.blocked.append(str(error))
+        return None
+
+    def _shrunk_together(self, error: Violation) -> Verdict:
+        """The verdict on cases that fail together, each made smaller beside the others."""
+        cases = list(error.cases)
+
+        def failure(tried: Sequence[Case]) -> Violation | None:
+            try:
+                run_on(self.check, self.subject, tried)
+            except Violation as found:
+                return found if _mentioned(tried[0], found) == thing else None
+            except OperatorRaised:
+                pass
+            return None
+
+        thing = _mentioned(cases[0], error) if cases else frozenset()
+        if not cases or failure(cases) is None:
+            return self._failed(error, cases)
+        for place in range(len(cases)):
+            before, after = cases[:place], cases[place + 1 :]
+            cases[place] = shrink_arrays(
+                self.subject,
+                cases[place],
+                lambda case, before=before, after=after: failure([*before, case, *after]) is not None,  # type: ignore[misc]
+                _MOST_CUTS,
+            )
+        return self._failed(failure(cases) or error, cases)
+
+    def _one_by_one(self, pool: Sequence[Case]) -> Verdict | None:
+        """On each case; and then on more like the ones that say nothing, of what no case says anything."""
+        found = self._on_each(pool)
+        for name in [name for name, count in self.evidence.items() if not count]:
+            for case in () if found else self.session.more_like(self.silent[name]):
+                if self.evidence[name] or found:
+                    break
+                found = self._on_each([case])
+        return found
+
+    def _on_each(self, pool: Sequence[Case]) -> Verdict | None:
+        profile = self.session.profile
+        begin = process_time()  # of this process: how busy the machine is must not decide what is found
+        for case in pool:
+            # a slow machine is no reason to miss evidence, and a designed case has a reason of its own
+            allowed = 1 if self.session.goal_of(case).is_drawn else _DESIGNED
+            is_late = process_time() > begin + allowed * profile.seconds
+            if is_late and self.examples >= profile.least and all(self.evidence.values()):
+                continue
+            self.examples += 1
+            self.current = [case]
+            try:
+                self._count(self._evidence(case), case)
+            except Violation as error:
+                return self._shrunk(case, error)
+            except OperatorRaised as error:
+                self.blocked.append(str(error))
+        return None
+
+    def _evidence(self, case: Case) -> Evidence:
+        """The check's evidence; code that raises breaks the contract for the check that reports it."""
+        try:
+            return run_on(self.check, self.subject, [case])
+        except OperatorRaised as error:
+            if self.check.reports_raising:
+                raise Violation(str(error), fix=advice(error.error)) from error
+            raise
+
+    def _violation(self, case: Case) -> Violation | None:
+        """What the check finds in one case."""
+        try:
+            self._evidence(case)
+        except Violation as error:
+            return error
+        except OperatorRaised:
+            pass
+        return None
+
+    def _shrunk(self, first: Case, found: Violation) -> Verdict:
+        thing = _mentioned(first, found)
+        end = process_time() + _SHRINKING_S
+
+        def fails(case: Case) -> bool:
+            if process_time() > end:
+                return False
+            smaller = self._violation(case)
+            return smaller is not None and _mentioned(case, smaller) == thing
+
+        case = smallest(self.session, self.session.goal_of(first), first, fails)
+        for candidate in (case, first):
+            violation = self._violation(candidate)
+            if violation is not None:
+                return self._failed(violation, [candidate])
+        message = f"{found.message}; it passed when it was run again on the same case"
+        return self._failed(Violation(message, found.fix), [first])
+
+    def _failed(self, error: Violation, cases: Sequence[Case]) -> Verdict:
+        fix = error.fix or CATALOGUE[self.check.id].fix
+        case = "; ".join(case.describe() for case in cases)
+        program = script(self.check.id, self.subject, cases, error.message)
+        return Status.FAILED, "", Failure(error.message, fix, case, program)
+
+    def _judged(self) -> Verdict:
+        """The verdict where nothing failed."""
+        missing = sorted(name for name, count in self.evidence.items() if not count)
+        if not self.evidence:
+            if self.blocked:
+                return Status.BLOCKED, self.blocked[0], None
+            return Status.INAPPLICABLE, "nothing that this operator declares is of that sort", None
+        if missing and self.blocked and not any(self.evidence.values()):
+            return Status.BLOCKED, self.blocked[0], None
+        if missing:
+            subject = ", ".join(missing) if missing != ["compared"] else "the operator"
+            blocked = f"; in {len(self.blocked)} of them {self.blocked[0]}" if self.blocked else ""
+            reason = f"{self.examples} examples, none of which says anything about {subject}{blocked}"
+            return Status.NO_EVIDENCE, reason, None
+        return Status.PASSED, "", None
+
+    def _count(self, evidence: Evidence, case: Case | None = None) -> None:
+        if evidence is None:
+            return
+        for name, count in ({"compared": evidence} if isinstance(evidence, int) else evidence).items():
+            self.evidence[name] += int(count)  # NumPy counts in types of its own
+            if case is not None and not count:
+                self.silent[name] = case
+
+
+def _mentioned(case: Case, found: Violation | None) -> frozenset[str]:
+    """The arrays of a case that a finding is about: a smaller case is to show the same thing."""
+    words = set(re.findall(r"\w+", found.message if found is not None else ""))
+    return frozenset(words & {*case.inputs, *case.aux})
+
+
+def _wants_floats(kind: CaseKind) -> bool:
+    return all(np.dtype(name).kind == "f" for name in kind.dtypes)

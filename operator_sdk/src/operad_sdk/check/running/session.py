@@ -1,0 +1,132 @@
+"""Cases for all checks of one operator, drawn once for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final, final
+from zlib import crc32
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis import seed as seeded
+from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+
+from operad_sdk.check.cases import backend
+from operad_sdk.check.cases.goal import Goal
+from operad_sdk.check.cases.kinds import CaseKind
+from operad_sdk.check.cases.strategies import cases
+from operad_sdk.check.plan import CasePlan
+from operad_sdk.check.plan.profile import Profile
+from operad_sdk.check.reporting.outcome import Coverage, Outcome
+from operad_sdk.check.trials.case import Case
+from operad_sdk.check.trials.subject import Subject
+
+
+class _GivenUp(BaseException):
+    """The operator refuses what a goal wants; no `Exception`, so that nothing on the way up catches it."""
+
+
+_MORE: Final = 20
+"""Cases that are made where others say too little."""
+
+
+@final
+class Session:
+    """One operator and one profile, with the cases made so far.
+
+    Attributes:
+        plan: What the cases are to show.
+        outcomes: What each check found that has run.
+    """
+
+    def __init__(self, subject: Subject, profile: Profile) -> None:
+        self.subject = subject
+        self.profile = profile
+        self.plan = CasePlan(subject, profile)
+        self.outcomes: dict[str, Outcome] = {}
+        self._counts: dict[Goal, int] = {}
+        self._pools: dict[CaseKind, list[Case]] = {}
+        self._goals: dict[int, Goal] = {}
+        self._more: dict[Any, list[Case]] = {}
+
+    def pool(self, kind: CaseKind) -> list[Case]:
+        """The cases of one kind, always the same; none where the operator accepts none.
+
+        Raises:
+            OperatorRaised: The operator's constructor breaks on parameters within their bounds.
+        """
+        if kind not in self._pools:
+            self._pools[kind] = [case for goal in self.plan.of(kind) for case in self._cases(goal)]
+        return self._pools[kind]
+
+    def more_like(self, case: Case) -> list[Case]:
+        """More cases of the kind and with the parameters of one of a pool, which said too little."""
+        kind = self._goals[id(case)].kind
+        key = (kind, repr(case.params))
+        if key not in self._more:
+            words = ", ".join(f"{name}={value!r}" for name, value in case.params.items())
+            goal = Goal(
+                name=f"more {kind.name} cases" + (f" with {words}" if words else ""),
+                reason="the others said nothing of some argument, output or state",
+                kind=kind,
+                examples=_MORE,
+                params=case.params,
+            )
+            self._more[key] = self._cases(goal)
+        return self._more[key]
+
+    def coverage(self) -> list[Coverage]:
+        """How many cases serve each goal of which cases were made."""
+        return [
+            Coverage(goal.kind.name, goal.name, goal.reason, count) for goal, count in self._counts.items()
+        ]
+
+    def goal_of(self, case: Case) -> Goal:
+        """The goal that a case of a pool serves."""
+        return self._goals[id(case)]
+
+    def _cases(self, goal: Goal) -> list[Case]:
+        found: list[Case] = []
+        self.examine(goal, found.append, shrink=False)
+        self._counts[goal] = len(found)
+        self._goals.update((id(case), goal) for case in found)
+        return found
+
+    def examine(self, goal: Goal, function: Callable[[Case], Any], *, shrink: bool) -> None:
+        """Call `function` with each case that serves a goal, in the order of the pool.
+
+        Args:
+            shrink: Go on with smaller and smaller cases once one raises.
+        """
+        name = f"{self.subject.name} {goal.name if goal.examples == 1 else goal.kind.name}"
+        seed = crc32(name.encode()) ^ self.profile.seed
+        phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
+        tries = 0
+
+        def count() -> None:
+            nonlocal tries
+            tries += 1
+            if tries > goal.tries and not shrink and not goal.is_drawn:
+                raise _GivenUp
+
+        @seeded(seed)
+        @settings(
+            max_examples=goal.examples,
+            database=None,
+            deadline=None,
+            derandomize=False,
+            backend=backend.NAME,
+            phases=phases,
+            verbosity=Verbosity.quiet,
+            report_multiple_bugs=False,
+            print_blob=False,
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(st.builds(count), cases(self.subject, goal))
+        def run(_: None, case: Case) -> None:
+            function(case)
+
+        backend.SeededProvider.seed = seed
+        with suppress(Unsatisfiable, _GivenUp):
+            run()

@@ -1,0 +1,107 @@
+"""The contract as pytest tests, in a plugin's own repository.
+
+    # tests/test_contract.py
+    from operad_sdk.check import contract_suite
+
+    test_contract = contract_suite("operad_losses")
+
+gives one test for each operator and check, `test_contract[smooth_l1-F202]`, which can be chosen,
+deselected and run apart like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import pytest
+
+from operad import registry
+from operad.errors import ArgumentError
+from operad_sdk.check.plan.profile import Profile, profile_of
+from operad_sdk.check.reporting.outcome import Outcome, Status
+from operad_sdk.check.reporting.report import outcome_text
+from operad_sdk.check.running.register import all_checks, find_check
+from operad_sdk.check.running.runner import RUNS_FIRST, run_check
+from operad_sdk.check.running.session import Session
+from operad_sdk.check.trials.subject import Subject, subject_of
+
+
+def contract_suite(
+    operators: str | Sequence[Any],
+    *,
+    checks: Sequence[str] | None = None,
+    profile: str | Profile | None = None,
+) -> Callable[..., None]:
+    """A test function with one case for each operator and check.
+
+    Args:
+        operators: A package or distribution, whose operators are all meant; or a list of operators:
+            names or property classes.
+        checks: Ids; None: all.
+        profile: `"dev"`, `"ci"`, `"nightly"` or one of your own; None: what `HYPOTHESIS_PROFILE`
+            names, else `dev`.
+
+    Raises:
+        ArgumentError: No installed operator belongs to the package or distribution.
+    """
+    chosen = named_operators(operators) if isinstance(operators, str) else list(operators)
+    ids = [find_check(id).id for id in checks] if checks is not None else list(all_checks())
+    cases = [pytest.param(operator, id, id=f"{_label(operator)}-{id}") for operator in chosen for id in ids]
+    used = profile_of(profile)
+
+    @pytest.mark.parametrize(("operator", "check_id"), cases)
+    def test_contract(operator: Any, check_id: str) -> None:
+        session = _session(operator, used)
+        if RUNS_FIRST in ids:
+            run_check(session, find_check(RUNS_FIRST))
+        _report(session.subject, run_check(session, find_check(check_id)))
+
+    return test_contract  # type: ignore[no-any-return]  # a function that pytest has marked
+
+
+def named_operators(name: str) -> list[str]:
+    """The operators of a package or distribution, aliases left out.
+
+    Raises:
+        ArgumentError: There are none.
+    """
+    found = [
+        record.name
+        for record in registry.operators().values()
+        if not record.is_alias
+        and (
+            record.value.partition(":")[0].partition(".")[0] == name
+            or _normal(record.distribution) == _normal(name)
+        )
+    ]
+    if not found:
+        raise ArgumentError(
+            f"contract_suite: no installed operator belongs to {name!r}; expected an importable package or "
+            "a distribution with entry points in the group operad.operators; install it, pip install -e ."
+        )
+    return sorted(found)
+
+
+def _normal(name: str) -> str:
+    return name.replace("_", "-").lower()
+
+
+def _label(operator: Any) -> str:
+    return operator if isinstance(operator, str) else subject_of(operator).name
+
+
+@cache
+def _session(operator: Any, profile: Profile) -> Session:
+    """One session per operator, so that its checks share the cases."""
+    return Session(subject_of(operator), profile)
+
+
+def _report(subject: Subject, outcome: Outcome) -> None:
+    if outcome.status.is_red:
+        pytest.fail(outcome_text(subject.name, subject.provider, outcome), pytrace=False)
+    if outcome.status is Status.EXPECTED:
+        pytest.xfail(outcome.reason)
+    if outcome.status is Status.BLOCKED:
+        pytest.skip(f"another check reports it: {outcome.reason}")

@@ -1,0 +1,229 @@
+"""A choice of kernels run with all it asks for, as graphs and tapes run it, and what may go wrong there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, final
+
+import numpy as np
+
+from operad.operator import (
+    FORWARD,
+    Arrays,
+    BackwardEntry,
+    Choice,
+    Chosen,
+    Kernel,
+    KernelCall,
+    OpContext,
+    Operator,
+    OpReq,
+    Requests,
+    SomeArrays,
+    choose_among,
+)
+from operad_sdk.check.trials.resources import SPACE_FILL, resources_for
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import Violation
+
+_PATTERNS: Final = (0x7F, 0x80)
+"""Bytes that memory is filled with: no value that a kernel writes has both."""
+
+
+def asks(kernel: Kernel) -> bool:
+    """Whether a kernel asks for more than its operator declares."""
+    return bool(kernel.keeps or kernel.needs or kernel.prepares or kernel.has_demands)
+
+
+def whole_choice(call: KernelCall, kernel: Kernel, own: Kernel, tried: Sequence[Kernel]) -> Choice:
+    """The parts of a kernel by it, with what it needs; others by the operator's own functions."""
+    keeping = [one for one in tried if set(kernel.needs) <= set(one.keeps)] if kernel.needs else []
+    kernels = [kernel, *keeping[:1], own]
+    kept = next(iter([one.keeps for one in kernels if one.computes(call.prop, FORWARD)]))
+    choice = choose_among(call.keeping(tuple(kept)), kernels)
+    parts = tuple(choice.kernels)
+    return choice.with_arrays(choice.needs(parts), choice.preparations(parts))
+
+
+def expect_read(kernel: Kernel, kernels: Sequence[Kernel]) -> None:
+    """Raise Violation if a kernel keeps what no gradient's kernel reads, or needs what none keeps."""
+    read = {name for one in kernels for name in one.needs}
+    kept = {name for one in kernels for name in one.keeps}
+    for name in kernel.keeps:
+        if name not in read:
+            raise Violation(f"kernel {kernel.name} keeps {name!r}, which no kernel of a gradient needs")
+    for name in kernel.needs:
+        if name not in kept:
+            raise Violation(f"kernel {kernel.name} needs {name!r}, which no kernel of the outputs keeps")
+
+
+@final
+class WholeOperator(Operator):
+    """An operator with all arrays and resources that a choice of kernels asks for.
+
+    Attributes:
+        op: What stands for the operator in graphs.
+        kept: What the last forward has kept.
+        written: Which arrays were written that may only be read, in words.
+    """
+
+    def __init__(self, choice: Choice, seed: int, pattern: int = _PATTERNS[0]) -> None:
+        self.op = Chosen(choice)
+        self._choice = choice
+        self._seed = seed
+        self._pattern = pattern
+        self._inner = choice.operator()
+        self.kept: list[Any] = []
+        self.written: list[str] = []
+
+    def prepared(self, in_data: Sequence[Any]) -> list[Any]:
+        """The prepared arrays for these arguments."""
+        choice, names = self._choice, self._choice.call.prop.list_arguments()
+        found = [self._filled(*array) for array in choice.prepared_arrays()]
+        for (kernel, name), array in zip(choice.prepared, found, strict=True):
+            rule = kernel.prepares[name]
+            rule.maker(choice.call)(*[in_data[names.index(each)] for each in rule.arguments], array)
+        return found
+
+    def _filled(self, shape: Any, dtype: Any) -> Any:
+        array = np.empty(shape, dtype)
+        array.reshape(-1).view(np.uint8)[...] = self._pattern
+        return array
+
+    def _context(self, op_ctx: OpContext, requests: Any) -> OpContext:
+        return op_ctx._replace(requested=resources_for(requests, self._seed, SPACE_FILL))
+
+    def forward(
+        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
+    ) -> None:
+        """The outputs, and what is kept."""
+        self.kept = [self._filled(*array) for array in self._choice.kept_arrays()]
+        prepared = self.prepared(in_data)
+        before = [array.tobytes() for array in prepared]
+        self._inner.forward(
+            self._context(op_ctx, self.op.forward_resource([])),
+            [*in_data, *prepared],
+            [*req, *[OpReq.WRITE] * len(self.kept)],
+            [*out_data, *self.kept],
+            aux_states,
+        )
+        self._expect_unchanged("the outputs", before, prepared)
+
+    def backward(
+        self,
+        op_ctx: OpContext,
+        out_grad: SomeArrays,
+        in_data: SomeArrays,
+        out_data: SomeArrays,
+        req: Requests,
+        in_grad: SomeArrays,
+        aux_states: Arrays,
+    ) -> None:
+        """The gradients, of what the last forward has kept."""
+        prepared = self.prepared(in_data)
+        arrays = [*prepared, *self.kept]
+        before = [array.tobytes() for array in arrays]
+        self._inner.backward(
+            self._context(op_ctx, self.op.backward_resource([])),
+            [*out_grad, *[None] * len(self.kept)],
+            [*in_data, *prepared],
+            [*out_data, *self.kept],
+            [*req, *[OpReq.NULL] * len(prepared)],
+            [*in_grad, *[None] * len(prepared)],
+            aux_states,
+        )
+        self._expect_unchanged("the gradients", before, arrays)
+
+    def _expect_unchanged(self, what: str, before: Sequence[bytes], arrays: Sequence[Any]) -> None:
+        names = [*[name for _, name in self._choice.prepared], *self._choice.kept]
+        for name, old, array in zip(names, before, arrays, strict=False):
+            if array.tobytes() != old:
+                self.written.append(f"{what} writes to {name!r}, which others read")
+
+
+def expect_untouched(trial: Trial, operator: WholeOperator) -> None:
+    """Raise Violation if forward writes what is prepared, or a gradient that or what is kept."""
+    trial.forward(operator=operator)
+    if any(trial.differentiable()):
+        trial.backward(operator=operator)
+    if operator.written:
+        raise Violation(f"a kernel of {operator.written[0]}")
+
+
+def expect_filled(trial: Trial, choice: Choice) -> None:
+    """Raise Violation if some byte of what is kept or prepared is what memory held before."""
+    some, others = [WholeOperator(choice, trial.case.seed, pattern) for pattern in _PATTERNS]
+    made = []
+    for operator in (some, others):
+        trial.forward(operator=operator)
+        made.append([*operator.prepared(trial.inputs), *operator.kept])
+    names = [*[name for _, name in choice.prepared], *choice.kept]
+    for name, one, other in zip(names, *made, strict=True):
+        if one.tobytes() != other.tobytes():
+            what = "keeps" if name in choice.kept else "prepares"
+            raise Violation(f"a kernel {what} {name!r}, and leaves some of it as memory was, or as chance is")
+
+
+def expect_in_place(trial: Trial, choice: Choice) -> int:
+    """Compare forward, and gradients, with each pair of a kernel's own in one memory and apart."""
+    operator = WholeOperator(choice, trial.case.seed)
+    count = len(trial.inputs)
+    ins, outs = list(range(count)), list(range(len(trial.outputs)))
+    compared = 0
+    pairs = operator.op.forward_inplace_option(ins, outs) if choice.forward.inplace is not None else []
+    for source, target in pairs:
+        given = [array.copy() for array in trial.inputs]
+        outputs = trial.poisoned_outputs()
+        if _are_alike(given[source], outputs[target]):
+            outputs[target] = given[source]
+            trial.forward(given, outputs=outputs, operator=operator)
+            want = trial.forward(operator=operator).outputs
+            what = f"{trial.arguments[source]} -> {trial.outputs[target]}"
+            compared += _expect_same(what, outputs, want)
+    if any(kernel.inplace is not None for kernel in choice.gradient_kernels()):
+        compared += _gradients_in_place(trial, operator)
+    return compared
+
+
+def _gradients_in_place(trial: Trial, operator: WholeOperator) -> int:
+    ins, outs = range(len(trial.inputs)), range(len(trial.outputs))
+    roles: Any = [
+        [BackwardEntry("out_grad", i) for i in range(trial.visible)],
+        [BackwardEntry("in_data", i) for i in ins],
+        [BackwardEntry("out_data", i) for i in outs],
+        [BackwardEntry("in_grad", i) for i in ins],
+    ]
+    pairs = operator.op.backward_inplace_option(*roles)
+    trial.forward(operator=operator)
+    want = trial.backward(operator=operator)
+    compared = 0
+    for read, grad in pairs:
+        grads = trial.poisoned_gradients(trial.write_requests())
+        shared = grads[grad.index]
+        source = {"out_grad": trial.out_grads, "in_data": trial.inputs, "out_data": trial.result.outputs}
+        array = source[read.kind][read.index]
+        if shared is None or not _are_alike(array, shared):
+            continue
+        shared[...] = array
+
+        def keep(entry: BackwardEntry, given: Any, read: Any = read, shared: Any = shared) -> Any:
+            return shared if entry == read else given.copy()
+
+        trial.backward(operator=operator, in_grads=grads, keep=keep)
+        compared += _expect_same(f"{read.kind} {read.index} -> gradient {grad.index}", grads, want)
+    return compared
+
+
+def _are_alike(one: Any, other: Any) -> bool:
+    return bool(one.shape == other.shape and one.dtype == other.dtype)
+
+
+def _expect_same(pair: str, found: Sequence[Any], want: Sequence[Any]) -> int:
+    compared = 0
+    for one, other in zip(found, want, strict=True):
+        if one is None or other is None:
+            continue
+        compared += one.size
+        if not np.array_equal(one, other, equal_nan=one.dtype.kind in "fc"):
+            raise Violation(f"a kernel declares that {pair} may share memory, and computes otherwise if so")
+    return compared

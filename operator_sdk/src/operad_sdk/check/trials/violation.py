@@ -1,0 +1,47 @@
+"""Exceptions that checks raise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+from operad_sdk.check.trials.case import Case
+
+
+@final
+class Violation(AssertionError):  # noqa: N818 - a finding about an operator, no error of ours
+    """An operator breaks its contract.
+
+    Args:
+        message: One line: which thing, found, expected.
+        fix: A suggestion for this case; left out: the catalogue's.
+        cases: Those that show it, for a check of several cases.
+    """
+
+    def __init__(self, message: str, fix: str = "", cases: Sequence[Case] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+        self.cases = cases
+
+
+@final
+class OperatorRaised(Exception):  # noqa: N818 - says what happened, in the operator's code
+    """Code of the operator raised where nothing should.
+
+    One check of each pass reports it; the others have no example in this case.
+
+    Args:
+        where: `forward`, `backward`, `infer_shape` and so on.
+        error: What it raised.
+    """
+
+    def __init__(self, where: str, error: BaseException) -> None:
+        super().__init__(f"{where} raised {type(error).__name__}: {error}")
+        self.where = where
+        self.error = error
+
+
+@final
+class Unavailable(Exception):  # noqa: N818 - no error of anybody's
+    """This machine lacks what a check needs; the message says what."""

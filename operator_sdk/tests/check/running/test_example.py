@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import importlib.util
+import sys
+
+import pytest
+
+from operad import registry
+from operad.errors import ArgumentError
+from operad_sdk.check import check_operator
+from operad_sdk.check.running.example import write_example
+from operad_sdk.check.trials.subject import subject_of
+
+SOURCE = '''
+from operad_sdk import unary
+
+
+@unary("example_twice", accepts="floating")
+def twice(x):
+    """Two times every element.
+
+    Shapes:
+        data: (...).
+    """
+    return 2 * x
+'''
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Imports the source anew, and has its operator registered."""
+    path = tmp_path / "example_twice.py"
+    path.write_text(SOURCE)
+
+    def loaded():
+        spec = importlib.util.spec_from_file_location("example_twice", path)
+        sys.modules["example_twice"] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        registry.register(module.twice, "example_twice")
+        return module.twice
+
+    yield loaded
+    registry.unregister("example_twice")
+    del sys.modules["example_twice"]
+
+
+def test_the_example_that_is_written_passes_as_a_doctest(load):
+    assert check_operator(load(), checks=["S108"]).red_ids == ["S108"]
+    write_example(subject_of("example_twice"))
+    registry.unregister("example_twice")
+    assert check_operator(load(), checks=["S107", "S108"]).red_ids == []
+
+
+def test_an_example_that_is_there_is_left_alone(load):
+    load()
+    write_example(subject_of("example_twice"))
+    registry.unregister("example_twice")
+    load()
+    with pytest.raises(ArgumentError, match="its docstring has an example"):
+        write_example(subject_of("example_twice"))
