@@ -37,13 +37,20 @@ def test_requests_are_answered_in_their_order_whatever_their_length(listener: Li
         for tag, content in enumerate(contents):
             asked.send(tag, [content])
         for tag, content in enumerate(contents):
-            assert asked.receive() == (tag + 1, bytes(content) * 2)
+            assert asked.receive(tag + 1) == (tag + 1, bytes(content) * 2)
+
+
+def test_an_answer_is_that_of_its_request_though_others_are_asked_for_first(listener: Listener) -> None:
+    with closing(Connection(listener.address, LIMIT_S)) as asked:
+        requests = [asked.send(0, [content]) for content in (b"a", b"b", b"c")]
+        found = {number: bytes(asked.receive(number)[1]) for _, number in reversed(requests)}
+        assert found == {3: b"cc", 2: b"bb", 1: b"aa"}
 
 
 def test_what_is_received_may_be_written(listener: Listener) -> None:
     with closing(Connection(listener.address, LIMIT_S)) as asked:
         asked.send(0, [b"content"])
-        assert not asked.receive()[1].readonly
+        assert not asked.receive(1)[1].readonly
 
 
 def test_a_listener_is_at_its_own_address_and_no_other(listener: Listener) -> None:
@@ -115,7 +122,7 @@ def test_strangers_that_have_gone_leave_room_for_others(listener: Listener) -> N
 def assert_answers(listener: Listener) -> None:
     with closing(Connection(listener.address, LIMIT_S)) as asked:
         asked.send(0, [b"content"])
-        assert asked.receive() == (1, b"content" * 2)
+        assert asked.receive(1) == (1, b"content" * 2)
 
 
 def test_a_connection_that_broke_says_so_and_is_closed(listener: Listener) -> None:
@@ -123,7 +130,7 @@ def test_a_connection_that_broke_says_so_and_is_closed(listener: Listener) -> No
     asked._socket.shutdown(socket.SHUT_RDWR)
     asked.send(0, [b"content"])
     with pytest.raises(OSError, match=r"Bad file|closed"):
-        asked.receive()
+        asked.receive(1)
     assert not asked.is_open
 
 
@@ -139,8 +146,8 @@ def test_an_answer_that_does_not_come_is_a_timeout_after_which_no_late_one_is_ta
     asked._socket.settimeout(0.01)
     asked.send(0, [b"content"])
     with pytest.raises(TimeoutError):
-        asked.receive()
+        asked.receive(1)
     may_answer.set()
     with pytest.raises(OSError, match=r"Bad file|closed"):
-        asked.receive()
+        asked.receive(1)
     assert not asked.is_open

@@ -18,8 +18,8 @@ import operad as od
 pytest.importorskip("ray", reason="Ray is not installed")
 
 from operad_kvstore_ray import actor, link
-from operad_kvstore_ray.connection import Address
-from operad_kvstore_ray.envelope import CONNECTION_BYTES
+from operad_kvstore_ray.connection import Address, Request
+from operad_kvstore_ray.envelope import CONNECTION_BYTES, sealed
 
 ONE = od.kvstore.StoreSettings()
 TWO = od.kvstore.StoreSettings(num_workers=2, timeout_s=0.2)
@@ -119,18 +119,39 @@ def test_what_a_connection_lost_is_sent_again_on_another(make_server: Any, linke
     assert broken is not None
     receive = broken.receive
 
-    def lose() -> Any:
+    def lose(number: int) -> Any:
         if reads:
-            receive()
+            receive(number)
         broken.close()
         raise ConnectionError("lost")
 
     broken.receive = lose  # type: ignore[method-assign]
     if not reads:
-        broken.send = lambda *_: None  # type: ignore[method-assign]
+        broken.send = lambda *_: Request(broken, 0)  # type: ignore[method-assign]
     assert way.wait({"w": 2}, message=push(2, value=2.0))["w"].tolist() == [2.0] * 3
     assert way._connection is not broken
     assert server._server._server.versions(["w"]) == (2,)
+
+
+def test_a_question_is_not_answered_by_what_is_sent_again_behind_it(make_server: Any, linked: Any) -> None:
+    server = make_server()
+    way = linked(server)
+    init(way)
+    way.wait({"w": 1}, message=push(1))
+    connection = way._connection
+    assert connection is not None
+    send, lost = connection.send, []
+
+    def send_but_one(tag: int, parts: Any) -> Any:
+        if not lost:
+            lost.append(way._outbox.last)
+            return send(actor.HANDLE, sealed(0, 99, "life 0", message=("note", 1)))  # which is not taken in
+        return send(tag, parts)
+
+    connection.send = send_but_one  # type: ignore[method-assign]
+    way.send(*push(2, value=2.0))
+    way.send(*push(3, value=3.0))
+    assert way.wait({"w": 4}, message=push(4, value=4.0))["w"].tolist() == [4.0] * 3
 
 
 def test_what_a_server_raises_comes_with_its_class_and_ranks(make_server: Any, linked: Any) -> None:

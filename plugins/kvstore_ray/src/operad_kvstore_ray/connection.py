@@ -120,6 +120,8 @@ class Connection:
     def __init__(self, address: Address, timeout_s: float) -> None:
         self._socket = socket.create_connection(address[:2], timeout=_PROOF_S)
         self.is_open = True
+        self._sent = self._arrived = 0
+        self._early: dict[int, tuple[int, memoryview]] = {}
         try:
             self._introduce(address.secret)
         except BaseException:
@@ -128,7 +130,7 @@ class Connection:
         self._socket.settimeout(timeout_s)
         _tune(self._socket)
 
-    def send(self, tag: int, parts: Sequence[Any]) -> None:
+    def send(self, tag: int, parts: Sequence[Any]) -> Request:
         """Send a request; a connection that breaks is closed, which `receive` says.
 
         Args:
@@ -139,16 +141,24 @@ class Connection:
             _send(self._socket, tag, parts)
         except OSError:
             self.close()
+        self._sent += 1
+        return Request(self, self._sent)
 
-    def receive(self) -> tuple[int, memoryview]:
-        """Tag and content of the next answer.
+    def receive(self, number: int) -> tuple[int, memoryview]:
+        """Tag and content of the answer to a request; answers to others are kept for them.
+
+        Args:
+            number: Of the request, which has not been received yet.
 
         Raises:
             TimeoutError: It has not come in time. The connection is closed.
             OSError: The connection is closed.
         """
         try:
-            return _received(self._socket)
+            while number not in self._early:
+                self._arrived += 1
+                self._early[self._arrived] = _received(self._socket)
+            return self._early.pop(number)
         except BaseException:
             self.close()
             raise
@@ -164,6 +174,19 @@ class Connection:
         proof = bytes(_read(self._socket, _PROOF_BYTES))
         if not hmac.compare_digest(proof, _proof(secret, b"server", theirs, ours)):
             raise ConnectionError("the other side does not know the secret of this server")
+
+
+@final
+class Request(NamedTuple):
+    """A request that was sent.
+
+    Attributes:
+        connection: Which answers it.
+        number: From 1 on.
+    """
+
+    connection: Connection
+    number: int
 
 
 def _proof(secret: bytes, role: bytes, of_server: bytes, of_worker: bytes) -> bytes:

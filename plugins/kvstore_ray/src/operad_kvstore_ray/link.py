@@ -23,7 +23,7 @@ from ray.exceptions import (
 
 import operad as od
 from operad_kvstore_ray.actor import ASK, HANDLE, LONG, RAISED
-from operad_kvstore_ray.connection import Connection
+from operad_kvstore_ray.connection import Connection, Request
 from operad_kvstore_ray.envelope import CONNECTION_BYTES, RAY_BYTES, opened_answer, sealed, whole
 
 _GRACE_S: Final = 30.0
@@ -160,13 +160,12 @@ class Link:
             self._under_way.append((sent, reference))
 
     def _begun(self, tag: int, *call: Any, message: tuple[Any, ...], is_plain: bool = True) -> Any:
-        """A call that is under way: the connection that answers it, or Ray's reference."""
+        """A call that is under way: a request, or Ray's reference."""
         connection = self._connected()
         most = RAY_BYTES if connection is None else CONNECTION_BYTES
         travelling = sealed(*call, message=message, is_plain=is_plain, most=most)
         if connection is not None and isinstance(travelling, list):
-            connection.send(tag, travelling)
-            return connection
+            return connection.send(tag, travelling)
         method = self.server.ask if tag == ASK else self.server.handle
         return method.remote(whole(travelling))
 
@@ -183,10 +182,10 @@ class Link:
                 self._tries -= 1
         return self._connection
 
-    def _received(self, connection: Connection) -> Any:
-        """The next answer of a connection; see `_answer`."""
+    def _received(self, request: Request) -> Any:
+        """What a request is answered; see `_answer`."""
         try:
-            tag, content = connection.receive()
+            tag, content = request.connection.receive(request.number)
         except TimeoutError:
             raise self._silent() from None
         except OSError:
@@ -211,14 +210,14 @@ class Link:
         """What a call gives; `_LOST` where the server ended meanwhile and comes back.
 
         Args:
-            reference: Ray's; or a connection, which answers calls in their order.
+            reference: Ray's, or a request on a connection.
 
         Raises:
             Exception: What the server raised.
             ServerLostError: It has ended and does not come back.
             StoreTimeoutError: It does not answer.
         """
-        if isinstance(reference, Connection):
+        if isinstance(reference, Request):
             return self._received(reference)
         try:
             answer = ray.get(reference, timeout=self._limit_s)
