@@ -120,6 +120,19 @@ def test_the_loss_of_a_server_for_good_is_raised(run_ray: Run) -> None:
 
 
 @slow
+@pytest.mark.parametrize("content", ["damaged", ""])
+def test_a_server_that_cannot_read_its_picture_ends_and_says_why_to_every_worker(
+    run_ray: Run, content: str
+) -> None:
+    ended = run_ray(2, "failures", "damaged_picture", "dist_sync", content)
+    (picture,) = re.findall(r"\[0\] damaged (.*)", ended.output)
+    why = f"the picture '{picture}' is no picture of a server; it begins with {content.encode()!r}"
+    told = [line for line in ended.lines("server 0 has ended and does not come back") if why in line]
+    assert len(told) == 2, ended.output
+    assert all(line.endswith("start the job again from a checkpoint") for line in told)
+
+
+@slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_the_launcher_ends_all_workers_within_seconds(
     cluster: dict[str, str], number: int
@@ -186,6 +199,29 @@ def test_who_has_not_the_password_of_the_cluster_is_refused_at_once(
         ended = _ended(command, _environment(cluster | given))
         assert ended.code == 1
         assert "refuses this process: its password is missing or wrong" in ended.output
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs Linux's list of processes")
+def test_the_password_of_the_cluster_stands_in_no_command_line_and_in_no_file_of_ray(
+    cluster: dict[str, str],
+) -> None:
+    if not cluster:
+        pytest.skip("RAY_ADDRESS names a cluster of somebody else's")
+    password = cluster["RAY_AUTH_TOKEN"].encode()
+    lines = {file: read(file) for file in Path("/proc").glob("[0-9]*/cmdline")}
+    own = [line for line in lines.values() if cluster["RAY_ADDRESS"].encode() in line]
+    (folder,) = {found for line in own for found in re.findall(rb"(/[^\0=]*/session_[^/\0]*)", line)}
+    files = {file: read(file) for file in Path(folder.decode()).rglob("*") if file.is_file()}
+    assert files
+    assert [str(file) for file, content in {**lines, **files}.items() if password in content] == []
+
+
+def read(file: Path) -> bytes:
+    """The bytes of a file that may be gone."""
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
 
 
 @slow

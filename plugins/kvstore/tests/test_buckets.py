@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import operad as od
 from operad.errors import ParamError
-from operad_kvstore.buckets import pack_now
+from operad_kvstore.buckets import POOLED_BYTES, packed_now
 
 kv: Any = od.kvstore
 MEGA = 1 << 20
@@ -72,10 +72,17 @@ def test_what_is_packed_now_is_what_is_packed_later() -> None:
     waiting = od.nd.ones((2, 2)) * 3
     arrays = {"a": waiting, "empty": od.nd.zeros((0, 3)), "b": waiting[1:], "scalar": od.nd.zeros(())}
     (bucket,) = kv.plan_buckets([sized(key, array.size) for key, array in arrays.items()])
-    now, later = od.nd.empty(bucket.num_elements), od.nd.empty(bucket.num_elements)
-    pack_now(bucket, arrays, now)
+    now, later = packed_now(bucket, arrays), od.nd.empty(bucket.num_elements)
     kv.pack(bucket, arrays, later)
-    assert now.asnumpy().tolist() == later.asnumpy().tolist() == [3, 3, 3, 3, 3, 3, 0]
+    assert now.tolist() == later.asnumpy().tolist() == [3, 3, 3, 3, 3, 3, 0]
+
+
+def test_what_is_packed_now_is_memory_of_its_own_whether_short_or_long() -> None:
+    for length in (3, POOLED_BYTES):
+        array = od.nd.ones(length)
+        (bucket,) = kv.plan_buckets([sized("a", length)])
+        packed_now(bucket, {"a": array})[:] = 2
+        assert (array.asnumpy() == 1).all()
 
 
 def test_only_large_arrays_are_cut_into_shards() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 import operad as od
 import operad_kvstore_ray.launch as launching
-from operad.errors import PluginError
+from operad.errors import FormatError, PluginError
 from operad_kvstore_ray import session
 
 
@@ -52,19 +53,25 @@ def test_snapshots_without_a_setting_are_in_a_private_folder_that_goes_with_the_
     assert stat.S_IMODE(alone.stat().st_mode) == 0o700
 
 
-def test_a_server_reads_the_picture_of_its_own_actor_and_no_other(
+def test_a_server_reads_the_whole_picture_of_its_own_actor_or_does_not_begin(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     pytest.importorskip("ray", reason="Ray is not installed")
     from operad_kvstore_ray import actor
-    from operad_kvstore_ray.envelope import sealed
+    from operad_kvstore_ray.envelope import sealed, whole
 
     def server(own: str) -> Any:
         monkeypatch.setattr(actor.ray, "get_runtime_context", lambda: Mock(get_actor_id=lambda: own))
+        monkeypatch.setattr(actor.ray.util, "get_node_ip_address", lambda: "127.0.0.1")
         return actor.ServerActor("server", tuple(od.kvstore.StoreSettings()), False, str(tmp_path), b"key")
 
     first = server("one")
-    first.handle(sealed(0, 1, "life", message=("note", 7)))
-    first.handle(sealed(0, 2, "life", message=("enter",)))  # writes a picture
+    first.handle(whole(sealed(0, 1, "life", message=("note", 7))))
+    first.handle(whole(sealed(0, 2, "life", message=("enter",))))  # writes a picture
     assert server("one")._server.notes() == {0: 7}
     assert server("another")._server.notes() == {}
+    (picture,) = tmp_path.glob("*.picture")
+    for content in (b"", picture.read_bytes()[:-1], b"something else"):
+        picture.write_bytes(content)
+        with pytest.raises(FormatError, match=re.escape(str(picture))):
+            server("one")

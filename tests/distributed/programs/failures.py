@@ -200,8 +200,8 @@ def left_before_a_kill() -> None:
 
     def answer_lost(reference: Any) -> Any:
         found = answer(reference)
-        opened = opened_answer(found)
-        if isinstance(opened, tuple) and len(opened) == 3 and not left.with_suffix(".killed").exists():
+        has_come = isinstance(found, memoryview) and len(opened_answer(found)) == 3
+        if has_come and not left.with_suffix(".killed").exists():
             while not left.exists():
                 time.sleep(0.01)
             left.with_suffix(".killed").touch()
@@ -214,6 +214,22 @@ def left_before_a_kill() -> None:
     assert left.with_suffix(".killed").exists()
     assert (pulled("w") == workers).all()
     print("exact", flush=True)
+
+
+def damaged_picture() -> None:
+    """The server's picture is damaged, and the server is killed."""
+    kv.init("w", od.nd.zeros(3))
+    kv.pushpull("w", od.nd.ones(3))
+    if rank == 0:
+        (picture,) = Path(os.environ["OPERAD_KV_SNAPSHOTS"]).glob("*.picture")
+        picture.write_text(sys.argv[3])
+        print("damaged", picture, flush=True)
+        os.kill(server_process(kv), signal.SIGKILL)
+    try:
+        while True:
+            kv.pushpull("w", od.nd.ones(3))
+    except od.kv.ServerLostError as error:
+        print(f"server lost: {error}", flush=True)
 
 
 def lost_server() -> None:

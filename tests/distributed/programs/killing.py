@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, final
@@ -37,7 +38,7 @@ class Kills:
 
     def __init__(self, kv: Any, words: Iterable[str], folder: Path) -> None:
         self._kv, self._folder = kv, folder
-        self._batches, self._messages = dict[int, str](), dict[int, str]()
+        self._batches, self._messages = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
         for word in words:
             whom, sign, number = re.split(r"([:@~])", word)
             if kv.rank != (0 if whom == "server" else int(whom)) or self._file(word).exists():
@@ -47,18 +48,18 @@ class Kills:
                 timer.daemon = True
                 timer.start()
             else:
-                (self._batches if sign == ":" else self._messages)[int(number)] = word
+                (self._batches if sign == ":" else self._messages)[int(number)].append(word)
         watch_messages(kv, self._at_message)
 
     def at_batch(self, number: int) -> None:
         """So many batches of all epochs are done."""
-        if number in self._batches:
-            self._kill(self._batches.pop(number))
+        for word in self._batches.pop(number, ()):
+            self._kill(word)
 
     def _at_message(self, number: int) -> None:
         self.num_messages = max(self.num_messages, number)
-        if number in self._messages:
-            self._kill(self._messages.pop(number))
+        for word in self._messages.pop(number, ()):
+            self._kill(word)
 
     def _kill(self, word: str) -> None:
         process = server_process(self._kv) if word.startswith("server") else os.getpid()

@@ -11,6 +11,7 @@ import logging
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -39,13 +40,20 @@ labels = (data[:, :3].sum(1) > 0).astype("float32")
 part = od.io.NDArrayIter(data[rank::workers], labels[rank::workers], 16, shuffle=True, seed=rank)
 module = od.mod.Module(network())
 od.random.seed(rank)
+
+
+def after_batch(param: Any) -> None:
+    """Kills whom the words say."""
+    kills.at_batch(param.epoch * 8 + param.nbatch + 1)
+
+
 module.fit(
     part,
     num_epoch=4,
     kvstore=kv,
     optimizer="sgd",
     optimizer_params={"learning_rate": 0.1, "momentum": 0.9},
-    batch_end_callback=lambda param: kills.at_batch(param.epoch * 8 + param.nbatch + 1),
+    batch_end_callback=after_batch,
     checkpoint=od.callback.Checkpoint(folder / f"rank-{rank}" / "net", every_epochs=1, keep=1),
     resume=True,
 )

@@ -14,11 +14,12 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from operad import NDArray
+from operad import NDArray, nd
 from operad.errors import ParamError
 from operad_kvstore.keys import Key
 
 TARGET_BYTES: Final = 4 << 20
+POOLED_BYTES: Final = 1 << 16
 LEAST_ELEMENTS_CUT: Final = 1_000_000
 """Arrays of more elements are spread over all shards; others stay whole."""
 
@@ -101,11 +102,15 @@ def pack(bucket: Bucket, arrays: Mapping[Key, NDArray], flat: NDArray) -> None:
         flat[piece.span] = _flat(arrays[piece.key])
 
 
-def pack_now(bucket: Bucket, arrays: Mapping[Key, NDArray], flat: NDArray) -> None:
-    """`pack` without operations of the engine: waits for the values. Nothing else refers to `flat`."""
-    values = np.from_dlpack(flat)
+def packed_now(bucket: Bucket, arrays: Mapping[Key, NDArray]) -> np.ndarray[Any, Any]:
+    """A bucket's values without operations of the engine: waits for those of arrays. Nothing else refers to them."""
+    # Long memory comes from the engine's pool, as the system clears new pages; short is sooner had without.
+    length, dtype = bucket.num_elements, bucket.dtype
+    is_short = length * dtype.itemsize < POOLED_BYTES
+    values = np.empty(length, dtype) if is_short else np.from_dlpack(nd.empty(length, dtype=dtype))
     for piece in bucket.pieces:
         values[piece.span] = np.from_dlpack(arrays[piece.key]).reshape(-1)
+    return values
 
 
 def unpack(bucket: Bucket, flat: NDArray, arrays: Mapping[Key, NDArray]) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 from operad import NDArray, autograd, cpu, nd
 from operad.errors import ArgumentError, DTypeError, FormatError
 from operad.files import read_bytes, write_atomically
-from operad_kvstore.buckets import Bucket, Sized, pack, pack_now, plan_buckets
+from operad_kvstore.buckets import Bucket, Sized, pack, packed_now, plan_buckets
 from operad_kvstore.compression import TwoBit, residuals_of
 from operad_kvstore.courier import Courier
 from operad_kvstore.keys import Key, Remote
@@ -34,6 +34,9 @@ from operad_kvstore.transport import Transport
 from operad_kvstore.updates import Update
 
 _REST_S: Final = 1.0
+
+Fill = Callable[[Bucket, Mapping[Key, NDArray]], Any]
+"""Gives the values of a bucket, now or once the engine has them."""
 
 
 @final
@@ -223,17 +226,17 @@ class DistStore(KVStore):
 
     def _exchange(self, values: Groups, outs: Groups) -> None:
         # This call waits for its answer, so no operation of the engine has to pack what is sent.
-        packets = self._packed(values, pack_now)
+        packets = self._packed(values, packed_now)
         self._write(outs, lambda clocks: self._transport.pushpull(packets(), clocks))
 
     def _take_in(self, groups: Groups) -> None:
-        packets = self._packed(groups, pack)
+        packets = self._packed(groups, _packed_soon)
         self._courier.send(lambda: self._transport.push(packets()))
 
     def _copy_out(self, groups: Groups) -> None:
         self._write(groups, self._transport.pull)
 
-    def _packed(self, groups: Groups, fill: Callable[..., None]) -> Callable[[], Sequence[Packet]]:
+    def _packed(self, groups: Groups, fill: Fill) -> Callable[[], Sequence[Packet]]:
         """Begin to sum and pack what is pushed; what gives the packets waits for that, in another thread."""
         self._enter()
         totals: dict[Key, NDArray] = {}
@@ -245,13 +248,10 @@ class DistStore(KVStore):
                 dtype = self._table.get("push", name).dtype
                 parts = [value.as_in_context(cpu()).astype(dtype, copy=False) for value in values]
                 totals[name] = parts[0] if len(parts) == 1 else nd.add_n(*parts)
-            filled = []
+            filled: list[tuple[Bucket, Any, int, Mapping[Key, int]]] = []
             for home, mine in self._by_home(totals).items():
                 sized = [Sized(name, array.size, array.dtype) for name, array in mine.items()]
-                for bucket in plan_buckets(sized):
-                    flat = nd.empty(bucket.num_elements, dtype=bucket.dtype)
-                    fill(bucket, mine, flat)
-                    filled.append((bucket, flat, home, clocks))
+                filled += [(one, fill(one, mine), home, clocks) for one in plan_buckets(sized)]
         codec = self._codec
         return lambda: [self._packet(codec, *one) for one in filled]
 
@@ -266,11 +266,11 @@ class DistStore(KVStore):
         return found
 
     def _packet(
-        self, codec: TwoBit | None, bucket: Bucket, flat: NDArray, home: int, clocks: Mapping[Key, int]
+        self, codec: TwoBit | None, bucket: Bucket, flat: Any, home: int, clocks: Mapping[Key, int]
     ) -> Packet:
         """Waits for the values."""
         # Nothing else refers to `flat`, so its memory is sent without a copy.
-        values = np.from_dlpack(flat)
+        values = flat if isinstance(flat, np.ndarray) else np.from_dlpack(flat)
         clocks = {piece.key: clocks[piece.key] for piece in bucket.pieces}
         if codec is None:
             return Packet(bucket, values, None, home, clocks)
@@ -291,8 +291,15 @@ class DistStore(KVStore):
             # In the courier's thread: its next job may change what is stored, and comes after these copies.
             for name, value in pull(clocks).items():
                 source = value if isinstance(value, NDArray) else as_ndarray(value, is_source=True)
-                source = source.reshape(self._table.get("pull", name).shape)
+                shape = self._table.get("pull", name).shape
+                source = source if source.shape == shape else source.reshape(shape)
                 for out in groups[name]:
                     source.copyto(out)
 
         self._courier.ask(write)
+
+
+def _packed_soon(bucket: Bucket, arrays: Mapping[Key, NDArray]) -> NDArray:
+    flat = nd.empty(bucket.num_elements, dtype=bucket.dtype)
+    pack(bucket, arrays, flat)
+    return flat

@@ -2,10 +2,11 @@ r"""A server's picture of itself as bytes: a JSON text and the arrays that it na
 
     picture := "operad server picture 1\n" | length of the text (u64) | text | arrays, one after another
 
-Numbers are little-endian. The text is `{"tree": ..., "arrays": [[type, shape], ...]}`. In the tree, dicts are
-`{"pairs": [[key, value], ...]}`, so that keys may be numbers; tuples `{"tuple": [...]}`, bytes `{"bytes": n}`
-and arrays `{"array": n}` or `{"ndarray": n}`, where n is a number in the list. Nothing is pickled: whoever
-writes the file decides values, and runs no code.
+Numbers are little-endian. The text is `{"tree": ..., "arrays": [[type, shape], ...]}`, with blanks at its
+end, so that arrays begin at a multiple of 64 bytes. In the tree, dicts are `{"pairs": [[key, value], ...]}`,
+so that keys may be numbers; tuples `{"tuple": [...]}`, bytes `{"bytes": n}` and arrays `{"array": n}` or
+`{"ndarray": n}`, where n is a number in the list. Nothing is pickled: whoever writes the file decides values,
+and runs no code.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from operad.files import parse_json, translated
 
 _MAGIC: Final = b"operad server picture 1\n"
 _LENGTH: Final = struct.Struct("<Q")
+_START: Final = len(_MAGIC) + _LENGTH.size
+_ALIGNED: Final = 64
 _KINDS: Final = "biufV"
 EXPECTED: Final = "what a server writes of itself"
 """Name of a picture's content, for messages."""
@@ -35,30 +38,37 @@ def to_bytes(tree: Any) -> bytes:
     Raises:
         ArgumentError: A leaf is something else.
     """
+    return b"".join(to_parts(tree))
+
+
+def to_parts(tree: Any) -> list[Any]:
+    """`to_bytes`, as buffers one after another; those of arrays are their memory, if that is contiguous."""
     arrays: list[Any] = []
     described = _described(tree, arrays)
     shapes = [[array.dtype.name, array.shape] for array in arrays]
     text = json.dumps({"tree": described, "arrays": shapes}).encode()
+    text = text.ljust(len(text) + -(_START + len(text)) % _ALIGNED)
     contents = (np.ascontiguousarray(array).reshape(-1).view(np.uint8).data for array in arrays)
-    return b"".join((_MAGIC, _LENGTH.pack(len(text)), text, *contents))
+    return [b"".join((_MAGIC, _LENGTH.pack(len(text)), text)), *contents]
 
 
-def from_bytes(content: bytes, what: str) -> Any:
+def from_bytes(content: bytes | memoryview, what: str, *, in_place: bool = False) -> Any:
     """Tree that `to_bytes` was given.
 
     Args:
         content: The bytes.
         what: Their name, for messages.
+        in_place: Arrays may be memory of `content`, which nobody else has.
     Raises:
         FormatError: They are something else, or not whole.
     """
-    start = len(_MAGIC) + _LENGTH.size
-    if not content.startswith(_MAGIC) or len(content) < start:
-        raise FormatError(f"{what} is no picture of a server; it begins with {content[:24]!r}")
+    begins = bytes(content[: len(_MAGIC)])
+    if begins != _MAGIC or len(content) < _START:
+        raise FormatError(f"{what} is no picture of a server; it begins with {begins!r}")
     (length,) = _LENGTH.unpack_from(content, len(_MAGIC))
     with translated(what, EXPECTED):
-        text = parse_json(content[start : start + length], what, constants=True)
-        arrays = _arrays(memoryview(content)[start + length :], text["arrays"])
+        text = parse_json(bytes(content[_START : _START + length]), what, constants=True)
+        arrays = _arrays(memoryview(content)[_START + length :], text["arrays"], in_place=in_place)
         return _rebuilt(text["tree"], arrays)
 
 
@@ -85,14 +95,15 @@ def _numbered(kind: str, array: Any, arrays: list[Any]) -> dict[str, int]:
     return {kind: len(arrays) - 1}
 
 
-def _arrays(content: memoryview, shapes: Any) -> list[Any]:
+def _arrays(content: memoryview, shapes: Any, *, in_place: bool) -> list[Any]:
     arrays, start = [], 0
     for name, shape in shapes:
         dtype = np.dtype(name)
         size = math.prod(shape) * dtype.itemsize
         if dtype.kind not in _KINDS or min(shape, default=0) < 0 or start + size > len(content):
             raise ValueError(f"an array of {name} {shape} at byte {start} of {len(content)}")
-        arrays.append(np.frombuffer(content[start : start + size], dtype).reshape(shape).copy())
+        found = np.frombuffer(content[start : start + size], dtype).reshape(shape)
+        arrays.append(found if in_place and found.flags.aligned else found.copy())
         start += size
     if start != len(content):
         raise ValueError(f"{len(content) - start} bytes too many")

@@ -42,7 +42,7 @@ class MpiTransport:
     def __init__(self, comm: Any, timeout_s: float) -> None:
         self._comm, self._requests = comm, Requests(comm, timeout_s)
         self._shard = od.kvstore.Shard()
-        self._sizes: dict[Any, int] = {}
+        self._parts: dict[Any, Sequence[Any]] = {}
         self._num_agreed = 0
         self._checksum = 0
         self._short_bytes = SHORT_BYTES // max(self.num_workers - 1, 1) & ~7
@@ -66,11 +66,11 @@ class MpiTransport:
 
     def place(self, key: Any, value: Array, *, may_cut: bool) -> None:
         """Values are everywhere."""
-        self._sizes[key] = value.size
+        self._parts[key] = [od.kvstore.Part(0, 0, value.size)]
 
     def parts(self, key: Any) -> Sequence[Any]:
         """The whole array, here."""
-        return [od.kvstore.Part(0, 0, self._sizes[key])]
+        return self._parts[key]
 
     def init(self, values: Mapping[Any, Array]) -> None:
         """Store the values of rank 0."""

@@ -5,7 +5,8 @@ Ray starts a killed actor again. The new one reads the picture, and workers send
 would know nothing of what came after the picture, nor of the order of messages.
 
 Pushes have a thread of their own, and waits another group of threads, so that waiting never keeps out what is
-waited for. A large answer is put into Ray's object store once, for all workers that ask for the same rounds.
+waited for; each connection of a worker has a thread as well. A large answer is put into Ray's object store
+once, for all workers that ask for the same rounds.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import os
 import secrets
 import threading
 import time
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -21,12 +24,21 @@ import ray
 
 import operad as od
 from operad.files import read_bytes, translated, write_atomically
-from operad_kvstore_ray.envelope import SHORT_BYTES, opened, sealed_answer
+from operad_kvstore_ray.connection import Listener
+from operad_kvstore_ray.envelope import CONNECTION_BYTES, RAY_BYTES, opened, sealed_answer, whole
 from operad_kvstore_ray.travelling import Unpacking
 
 CALLS: Final = "calls"
 WAITS: Final = "waits"
 BEATS: Final = "beats"
+HANDLE: Final = 0
+ASK: Final = 1
+"""Tags of requests on a connection: the methods of the actor."""
+ANSWERED: Final = 0
+RAISED: Final = 1
+"""Tags of answers there. What was raised has a number, by which `ServerActor.raised` raises it."""
+LONG: Final = "long"
+"""In place of values that do not fit into a connection."""
 _LOOK_AGAIN_S: Final = 0.1
 _ANSWERS: Final = frozenset({"check_shapes", "counts", "entries", "notes", "states"})
 
@@ -51,11 +63,16 @@ class ServerActor:
         self._unpacking = Unpacking(key, may_pickle=bool(known.allow_pickle))
         self._replying = threading.Lock()
         self._replies: dict[tuple[Any, ...], tuple[tuple[int, ...], Any]] = {}
+        self._last: tuple[Any, ...] = ((), (), {})
+        self._raised: dict[int, Exception] = {}
+        self._numbers = count()
         if self._file.exists():
             what = f"the picture {str(self._file)!r}"
             state = od.kvstore.pictures.from_bytes(read_bytes(self._file, what), what)
             with translated(what, od.kvstore.pictures.EXPECTED):
                 self._server.restore(state["server"], self._unpacking.unsealed(state["code"], what))
+        host: Any = ray.util.get_node_ip_address  # without annotations
+        self._listener = Listener(host(), self._answer)
 
     @ray.method(concurrency_group=CALLS)
     def join(self, rank: int, life: str) -> Any:
@@ -71,10 +88,7 @@ class ServerActor:
         Returns:
             The receipt, `sealed_answer`.
         """
-        rank, number, life, (what, *values) = opened(call)
-        if what in {"optimizer", "updater"}:
-            values = [self._unpacking.unpacked(what, values[0])]
-        return sealed_answer(*self._server.handle(rank, number, (what, *values), life))
+        return whole(self._handle(call))
 
     @ray.method(concurrency_group=WAITS)
     def ask(self, call: Any) -> Any:
@@ -89,21 +103,17 @@ class ServerActor:
             Up to which numbers the worker's messages are here, and outlast a crash; and if all are here, the
             answer. Many bytes come as a list of one reference; what is short is `sealed_answer`.
         """
-        rank, life, number, (clocks, barrier, arrival_s), what, arguments, message = opened(call)
-        if message and self._server.wait(rank, number - 1, {}, arrival_s=arrival_s).seen == number - 1:
-            self._server.handle(rank, number, message, life)
-        seen, durable = self._server.wait(
-            rank, number, clocks, barrier, arrival_s=0 if message else arrival_s
-        )
-        if seen < number:
-            return sealed_answer(seen, durable, None)
-        if what == "values":
-            reply = self._reply(arguments)
-            return (seen, durable, reply) if isinstance(reply, list) else sealed_answer(seen, durable, reply)
-        if what == "leave":
-            return seen, durable, self._leave(rank)
-        assert what in _ANSWERS, what
-        return seen, durable, getattr(self._server, what)(*arguments)
+        return whole(self._ask(call, self._reply))
+
+    @ray.method(concurrency_group=BEATS)
+    def address(self) -> Any:
+        """Where this server takes the same calls, "handle" and "ask", from connections."""
+        return self._listener.address
+
+    @ray.method(concurrency_group=BEATS)
+    def raised(self, number: int) -> None:
+        """Raise what a call from a connection raised."""
+        raise self._raised.pop(number)
 
     @ray.method(concurrency_group=BEATS)
     def beat(self, rank: int) -> list[int]:
@@ -126,6 +136,38 @@ class ServerActor:
         """Of the actor's process."""
         return os.getpid()
 
+    def _answer(self, tag: int, content: memoryview) -> tuple[int, list[Any]]:
+        """What a connection is answered; see `Listener`."""
+        try:
+            return ANSWERED, self._ask(content, self._short_reply) if tag == ASK else self._handle(content)
+        except Exception as error:  # noqa: BLE001 - raised in the worker
+            number = next(self._numbers)
+            self._raised[number] = error
+            return RAISED, [number.to_bytes(8, "little")]
+
+    def _handle(self, call: Any) -> Any:
+        rank, number, life, (what, *values) = opened(call)
+        if what in {"optimizer", "updater"}:
+            values = [self._unpacking.unpacked(what, values[0])]
+        return sealed_answer(*self._server.handle(rank, number, (what, *values), life))
+
+    def _ask(self, call: Any, reply: Callable[[tuple[Any, ...]], Any]) -> Any:
+        rank, life, number, (clocks, barrier, arrival_s), what, arguments, message = opened(call)
+        if message and self._server.wait(rank, number - 1, {}, arrival_s=arrival_s).seen == number - 1:
+            self._server.handle(rank, number, message, life)
+        seen, durable = self._server.wait(
+            rank, number, clocks, barrier, arrival_s=0 if message else arrival_s
+        )
+        if seen < number:
+            return sealed_answer(seen, durable, None)
+        if what == "values":
+            found = reply(arguments)
+            return (seen, durable, found) if isinstance(found, list) else sealed_answer(seen, durable, found)
+        if what == "leave":
+            return seen, durable, self._leave(rank)
+        assert what in _ANSWERS, what
+        return seen, durable, getattr(self._server, what)(*arguments)
+
     def _leave(self, rank: int) -> bool:
         is_last: bool = self._server.leave(rank)
         if is_last:
@@ -145,6 +187,15 @@ class ServerActor:
             if isinstance(reply, list):
                 self._replies[keys] = versions, reply
             return reply
+
+    def _short_reply(self, keys: tuple[Any, ...]) -> Any:
+        """Values of keys, or `LONG`; those who come second get the same copies, as above."""
+        with self._replying:
+            versions = self._server.versions(keys)
+            if self._last[:2] != (keys, versions):
+                versions, values = self._server.values(keys, _short)
+                self._last = keys, versions, values
+            return self._last[2]
 
     def _write(self, state: dict[str, Any]) -> None:
         kept = {"server": state, "code": self._unpacking.sealed()}
@@ -200,9 +251,20 @@ def found_servers(settings: Any, store: str, timeout_s: float) -> list[Any]:
 
 def _replied(values: dict[Any, Any]) -> Any:
     """What `ServerActor.ask` answers of the memory of values."""
-    if sum(value.nbytes for value in values.values()) < SHORT_BYTES:
+    if _num_bytes(values) < RAY_BYTES:
         return {key: value.copy() for key, value in values.items()}
     return [ray.put(values)]  # which copies them
+
+
+def _short(values: dict[Any, Any]) -> Any:
+    """What is answered of it to a connection."""
+    if _num_bytes(values) > CONNECTION_BYTES:
+        return LONG
+    return {key: value.copy() for key, value in values.items()}
+
+
+def _num_bytes(values: dict[Any, Any]) -> int:
+    return sum(value.nbytes for value in values.values())
 
 
 def _names(settings: Any, store: str) -> list[str]:

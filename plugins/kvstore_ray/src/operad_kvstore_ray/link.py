@@ -1,7 +1,8 @@
 """A worker's way to one server, which may be killed and come back at any moment.
 
-What is sent again, and when, is the matter of `operad.kvstore.Outbox`; Ray repeats no call. Here its messages
-become calls of an actor, and what becomes of those becomes answers, or their loss.
+What is sent again, and when, is the matter of `operad.kvstore.Outbox`; Ray repeats no call, and a connection
+nothing. Here its messages become requests on a connection, or calls of an actor where they are long or there
+is no connection, and what becomes of those becomes answers, or their loss.
 """
 
 from __future__ import annotations
@@ -21,10 +22,15 @@ from ray.exceptions import (
 )
 
 import operad as od
-from operad_kvstore_ray.envelope import opened_answer, sealed
+from operad_kvstore_ray.actor import ASK, HANDLE, LONG, RAISED
+from operad_kvstore_ray.connection import Connection, Request
+from operad_kvstore_ray.envelope import CONNECTION_BYTES, RAY_BYTES, opened_answer, sealed, whole
 
 _GRACE_S: Final = 30.0
 _PAUSE_S: Final = 0.1
+_TRIES: Final = 3
+"""So often a worker tries to connect in vain; then all its calls are Ray's."""
+_CREATION: Final = "an error raised in its creation task"
 _LOST: Final = object()
 _ARRIVAL_S: Final = 1.0
 """Messages that a question overtook are there after so many seconds, or the server has lost some."""
@@ -52,6 +58,8 @@ class Link:
         self._under_way: deque[tuple[Any, Any]] = deque()
         self._configured = 0
         self._lost_since: float | None = None
+        self._connection: Connection | None = None
+        self._tries = _TRIES
         while (standing := self._answer(server.join.remote(rank, life))) is _LOST:
             pass
         self.standing: Any = standing
@@ -84,8 +92,14 @@ class Link:
         The question is on its way while earlier messages are, and may carry one itself, so that one way to
         the server and back is enough for a push and its pull.
         """
+        is_long = False
         while True:
-            values = self.ask("values", *clocks, clocks=clocks, barrier=barrier, message=message)
+            values = self.ask(
+                "values", *clocks, clocks=clocks, barrier=barrier, message=message, is_long=is_long
+            )
+            if values == LONG:
+                message, is_long = (), True
+                continue
             if not isinstance(values, list):
                 return values
             try:
@@ -100,6 +114,7 @@ class Link:
         clocks: Mapping[Any, int] | None = None,
         barrier: int = 0,
         message: tuple[Any, ...] = (),
+        is_long: bool = False,
     ) -> Any:
         """What the server answers once it has all messages, rounds are complete, and a barrier is passed.
 
@@ -109,6 +124,7 @@ class Link:
             clocks: The numbers of rounds by key.
             barrier: How often all live workers must have called one.
             message: One more, which goes with the question.
+            is_long: Whether the answer is for Ray's object store.
         """
         if message:
             self._outbox.put(message)
@@ -118,7 +134,8 @@ class Link:
             arrival_s = _ARRIVAL_S if self._under_way else 0.0
             waits_for = dict(clocks or {}), barrier, arrival_s
             call = self._rank, self._life, sent.number, waits_for, what, arguments
-            reference = self.server.ask.remote(sealed(*call, message=message, is_plain=what == "values"))
+            is_plain = what == "values" and not is_long
+            reference = self._begun(ASK, *call, message=message, is_plain=is_plain)
             message = ()  # from now on it is one of those that are kept
             self.settle()
             answer = self._hear(sent, reference)
@@ -131,12 +148,51 @@ class Link:
         self._limit_s = _GRACE_S
         return bool(self.ask("leave"))
 
+    def close(self) -> None:
+        """Close the connection, when no call is under way."""
+        if self._connection is not None:
+            self._connection.close()
+
     def _send_what_is_due(self) -> None:
         while (sent := self._outbox.take()) is not None:
             message = self._outbox.message(sent.number)
-            call = sealed(self._rank, sent.number, self._life, message=message)
-            reference = self.server.handle.remote(call)
+            reference = self._begun(HANDLE, self._rank, sent.number, self._life, message=message)
             self._under_way.append((sent, reference))
+
+    def _begun(self, tag: int, *call: Any, message: tuple[Any, ...], is_plain: bool = True) -> Any:
+        """A call that is under way: a request, or Ray's reference."""
+        connection = self._connected()
+        most = RAY_BYTES if connection is None else CONNECTION_BYTES
+        travelling = sealed(*call, message=message, is_plain=is_plain, most=most)
+        if connection is not None and isinstance(travelling, list):
+            return connection.send(tag, travelling)
+        method = self.server.ask if tag == ASK else self.server.handle
+        return method.remote(whole(travelling))
+
+    def _connected(self) -> Connection | None:
+        """A connection to the server as it is now."""
+        if self._connection is not None and self._connection.is_open:
+            return self._connection
+        self._connection = None
+        if self._tries and (address := self._answer(self.server.address.remote())) is not _LOST:
+            try:
+                self._connection = Connection(address, self._limit_s)
+                self._tries = _TRIES
+            except OSError:  # it ended meanwhile, or no way leads there
+                self._tries -= 1
+        return self._connection
+
+    def _received(self, request: Request) -> Any:
+        """What a request is answered; see `_answer`."""
+        try:
+            tag, content = request.connection.receive(request.number)
+        except TimeoutError:
+            raise self._silent() from None
+        except OSError:
+            return _LOST
+        if tag != RAISED:
+            return content
+        return self._answer(self.server.raised.remote(int.from_bytes(content, "little")))
 
     def _hear(self, sent: Any, reference: Any) -> tuple[Any, ...] | None:
         """What comes with the answer to a sending; None if the server lacks messages, or has not answered."""
@@ -153,11 +209,16 @@ class Link:
     def _answer(self, reference: Any) -> Any:
         """What a call gives; `_LOST` where the server ended meanwhile and comes back.
 
+        Args:
+            reference: Ray's, or a request on a connection.
+
         Raises:
             Exception: What the server raised.
             ServerLostError: It has ended and does not come back.
             StoreTimeoutError: It does not answer.
         """
+        if isinstance(reference, Request):
+            return self._received(reference)
         try:
             answer = ray.get(reference, timeout=self._limit_s)
         except RayTaskError as error:
@@ -171,13 +232,17 @@ class Link:
             time.sleep(_PAUSE_S)
             return _LOST
         except RayActorError as error:
-            raise self._server_lost(str(error)) from None
+            raise self._server_lost(_why(str(error))) from None
         except GetTimeoutError:
-            raise od.kvstore.StoreTimeoutError(
-                f"server {self._number} did not answer rank {self._rank} for {self._limit_s:g} s"
-            ) from None
+            raise self._silent() from None
         self._lost_since = None
         return answer
+
+    def _silent(self) -> Exception:
+        error: Exception = od.kvstore.StoreTimeoutError(
+            f"server {self._number} did not answer rank {self._rank} for {self._limit_s:g} s"
+        )
+        return error
 
     def _server_lost(self, why: str) -> Exception:
         error: Exception = od.kvstore.ServerLostError(
@@ -185,3 +250,8 @@ class Link:
             "start the job again from a checkpoint"
         )
         return error
+
+
+def _why(said: str) -> str:
+    """What Ray says of an actor's end; of one that could not come back, what it raised and not where."""
+    return said.rstrip().splitlines()[-1] if _CREATION in said else said

@@ -161,6 +161,8 @@ class RayTransport:
             with suppress(Exception):  # a server that has ended for good
                 if self._left(link, is_idle):
                     ray.kill(link.server)
+            if is_idle:
+                link.close()
         self._is_closed.set()
         self._pool.shutdown(wait=False)
 

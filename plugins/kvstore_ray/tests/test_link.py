@@ -1,0 +1,205 @@
+"""A worker's link to a server in this process: by connections, and by calls that take the place of Ray's."""
+
+from __future__ import annotations
+
+import socket
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+
+import operad as od
+
+pytest.importorskip("ray", reason="Ray is not installed")
+
+from operad_kvstore_ray import actor, link
+from operad_kvstore_ray.connection import Address, Request
+from operad_kvstore_ray.envelope import CONNECTION_BYTES, sealed
+
+ONE = od.kvstore.StoreSettings()
+TWO = od.kvstore.StoreSettings(num_workers=2, timeout_s=0.2)
+SHAPE = (3,)
+
+
+class Remote:
+    """An actor's methods; a call is run when its answer is asked for, as late as can be.
+
+    Attributes:
+        called: How often each was.
+    """
+
+    def __init__(self, server: Any) -> None:
+        self._server, self.called = server, Counter[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        def remote(*given: Any) -> Callable[[], Any]:
+            self.called[name] += 1
+            return lambda: getattr(self._server, name)(*given)
+
+        return Mock(remote=remote)
+
+
+@pytest.fixture
+def make_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Remote]:
+    """A server in this process."""
+    monkeypatch.setattr(actor.ray, "get_runtime_context", lambda: Mock(get_actor_id=lambda: "own"))
+    monkeypatch.setattr(actor.ray.util, "get_node_ip_address", lambda: "127.0.0.1")
+    monkeypatch.setattr(actor.ray, "put", lambda values: lambda: values)
+    monkeypatch.setattr(link.ray, "get", lambda reference, timeout: reference())
+
+    def make(settings: Any = ONE) -> Remote:
+        return Remote(actor.ServerActor("server", tuple(settings), False, str(tmp_path), b"key"))
+
+    return make
+
+
+@pytest.fixture
+def linked() -> Iterator[Callable[..., link.Link]]:
+    """Links to a server."""
+    with ExitStack() as stack:
+
+        def make(server: Remote, rank: int = 0) -> link.Link:
+            made = link.Link(server, 0, rank, f"life {rank}", 60.0)
+            stack.callback(made.close)
+            return made
+
+        yield make
+
+
+def push(number: int, key: str = "w", shape: Any = SHAPE, value: float = 1.0) -> Any:
+    values = np.full(shape, value, np.float32)
+    sized = [od.kvstore.Sized(key, values.size, values.dtype)]
+    (bucket,) = od.kvstore.plan_buckets(sized)
+    return "push", [od.kvstore.Packet(bucket, values.reshape(-1), None, 0, {key: number})]
+
+
+def init(way: link.Link, shape: Any = SHAPE) -> None:
+    way.send("init", {"w": np.zeros(shape, np.float32)}, {"w": od.kvstore.Extent.of_all(shape)})
+    way.settle()
+
+
+def test_short_messages_and_their_answers_are_no_calls_of_the_actor(make_server: Any, linked: Any) -> None:
+    server = make_server()
+    way = linked(server)
+    init(way)
+    before = +server.called
+    for number in (1, 2, 3):
+        values = way.wait({"w": number}, message=push(number, value=number))
+        assert values["w"].tolist() == [number] * 3
+    way.wait({}, 1, ("barrier", 1))
+    assert server.called == before
+
+
+def test_where_no_connection_can_be_made_all_are_calls_of_the_actor(make_server: Any, linked: Any) -> None:
+    server = make_server()
+    with socket.socket() as deaf:  # which does not listen
+        deaf.bind(("127.0.0.1", 0))
+        nowhere = Address("127.0.0.1", deaf.getsockname()[1], bytes(32))
+        server._server.address = lambda: nowhere
+        way = linked(server)
+        init(way)
+        for number in (1, 2, 3, 4, 5):
+            assert way.wait({"w": number}, message=push(number, value=number))["w"].tolist() == [number] * 3
+    assert server.called["ask"] == 5
+    assert server.called["address"] == link._TRIES
+
+
+@pytest.mark.parametrize("reads", [False, True], ids=["the message", "its answer"])
+def test_what_a_connection_lost_is_sent_again_on_another(make_server: Any, linked: Any, reads: bool) -> None:
+    server = make_server()
+    way = linked(server)
+    init(way)
+    way.wait({"w": 1}, message=push(1))
+    broken = way._connection
+    assert broken is not None
+    receive = broken.receive
+
+    def lose(number: int) -> Any:
+        if reads:
+            receive(number)
+        broken.close()
+        raise ConnectionError("lost")
+
+    broken.receive = lose  # type: ignore[method-assign]
+    if not reads:
+        broken.send = lambda *_: Request(broken, 0)  # type: ignore[method-assign]
+    assert way.wait({"w": 2}, message=push(2, value=2.0))["w"].tolist() == [2.0] * 3
+    assert way._connection is not broken
+    assert server._server._server.versions(["w"]) == (2,)
+
+
+def test_a_question_is_not_answered_by_what_is_sent_again_behind_it(make_server: Any, linked: Any) -> None:
+    server = make_server()
+    way = linked(server)
+    init(way)
+    way.wait({"w": 1}, message=push(1))
+    connection = way._connection
+    assert connection is not None
+    send, lost = connection.send, []
+
+    def send_but_one(tag: int, parts: Any) -> Any:
+        if not lost:
+            lost.append(way._outbox.last)
+            return send(actor.HANDLE, sealed(0, 99, "life 0", message=("note", 1)))  # which is not taken in
+        return send(tag, parts)
+
+    connection.send = send_but_one  # type: ignore[method-assign]
+    way.send(*push(2, value=2.0))
+    way.send(*push(3, value=3.0))
+    assert way.wait({"w": 4}, message=push(4, value=4.0))["w"].tolist() == [4.0] * 3
+
+
+def test_what_a_server_raises_comes_with_its_class_and_ranks(make_server: Any, linked: Any) -> None:
+    server = make_server(TWO)
+    way = linked(server)
+    linked(server, 1)
+    init(way)
+    with pytest.raises(od.kvstore.StoreTimeoutError, match=r"rank 0 waited 0.2 s for rank 1") as raised:
+        way.wait({"w": 1}, message=push(1))
+    assert list(raised.value.ranks) == [1]
+    assert server._server._raised == {}
+    with pytest.raises(od.kvstore.StoreTimeoutError):  # the connection goes on
+        way.wait({"w": 1})
+
+
+def test_workers_that_wait_for_each_other_get_the_same_sum(make_server: Any, linked: Any) -> None:
+    server = make_server(TWO)
+    ways = [linked(server, rank) for rank in (0, 1)]
+    init(ways[0])
+    ways[1].send(*push(1, value=2.0))
+    ways[1].settle()
+    assert ways[0].wait({"w": 1}, message=push(1))["w"].tolist() == [3.0] * 3
+    assert ways[1].wait({"w": 1})["w"].tolist() == [3.0] * 3
+
+
+def test_answers_are_not_what_a_later_push_changes(make_server: Any, linked: Any) -> None:
+    server = make_server()
+    way = linked(server)
+    init(way)
+    first = way.wait({"w": 1}, message=push(1))["w"]
+    again = way.wait({"w": 1})["w"]
+    way.wait({"w": 2}, message=push(2, value=5.0))
+    assert first.tolist() == again.tolist() == [1.0] * 3
+
+
+def test_long_messages_and_long_answers_go_through_ray(make_server: Any, linked: Any) -> None:
+    server = make_server()
+    way = linked(server)
+    shape = (CONNECTION_BYTES // 4 + 1,)
+    init(way, shape)
+    asked = server.called["ask"]
+    assert (way.wait({"w": 0})["w"] == 0).all()  # a short question, whose answer is long
+    assert server.called["ask"] == asked + 1
+    way.send(*push(1, shape=shape))
+    assert (way.wait({"w": 1})["w"] == 1).all()
+    assert (way.wait({"w": 2}, message=push(2, shape=shape, value=2))["w"] == 2).all()
+
+
+def test_the_address_of_a_server_has_its_host_port_and_secret(make_server: Any) -> None:
+    host, port, secret = Address(*make_server().address.remote()())
+    assert (host, port > 0, len(secret)) == ("127.0.0.1", True, 32)
