@@ -103,7 +103,7 @@ def pack(bucket: Bucket, arrays: Mapping[Key, NDArray], flat: NDArray) -> None:
 
 
 def packed_now(bucket: Bucket, arrays: Mapping[Key, NDArray]) -> np.ndarray[Any, Any]:
-    """A bucket's values without operations of the engine: waits for those of arrays. Nothing else refers to them."""
+    """Values of a bucket, without operations of the engine: waits for those of its arrays."""
     # Long memory comes from the engine's pool, as the system clears new pages; short is sooner had without.
     length, dtype = bucket.num_elements, bucket.dtype
     is_short = length * dtype.itemsize < POOLED_BYTES
