@@ -210,8 +210,9 @@ def test_the_password_of_the_cluster_stands_in_no_command_line_and_in_no_file_of
     password = cluster["RAY_AUTH_TOKEN"].encode()
     lines = {file: read(file) for file in Path("/proc").glob("[0-9]*/cmdline")}
     own = [line for line in lines.values() if cluster["RAY_ADDRESS"].encode() in line]
-    (folder,) = {found for line in own for found in re.findall(rb"(/[^\0=]*/session_[^/\0]*)", line)}
-    files = {file: read(file) for file in Path(folder.decode()).rglob("*") if file.is_file()}
+    folders = {found for line in own for found in re.findall(rb"(/[^\0=]*/session_[^/\0]*)", line)}
+    found = [file for folder in folders for file in Path(folder.decode()).rglob("*") if file.is_file()]
+    files = {file: read(file) for file in found}
     assert files
     assert [str(file) for file, content in {**lines, **files}.items() if password in content] == []
 

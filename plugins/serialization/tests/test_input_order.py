@@ -6,9 +6,9 @@ import json
 
 import numpy as np
 import pytest
-from core.tests.operator.test_input_order import DATA, MEAN, RATE, expected, state_between
 
 import operad as od
+from core.tests.op.test_input_order import DATA, MEAN, RATE, expected, state_between
 from operad import registry
 
 

@@ -260,7 +260,8 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
         self.wait_to_write()
         data = self._data
         # From now on it may be written without an operation of the engine.
-        self._chunk.owner = self._chunk.owner or LENT
+        if self._chunk.owner is None:
+            self._chunk.owner = LENT
         if isinstance(data, np.ndarray):
             data = np.asarray(Export(self._chunk, data))
         return data.__dlpack__(**options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 from operad.context import Context
 from operad.dtypes import DType
@@ -22,10 +22,11 @@ from operad.operator import (
     Shape,
 )
 from operad.resource import ResourceRequest
-from operad_sdk.declare.binder import NO_ARRAYS, BoundOperator, OwnArrays
+from operad_sdk.declare.binder import NO_ARRAYS, BoundOperator
 from operad_sdk.declare.function import Bound, Declared, split_pairs
+from operad_sdk.declare.kernel_arrays import KernelArrays
 from operad_sdk.declare.marks import is_gradient, mark_of
-from operad_sdk.declare.names import IN_DATA, OUT_DATA, Slot
+from operad_sdk.declare.names import IN_DATA, OUT_DATA
 from operad_sdk.errors import DeclarationError
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def kernel(
         label = f"{operator_name}.{name or implementation.__name__}"
         if len(devices) > 1 or (devices and device != "any"):
             raise DeclarationError(f"kernel {label!r} names {[*devices, device]}, expected one device")
-        own = _Own(
+        own = KernelArrays(
             label,
             dict(keeps or {}),
             (needs,) if isinstance(needs, str) else tuple(needs),
@@ -133,68 +134,6 @@ def kernel(
     return declare
 
 
-@final
-class _Own(NamedTuple):
-    """The arrays of a kernel's own, and its pairs in place.
-
-    Attributes:
-        label: What messages call the kernel.
-    """
-
-    label: str
-    keeps: dict[str, ArrayRule]
-    needs: tuple[str, ...]
-    prepares: dict[str, Prepared]
-    inplace: tuple[str, ...] | None
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """The kept arrays that functions may name, in order."""
-        return tuple(dict.fromkeys((*self.keeps, *self.needs)))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there are no such arrays."""
-        return not (self.kept or self.prepares)
-
-    def slots(self, prop: OperatorProperty, *, is_forward: bool) -> dict[str, Slot]:
-        """Where the arrays stand: behind the outputs, and behind the arguments.
-
-        Raises:
-            DeclarationError: A name is one of the operator's.
-        """
-        outputs, arguments = len(prop.list_outputs()), len(prop.list_arguments())
-        kept = self.keeps if is_forward else self.needs
-        found = {name: Slot(OUT_DATA, outputs + self.kept.index(name)) for name in kept}
-        found |= {name: Slot(IN_DATA, arguments + i) for i, name in enumerate(self.prepares)}
-        names = prop.binding.names
-        for name in found:
-            if name in names.forward or name in names.backward:
-                raise DeclarationError(
-                    f"kernel {self.label!r} keeps or prepares {name!r}, which is a name of {prop.name}; "
-                    "call it otherwise"
-                )
-        return found
-
-    def pairs(self, *, is_forward: bool) -> tuple[str, ...]:
-        """The pairs in place of outputs, or of gradients."""
-        return tuple(pair for pair in self.inplace or () if pair.endswith("_grad") is not is_forward)
-
-    def arrays(self, call: KernelCall) -> OwnArrays:
-        """Shapes and types for a call; of what another kernel keeps None is known."""
-        kept = [self.keeps[name](call) if name in self.keeps else None for name in self.kept]
-        return OwnArrays(self.kept, kept, len(self.prepares))
-
-    def check_named(self, what: str, function: Callable[..., Any], kept: Collection[str]) -> None:
-        """Refuse what is declared and no function names."""
-        missing = [name for name in kept if name not in Declared(function, what).public_names()]
-        if missing:
-            raise DeclarationError(
-                f"{what} does not name {missing[0]!r}, which it is declared to keep or need; name it, or "
-                "leave it out of the declaration"
-            )
-
-
 _Pairs = Callable[[Any, str], Collection[tuple[BackwardEntry, int]]]
 
 
@@ -217,7 +156,11 @@ def _only_forward(_: Any) -> Collection[str]:
 
 
 def _factory(
-    implementation: Callable[..., Any], label: str, parts: tuple[str, ...], accumulate: bool, own: _Own
+    implementation: Callable[..., Any],
+    label: str,
+    parts: tuple[str, ...],
+    accumulate: bool,
+    own: KernelArrays,
 ) -> KernelFactory:
     if not inspect.isclass(implementation):
         return _FunctionKernel(implementation, label, parts, accumulate, own)
@@ -245,7 +188,7 @@ class _FunctionKernel:
         label: str,
         parts: tuple[str, ...],
         accumulate: bool,
-        own: _Own,
+        own: KernelArrays,
     ) -> None:
         self._function = function
         self._what = f"kernel {label!r}"
@@ -311,7 +254,7 @@ class _FunctionKernel:
 class _ClassKernel:
     """Makes operators whose passes are the methods of a class."""
 
-    def __init__(self, cls: type, label: str, own: _Own) -> None:
+    def __init__(self, cls: type, label: str, own: KernelArrays) -> None:
         self._class = cls
         self._label = label
         self._own = own
@@ -394,7 +337,7 @@ def _reads_of(prop: OperatorProperty, bound: Bound) -> Collection[BackwardEntry]
 
 
 def _operator(
-    own: _Own,
+    own: KernelArrays,
     prop: OperatorProperty,
     ctx: Context,
     in_shapes: Sequence[Shape],
@@ -406,7 +349,7 @@ def _operator(
     return BoundOperator(prop, ctx, in_shapes, in_types, forward=forward, gradients=gradients, own=arrays)
 
 
-def _bound(prop: OperatorProperty, declared: Declared, own: _Own, *, is_forward: bool) -> Bound:
+def _bound(prop: OperatorProperty, declared: Declared, own: KernelArrays, *, is_forward: bool) -> Bound:
     """A kernel's function with its names found.
 
     Raises:

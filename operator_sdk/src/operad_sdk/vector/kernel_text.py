@@ -1,8 +1,7 @@
 """The kernel of a scalar form: loops over rows and columns, as text of LLVM.
 
-`void kernel(ptr table, i64 first, i64 last, ptr scratch)` computes the rows from `first` to `last`, or,
-where there is one row only and nothing reduces it, the columns. The table says where everything is, so that
-one kernel serves all lengths and strides:
+`void kernel(ptr table, i64 first, i64 last, ptr scratch)` computes the rows from `first` to `last`, or, of a
+single row that nothing reduces, the columns. The table serves all lengths and strides:
 
     columns; the lengths that the form asks for; the lengths of the outer axes; for each input and then each
     result: its address, its strides in bytes along the outer axes, and along columns

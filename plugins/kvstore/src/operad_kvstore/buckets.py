@@ -102,6 +102,13 @@ def pack(bucket: Bucket, arrays: Mapping[Key, NDArray], flat: NDArray) -> None:
         flat[piece.span] = _flat(arrays[piece.key])
 
 
+def packed_soon(bucket: Bucket, arrays: Mapping[Key, NDArray]) -> NDArray:
+    """Values of a bucket, once the engine has them."""
+    flat = nd.empty(bucket.num_elements, dtype=bucket.dtype)
+    pack(bucket, arrays, flat)
+    return flat
+
+
 def packed_now(bucket: Bucket, arrays: Mapping[Key, NDArray]) -> np.ndarray[Any, Any]:
     """Values of a bucket, without operations of the engine: waits for those of its arrays."""
     # Long memory comes from the engine's pool, as the system clears new pages; short is sooner had without.

@@ -24,7 +24,7 @@ import numpy as np
 from operad import NDArray, autograd, cpu, nd
 from operad.errors import ArgumentError, DTypeError, FormatError
 from operad.files import read_bytes, write_atomically
-from operad_kvstore.buckets import Bucket, Sized, pack, packed_now, plan_buckets
+from operad_kvstore.buckets import Bucket, Sized, packed_now, packed_soon, plan_buckets
 from operad_kvstore.compression import TwoBit, residuals_of
 from operad_kvstore.courier import Courier
 from operad_kvstore.keys import Key, Remote
@@ -230,7 +230,7 @@ class DistStore(KVStore):
         self._write(outs, lambda clocks: self._transport.pushpull(packets(), clocks))
 
     def _take_in(self, groups: Groups) -> None:
-        packets = self._packed(groups, _packed_soon)
+        packets = self._packed(groups, packed_soon)
         self._courier.send(lambda: self._transport.push(packets()))
 
     def _copy_out(self, groups: Groups) -> None:
@@ -297,9 +297,3 @@ class DistStore(KVStore):
                     source.copyto(out)
 
         self._courier.ask(write)
-
-
-def _packed_soon(bucket: Bucket, arrays: Mapping[Key, NDArray]) -> NDArray:
-    flat = nd.empty(bucket.num_elements, dtype=bucket.dtype)
-    pack(bucket, arrays, flat)
-    return flat
