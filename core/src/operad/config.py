@@ -148,7 +148,7 @@ class Settings:
         "Threads that engine workers and the libraries below them use together; default: usable cores.")
     inline_us: int = option(_non_negative, 200,
         "What is estimated at no more microseconds may run in the pushing thread; 0 switches that off.")
-    parallel_flops: int = option(_non_negative, 120_000_000,
+    parallel_flops: int = option(_non_negative, 50_000_000,
         "Products of fewer multiplications and additions get one BLAS thread; see `Engine.use_threads`.")
     max_pending: int = option(_positive, 100_000,
         "Operations that may be pending before a push from outside the engine waits.")
