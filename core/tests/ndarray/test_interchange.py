@@ -44,6 +44,18 @@ def test_export_raises_what_failed():
         np.from_dlpack(nd.explode(nd.array([1.0])))
 
 
+def test_memory_that_was_lent_is_lent_again():
+    owner = np.arange(6.0, dtype=np.float32).reshape(2, 3)
+    ours = nd.from_dlpack(owner)
+    theirs = np.from_dlpack(ours)
+    again = nd.from_dlpack(theirs)
+    assert np.shares_memory(theirs, owner)
+    ours[0, 0] = 7
+    assert owner[0, 0] == theirs[0, 0] == again.asnumpy()[0, 0] == 7
+    del ours, theirs, owner
+    assert again.asnumpy().tolist() == [[7, 1, 2], [3, 4, 5]]
+
+
 @pytest.mark.parametrize("pool", ["0", "1"])
 def test_exported_memory_stays_valid_after_the_array_is_gone(pool):
     # In debug mode, freed and fresh memory is poisoned, so a stale export would show.
