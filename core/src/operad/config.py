@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from operad.errors import ConfigError
+from operad.interrupts import raise_of_handler
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -224,7 +225,8 @@ def _declared_by_plugins(environ: Mapping[str, str]) -> set[str] | None:
 
     try:
         return {point.name for point in metadata.entry_points(group=PLUGIN_SETTINGS)}
-    except Exception:  # noqa: BLE001 - whatever a damaged file of anybody's leads to
+    except Exception as error:  # noqa: BLE001 - whatever a damaged file of anybody's leads to
+        raise_of_handler(error)
         return None
 
 

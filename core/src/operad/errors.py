@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final, TypeVar
 
+from operad.interrupts import raise_of_handler
+
 
 class OperadError(Exception):
     """Root of every error that operad and its plugins raise.
@@ -209,8 +211,8 @@ def copied_as(wanted: type[X], error: BaseException) -> X | None:
             if type(made) is wanted and str(made) == str(error):
                 made.__dict__.update(error.__dict__)
                 return made
-        except Exception:  # noqa: BLE001 - whatever a class of errors does when it is made
-            continue
+        except Exception as refusal:  # noqa: BLE001 - whatever a class of errors does when it is made
+            raise_of_handler(refusal)
     return None
 
 

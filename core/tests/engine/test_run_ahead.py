@@ -9,8 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from operad import interrupts
 from operad.device import cpu
-from operad.engine import ThreadedEngine, interrupts, run_ahead
+from operad.engine import ThreadedEngine, run_ahead
 
 CTX = cpu()
 

@@ -239,6 +239,17 @@ def test_passes_that_require_each_other_are_refused_with_their_names(ordered):
         pass_list()
 
 
+@pytest.fixture
+def one_thread(monkeypatch):
+    """One thread, so graphs have no partitions, which share no memory."""
+    with monkeypatch.context() as inner:
+        inner.setenv("OPERAD_NUM_THREADS", "1")
+        config.reload()
+        yield
+    config.reload()
+
+
+@pytest.mark.usefixtures("one_thread")
 def test_an_executor_says_what_each_pass_did(plugins):
     plugins(merging="graph_tricks.merging:merging")
     exe = network().simple_bind(x=(512, 512), y=(512, 512))

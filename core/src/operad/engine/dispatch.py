@@ -14,12 +14,12 @@ from operad.device import Context, cpu
 from operad.engine.budget import ThreadBudget
 from operad.engine.completion import AsyncRun, Completion
 from operad.engine.failure import Failure, alive, interrupted, note_on
-from operad.engine.interrupts import is_from_outside
 from operad.engine.lock import CombiningLock, Request
 from operad.engine.operation import CALLED, DELETE, DONE, LEAVING, RAN, WAIT, Opr, OprBlock, RunContext
 from operad.engine.thread import local, new_event, wait_for
 from operad.engine.var import DependencyQueue, Var
 from operad.errors import EngineError
+from operad.interrupts import is_from_outside
 
 ProfileHook = Callable[[str, Context, float, float], object]
 

@@ -14,12 +14,12 @@ from typing import Final, final
 from operad.device import Context, cpu
 from operad.engine.dispatch import Dispatcher, without_first_frame
 from operad.engine.failure import Failure, interrupted, note_on, push_site
-from operad.engine.interrupts import is_from_outside
 from operad.engine.lock import PROFILER
 from operad.engine.operation import CALLED, CLAIM, DONE, LEAVING, RAN, Opr, OprBlock
 from operad.engine.thread import NESTED, OPERATION, STEP, local
 from operad.engine.var import Var, settle
 from operad.errors import BlockingInOperatorError
+from operad.interrupts import is_from_outside
 from operad.scopes import Ending, Exit, as_now
 
 _CPU: Final = cpu()

@@ -83,8 +83,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Final, final
 
-from operad.engine.interrupts import is_from_outside
 from operad.engine.thread import STEP, ThreadState, local
+from operad.interrupts import is_from_outside
 
 GATE: Final = "gate"
 PROFILER: Final = "profiler"

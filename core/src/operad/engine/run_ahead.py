@@ -12,9 +12,9 @@ import warnings
 from typing import Final
 
 from operad.engine.dispatch import Dispatcher
-from operad.engine.interrupts import is_interruption
 from operad.engine.operation import OprBlock
 from operad.engine.thread import OUTSIDE, local
+from operad.interrupts import is_interruption
 
 MAX_DEFERRED: Final = 64
 """Pushes that a thread leaves to the lock's holder before it waits: they are not counted as pending yet."""

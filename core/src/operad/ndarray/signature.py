@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from keyword import kwlist
 from typing import Any
 
+from operad.interrupts import raise_of_handler
 from operad.op import OperatorProperty, Param
 
 
@@ -22,7 +23,8 @@ def array_names(op: type[OperatorProperty]) -> tuple[str, ...] | None:
         setattr(prop, name, None if declared.is_required else declared.default)
     try:
         return tuple(prop.list_inputs())
-    except Exception:  # noqa: BLE001 - a plugin's code may count on a parameter that only a call gives
+    except Exception as error:  # noqa: BLE001 - a plugin's code may count on a parameter that only a call gives
+        raise_of_handler(error)
         return None
 
 

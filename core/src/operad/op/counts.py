@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from operad.errors import ParamError
+from operad.interrupts import raise_of_handler
 
 if TYPE_CHECKING:
     from operad.op.property import OperatorProperty
@@ -55,7 +56,8 @@ def _largest(value: Any) -> int:
 def _is_count(prop: OperatorProperty, name: str, large: Sequence[str], lists: Sequence[str]) -> bool:
     try:
         return _count(prop, large, name, lists) != _count(prop, large, "", lists)
-    except Exception:  # noqa: BLE001 - small values may not go with the other parameters
+    except Exception as error:  # noqa: BLE001 - small values may not go with the other parameters
+        raise_of_handler(error)
         return False
 
 

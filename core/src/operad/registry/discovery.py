@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from operad import config
 from operad.errors import ConfigError
 from operad.files import check_file
+from operad.interrupts import raise_of_handler
 from operad.registry.plugins import ATTRIBUTES, Broken, Distribution, Entry, normalized
 
 if TYPE_CHECKING:
@@ -104,8 +105,8 @@ def installed() -> Iterator[metadata.Distribution]:
         for place in list(sys.path):
             try:
                 yield from find(metadata.DistributionFinder.Context(path=[place]))
-            except Exception:  # noqa: BLE001 - nothing is known of what could not be found
-                continue
+            except Exception as error:  # noqa: BLE001 - nothing is known of what could not be found
+                raise_of_handler(error)
 
 
 def folder_of(found: metadata.Distribution) -> str:
@@ -153,6 +154,7 @@ def _plugins() -> tuple[list[_Plugin], list[Broken]]:
             if name not in read:
                 read[name] = _read(_first(name, found))
         except Exception as error:  # noqa: BLE001 - anybody's files; the rest must work
+            raise_of_handler(error)
             unreadable.setdefault(folder_of(found), _unreadable(found, error))
     broken = sorted(unreadable.values(), key=lambda record: record.distribution)
     return [read[name] for name in sorted(read)], broken
@@ -174,7 +176,8 @@ def _first(name: str, found: metadata.Distribution) -> metadata.Distribution:
 
     try:
         return metadata.distribution(name)
-    except Exception:  # noqa: BLE001 - it searches all places at once; `installed` says why that may fail
+    except Exception as error:  # noqa: BLE001 - it searches all places at once; `installed` says why that may fail
+        raise_of_handler(error)
         return found
 
 
@@ -224,5 +227,6 @@ def _core_version() -> str | None:
 
     try:
         return metadata.version("operad")
-    except Exception:  # noqa: BLE001 - not installed, or its metadata cannot be read
+    except Exception as error:  # noqa: BLE001 - not installed, or its metadata cannot be read
+        raise_of_handler(error)
         return None

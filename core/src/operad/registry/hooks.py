@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, Final, final
 
 from operad.first_use import import_module
+from operad.interrupts import raise_of_handler
 from operad.registry import loading
 from operad.registry.plugins import HOOKS
 
@@ -74,6 +75,7 @@ def _build(plugins: loading.Plugins) -> Any:
             if not manager.get_hookcallers(implementation):
                 problem = f"it implements none of the hooks {', '.join(_SPECS)}"
         except Exception as error:  # noqa: BLE001 - pluggy reads every attribute of the plugin
+            raise_of_handler(error)
             problem = f"its hooks do not fit: {error}".replace("\n", " ")
         if problem is not None:
             if manager.is_registered(implementation):

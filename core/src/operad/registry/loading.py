@@ -26,9 +26,9 @@ from typing import Final, NoReturn, final
 import numpy as np
 
 from operad.engine.budget import kept_blas_threads
-from operad.engine.interrupts import is_of_handler
 from operad.errors import BrokenPluginError, IncompatiblePluginError, PluginNotReadyError
 from operad.first_use import first_use, is_importing
+from operad.interrupts import is_of_handler
 from operad.registry.discovery import Manifest, forget_listings, read_manifest
 from operad.registry.kinds import ANYTHING, KINDS
 from operad.registry.missing import not_found

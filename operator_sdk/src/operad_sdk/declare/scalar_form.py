@@ -16,6 +16,7 @@ import numpy as np
 from operad.context import cpu
 from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
+from operad.interrupts import raise_of_handler
 from operad.operator import OpReq, ScalarForm, Shape
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
@@ -109,6 +110,7 @@ def _found(
     except OperadError as error:
         return str(error)
     except Exception as error:  # noqa: BLE001 - the author's function may raise anything
+        raise_of_handler(error)
         return f"it cannot be traced ({type(error).__name__}: {error})"
 
 

@@ -44,6 +44,15 @@ def is_of_handler(error: BaseException) -> bool:
     return False
 
 
+def raise_of_handler(error: BaseException) -> None:
+    """Raise `error` again if a handler of a signal raised it, for who goes on after errors of anybody's code.
+
+    A time limit's handler raises an `Exception` too, and it may do so while such code runs.
+    """
+    if is_of_handler(error):
+        raise error
+
+
 def is_interruption() -> bool:
     """Whether a finalizer, a collector's callback or a signal handler is on the calling thread's stack.
 

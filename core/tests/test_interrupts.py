@@ -1,0 +1,118 @@
+"""What a handler of a signal raises comes out of calls that go on after errors of anybody's code."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from operad import config, interrupts
+from operad.errors import OperatorError, as_one_of_ours, copied_as
+from operad.ndarray.signature import array_names
+from operad.op import OperatorProperty, param
+from operad.registry import discovery
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal")
+
+
+class AlarmError(Exception):
+    """What a time limit's handler raises."""
+
+
+def raise_alarm(*_: object) -> None:
+    raise AlarmError
+
+
+@pytest.fixture(autouse=True)
+def handler() -> Iterator[None]:
+    before = signal.signal(signal.SIGALRM, raise_alarm)
+    yield
+    signal.signal(signal.SIGALRM, before)
+
+
+def strike(*_: object) -> None:
+    signal.raise_signal(signal.SIGALRM)
+
+
+class StruckError(ValueError):
+    """The signal comes while one is made."""
+
+    is_armed = False
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        if StruckError.is_armed:
+            strike()
+
+
+class StruckFinder:
+    """The signal comes while distributions are looked for."""
+
+    find_distributions = staticmethod(strike)
+
+
+class Struck(OperatorProperty):
+    """The signal comes while names are listed."""
+
+    number = param(int, default=1)
+
+    def list_arguments(self) -> list[str]:
+        strike()
+        return ["data"]
+
+    list_inputs = list_arguments
+
+    def infer_shape(self, in_shapes: object) -> tuple[list[object], list[object], list[object]]:
+        raise NotImplementedError
+
+
+def _copy() -> object:
+    return copied_as(StruckError, ValueError("what an operation raised"))
+
+
+def _convert() -> object:
+    error = StruckError("what an operation raised")
+    StruckError.is_armed = True
+    return as_one_of_ours(OperatorError, error)
+
+
+@pytest.mark.parametrize("act", [_copy, _convert])
+def test_copies_of_errors_do_not_swallow_it(
+    act: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(StruckError, "is_armed", act is _copy)
+    with pytest.raises(AlarmError):
+        act()
+
+
+def test_an_error_of_a_class_that_cannot_be_made_is_still_no_reason_to_raise() -> None:
+    class RefusingError(ValueError):
+        def __init__(self, one: object, two: object) -> None:
+            raise TypeError("never")
+
+    assert copied_as(RefusingError, ValueError("what an operation raised")) is not None
+
+
+@pytest.mark.parametrize("search", [lambda: list(discovery.installed()), config.unknown_settings])
+def test_a_search_for_plugins_does_not_swallow_it(
+    search: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "meta_path", [StruckFinder, *sys.meta_path])
+    monkeypatch.setenv("OPERAD_OF_NOBODY", "1")
+    with pytest.raises(AlarmError):
+        search()
+
+
+@pytest.mark.parametrize("ask", [lambda: array_names(Struck), lambda: Struck(number=1 << 40)])
+def test_what_an_operator_is_asked_does_not_swallow_it(ask: Callable[[], object]) -> None:
+    with pytest.raises(AlarmError):
+        ask()
+
+
+def test_other_errors_are_left_to_who_goes_on() -> None:
+    try:
+        raise AlarmError
+    except AlarmError as error:
+        interrupts.raise_of_handler(error)
