@@ -10,7 +10,7 @@ import pytest
 import threadpoolctl  # noqa: F401 - as above
 
 from core.tests.operators import installed
-from operad import autograd, nd, registry, sym
+from operad import autograd, config, nd, registry, sym
 from operad.errors import GraphError
 from operad.graph import pass_list
 from operad.op import Gradient
