@@ -14,7 +14,6 @@ from operad.engine import Engine, RunContext, ThreadedEngine
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.operation import DONE, TAKEN, Opr, OprBlock
-from operad.engine.thread import ThreadState
 from operad.engine.var import Var
 
 CTX = cpu()

@@ -8,7 +8,6 @@ import pytest
 import operad as od
 from core.tests.kept_arrays import KEEPING, PLAIN, TWICE, Scaled
 from operad import sym
-from operad.device import cpu
 from operad.graph.ir import Entry
 from operad.symbol.compose import apply
 

@@ -26,8 +26,8 @@ def facts_of(network, **given):
 def test_values_that_live_together_are_added_up_and_those_in_one_place_count_once():
     x = var("x")
     both = apply(Mul, "both", apply(Square, "left", x), apply(Tanh, "right", x))
-    network = Network([both], [None], [], {"x": (2, 3)})
-    assert planned_bytes(network.graph, facts_of(network)) == 2 * 6 * FLOAT32_BYTES
+    network = Network([both], [None], [], {"x": (4, 8)})
+    assert planned_bytes(network.graph, facts_of(network)) == 2 * 4 * 8 * FLOAT32_BYTES
     chain, _ = chain_of(Square, 5)
     assert planned_bytes(chain.graph, facts_of(chain)) == 4 * 8 * FLOAT32_BYTES
 
