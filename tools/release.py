@@ -104,8 +104,8 @@ def _check_checkout(root: Path, version: str, folder: Path) -> None:
 def bump(root: Path, version: str, day: date) -> None:
     """Write the new version wherever one stands, and close the changelog's [Unreleased].
 
-    Distributions require each other within one minor version: `>=0.3,<0.4` from 0.3.0 on. So do the packages that
-    `operad new` makes: a later minor version gets a template of its own, and one that was released stays.
+    Distributions require each other within one minor version: `>=0.3,<0.4` from 0.3.0 on. So do the
+    packages that `operad new` makes: a later minor version has its own template, and a released one stays.
 
     Raises:
         ReleaseError: A file does not say its version in the way that is expected.
@@ -129,7 +129,9 @@ def bump(root: Path, version: str, day: date) -> None:
 def _next_template(templates: Path) -> Path:
     """A copy of the newest template, under the next number."""
     newest = max(int(folder.name) for folder in templates.iterdir())
-    return Path(shutil.copytree(templates / str(newest), templates / str(newest + 1)))
+    copy = Path(shutil.copytree(templates / str(newest), templates / str(newest + 1)))
+    _replace(copy / "copier.yml", rf"^  default: {newest}$", f"  default: {newest + 1}")
+    return copy
 
 
 def _replace(file: Path, pattern: str, by: str) -> None:

@@ -1,4 +1,4 @@
-"""The page on the architecture names files and functions that exist, and draws the layers that are enforced."""
+"""The page on the architecture names places in the code that exist, and draws the enforced layers."""
 
 from __future__ import annotations
 
