@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from core.tests.operators import installed
+from core.tests.registry.conftest import set_environment, site  # noqa: F401 - fixtures
 from operad import config, engine
 
 

@@ -19,7 +19,8 @@ ALL = distributions()
 GUESTS = [d for d in ALL if d.name != "operad"]
 PLUGINS = [d for d in ALL if d.is_plugin]
 VERSION = "0.2.0"
-CORE_RANGE = "<0.3,>=0.2"
+_MAJOR, _MINOR = map(int, VERSION.split(".")[:2])
+CORE_RANGE = f"<{_MAJOR}.{_MINOR + 1},>={_MAJOR}.{_MINOR}"
 
 # Imported under one name, installed under another that need not be installed here.
 INSTALLED_AS = {"cupy": "cupy-cuda12x"}

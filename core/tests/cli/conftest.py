@@ -12,7 +12,7 @@ import pytest
 import threadpoolctl  # noqa: F401 - as above
 from click.testing import CliRunner, Result
 
-from core.tests.registry.conftest import Site, set_environment, site  # noqa: F401 - fixtures
+from core.tests.registry.conftest import Site
 from operad import registry
 from operad.cli import main
 from operad.cli.doctor import trial
@@ -120,7 +120,7 @@ def untried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def acme(site: Site) -> Site:  # noqa: F811 - the fixture
+def acme(site: Site) -> Site:
     """One plugin that works."""
     site.install(
         "acme-ops",
@@ -147,3 +147,45 @@ def run() -> Callable[..., Result]:
 def run_json(run: Callable[..., Result]) -> Callable[..., Any]:
     """Runs `operad ... --json`, and reads what it printed on standard output."""
     return lambda *words: json.loads(run(*words, "--json").stdout)
+
+
+COMMANDS = '''
+"""Commands of a plugin."""
+import click
+
+@click.command()
+@click.option("--fail", is_flag=True)
+def greet(fail):
+    """Say hello.
+
+    And nothing else.
+    """
+    if fail:
+        from operad.errors import ShapeError
+        raise ShapeError("axis 3 is 4, expected 5")
+    click.echo("hello")
+
+not_a_command = 3
+'''
+
+
+@pytest.fixture
+def commands(site: Site) -> Site:
+    """Plugins with commands: one that works, and every way not to."""
+    site.install("good", commands={"greet": "good_commands:greet"}, modules={"good_commands": COMMANDS})
+    site.install(
+        "bad",
+        commands={
+            "gone": "bad_nowhere:gone",
+            "unnamed": "good_commands:unnamed",
+            "number": "good_commands:not_a_command",
+            "typo": "bad_typo:typo",
+            "fails": "bad_import:fails",
+        },
+        modules={
+            "bad_typo": "def typo(:\n",
+            "bad_import": "import no_such_library\ndef fails():\n    pass\n",
+        },
+    )
+    registry.refresh()
+    return site

@@ -6,95 +6,11 @@ import sys
 
 import pytest
 
-from operad import config, registry
-
-COMMANDS = '''
-"""Commands of a plugin."""
-import click
-
-@click.command()
-@click.option("--fail", is_flag=True)
-def greet(fail):
-    """Say hello.
-
-    And nothing else.
-    """
-    if fail:
-        from operad.errors import ShapeError
-        raise ShapeError("axis 3 is 4, expected 5")
-    click.echo("hello")
-
-not_a_command = 3
-'''
-
-
-@pytest.fixture
-def commands(site):
-    """Plugins with commands: one that works, and every way not to."""
-    site.install("good", commands={"greet": "good_commands:greet"}, modules={"good_commands": COMMANDS})
-    site.install(
-        "bad",
-        commands={
-            "gone": "bad_nowhere:gone",
-            "unnamed": "good_commands:unnamed",
-            "number": "good_commands:not_a_command",
-            "typo": "bad_typo:typo",
-            "fails": "bad_import:fails",
-        },
-        modules={
-            "bad_typo": "def typo(:\n",
-            "bad_import": "import no_such_library\ndef fails():\n    pass\n",
-        },
-    )
-    registry.refresh()
-    return site
+from operad import config
 
 
 def python(*words):
     return subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
-
-
-def test_help_lists_the_commands_of_plugins_under_their_names(commands, run):
-    text = run("--help").stdout
-    assert "Commands of good 1.0:\n  greet  Say hello.\n" in text
-    assert not commands.is_imported("good_commands")
-
-
-def test_help_spells_out_what_would_steer_a_terminal(site, run):
-    site.install("evil", commands={"bad": "evil_commands:bad"})
-    source = 'def bad():\n    """Clear \x1b[2J the screen."""\n'
-    site.write("evil_commands", source)
-    registry.refresh()
-    text = run("--help").stdout
-    assert "\x1b" not in text
-    assert r"Clear \x1b[2J the screen." in text
-
-
-def test_help_marks_commands_whose_text_shows_that_they_are_broken(commands, run):
-    lines = {line.split()[0]: line for line in run("--help").stdout.splitlines() if line.startswith("  ")}
-    assert "broken: there is no module 'bad_nowhere'" in lines["gone"]
-    assert "broken: module 'good_commands' defines no" in lines["unnamed"]
-    assert "broken: invalid syntax" in lines["typo"]
-    assert "broken" not in lines["greet"]
-
-
-def test_a_command_of_a_plugin_runs(commands, run):
-    done = run("greet")
-    assert (done.exit_code, done.stdout) == (0, "hello\n")
-
-
-@pytest.mark.parametrize("name", ["gone", "unnamed", "typo", "fails"])
-def test_a_broken_command_says_why_and_names_its_distribution(commands, run, name):
-    done = run(name, "--help")
-    assert done.exit_code == 1
-    assert done.stderr.startswith(f"Error: command {name!r} of bad 1.0 cannot be used: ")
-    assert "Traceback" not in done.stderr
-
-
-def test_what_is_no_command_is_said_to_be_none(commands, run):
-    done = run("number")
-    assert done.exit_code == 1
-    assert "command 'number' is 3, expected a click.Command" in done.stderr
 
 
 @pytest.mark.parametrize(("name", "meant"), [("descrbe", "describe"), ("great", "greet")])
@@ -112,12 +28,6 @@ def test_a_file_that_cannot_be_written_is_one_message(run, tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_a_broken_command_leaves_the_others_alone(commands, run):
-    assert run("fails").exit_code == 1
-    assert run("greet").exit_code == 0
-    assert run("ops", "--json").exit_code == 1  # no operator is installed here
-
-
 def test_the_cause_is_shown_on_request(commands, run):
     assert "no_such_library" in str(run("--traceback", "fails").exception)
     assert "import no_such_library" in str(run("--traceback", "fails").exception)
@@ -132,26 +42,6 @@ def test_an_error_of_ours_keeps_its_traceback_on_request(commands, run):
     done = run("--traceback", "greet", "--fail")
     assert done.exit_code == 1
     assert type(done.exception).__name__ == "ShapeError"
-
-
-def test_a_blocked_plugin_has_no_commands(commands, run, set_environment):
-    set_environment(BLOCK="good")
-    assert "greet" not in run("--help").stdout
-    assert run("greet").exit_code == 2
-
-
-def test_a_command_of_two_plugins_is_refused(commands, run):
-    commands.install("twin", commands={"greet": "twin:greet"})
-    registry.refresh()
-    assert "broken: two distributions provide it" in run("--help").stdout
-    assert "command 'greet' is provided by" in run("greet").stderr
-
-
-def test_a_plugin_cannot_replace_a_command_of_the_core(commands, run):
-    commands.install("thief", commands={"ops": "good_commands:greet"})
-    registry.refresh()
-    assert "Commands of thief" not in run("--help").stdout
-    assert "hello" not in run("ops").stdout
 
 
 def test_an_unusable_setting_leaves_help_standing(commands, run, monkeypatch):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from operad.engine import Engine, NaiveEngine, ThreadedEngine
+from operad.engine import Engine, NaiveEngine, ThreadedEngine, current
 
 _MAKERS: dict[str, Callable[[], Engine]] = {
     "naive": NaiveEngine,
@@ -42,3 +42,15 @@ def naive() -> Iterator[NaiveEngine]:
     made = NaiveEngine()
     yield made
     made.stop()
+
+
+@pytest.fixture
+def own_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Leave the process's engine as it was."""
+    before = current._engine
+    monkeypatch.setattr(current, "_engine", None)
+    monkeypatch.setattr(current, "_last", None)
+    monkeypatch.setattr(current, "hot_lock", None)
+    yield
+    if current._engine is not None and current._engine is not before:
+        current._engine.stop()

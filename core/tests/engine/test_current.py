@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -11,23 +10,14 @@ import pytest
 
 from operad import engine as engines
 from operad.device import cpu
-from operad.engine import NaiveEngine, ThreadedEngine, current
+from operad.engine import NaiveEngine, ThreadedEngine
 from operad.engine.operation import Opr, OprBlock
 from operad.errors import BlockingInOperatorError, EngineError, EngineStoppedError
 
 CTX = cpu()
 
 
-@pytest.fixture(autouse=True)
-def _own_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the process's engine as it was."""
-    before = current._engine
-    monkeypatch.setattr(current, "_engine", None)
-    monkeypatch.setattr(current, "_last", None)
-    monkeypatch.setattr(current, "hot_lock", None)
-    yield
-    if current._engine is not None and current._engine is not before:
-        current._engine.stop()
+pytestmark = pytest.mark.usefixtures("own_engine")
 
 
 def test_get_makes_one_engine_for_all_threads() -> None:
@@ -43,12 +33,6 @@ def test_get_makes_one_engine_for_all_threads() -> None:
     for thread in threads:
         thread.join()
     assert len({id(engine) for engine in seen}) == 1
-
-
-@pytest.mark.parametrize(("name", "kind"), [("naive", NaiveEngine), ("threaded", ThreadedEngine)])
-def test_set_chooses_by_name(name: str, kind: type) -> None:
-    assert isinstance(engines.set(name), kind)
-    assert isinstance(engines.get(), kind)
 
 
 def test_set_takes_an_instance() -> None:
@@ -75,16 +59,6 @@ def test_after_stop_the_next_get_makes_another_engine() -> None:
     first = engines.get()
     engines.stop()
     assert engines.get() is not first
-
-
-def test_the_environment_chooses_the_engine() -> None:
-    program = "from operad.engine import get; print(type(get()).__name__)"
-    for kind, name in (("naive", "NaiveEngine"), ("threaded", "ThreadedEngine")):
-        environment = {**os.environ, "OPERAD_ENGINE": kind}
-        done = subprocess.run(
-            [sys.executable, "-c", program], env=environment, check=False, capture_output=True, text=True
-        )
-        assert done.stdout.strip() == name, done.stderr
 
 
 def test_importing_the_engine_imports_neither_threadpoolctl_nor_logging() -> None:

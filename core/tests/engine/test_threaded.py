@@ -9,7 +9,7 @@ import types
 import pytest
 
 from operad.device import Context, cpu
-from operad.engine import FnProperty, RunContext, ThreadedEngine
+from operad.engine import FnProperty, ThreadedEngine
 
 CTX = cpu()
 
@@ -38,37 +38,6 @@ def test_other_operations_run_while_an_asynchronous_one_is_pending(single: Threa
     assert len(ran) == 1
     held.pop()()
     single.wait_for_all()
-
-
-def in_order(single: ThreadedEngine, pushes) -> list[str]:
-    """The order in which one worker runs `pushes`, all made while it is held up."""
-    gate, started, log = threading.Event(), threading.Event(), []
-
-    def hold(_: RunContext) -> None:
-        started.set()
-        gate.wait()
-
-    single.push_sync(hold, CTX, (), (single.new_variable(),))
-    started.wait()
-    for name, options in pushes:
-        single.push_sync(lambda _, name=name: log.append(name), CTX, (), (single.new_variable(),), **options)
-    gate.set()
-    single.wait_for_all()
-    return log
-
-
-def test_higher_priority_runs_first_and_equal_priority_in_push_order(single: ThreadedEngine) -> None:
-    pushes = [("a", {}), ("low", {"priority": -1}), ("b", {}), ("high", {"priority": 9}), ("c", {})]
-    assert in_order(single, pushes) == ["high", "a", "b", "c", "low"]
-
-
-def test_prioritized_work_and_copies_go_before_the_rest(single: ThreadedEngine) -> None:
-    pushes = [
-        ("normal", {"priority": 100}),
-        ("copy", {"prop": FnProperty.COPY_FROM_DEVICE}),
-        ("prioritized", {"prop": FnProperty.CPU_PRIORITIZED}),
-    ]
-    assert in_order(single, pushes) == ["prioritized", "copy", "normal"]
 
 
 def test_a_waiting_thread_runs_what_it_waits_for(single: ThreadedEngine) -> None:

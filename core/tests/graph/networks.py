@@ -18,7 +18,13 @@ from core.tests.graph.operators import (
     apply,
     var,
 )
-from operad.graph import Entry, Graph, gradient, infer_shapes, infer_types
+from operad.graph import (
+    Entry,
+    Graph,
+    gradient,
+    infer_shapes,
+    infer_types,
+)
 
 FLOAT32 = np.dtype(np.float32)
 
@@ -125,3 +131,17 @@ def networks(draw):
     arguments = Graph(outputs).arguments
     wrt = draw(st.lists(st.sampled_from([Entry(node) for node in arguments]), max_size=4, unique=True))
     return Network(outputs, [var(f"head{i}") for i in range(len(outputs))], wrt, known)
+
+
+def chain_of(kind, count, **params):
+    entries = [var("x")]
+    for i in range(count):
+        entries.append(apply(kind, f"n{i}", entries[-1], **params))
+    return Network([entries[-1]], [None], [], {"x": (4, 8)}), entries
+
+
+def many_uses(uses):
+    """The gradient of one variable that `uses` operators read."""
+    x = var("x")
+    outputs = [apply(Tanh, f"use{i}", x) for i in range(uses)]
+    return Network(outputs, [var(f"head{i}") for i in range(uses)], [x], {"x": (4, 16)})

@@ -17,7 +17,7 @@ from operad.graph import (
 
 
 def execute(plan, shapes, types, values, bound=(), order=None):
-    """Run nodes over one arena a block, poisoned first; returns the arrays of `plan.pinned` and `bound`."""
+    """Run nodes over one arena per block, poisoned first; returns the arrays of `plan.pinned` and `bound`."""
     memory = [np.full(block.size_bytes, 0xFF, np.uint8) for block in plan.blocks]
     arrays = dict(bound)
 

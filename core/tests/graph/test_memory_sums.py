@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.tests.graph import networks
+from core.tests.graph.networks import many_uses
 from core.tests.graph.operators import (
     AddConst,
     Dense,
@@ -62,13 +63,6 @@ def test_a_null_request_leaves_a_value_out_unless_others_read_it():
     assert set(plan.placement) == {first}
 
 
-def many_uses(uses):
-    """The gradient of one variable that `uses` operators read."""
-    x = var("x")
-    outputs = [apply(Tanh, f"use{i}", x) for i in range(uses)]
-    return networks.Network(outputs, [var(f"head{i}") for i in range(uses)], [x], {"x": (4, 16)})
-
-
 def test_many_gradients_are_added_in_one_buffer():
     network = many_uses(24)
     (grad,) = network.gradients
@@ -90,12 +84,3 @@ def test_gradients_of_a_bound_array_are_added_in_it(request_):
     assert plan.planned_bytes == 0
     requests = [plan.request(Entry(node)) for node in gradient_nodes(network.graph)]
     assert requests == [request_] + [OpReq.ADD] * 23
-
-
-def test_the_check_finds_a_gradient_that_is_not_added_to_its_sum():
-    network = many_uses(3)
-    (grad,) = network.gradients
-    plan = plan_memory(network.graph, network.shapes, network.types, pinned=[*network.outputs, grad])
-    plan.requests[network.graph.entry_id(grad)] = OpReq.WRITE
-    with pytest.raises(GraphError, match="is to be added to"):
-        check_plan(plan)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.tests.operators import Dense, SineCosine, SquareLoss
 from operad.device import cpu
-from operad.errors import DTypeError, GradientError, ShapeError
-from operad.op import Operator, OperatorProperty, OpReq, is_known, unify_shapes
+from operad.errors import DTypeError, GradientError
+from operad.op import Operator, OperatorProperty, OpReq
 from operad.op.req import assign
 
 FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")
@@ -68,40 +66,6 @@ def test_the_cost_grows_with_the_arrays():
 def test_an_operator_without_a_gradient_says_so():
     with pytest.raises(GradientError, match="Quiet computes no gradient"):
         Quiet().backward(None, [], [], [], [], [], [])
-
-
-SHAPES = st.none() | st.lists(st.none() | st.integers(0, 3), max_size=3).map(tuple)
-
-
-@given(first=SHAPES, second=SHAPES)
-def test_unifying_agrees_with_both_or_raises(first, second):
-    try:
-        found = unify_shapes(first, second, "x")
-    except ShapeError:
-        assert first is not None
-        assert second is not None
-        assert len(first) != len(second) or any(
-            None not in {a, b} and a != b for a, b in zip(first, second, strict=True)
-        )
-        return
-    for given_ in (first, second):
-        if given_ is not None:
-            assert all(a is None or a == b for a, b in zip(given_, found, strict=True))
-    assert unify_shapes(found, first, "x") == unify_shapes(second, found, "x") == found
-
-
-def test_a_clash_names_the_axis():
-    with pytest.raises(ShapeError, match=r"w has shape \(2, 3\), expected \(2, 4\): axis 1 is 3, expected 4"):
-        unify_shapes((2, 3), (2, 4), "w")
-    with pytest.raises(ShapeError, match=r"w has 1 axes \(2,\), expected 2 axes"):
-        unify_shapes((2,), (2, 4), "w")
-
-
-def test_known_shapes_have_every_axis():
-    assert is_known(())
-    assert is_known((0, 2))
-    assert not is_known(None)
-    assert not is_known((1, None))
 
 
 @pytest.mark.parametrize("value", [3, np.float64([1, 2]), np.float32([1])])

@@ -32,7 +32,7 @@ class Site:
 
     @staticmethod
     def properties(*names: str) -> str:
-        """Source of a module that defines one property class a name."""
+        """Source of a module that defines one property class per name."""
         return "".join(PROPERTY.format(name=name) for name in names)
 
     def install(

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -278,7 +279,7 @@ def test_a_template_records_its_own_number(package: Path) -> None:
     assert read_answers(package)[0] == newest(TEMPLATES)
 
 
-def test_a_package_made_for_0_1_gets_the_ranges_and_extras_of_0_2(tmp_path: Path) -> None:
+def test_a_package_made_for_0_1_gets_the_ranges_and_extras_of_this_version(tmp_path: Path) -> None:
     package = tmp_path / "acme-ops"
     answers = {"name": "acme-ops", "ops": "first:unary", "licence": "MIT", "author": "Ada", "year": 2026}
     render(TEMPLATES, 1, answers, package)
@@ -291,6 +292,8 @@ def test_a_package_made_for_0_1_gets_the_ranges_and_extras_of_0_2(tmp_path: Path
     assert update(package).conflicts == ()
 
     project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
-    assert project["dependencies"] == ["operad>=0.2,<0.3", "operad-sdk>=0.2,<0.3", "numpy>=2.2.5,<3"]
-    assert project["optional-dependencies"]["test"][0] == "operad-sdk[check,fast]>=0.2,<0.3"
+    major, minor = map(int, version("operad").split(".")[:2])
+    ours = f">={major}.{minor},<{major}.{minor + 1}"
+    assert project["dependencies"] == [f"operad{ours}", f"operad-sdk{ours}", "numpy>=2.2.5,<3"]
+    assert project["optional-dependencies"]["test"][0] == f"operad-sdk[check,fast]{ours}"
     assert (project["version"], project["keywords"]) == ("0.4.2", ["mine"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from operad_sdk.check import checks as checks
+from operad_sdk.check import old_paths as _old_paths  # noqa: F401 - finds modules by the paths they had
 from operad_sdk.check.plan.profile import Profile as Profile
 from operad_sdk.check.reporting.outcome import Failure as Failure
 from operad_sdk.check.reporting.outcome import OperatorReport as OperatorReport

@@ -6,12 +6,7 @@ import sys
 
 import pytest
 
-from operad import nd, registry
-from operad.cli.calls import call_of
-from operad.cli.stubs.modules import names_of, stub_of
-from operad.cli.stubs.operators import array_stub, symbol_stub, type_text
-from operad.op import OperatorProperty, param
-from operad.symbol import namespace
+from operad import registry
 
 PROGRAM = """
 import operad as od
@@ -116,66 +111,3 @@ def test_an_operator_that_cannot_be_loaded_is_left_out_and_said_so(acme, run, ru
     assert found["operators"] == 4
     assert run("stubs", "--out", str(tmp_path)).exit_code == 1
     assert "lost" not in definitions((tmp_path / "operad" / "nd.pyi").read_text())
-
-
-@pytest.mark.parametrize("module", [nd, namespace])
-def test_a_face_declares_all_its_own_names(module):
-    stub = stub_of(module, without=("__getattr__", "__dir__"))
-    public = {name for name in names_of(module) if not name.startswith("_")}
-    assert public <= {name for name in public if f" {name}" in stub}
-    assert "__getattr__" not in stub
-
-
-@pytest.mark.parametrize("module", [nd, namespace])
-def test_a_face_declares_nothing_private(module):
-    stub = ast.parse(stub_of(module, without=("__getattr__", "__dir__")))
-    names = {node.id for node in ast.walk(stub) if isinstance(node, ast.Name)}
-    imported = {
-        alias.asname for node in ast.walk(stub) if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
-    assert not [name for name in imported - names if name is not None and name.startswith("_")]
-    targets = {target.id for node in stub.body if isinstance(node, ast.Assign) for target in node.targets}
-    assert not [name for name in targets if name.startswith("_")]
-
-
-class Late(OperatorProperty):
-    """An operator whose declarations are in an inconvenient order."""
-
-    first = param(int, 1)
-    must = param(float)
-    ctx = param(str, "")
-    choice = param(int, None, choices=(1, 2))
-    shape = param("shape", ())
-
-    def list_arguments(self):
-        return ["maybe", "data"] if self.first > 1 else ["data"]
-
-    def infer_shape(self, in_shapes):
-        return list(in_shapes), [in_shapes[-1]], []
-
-
-def test_stubs_are_python_whatever_the_order_of_declarations():
-    call = call_of(Late)
-    text = array_stub("Late", call, 'It says """quoted""" and \\ more.')
-    long, short = ast.parse(text).body
-    assert ast.get_docstring(long) == 'It says """quoted""" and \\ more.'
-    assert [arg.arg for arg in long.args.args] == ["maybe", "data", "first"]
-    assert [arg.arg for arg in short.args.args] == ["data", "first"]
-    assert [arg.arg for arg in long.args.kwonlyargs] == ["must", "ctx", "choice", "shape", "out", "name"]
-    assert "ctx: Context | None = None" in text
-    assert "ctx: str = ''" in symbol_stub("Late", call, "")
-
-
-@pytest.mark.parametrize(
-    ("declared", "text"),
-    [
-        (param(int), "int"),
-        (param(float, None), "float | None"),
-        (param("shape", ()), "int | Sequence[int]"),
-        (param("indices"), "int | Sequence[int | None]"),
-        (param(str, "a", choices=("a", "b")), "Literal['a', 'b']"),
-        (param("dtype", None), "DTypeLike | None"),
-    ],
-)
-def test_parameters_have_python_types(declared, text):
-    assert type_text(declared) == text
