@@ -66,13 +66,13 @@ def _assign(weight: Any) -> None:
     weight[:] = 3.0
 
 
-@program("executor engine imperative")
+@program("executor engine")
 def weight_written_while_it_is_prepared() -> Parts:
     """A weight is assigned, in the calling thread where that may be."""
     return _two_threads(_assign)
 
 
-@program("executor engine imperative", inline_us=0)
+@program("executor engine", inline_us=0)
 def weight_pushed_while_it_is_prepared() -> Parts:
     """The same, where a worker writes."""
     return _two_threads(_assign)
