@@ -20,7 +20,7 @@ class _Scaled(OperatorProperty):
 
     spec = "data:(N, D), weight:(D) -> output:(N, D)"
 
-    def forward(data: Any, weight: Any) -> Any:  # noqa: N805 - the operator's arrays
+    def forward(data: Any, weight: Any) -> Any:
         return data * weight
 
 

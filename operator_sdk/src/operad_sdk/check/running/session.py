@@ -132,8 +132,8 @@ class Session:
             with suppress(Unsatisfiable, _GivenUp):
                 run()
         except FlakyFailure as failure:
-            # What is no `Exception` comes from outside, as the time-out of a test does. Hypothesis took it for
-            # a failure of the case, and wrapped it.
+            # What is no `Exception` comes from outside, as a test's time-out does. Hypothesis took it for a
+            # failure of the case, and wrapped it.
             for error in [each.__cause__ for each in failure.exceptions]:
                 if error is not None and not isinstance(error, Exception):
                     raise error from None
