@@ -212,7 +212,7 @@ class Engine:
         lock, opr, queue = self.lock, block.opr, self._queue
         if lock.blockers or self._is_stopped:
             self._admit(block)
-        deletion: object = queue.last_deletion
+        revision: object = queue.revision
         for var in opr.const_vars:
             if var.deleted:
                 raise opr.after_deletion_of(var)
@@ -222,34 +222,36 @@ class Engine:
             var.version += 1
         if queue.pending >= self._max_pending or queue.pending_bytes + block.size_bytes > self._max_bytes:
             wait_for_room(self._dispatcher, self._max_pending, self._max_bytes, block.size_bytes)
-        # `Dispatcher.submit`, without further frames, unless a variable was deleted since it was looked at.
+        # `Dispatcher.submit`, without further frames, unless its variables are to be looked at again.
         # commit: begin
         block.step = self._dispatcher.enter
-        if queue.last_deletion is deletion:
+        if queue.revision is revision:
             lock.tail.next = lock.tail = block
-            deletion = None
+            revision = None
         # commit: end
-        if deletion is not None:
-            self._submit_unless_deleted(block)
+        if revision is not None:
+            self._look_again(block)
         lock.catch_up()
         if not block.seq:
             wait_until_entered(self._dispatcher, block, self._max_bytes)
 
-    def _submit_unless_deleted(self, block: OprBlock) -> None:
-        """Link a block that a deletion has come between."""
+    def _look_again(self, block: OprBlock) -> None:
+        """Link a block that a deletion has come between, or `recount_writes`."""
         lock, opr, queue = self.lock, block.opr, self._queue
-        deletion: object = queue.last_deletion
-        while deletion is not None:
+        revision: object = queue.revision
+        while revision is not None:
             for var in (*opr.const_vars, *opr.mutable_vars):
                 if var.deleted:
                     raise opr.after_deletion_of(var)
+            for var in opr.mutable_vars:
+                var.version += 1
             # commit: begin
-            last = queue.last_deletion
-            if last is deletion:
+            last = queue.revision
+            if last is revision:
                 lock.tail.next = lock.tail = block
                 last = None
             # commit: end
-            deletion = last
+            revision = last
 
     def _admit(self, block: OprBlock) -> None:
         """See to what stands in the way of a push."""
@@ -274,6 +276,16 @@ class Engine:
 
     # Variables.
 
+    def recount_writes(self) -> None:
+        """Have pushes that other threads have begun count their writes once more.
+
+        A push counts its writes before it enters the queue. So a thread that reads `Var.version` may read of
+        a write that comes behind what it pushes next. If it calls this between the two, it will find another
+        version the next time it looks.
+        """
+        # A push takes the revision before it counts, and enters only if it is still the same.
+        self._queue.revision = object()
+
     def is_idle(self, var: Var) -> bool:
         """Whether no operation pushed so far still names `var`; takes no lock, so finalizers may ask."""
         return self._dispatcher.is_done(var, True)
@@ -291,9 +303,9 @@ class Engine:
         block = OprBlock(
             Opr(delete_fn, (), (var,), FnProperty.DELETE_VAR, kind=DELETE), ctx, size_bytes=size_bytes
         )
-        queue, deletion = self._queue, object()
+        queue, revision = self._queue, object()
         # commit: begin
-        queue.last_deletion = deletion
+        queue.revision = revision
         var.deleted = True
         # commit: end
         self.submit(block)

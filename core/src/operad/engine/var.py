@@ -44,7 +44,7 @@ class Var:
         failure: Why the last write did not succeed; the contents have no value then.
         version: How many writes were *pushed* so far, whether or not they ran: a function of the
             program alone, never of timing. (Writes that two threads push at the same instant may
-            count as one.)
+            count as one, and more than once if another thread asks for that; see `recount_writes`.)
 
     The other slots belong to the engine.
     """
@@ -83,15 +83,16 @@ class DependencyQueue:
         ready: Blocks that were granted all their variables, and were not handed out; a block that still
             waits is none of them.
         failures: What went wrong.
-        last_deletion: Another object whenever a variable is deleted; any thread may ask.
+        revision: Another object whenever a push that has begun is to look at its variables again: one was
+            deleted, or writes are counted anew. Any thread may ask.
     """
 
-    __slots__ = ("failures", "last_deletion", "pending", "pending_bytes", "ready", "running", "seq")
+    __slots__ = ("failures", "pending", "pending_bytes", "ready", "revision", "running", "seq")
 
     def __init__(self) -> None:
         self.seq = 0
         self.failures = FailureLog()
-        self.last_deletion = object()
+        self.revision = object()
         self.forget()
 
     def forget(self) -> None:

@@ -4,7 +4,8 @@ Whether an argument was written is seen where a run is pushed: its engine variab
 pushed before, by whatever door they came, and what is pushed after is another run's concern. So the array is
 filled by an operation of its own, pushed before the run if the count has changed; the engine orders it behind
 those writes, and behind earlier runs that still read the array. Inside an operation the count would say
-nothing: it knows of writes that come later.
+nothing: it knows of writes that come later. So does the count of a write that another thread is about to push;
+the engine counts those again, and the next run fills the array again.
 
 Memory that is somebody else's, or was lent, may be written behind the engine's back. What is made of such an
 argument is made anew for every run.
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple, final
 
+from operad import engine
 from operad.engine import Var
 from operad.imperative import Chunk
 from operad.program import Binding, Segment, codes, segments
@@ -65,6 +67,7 @@ class PreparedArrays:
                 self._versions[number] = _NEVER  # should a push raise
         if not stale:
             return
+        engine.get().recount_writes()  # of those that were read some may come behind the push
         # After a step of training all are stale, and one operation costs less than many.
         if len(stale) == len(self._arrays):
             self._push(tuple([array.step for array in self._arrays]))

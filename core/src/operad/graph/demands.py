@@ -9,7 +9,7 @@ whoever runs the graph.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, final
 
@@ -49,7 +49,7 @@ def with_demands(
     asking = {choice for choice in choices if choice is not None and _asks(choice)}
     if not asking:
         return graph, facts, choices
-    return _Rewriting(graph, facts, choices).run()
+    return _Rewriting(graph, facts, choices, asking).run()
 
 
 def _asks(choice: Choice) -> bool:
@@ -64,8 +64,11 @@ def prepared_entries(graph: Graph) -> list[Entry]:
 
 @final
 class _Rewriting:
-    def __init__(self, graph: Graph, facts: Facts, choices: Sequence[Choice | None]) -> None:
+    def __init__(
+        self, graph: Graph, facts: Facts, choices: Sequence[Choice | None], asking: Collection[Choice]
+    ) -> None:
         self._graph = graph
+        self._asking = asking
         self._facts = facts
         self._choices = dict(zip(graph.nodes, choices, strict=True))
         self._contexts: dict[Node, Context] = dict(zip(graph.nodes, facts["contexts"], strict=True))
@@ -78,14 +81,15 @@ class _Rewriting:
         self._chosen: Answers[Chosen] = Answers()
         self._differentiated: Answers[Gradient] = Answers()
         self._preparing: Answers[Preparation] = Answers()
-        self._met: set[Node] = set()  # nodes whose gradients came before them
+        self._demands: dict[Node, _Demand] = {}
         self._made: dict[Node, OpNode] = {}  # what stands for each node whose kernels ask for something
         self._nodes: dict[tuple[Preparation, tuple[Entry, ...]], Node] = {}
 
     def run(self) -> tuple[Graph, Facts, Sequence[Choice | None]]:
+        self._find_demands()
+        if not self._demands:
+            return self._graph, self._facts, list(self._choices.values())
         graph = rewrite(self._graph, self._visit)
-        if graph is self._graph:
-            return graph, self._facts, list(self._choices.values())
         entries = zip(self._facts["shapes"].values, self._facts["types"].values, strict=True)
         values, spans = list(entries), pairwise(self._graph.first_entries)
         known = {
@@ -97,20 +101,26 @@ class _Rewriting:
         contexts, choices = [self._contexts[node] for node in graph.nodes], self._choices
         return graph, {**found, "contexts": contexts}, [choices.get(node) for node in graph.nodes]
 
+    def _find_demands(self) -> None:
+        met: set[Node] = set()  # nodes whose gradients came before them
+        for node in self._graph.op_nodes:
+            if isinstance(node.op, Gradient):
+                if node.companion is not None and node.companion not in self._demands:
+                    met.add(node.companion)
+            elif self._choices[node] in self._asking and node not in self._graph.computed:
+                demand = self._demand(node, node in met)
+                if demand is not None:
+                    self._demands[node] = demand
+
     def _visit(self, old: Node, new: Node) -> list[Entry] | None:
         assert isinstance(old, OpNode)
         assert isinstance(new, OpNode)
         made: OpNode | None = None
-        if isinstance(old.op, Gradient):
-            companion = None if old.companion is None else self._made.get(old.companion)
-            if companion is not None:
-                made = self._gradient(new, old.op, companion)
-            elif old.companion is not None:
-                self._met.add(old.companion)
-        else:
-            demand = self._demand(old, new)
-            if demand is not None:
-                made = self._made[old] = self._applied(old, new, demand)
+        demand = self._demands.get(old)
+        if demand is not None:
+            made = self._made[old] = self._applied(old, new, demand)
+        elif isinstance(old.op, Gradient) and old.companion in self._made:
+            made = self._gradient(new, old.op, self._made[old.companion])
         self._note(old, made or new)
         return None if made is None else [Entry(made, index) for index in range(old.num_outputs)]
 
@@ -121,29 +131,29 @@ class _Rewriting:
         op = None if companion is None else companion.op
         self._choices[new] = op.choice if isinstance(op, Chosen) else self._choices[old]
 
-    def _demand(self, old: OpNode, new: OpNode) -> _Demand | None:
-        choice = self._choices[old]
-        if choice is None or isinstance(old.op, Chosen) or not _asks(choice):
+    def _demand(self, node: OpNode, is_met: bool) -> _Demand | None:
+        choice = self._choices[node]
+        if choice is None or isinstance(node.op, Chosen):
             return None
-        if old in self._met:  # whose gradient is run by its operator, as the operator declares it
-            self._choices[old] = self._bare.get(choice, choice.bare)
+        if is_met:  # its gradient is run by its operator, as the operator declares it
+            self._choices[node] = self._bare.get(choice, choice.bare)
             return None
-        parts = [part for node in self._gradients.get(old, ()) for part in parts_of(node)]
+        parts = [part for each in self._gradients.get(node, ()) for part in parts_of(each)]
         if parts:
             choice = self._keeping.get(choice, choice.keeping)
         kept = choice.needs(parts)
         wanted = choice.preparations([FORWARD, *parts])
-        found = [one for one in wanted if self._is_lasting(old, new, parts, *one)]
+        found = [one for one in wanted if self._is_lasting(node, parts, *one)]
         plain = choice
         if kept or found or choice.has_demands:
             choice = plain.with_arrays(kept, found)
             # By identity: equal kernels of one list are one object.
             key = (plain, *kept, *[(id(kernel), name) for kernel, name in found])
             op = self._chosen.get(key, Chosen, choice)
-            return _Demand(op, [self._preparation(old, op.choice, *one) for one in found])
+            return _Demand(op, [self._preparation(node, op.choice, *one) for one in found])
         return None
 
-    def _is_lasting(self, old: OpNode, node: OpNode, parts: Sequence[str], kernel: Kernel, name: str) -> bool:
+    def _is_lasting(self, node: OpNode, parts: Sequence[str], kernel: Kernel, name: str) -> bool:
         """Whether variables alone determine what is prepared, on the context of the node.
 
         One whose gradient is computed here will change at every step, so nothing would be saved.
@@ -152,7 +162,7 @@ class _Rewriting:
             return False
         names = node.op.list_arguments()
         read = [node.inputs[names.index(argument)].node for argument in kernel.prepares[name].arguments]
-        ctx = self._contexts[old]
+        ctx = self._contexts[node]
         return all(isinstance(each, Variable) and self._contexts[each] is ctx for each in read)
 
     def _preparation(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple, TypeVar, final
+from typing import Any, Final, NamedTuple, TypeVar, final
 
 from operad.errors import GraphError
 from operad.first_use import cached_property
@@ -237,11 +237,13 @@ class Graph:
         outputs: The entries asked for, in the caller's order.
         computed: Operators that have run before the graph does, as those of a tape have. Passes leave them
             as they are, and new nodes may read those of their values that gradients read anyhow.
+        estimated: The `Liveness` of which its memory was estimated, for whoever plans it next.
     """
 
     def __init__(self, outputs: Iterable[Entry], computed: Collection[Node] = frozenset()) -> None:
         self.outputs = tuple(outputs)
         self.computed = computed
+        self.estimated: Any = None
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -339,12 +341,20 @@ def rewrite(graph: Graph, visit: Callable[[Node, Node], Sequence[Entry] | None])
     instead: dict[Entry, Entry] = {}
 
     def now(entry: Entry) -> Entry:
-        return instead.get(entry) or Entry(renewed.get(entry.node, entry.node), entry.index)
+        found = instead.get(entry)
+        if found is None:
+            node = renewed.get(entry[0])
+            found = entry if node is None else Entry(node, entry[1])
+        return found
 
     for node in graph.nodes:
         if isinstance(node, Variable) or node in graph.computed:
             continue
-        made = renewed[node] = rebuilt(node, [now(entry) for entry in node.inputs], renewed)
+        made = node
+        if renewed or instead:
+            made = rebuilt(node, [now(entry) for entry in node.inputs], renewed)
+            if made is not node:
+                renewed[node] = made
         try:
             found = visit(node, made)
         except Exception as error:

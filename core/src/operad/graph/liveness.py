@@ -16,15 +16,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from typing import final
+from typing import Final, final
 
 from operad.device import Context
 from operad.errors import GraphError, ShapeError
 from operad.graph.infer import ShapeTable, TypeTable
-from operad.graph.ir import Node, OpNode
+from operad.graph.ir import OpNode, Variable
 from operad.graph.schedule import Schedule
 from operad.graph.signature import Answers
 from operad.op import BackwardEntry, OpReq
+
+_NONE: Final[Mapping[int, int]] = {}
 
 
 @final
@@ -75,36 +77,66 @@ class Liveness:
         pinned: Collection[int],
         bound: Mapping[int, OpReq],
     ) -> None:
+        self._asked = shapes, types, schedule.contexts, schedule.partitions, frozenset(pinned), bound
         self._schedule = schedule
         self._shapes = shapes.values
         self._types = types.values
         self._pinned = frozenset(pinned)
-        self._given = bound
         graph = self._graph = schedule.graph
         self._readers = self._find_readers()
         self._buffer_of: dict[int, Buffer] = {}
         self._pairs: Answers[list[tuple[int, int]]] = Answers()
         self.buffers: list[Buffer] = []
-        self.requests: list[OpReq | None] = [None] * graph.first_entries[-1]
         self.bound = {entry: entry for entry, request in bound.items() if request is not OpReq.NULL}
         self.inplace: dict[int, int] = {}
         self.lifetimes: dict[int, tuple[int, int]] = {}
+        self._sums = self._find_sums()
         self._bind_sums()
+        self.requests = self._find_requests(bound)
         for step, node in enumerate(graph.nodes):
-            if schedule.partitions[step] >= 0:
+            if isinstance(node, OpNode):
                 self._visit(step, node)
 
+    @classmethod
+    def of(
+        cls,
+        schedule: Schedule,
+        shapes: ShapeTable,
+        types: TypeTable,
+        pinned: Collection[int],
+        bound: Mapping[int, OpReq],
+    ) -> Liveness:
+        """Take that of the graph's estimate, if the same was asked, or make one."""
+        known: Liveness | None = schedule.graph.estimated
+        asked = shapes, types, schedule.contexts, schedule.partitions, frozenset(pinned), bound
+        if known is not None and known._asked == asked:
+            return known
+        return cls(schedule, shapes, types, pinned, bound)
+
     def _find_readers(self) -> list[list[int]]:
+        """The steps that read each entry, rising; a step may stand twice."""
         readers: list[list[int]] = [[] for _ in self._shapes]
         for step, node in enumerate(self._graph.nodes):
             for entry in node.of_read(self._graph.input_ids[step]):
                 readers[entry].append(step)
         return readers
 
+    def _find_sums(self) -> dict[int, dict[int, int]]:
+        """For each step that adds to sums, the outputs that it adds and the sum of each."""
+        graph, first = self._graph, self._graph.first_entries
+        return {
+            step: {
+                first[step] + index: entry
+                for index, entry in zip(node.adds_to, node.of_sums(graph.input_ids[step]), strict=True)
+            }
+            for step, node in enumerate(graph.nodes)
+            if isinstance(node, OpNode) and node.adds_to
+        }
+
     def _bind_sums(self) -> None:
         """Let the sums that a bound gradient is added to lie in its array."""
-        for step in range(len(self._schedule) - 1, -1, -1):
-            for target, source in self._sums(step):
+        for sums in reversed(self._sums.values()):
+            for target, source in sums.items():
                 if len(self._readers[source]) > 1 or source in self._pinned or source in self.bound:
                     raise GraphError(
                         f"{self._graph.entries[source].name!r} is a sum that a gradient is added to in "
@@ -113,53 +145,47 @@ class Liveness:
                 if target in self.bound:
                     self.bound[source] = self.bound[target]
 
-    def _sums(self, step: int) -> list[tuple[int, int]]:
-        """Each output of a node that is added to a sum, and that sum."""
-        node = self._graph.nodes[step]
-        if not isinstance(node, OpNode) or not node.adds_to:
-            return []
-        first, sums = self._graph.first_entries[step], node.of_sums(self._graph.input_ids[step])
-        return [(first + index, entry) for index, entry in zip(node.adds_to, sums, strict=True)]
-
-    def _visit(self, step: int, node: Node) -> None:
-        first = self._graph.first_entries[step]
-        sums = dict(self._sums(step))
-        for entry in range(first, first + node.num_outputs):
-            self._request(entry, entry in sums)
-        taken = self._pair_in_place(step, node, sums)
-        for entry in range(first, first + node.num_outputs):
-            if self.requests[entry] is not OpReq.NULL and entry not in self.bound:
-                self._allot(step, entry, taken.get(entry))
-
-    def _request(self, entry: int, is_added: bool) -> None:
-        home = self.bound.get(entry)
-        is_read = bool(self._readers[entry]) or entry in self._pinned
-        if home is None:
-            request = OpReq.WRITE if is_read else OpReq.NULL
-        else:
-            request = self._given[home]
-            if request is OpReq.ADD and is_read and home == entry:
+    def _find_requests(self, given: Mapping[int, OpReq]) -> list[OpReq | None]:
+        found: list[OpReq | None] = [OpReq.WRITE if readers else OpReq.NULL for readers in self._readers]
+        for entry in self._pinned:
+            found[entry] = OpReq.WRITE
+        for entry, home in self.bound.items():
+            if given[home] is OpReq.ADD and home == entry and (self._readers[entry] or entry in self._pinned):
                 raise GraphError(
                     f"{self._graph.entries[entry].name!r} is to be added to an array, and is itself read by "
                     "other nodes; bind a copy of it"
                 )
-        self.requests[entry] = OpReq.ADD if is_added else request
+            found[entry] = given[home]
+        for sums in self._sums.values():
+            for entry in sums:
+                found[entry] = OpReq.ADD
+        for node, first in zip(self._graph.nodes, self._graph.first_entries, strict=False):
+            if isinstance(node, Variable):
+                found[first] = None
+        return found
+
+    def _visit(self, step: int, node: OpNode) -> None:
+        first, requests = self._graph.first_entries[step], self.requests
+        taken = self._pair_in_place(step, node)
+        for entry in range(first, first + node.num_outputs):
+            if requests[entry] is not OpReq.NULL and entry not in self.bound:
+                self._allot(step, entry, taken.get(entry))
 
     def _allot(self, step: int, entry: int, overwritten: int | None) -> None:
-        readers = self._readers[entry]
+        touchers = [step, *self._readers[entry]]
         is_pinned = entry in self._pinned
-        self.lifetimes[entry] = (step, len(self._schedule) if is_pinned else max(readers, default=step))
+        self.lifetimes[entry] = (step, len(self._schedule) if is_pinned else touchers[-1])
         if overwritten is not None:
             buffer = self._buffer_of[overwritten]
             buffer.entries.append(entry)
-            buffer.touchers += [step, *readers]
+            buffer.touchers += touchers
             buffer.is_pinned = is_pinned
             self.inplace[entry] = overwritten
             if self.requests[entry] is OpReq.WRITE:
                 self.requests[entry] = OpReq.INPLACE
         else:
             ctx = self._schedule.contexts[step]
-            buffer = Buffer(entry, self.size_bytes(entry), ctx, [step, *readers], is_pinned)
+            buffer = Buffer(entry, self.size_bytes(entry), ctx, touchers, is_pinned)
             self.buffers.append(buffer)
         self._buffer_of[entry] = buffer
 
@@ -173,35 +199,38 @@ class Liveness:
             )
         return math.prod(shape) * dtype.itemsize  # type: ignore[arg-type]  # all known
 
-    def _pair_in_place(self, step: int, node: Node, sums: Mapping[int, int]) -> dict[int, int]:
+    def _pair_in_place(self, step: int, node: OpNode) -> Mapping[int, int]:
         """Output to the input it overwrites."""
         # invariant: a sum is read by nobody but the node that adds to it, and made on the same context
+        sums = self._sums.get(step, _NONE)
+        pairs = self._pairs.get(node.signature, inplace_pairs, node)
+        if not pairs:
+            return sums
         taken = dict(sums)
         first, inputs = self._graph.first_entries[step], self._graph.input_ids[step]
-        assert isinstance(node, OpNode)
-        pairs = self._pairs.get(node.signature, inplace_pairs, node)
         for place, index in pairs:
             source, target = inputs[place], first + index
-            if target in taken or source in taken.values() or target in self.bound:
+            if self.requests[target] is not OpReq.WRITE or target in taken or target in self.bound:
                 continue
-            if self.requests[target] is not OpReq.WRITE:
-                continue
-            if all((at, index) in pairs for at, entry in enumerate(inputs) if entry == source) and (
+            if (
                 self._can_overwrite(step, source, target)
+                and source not in taken.values()
+                and all((at, index) in pairs for at, entry in enumerate(inputs) if entry == source)
             ):
                 taken[target] = source
         return taken
 
     def _can_overwrite(self, step: int, source: int, target: int) -> bool:
-        buffer = self._buffer_of.get(source)
-        if buffer is None or buffer.is_pinned or buffer.entries[-1] != source:
+        buffer, readers = self._buffer_of.get(source), self._readers[source]
+        # A reader behind this step has not ended when it begins.
+        if buffer is None or readers[-1] > step or buffer.is_pinned or buffer.entries[-1] != source:
             return False
         if buffer.ctx is not self._schedule.contexts[step] or self._types[source] != self._types[target]:
             return False
         if buffer.size_bytes != self.size_bytes(target):
             return False
         # Whoever touched the buffer before `source` did precedes its producer.
-        touchers = [self.lifetimes[source][0], *self._readers[source]]
+        touchers = [self.lifetimes[source][0], *readers]
         return self._schedule.all_precede([toucher for toucher in touchers if toucher != step], step)
 
 

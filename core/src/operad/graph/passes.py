@@ -235,7 +235,7 @@ PLACE: Final = Pass("place", _place, ("ctx", "group2ctx", "wanted", "num_outputs
 CHOOSE_KERNELS: Final = Pass(
     "choose_kernels",
     _choose_kernels,
-    ("shapes", "types", "contexts"),
+    ("shapes", "types", "contexts", "costs"),
     ("shapes", "types", "contexts", "kernels", "costs"),
 )
 SCHEDULE: Final = Pass("schedule", _schedule, ("contexts", "costs"), ("schedule",))

@@ -29,7 +29,7 @@ class Values:
     def __init__(self, graph: Graph, facts: Mapping[str, Any]) -> None:
         self.graph = graph
         self._facts = facts
-        self._shapes, self._types = facts["shapes"].values, facts["types"].values
+        self._shapes, types = facts["shapes"].values, facts["types"].values
         bound = graph.outputs[: facts["num_outputs"]]
         self.end = max([graph.node_ids[entry.node] + 1 for entry in bound], default=0)
         first = graph.first_entries[self.end]
@@ -42,7 +42,10 @@ class Values:
         }
         made = (entry for entry in self.read if not isinstance(self._node(entry), Variable))
         self.needed = sorted(made)
-        self._bound = {graph.entry_id(entry) for entry in bound}
+        self._sizes: list[int] = [prod(self._shapes[entry]) * types[entry].itemsize for entry in range(first)]
+        arguments = [number for number, node in enumerate(graph.nodes[: self.end]) if isinstance(node, Variable)]
+        self._there = {graph.first_entries[number] for number in arguments}
+        self._there.update(graph.entry_id(entry) for entry in bound)
         self.forced = {step for step in range(self.end) if self.is_forced(step)}
         self._repetitions: dict[int, Repetition | None] = {}
         self._sources: dict[int, list[int]] = {}
@@ -53,8 +56,7 @@ class Values:
 
     def bytes_of(self, entry: int) -> int:
         """The size of a value."""
-        size_bytes: int = prod(self._shapes[entry]) * self._types[entry].itemsize
-        return size_bytes
+        return self._sizes[entry]
 
     def microseconds(self, step: int) -> float:
         """What running a node once more takes, roughly."""
@@ -88,7 +90,7 @@ class Values:
 
     def is_there(self, entry: int) -> bool:
         """Whether a value lies in an array of the caller's when backward runs: an argument or an output."""
-        return entry in self._bound or isinstance(self._node(entry), Variable)
+        return entry in self._there
 
     def may_be_read(self, entry: int, is_careful: bool) -> bool:
         """Whether backward may come to read a value because something is computed again of it.

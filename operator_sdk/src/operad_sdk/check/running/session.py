@@ -10,7 +10,7 @@ from zlib import crc32
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import seed as seeded
 from hypothesis import strategies as st
-from hypothesis.errors import Unsatisfiable
+from hypothesis.errors import FlakyFailure, Unsatisfiable
 
 from operad_sdk.check.cases import backend
 from operad_sdk.check.cases.goal import Goal
@@ -97,7 +97,7 @@ class Session:
         """Call `function` with each case that serves a goal, in the order of the pool.
 
         Args:
-            shrink: Go on with smaller and smaller cases once one raises.
+            shrink: Go on with smaller and smaller cases once one raises `AssertionError`.
         """
         name = f"{self.subject.name} {goal.name if goal.examples == 1 else goal.kind.name}"
         seed = crc32(name.encode()) ^ self.profile.seed
@@ -128,5 +128,13 @@ class Session:
             function(case)
 
         backend.SeededProvider.seed = seed
-        with suppress(Unsatisfiable, _GivenUp):
-            run()
+        try:
+            with suppress(Unsatisfiable, _GivenUp):
+                run()
+        except FlakyFailure as failure:
+            # What is no `Exception` comes from outside, as a test's time-out does. Hypothesis took it for a
+            # failure of the case, and wrapped it.
+            for error in [each.__cause__ for each in failure.exceptions]:
+                if error is not None and not isinstance(error, Exception):
+                    raise error from None
+            raise

@@ -1,0 +1,435 @@
+"""What kernels keep and have prepared, with everything else that writes weights or changes graphs.
+
+Random programs write a frozen weight by every public way between runs, and are compared bit by bit with an
+executor whose kernels prepare nothing. Random networks of operators that keep what their gradients read run
+with recomputation, sums, requests, monitors and gradients of gradients, and are compared with the same
+networks whose kernels keep nothing.
+"""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import operad as od
+from operad.executor import simple_bind
+from operad.graph import Entry, Graph, OpNode, Variable, plugin_passes
+from operad.symbol import Symbol
+from operad_sdk import OperatorProperty, Prepared, operator
+from operad_sdk.vector import reason_against
+
+ROWS, WIDTH = 3, 4
+SEEDS = range(6)
+MANY = range(6, 150)
+
+
+def _scaled(name, is_prepared):
+    @operator(name)
+    class Scaled(OperatorProperty):
+        """Rows times weights."""
+
+        spec = "data:(N, D), weight:(D) -> output:(N, D)"
+
+        def forward(data, weight):
+            return data * weight
+
+        def data_grad(output_grad, weight):
+            return output_grad * weight
+
+        def weight_grad(output_grad, data):
+            return (output_grad * data).sum(0)
+
+    if is_prepared:
+        rule = Prepared(
+            ("weight",),
+            ("forward", "data_grad"),
+            lambda call: (call.shape("weight"), call.dtype("weight")),
+            lambda call: lambda weight, copied: np.copyto(copied, weight),
+        )
+
+        @Scaled.kernel("forward", priority=2, prepares={"copied": rule})
+        def forward(data, weight, output, copied):
+            np.multiply(data, weight if copied is None else copied, out=output)
+
+        @Scaled.kernel("data_grad", priority=2, prepares={"copied": rule})
+        def gradient(output_grad, weight, data_grad, copied):
+            np.multiply(output_grad, weight if copied is None else copied, out=data_grad)
+
+    return Scaled
+
+
+def _squared(name, is_kept):
+    @operator(name)
+    class Squared(OperatorProperty):
+        """The square of each element."""
+
+        spec = "data:(*S) -> output:(*S)"
+
+        def forward(data):
+            return data * data
+
+        def data_grad(output_grad, data):
+            return output_grad * (data * 2)
+
+    if is_kept:
+
+        @Squared.kernel(
+            "forward", priority=2, keeps={"slope": lambda call: (call.shape("data"), call.dtype("data"))}
+        )
+        def keeping(data, output, slope):
+            KEPT.append(slope is not None)
+            if slope is not None:
+                np.multiply(data, 2, out=slope)
+            np.multiply(data, data, out=output)
+
+        @Squared.kernel("data_grad", priority=2, needs="slope")
+        def by_slope(output_grad, slope, data_grad):
+            np.multiply(output_grad, slope, out=data_grad)
+
+    return Squared
+
+
+KEPT: list[bool] = []
+"""For each run of the keeping kernel whether it was given an array."""
+SCALED = {kind: _scaled(f"scaled_with_arrays_{kind}", kind) for kind in (False, True)}
+SQUARED = {kind: _squared(f"squared_with_arrays_{kind}", kind) for kind in (False, True)}
+
+
+# Prepared weights.
+
+
+def two_layers(kind):
+    """`x * v * w`, of which `w` may have a gradient; a Symbol."""
+    inner = OpNode(SCALED[kind](), "inner", [Entry(Variable("x")), Entry(Variable("v"))])
+    return Symbol([Entry(OpNode(SCALED[kind](), "outer", [Entry(inner), Entry(Variable("w"))]))])
+
+
+class World:
+    """Executors over weights of their own, and all that may be done to them."""
+
+    def __init__(self, kind, seed):
+        self.symbol = two_layers(kind)
+        self.rng = np.random.default_rng(seed)
+        self.req = {"x": "write", "w": random.Random(seed).choice(["null", "null", "write", "add"])}
+        first = self.symbol.simple_bind(od.cpu(), grad_req=self.req, x=(ROWS, WIDTH), v=(WIDTH,), w=(WIDTH,))
+        self.executors = [first]
+        for name in "xvw":
+            first.arg_dict[name][:] = self.drawn(first.arg_dict[name].shape)
+        self.found = []
+        self.lent = None
+
+    def drawn(self, shape):
+        return self.rng.integers(-8, 8, shape).astype("float32") / 4
+
+    def weight(self):
+        return self.executors[0].arg_dict[("v", "w")[self.rng.integers(2)]]
+
+    def assign(self):
+        self.weight()[:] = self.drawn(WIDTH)
+
+    def assign_part(self):
+        self.weight()[1:3] = self.drawn(2)
+
+    def through_a_view(self):
+        self.weight().reshape((2, 2))[1] = self.drawn(2)
+
+    def in_place(self):
+        weight = self.weight()
+        weight *= 0.5
+        weight += od.nd.array(self.drawn(WIDTH))
+
+    def as_output(self):
+        weight = self.weight()
+        od.nd.sgd_update(weight, od.nd.array(self.drawn(WIDTH)), lr=0.5, out=weight)
+
+    def through_lent_memory(self):
+        weight = self.weight()
+        weight.wait_to_read()
+        np.from_dlpack(weight)[...] = self.drawn(WIDTH)
+
+    def copy_params(self):
+        self.executors[-1].copy_params_from({name: od.nd.array(self.drawn(WIDTH)) for name in "vw"})
+
+    def rebind(self):
+        shape = (int(self.rng.integers(1, 5)), WIDTH)
+        self.executors.append(self.executors[0].reshape(allow_up_sizing=True, x=shape))
+        self.executors[-1].arg_dict["x"][:] = self.drawn(shape)
+
+    def share(self):
+        self.executors.append(
+            self.symbol.simple_bind(
+                od.cpu(), grad_req=self.req, shared_exec=self.executors[-1],
+                x=(ROWS, WIDTH), v=(WIDTH,), w=(WIDTH,),
+            )
+        )  # fmt: skip
+
+    def bind_others(self):
+        arrays = {**self.executors[0].arg_dict, "x": od.nd.array(self.drawn((2, WIDTH)))}
+        self.executors.append(self.symbol.bind(od.cpu(), arrays))
+
+    def forget(self):
+        if len(self.executors) > 1:
+            del self.executors[self.rng.integers(len(self.executors))]
+
+    def run(self):
+        exe = self.executors[self.rng.integers(len(self.executors))]
+        is_train = bool(self.rng.integers(2))
+        (out,) = exe.forward(is_train=is_train)
+        self.found.append(out.copy())
+        if is_train and exe.grad_dict.get("x") is not None:
+            exe.backward([od.nd.array(self.drawn(out.shape))])
+            self.found += [grad.copy() for grad in exe.grad_dict.values() if grad is not None]
+
+
+WRITES = (
+    World.assign, World.assign_part, World.through_a_view, World.in_place, World.as_output,
+    World.through_lent_memory, World.copy_params, World.rebind, World.share, World.bind_others, World.forget,
+)  # fmt: skip
+
+
+def played(kind, seed):
+    """All that a random program computes."""
+    world, rng = World(kind, seed), random.Random(seed)
+    prepared = world.executors[0].memory_plan.prepared_bytes
+    assert bool(prepared) is kind
+    for _ in range(40):
+        step = World.run if rng.random() < 0.5 else rng.choice(WRITES)
+        step(world)
+    return [array.asnumpy().tobytes() for array in world.found]
+
+
+@pytest.mark.parametrize("engine", ["threaded", "naive"])
+@pytest.mark.parametrize("seeds", [SEEDS, pytest.param(MANY, marks=pytest.mark.slow)], ids=["few", "many"])
+def test_every_way_to_write_a_weight_is_seen_by_what_was_prepared_of_it(seeds, engine):
+    od.engine.set(engine)
+    try:
+        for seed in seeds:
+            assert played(True, seed) == played(False, seed), f"seed {seed}"
+    finally:
+        od.engine.set("threaded")
+
+
+def trained(kind, path):
+    """What a module predicts behind every way to set its parameters; `v` is fixed."""
+    data = OpNode(SCALED[kind](), "inner", [Entry(Variable("data")), Entry(Variable("v"))])
+    net = Symbol([Entry(OpNode(SCALED[kind](), "outer", [Entry(data), Entry(Variable("w"))]))])
+    net = od.sym.LinearRegressionOutput(net, od.sym.var("label"))
+    module = od.mod.Module(net, label_names=("label",), context=od.cpu(), fixed_param_names=["v"])
+    module.bind([("data", (ROWS, WIDTH))], [("label", (ROWS, WIDTH))])
+    rng = np.random.default_rng(0)
+    drawn = lambda *shape: od.nd.array(rng.standard_normal(shape))  # noqa: E731
+    module.init_params(arg_params={"v": drawn(WIDTH), "w": drawn(WIDTH)})
+    module.init_optimizer(optimizer_params={"learning_rate": 0.1})
+    found = []
+
+    def predict():
+        batch = od.io.DataBatch([drawn(ROWS, WIDTH)], [drawn(ROWS, WIDTH)])
+        module.forward(batch, is_train=False)
+        found.append(module.get_outputs()[0].copy())
+        module.forward_backward(batch)
+        module.update()
+        found.append(module.get_outputs()[0].copy())
+
+    for _ in range(3):
+        predict()
+    module.save_params(path)
+    module.set_params({"v": drawn(WIDTH), "w": drawn(WIDTH)}, {})
+    predict()
+    module.load_params(path)
+    predict()
+    module.reshape([("data", (ROWS + 2, WIDTH))], [("label", (ROWS + 2, WIDTH))])
+    batch = od.io.DataBatch([drawn(ROWS + 2, WIDTH)], [drawn(ROWS + 2, WIDTH)])
+    module.forward_backward(batch)
+    module.update()
+    found.append(module.get_outputs()[0].copy())
+    module.set_params({"v": drawn(WIDTH)}, {}, allow_missing=True)
+    module.reshape([("data", (ROWS, WIDTH))], [("label", (ROWS, WIDTH))])
+    predict()
+    return [array.asnumpy().tobytes() for array in found]
+
+
+def test_parameters_of_a_module_are_seen_by_what_was_prepared_of_them(tmp_path):
+    assert trained(True, str(tmp_path / "a.params")) == trained(False, str(tmp_path / "b.params"))
+
+
+def bucketed(kind):
+    """Buckets share executors' memory and weights; the fixed weight is set now and then."""
+
+    def symbol_of(rows):
+        inner = OpNode(SCALED[kind](), "inner", [Entry(Variable("data")), Entry(Variable("v"))])
+        net = Symbol([Entry(OpNode(SCALED[kind](), "outer", [Entry(inner), Entry(Variable("w"))]))])
+        return od.sym.LinearRegressionOutput(net, od.sym.var("label")), ("data",), ("label",)
+
+    module = od.mod.BucketingModule(symbol_of, default_bucket_key=5, fixed_param_names=["v"])
+    module.bind([("data", (5, WIDTH))], [("label", (5, WIDTH))])
+    rng = np.random.default_rng(1)
+    drawn = lambda *shape: od.nd.array(rng.standard_normal(shape))  # noqa: E731
+    module.init_params(arg_params={"v": drawn(WIDTH), "w": drawn(WIDTH)})
+    module.init_optimizer(optimizer_params={"learning_rate": 0.1})
+    found = []
+    for step, rows in enumerate((5, 2, 4, 2, 5, 3, 2)):
+        batch = od.io.DataBatch(
+            [drawn(rows, WIDTH)], [drawn(rows, WIDTH)], bucket_key=rows,
+            provide_data=[("data", (rows, WIDTH))], provide_label=[("label", (rows, WIDTH))],
+        )  # fmt: skip
+        module.forward_backward(batch)
+        module.update()
+        found.append(module.get_outputs()[0].copy())
+        if step % 2:
+            module.set_params({"v": drawn(WIDTH)}, {}, allow_missing=True)
+    return [array.asnumpy().tobytes() for array in found]
+
+
+def test_buckets_see_the_weights_that_others_were_given():
+    assert bucketed(True) == bucketed(False)
+
+
+# Kept arrays.
+
+
+def network(kind, seed):
+    """A random network of squares, products and sums with shared inputs; a Graph of up to two outputs."""
+    rng = random.Random(seed)
+    values = [Entry(Variable(name)) for name in "xy"]
+    for number in range(rng.randint(3, 14)):
+        one, other = rng.choice(values[-4:]), rng.choice(values)
+        attrs = rng.choice([{}, {"__force_mirroring__": "True"}, {"__force_mirroring__": "False"}])
+        name = rng.choice(["square", "square", "tanh", "elemwise_add", "elemwise_mul"])
+        if name == "square":
+            node = OpNode(SQUARED[kind](), f"n{number}", [one], attrs)
+        else:
+            inputs = [Symbol([one])] + [Symbol([other])] * name.startswith("elemwise")
+            made = getattr(od.sym, name)(*inputs, name=f"n{number}")
+            node = made.graph.outputs[0].node
+        # Bounded, so that squares of squares stay numbers.
+        values.append(od.sym.tanh(Symbol([Entry(node)])).graph.outputs[0])
+    return Graph([values[-1], *rng.sample(values[2:], 1)])
+
+
+def stepped(kind, seed, is_monitored):
+    """Outputs and gradients of two training steps and a prediction, and how many nodes ran twice."""
+    graph, rng = network(kind, seed), np.random.default_rng(seed)
+    request = random.Random(seed)
+    grad_req = {name: request.choice(["write", "add", "null"]) for name in graph.list_arguments()}
+    shapes = dict.fromkeys(graph.list_arguments(), (ROWS, WIDTH))
+    exe = simple_bind(graph, od.cpu(), shapes, {}, grad_req)
+    shown = []
+    if is_monitored:
+        exe.set_monitor_callback(lambda name, array: shown.append(name))
+    for name in sorted(exe.arg_dict):
+        exe.arg_dict[name][:] = rng.uniform(-1, 1, (ROWS, WIDTH))
+    grads = [grad for grad in exe.grad_arrays if grad is not None]
+    for grad in grads:
+        grad[:] = 0.5
+    found = []
+    for _ in range(2):
+        found += [out.copy() for out in exe.forward(is_train=True)]
+        exe.backward([od.nd.array(rng.uniform(-1, 1, out.shape)) for out in exe.outputs])
+        found += [grad.copy() for grad in grads]
+    found += [out.copy() for out in exe.forward(is_train=False)]
+    assert bool(shown) is is_monitored
+    return [array.asnumpy().tobytes() for array in found], num_repeated(exe)
+
+
+def num_repeated(exe):
+    """How many nodes run twice."""
+    return sum(node.name.endswith("_mirror") for node in exe.memory_plan.schedule.graph.nodes)
+
+
+@pytest.fixture
+def eager_to_recompute(monkeypatch):
+    """Mode `free` that takes all it can get, in graphs of any size."""
+    module = pytest.importorskip("operad_recompute.free")
+    monkeypatch.setattr(module, "WORTH_BYTES", 0)
+    monkeypatch.setattr(module, "WORTH_SHARE", 0.0)
+    monkeypatch.setattr(module, "FREE_SHARE", 10.0)
+
+
+@pytest.mark.filterwarnings("ignore:recompute")  # a budget that no plan meets
+@pytest.mark.parametrize("seeds", [SEEDS, pytest.param(MANY, marks=pytest.mark.slow)], ids=["few", "many"])
+@pytest.mark.parametrize("is_monitored", [False, True], ids=["", "monitored"])
+@pytest.mark.parametrize(("mode", "budget"), [("off", 0), ("free", 0), ("memory", 0), ("memory", 96)])
+def test_what_kernels_keep_goes_with_recomputation(
+    monkeypatch, eager_to_recompute, mode, budget, is_monitored, seeds
+):
+    assert "recompute" in plugin_passes.installed_passes()
+    KEPT.clear()
+    ran_twice = 0
+    for seed in seeds:
+        monkeypatch.setenv("OPERAD_RECOMPUTE", "off")
+        plain, _ = stepped(False, seed, is_monitored)
+        monkeypatch.setenv("OPERAD_RECOMPUTE", mode)
+        if budget:
+            monkeypatch.setenv("OPERAD_RECOMPUTE_BYTES", str(budget))
+        found, again = stepped(True, seed, is_monitored)
+        monkeypatch.delenv("OPERAD_RECOMPUTE_BYTES", raising=False)
+        assert found == plain, f"seed {seed}"
+        ran_twice += again
+    assert any(KEPT)
+    assert not all(KEPT)  # predictions keep nothing, nor do networks without a gradient
+    assert bool(ran_twice) is (mode != "off")
+
+
+def differentiated(kind, seed):
+    """Gradients of a gradient, bound as a symbol."""
+    symbol = Symbol(network(kind, seed).outputs[:1])
+    names = symbol.list_arguments()
+    slope = symbol.gradient(names)
+    exe = slope.simple_bind(od.cpu(), grad_req="write", **dict.fromkeys(names, (ROWS, WIDTH)))
+    rng = np.random.default_rng(seed)
+    for name in sorted(exe.arg_dict):
+        exe.arg_dict[name][:] = rng.uniform(-1, 1, exe.arg_dict[name].shape)
+    found = [out.copy() for out in exe.forward(is_train=True)]
+    exe.backward([od.nd.array(rng.uniform(-1, 1, out.shape)) for out in exe.outputs])
+    found += [grad for grad in exe.grad_arrays if grad is not None]
+    return [array.asnumpy().tobytes() for array in found]
+
+
+@pytest.mark.parametrize("seeds", [SEEDS, pytest.param(MANY, marks=pytest.mark.slow)], ids=["few", "many"])
+@pytest.mark.parametrize("mode", ["off", "free", "memory"])
+def test_gradients_of_gradients_are_those_without_kept_arrays(monkeypatch, eager_to_recompute, mode, seeds):
+    monkeypatch.setenv("OPERAD_RECOMPUTE", mode)
+    for seed in seeds:
+        assert differentiated(True, seed) == differentiated(False, seed), f"seed {seed}"
+
+
+@pytest.mark.skipif(reason_against() is not None, reason="no vector code here")
+@pytest.mark.parametrize("grad_req", ["write", "add"])
+def test_places_of_maxima_and_packed_weights_go_with_recomputation(monkeypatch, eager_to_recompute, grad_req):
+    """A frozen convolution with packed weights, and poolings that keep where their maxima were."""
+    net = od.sym.var("data")
+    for name in ("one", "two"):
+        net = od.sym.Convolution(
+            net, kernel=(3, 3), pad=(1, 1), num_filter=16, no_bias=name == "one", name=name
+        )
+        net = od.sym.Activation(od.sym.BatchNorm(net, fix_gamma=False), act_type="relu")
+        net = od.sym.Pooling(od.sym.tanh(net), kernel=(2, 2), stride=(2, 2), pool_type="max")
+    names = net.list_arguments()
+    requests = {name: "null" if name.startswith("two") else grad_req for name in names}
+
+    def found(mode):
+        monkeypatch.setenv("OPERAD_RECOMPUTE", mode)
+        exe = net.simple_bind(od.cpu(), grad_req=requests, data=(2, 16, 32, 32))
+        rng = np.random.default_rng(0)
+        for name in names:
+            exe.arg_dict[name][:] = rng.uniform(-1, 1, exe.arg_dict[name].shape)
+        values = []
+        for _ in range(2):
+            exe.arg_dict["two_weight"][:] = rng.uniform(-1, 1, exe.arg_dict["two_weight"].shape)
+            (out,) = exe.forward(is_train=True)
+            exe.backward([od.nd.array(rng.uniform(-1, 1, out.shape))])
+            values += [out.asnumpy().tobytes()]
+            values += [grad.asnumpy().tobytes() for grad in exe.grad_arrays if grad is not None]
+        text = str(exe.why())
+        return values, num_repeated(exe), "keeps places" in text and "packed prepared" in text
+
+    plain, repeated, has_arrays = found("off")
+    assert has_arrays
+    assert not repeated
+    for mode in ("free", "memory"):
+        values, repeated, has_arrays = found(mode)
+        assert values == plain, mode
+        assert repeated
+        assert has_arrays
