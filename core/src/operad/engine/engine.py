@@ -300,10 +300,8 @@ class Engine:
         """
         if var.deleted:
             raise EngineError(f"delete_variable: {var!r} was deleted already")
-        block = OprBlock(
-            Opr(delete_fn, (), (var,), FnProperty.DELETE_VAR, kind=DELETE), ctx, size_bytes=size_bytes
-        )
-        queue, revision = self._queue, object()
+        opr = Opr(delete_fn, (), (var,), FnProperty.DELETE_VAR, kind=DELETE)
+        block, queue, revision = OprBlock(opr, ctx, size_bytes=size_bytes), self._queue, object()
         # commit: begin
         queue.revision = revision
         var.deleted = True
@@ -386,22 +384,14 @@ class Engine:
     # Ending.
 
     def stop(self) -> None:
-        """Finish what is pending, end the workers, and raise what `wait_for_all` would; idempotent.
-
-        An engine that another one has taken over from has stopped.
-        """
-        if self._is_stopped or self._dispatcher.engine is not self:
+        """Finish what is pending, end the workers, and raise what `wait_for_all` would; idempotent."""
+        if self._is_stopped or self._dispatcher.engine is not self:  # Another one has taken over.
             return
         self._prepare_to_wait("stopping", self)
         self._stand_still.begin_with_nothing_pending()
         self._is_stopped = True
-        self.run_inline = _refuse
+        self.run_inline = inline.refuse
         self._stand_still.end()
         self._dispatcher.runner.end()
         self._budget.apply(is_over=True)
         self._queue.failures.raise_unread()
-
-
-def _refuse(*_: object) -> bool:
-    """`run_inline` of a stopped engine: what is pushed instead is refused with a message."""
-    return False

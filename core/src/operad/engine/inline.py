@@ -238,3 +238,8 @@ class nested:  # noqa: N801 - a class for its speed, for callers a function
         local.state.inside = NESTED
 
     __exit__ = Exit(attrgetter("_ending"))
+
+
+def refuse(*_: object) -> bool:
+    """`run` of a stopped engine: what is pushed instead is refused with a message."""
+    return False

@@ -4,8 +4,8 @@ Whether an argument was written is seen where a run is pushed: its engine variab
 pushed before, by whatever door they came, and what is pushed after is another run's concern. So the array is
 filled by an operation of its own, pushed before the run if the count has changed; the engine orders it behind
 those writes, and behind earlier runs that still read the array. Inside an operation the count would say
-nothing: it knows of writes that come later. So does the count of a write that another thread is about to push;
-the engine counts those again, and the next run fills the array again.
+nothing: it knows of writes that come later. So does the count of a write that another thread is about to
+push; the engine counts those again, and the next run fills the array again.
 
 Memory that is somebody else's, or was lent, may be written behind the engine's back. What is made of such an
 argument is made anew for every run.

@@ -62,7 +62,7 @@ def _chosen(op: OperatorProperty, ctx: Any, in_shapes: Any, in_types: Any, is_tr
 
 
 def kernel_costs(graph: Graph, facts: Mapping[str, Any], choices: Sequence[Choice | None]) -> list[Cost]:
-    """What each node computes: what its kernels say, or else its operator, as `costs` among the facts does."""
+    """What each node computes: what its kernels say, or else its operator, as the fact `costs` does."""
     costs = list(facts["costs"]) if "costs" in facts else node_costs(graph, facts["shapes"], facts["types"])
     answers: Answers[Cost] = Answers()
     declaring = {choice for choice in set(choices) if choice is not None and choice.has_costs}

@@ -43,7 +43,9 @@ class Values:
         made = (entry for entry in self.read if not isinstance(self._node(entry), Variable))
         self.needed = sorted(made)
         self._sizes: list[int] = [prod(self._shapes[entry]) * types[entry].itemsize for entry in range(first)]
-        arguments = [number for number, node in enumerate(graph.nodes[: self.end]) if isinstance(node, Variable)]
+        arguments = [
+            number for number, node in enumerate(graph.nodes[: self.end]) if isinstance(node, Variable)
+        ]
         self._there = {graph.first_entries[number] for number in arguments}
         self._there.update(graph.entry_id(entry) for entry in bound)
         self.forced = {step for step in range(self.end) if self.is_forced(step)}
