@@ -1,4 +1,4 @@
-"""The contract harness: whether an operator keeps what it promises to the system.
+"""The contract harness: checks that an operator keeps its promises to the system.
 
 `check_operator` checks one operator, `check_function` a plain pair of functions, and `contract_suite` makes
 pytest tests of all checks of a plugin. `operad check` does it from the command line, each operator in

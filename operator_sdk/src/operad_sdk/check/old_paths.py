@@ -46,11 +46,11 @@ NEW_PATHS: Final = dict(_table())
 
 
 class _OldPaths:
-    """Finds modules by their old paths; asked first, for `faults` would be looked for among the mutations."""
+    """Finder of modules by their old paths; asked first, or `faults` is looked for among the mutations."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """How to import the module, after a warning; None for every other name."""
+        """Spec of the module at its new path, after a warning; None for every other name."""
         new = NEW_PATHS.get(name)
         if new is None:
             return None

@@ -1,4 +1,4 @@
-"""One entry of a case plan: what a case is to show."""
+"""One entry of a case plan: the goal of a case."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class GivenSize:
     others: int | None = None
 
     def is_reached(self, size: int) -> bool:
-        """Whether an axis will do: windows and strides may make a long one longer."""
+        """Return whether an axis has the given length; windows and strides may make a long axis longer."""
         return size == self.length or size >= self.length > 1
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Goal:
-    """What one case, or several alike, are to show; what is left open here is drawn.
+    """Goal of one case, or of several similar cases; a field that is left open is drawn.
 
     Attributes:
         name: For reports: `axis of 300`, `alpha=0.0, axis=-1`, `float16 near its maximum`.
@@ -43,8 +43,8 @@ class Goal:
         params: Values that these parameters have, and the others their defaults; None: drawn.
         size: A size that is given.
         dtypes: Element types, the preferred first; none: those of the kind.
-        values: What the elements are like.
-        wanted: Called with a property, shapes and types of the arguments: whether they will do.
+        values: Sort of the elements.
+        wanted: Predicate of a property and the shapes and types of the arguments; False: draw others.
         tries: Attempts at a designed case, whose parameters and sizes the operator may refuse.
     """
 
@@ -61,5 +61,5 @@ class Goal:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether its cases are many alike, of which a hurried check may leave some out."""
+        """True if the goal asks for several similar cases, of which a hurried check may leave some out."""
         return self.examples > 1

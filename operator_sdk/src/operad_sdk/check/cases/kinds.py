@@ -1,4 +1,4 @@
-"""Kinds of cases: what a check wants of its examples."""
+"""Kinds of cases, among which each check names the kinds of its examples."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, final
 @final
 @dataclass(frozen=True, slots=True)
 class CaseKind:
-    """What cases are like.
+    """Kind of cases: sizes, numbers of axes and element types.
 
     Attributes:
         name: For reports, and the key under which cases are kept.

@@ -53,7 +53,7 @@ def candidates(subject: Subject, param: Param, length: int) -> Sequence[Any]:
 
 
 def planned_values(subject: Subject, param: Param, length: int) -> Sequence[Any]:
-    """The candidates, and values far from the default: what works near 1 may fail at 17 or 1,000."""
+    """Candidates, and values far from the default: a computation that is right near 1 may fail at 1,000."""
     values = list(candidates(subject, param, length))
     if param.name in subject.contract.params or param.choices is not None:
         return values
@@ -62,7 +62,7 @@ def planned_values(subject: Subject, param: Param, length: int) -> Sequence[Any]
 
 
 def are_usual(params: Mapping[str, Any]) -> bool:
-    """Whether no parameter has a value that was chosen to be far from the default."""
+    """Return whether no parameter has one of the values that are far from its default."""
     return not any(type(value) in _FAR and value in _FAR[type(value)] for value in params.values())
 
 

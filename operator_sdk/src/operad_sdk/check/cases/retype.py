@@ -62,7 +62,7 @@ def _cast(array: Array, dtype: DType, domain: Domain) -> Array | None:
 
 
 def is_random(trial: Trial) -> bool:
-    """Whether the operator asks for random numbers."""
+    """Return whether the operator requests random numbers."""
     with raising("forward_resource"):
         needs = trial.prop.forward_resource(trial.in_shapes)
     with raising("backward_resource"):
@@ -99,7 +99,7 @@ def perturbed(trial: Trial, distance: float, *, relative: bool = False, salt: in
 
 
 def _bounds(contract: Contract, name: str, relative: bool) -> Domain | None:
-    """Where an argument stays; rounding takes it anywhere where nothing is declared, as far out as it is."""
+    """Domain in which a perturbed argument stays; None if rounding may take the argument anywhere."""
     return contract.domain(name) if relative else domain_of(contract, name)
 
 

@@ -23,7 +23,7 @@ _TRIES = 6
 
 @final
 class _Sizes:
-    """Draws sizes of one attempt, of which one may be given."""
+    """Draws the sizes for one attempt; one of the sizes may be given."""
 
     def __init__(self, draw: st.DrawFn, kind: CaseKind, given: GivenSize | None) -> None:
         self._draw = draw
@@ -32,15 +32,15 @@ class _Sizes:
         self._count = 0
 
     def size(self) -> int:
-        """The next size."""
+        """Draw the next size."""
         return self._next(self._sizes)
 
     def of(self, offered: Sequence[int]) -> int:
-        """The next size, of those that an author offers."""
+        """Draw the next size among those that an author offers."""
         return self._next(st.sampled_from(list(offered)))
 
     def shape(self) -> Shape:
-        """Sizes for any number of axes."""
+        """Draw sizes for any number of axes."""
         return tuple(self.size() for _ in range(self._draw(self._ranks)))
 
     def _next(self, sizes: st.SearchStrategy[int]) -> int:
@@ -52,14 +52,14 @@ class _Sizes:
         return self._draw(sizes)
 
     def choose(self, name: str, is_sequence: bool) -> Any:
-        """What a name of a spec line stands for."""
+        """Draw the value of a name in a spec line: a shape for a sequence, else one size."""
         return self.shape() if is_sequence else self.size()
 
 
 def argument_shapes(
     draw: st.DrawFn, subject: Subject, prop: OperatorProperty, kind: CaseKind, given: GivenSize | None = None
 ) -> list[Shape] | None:
-    """Shapes of the arguments; None where none were found.
+    """Shapes of the arguments; None if none were found.
 
     Args:
         given: A size that is not drawn, where sizes can be chosen.
@@ -122,7 +122,7 @@ def _relatives(before: Sequence[PartialShape]) -> list[PartialShape]:
 
 
 def in_place_of(guess: tuple[int | None, ...]) -> list[PartialShape]:
-    """Shapes that an operator may accept as well where it infers `guess`."""
+    """Shapes that an operator may also accept for an argument with the inferred shape `guess`."""
     found: list[PartialShape] = [guess, (*guess[:-1], 1), (1, *guess[1:]), (1,), guess[:1], guess[1:]]
     return list(dict.fromkeys(found))
 

@@ -80,7 +80,7 @@ def _usable_types(
 
 
 def _is_computed(subject: Subject, case: Case) -> bool:
-    """Whether the operator can be made for types that it would not have by itself.
+    """Return whether the operator can be made for the element types of the case.
 
     A parameter that a type cannot hold, such as a scalar of 300 for int8, is refused in words.
     """
@@ -136,7 +136,7 @@ def case_of(
 
 
 def _chosen(rng: np.random.Generator, shape: PartialShape) -> Shape:
-    """The shape of a state: what does not follow from the arguments is the caller's choice."""
+    """Shape of a state, with lengths drawn where inference leaves them open."""
     if shape is None:
         shape = (None,) * int(rng.integers(1, 4))
     return tuple(int(rng.integers(0, 5)) if length is None else length for length in shape)
@@ -148,10 +148,10 @@ def domain_of(contract: Contract, name: str) -> Domain:
 
 
 def made(subject: Subject, params: Mapping[str, Any]) -> OperatorProperty | None:
-    """The property; None where the operator refuses these parameters.
+    """The property; None if the operator refuses these parameters.
 
     Raises:
-        OperatorRaised: It raises something that is no error of ours, which no refusal is.
+        OperatorRaised: The constructor raises something else than OperadError, or the declaration is wrong.
     """
     try:
         prop: OperatorProperty = subject.cls(**params)
@@ -209,7 +209,7 @@ def _completed(
 
 
 def _first_taken(prop: OperatorProperty, known: list[Any], place: int, offered: Sequence[DType]) -> DType:
-    """The first type that inference takes for an argument beside those known."""
+    """First of the offered types that inference accepts for an argument, beside the known types."""
     for dtype in offered[:-1]:
         try:
             prop.infer_type([dtype if i == place else other for i, other in enumerate(known)])

@@ -67,7 +67,7 @@ class Values(Enum):
         return _of_few_or_many(self, rng, shape, -2.0, 2.0)
 
     def few_of(self, rng: np.random.Generator, drawn: Array) -> Array:
-        """Few of the whole numbers that a domain has drawn: one everywhere, or one and a few others."""
+        """Drawn whole numbers with few distinct values: one everywhere, or one value and a few others."""
         if not drawn.size or self not in (Values.CONSTANT, Values.ZEROS, Values.TIES):
             return drawn
         one = drawn.flat[0]

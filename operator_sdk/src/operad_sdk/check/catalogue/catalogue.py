@@ -21,7 +21,7 @@ CATALOGUE: Final[dict[str, Check]] = {check.id: check for group in _GROUPS for c
 
 
 def explain(id: str) -> str:
-    """What `operad explain ID` prints.
+    """Return the text that `operad explain ID` prints.
 
     Raises:
         ArgumentError: There is no such check.

@@ -20,13 +20,13 @@ GROUPS: Final = {
 @final
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a person wants to know of a check.
+    """Documentation of a check: its title, reason, example and fix.
 
     Attributes:
         id: Stable: a letter for the group and a number that is never used again.
-        title: What holds where it passes, as a sentence without a full stop.
-        why: What goes wrong where it does not hold.
-        example: Code that breaks it.
+        title: The rule that holds where the check passes, as a sentence without a full stop.
+        why: The damage where the rule is broken.
+        example: Code that breaks the rule.
         fix: One suggestion, for the ordinary case.
     """
 

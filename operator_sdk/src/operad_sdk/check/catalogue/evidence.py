@@ -1,4 +1,4 @@
-"""Group X: what the checks themselves are worth."""
+"""Group X: evidence that the checks compare something and notice faults."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from operad_sdk.domains import Real
 
 @check("M409", ORDINARY, LARGE)
 def the_same_array_twice(trial: Trial) -> Evidence:
-    """Each pair of arguments as one array, and each as one of its parts, repeated by strides of 0."""
+    """Check results where one array is two arguments, and where its elements repeat by strides of 0."""
     trial.expect_repeatable()
     contract = trial.subject.contract
     # n equal terms round one way, by up to n / 2 roundings of their sum, and other strides may add them up in
@@ -53,7 +53,7 @@ def the_same_array_twice(trial: Trial) -> Evidence:
 
 
 def _repeated(array: Array) -> Iterator[tuple[str, Array]]:
-    """The first element of all; and the first along either end axis alone, as broadcasting makes them."""
+    """Arrays that broadcasting makes: the first element repeated everywhere, or along all axes but one."""
     yield "one element", np.broadcast_to(array[(slice(0, 1),) * array.ndim], array.shape)
     if array.ndim > 1:
         yield "one row", np.broadcast_to(array[:1], array.shape)

@@ -1,4 +1,4 @@
-"""Group B: identities of gradients that need no derivative, and what a backward pass leaves alone."""
+"""Group B: identities of gradients that need no derivative, and arrays that backward must not change."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from operad_sdk.check.trials.violation import OperatorRaised, Violation
 _FACTORS: Final = (2.0**-20, 2.0**12)
 """Of the head gradient; clipping or a threshold shows at one of them."""
 _ROOM: Final = 2.0**10
-"""How far below the largest number gradients stay, so that sums of multiples of them are finite."""
+"""Factor between the largest number and gradients, so that sums of multiples of gradients are finite."""
 
 _FILL: Final = -112.75
-"""What gradients hold before they are written, where that is not NaN."""
+"""Contents of gradients before they are written, where these are not NaN."""
 
 
 @check("B303", WIDE, LARGE)
 def linear(trial: Trial) -> Evidence:
-    """Sums and multiples of head gradients give sums and multiples of gradients."""
+    """Check that sums and multiples of head gradients give sums and multiples of gradients."""
     if not any(trial.differentiable()) or trial.subject.contract.why_head_is_ignored(trial.prop):
         return None
     one, other = _heads(trial, 10), _heads(trial, 20)
@@ -60,7 +60,7 @@ def linear(trial: Trial) -> Evidence:
 
 @check("B304", WIDE)
 def ignores_head_gradient(trial: Trial) -> Evidence:
-    """Another head gradient, zeros and NaN change nothing."""
+    """Check that gradients are the same for another head gradient, for zeros and for NaN."""
     if not any(trial.differentiable()) or not trial.subject.contract.why_head_is_ignored(trial.prop):
         return None
     first = trial.backward()
@@ -73,7 +73,7 @@ def ignores_head_gradient(trial: Trial) -> Evidence:
 
 @check("B306", ORDINARY, LARGE, reports_raising=True)
 def runs(trial: Trial) -> Evidence:
-    """Backward for all gradients and for each alone; what functions return fits their arguments."""
+    """Run backward for all gradients and for each alone; check that returned arrays fit their targets."""
     flows = trial.differentiable()
     if not any(flows):
         return None
@@ -89,7 +89,7 @@ def runs(trial: Trial) -> Evidence:
 
 
 def _expect_filled(trial: Trial, requests: Sequence[OpReq]) -> None:
-    """Backward fills the arrays that it is handed, and does not put others in their place."""
+    """Raise Violation unless backward writes into the arrays that it is handed, without replacing them."""
     handed = trial.poisoned_gradients(requests)
     returned = trial.backward(req=requests, in_grads=handed)
     for name, mine, theirs in zip(_names(trial), handed, returned, strict=True):
@@ -102,7 +102,7 @@ def _expect_filled(trial: Trial, requests: Sequence[OpReq]) -> None:
 
 @check("B307", WIDE, LARGE)
 def written(trial: Trial) -> Evidence:
-    """No element of a gradient keeps either of two poisons."""
+    """Check that no element of a gradient keeps either of two poisons."""
     if not any(trial.differentiable()):
         return None
     first = trial.poisoned_gradients(trial.write_requests())
@@ -121,7 +121,7 @@ def written(trial: Trial) -> Evidence:
 
 @check("B309", ORDINARY, LARGE)
 def changes_nothing_else(trial: Trial) -> Evidence:
-    """Everything that backward is handed is the same afterwards."""
+    """Check that backward changes none of the arrays that it reads."""
     if not any(trial.differentiable()):
         return None
     given: list[tuple[str, Any, Any]] = []
@@ -141,7 +141,7 @@ def changes_nothing_else(trial: Trial) -> Evidence:
 
 @check("B310", WIDE, LARGE)
 def deterministic(trial: Trial) -> Evidence:
-    """The same pass twice, prepared, on a new operator, and after forward has run on other values."""
+    """Check that gradients are the same prepared, on a new operator, and after a run on other values."""
     if not any(trial.differentiable()):
         return None
     exact = not trial.subject.contract.nondeterministic
@@ -159,7 +159,7 @@ def deterministic(trial: Trial) -> Evidence:
 
 
 def _expect_no_memory(trial: Trial, first: Sequence[Any], exact: bool) -> None:
-    """Nothing of a forward pass is needed or felt but its outputs; stateful operators are exempt."""
+    """Raise Violation if gradients depend on anything of an earlier forward pass but its outputs."""
     used = trial.new_operator()
     trial.forward([_other(array) for array in trial.inputs], operator=used)
     runs_on = {
@@ -179,7 +179,7 @@ def _names(trial: Trial) -> list[str]:
 
 
 def _other(array: Array) -> Array:
-    """The same values in another order, so that they stay in their domain."""
+    """Same values in reverse order, so that they stay in their domain."""
     return array[(slice(None, None, -1),) * array.ndim].copy()
 
 
@@ -209,7 +209,7 @@ def _expect_finite_close(
     scale: float,
     fix: str,
 ) -> None:
-    """Gradients are close, but for those that are infinite or not defined."""
+    """Raise Violation unless gradients are close wherever the expected ones are finite."""
     finite = [
         None if a is None else np.where(np.isfinite(b), a, b) for a, b in zip(found, expected, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Group F: what inference does with what belongs to its caller."""
+"""Group F: the lists that a caller hands to inference, and the shapes that the caller knows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from operad_sdk.check.trials.violation import Violation
 
 @check("F220", ORDINARY)
 def callers_lists(trial: Trial) -> Evidence:
-    """Lists of shapes and types are the same afterwards, and known arguments stay what they are."""
+    """Check that inference leaves the lists that it is handed, and known arguments, as they are."""
     if not trial.in_shapes:
         return None
     prop, shapes, types = trial.prop, list(trial.in_shapes), list(trial.in_types)
@@ -45,7 +45,7 @@ def callers_lists(trial: Trial) -> Evidence:
 
 
 def _expect_no_overruling(trial: Trial, shapes: list[Any], outputs: list[Any]) -> None:
-    """Outputs that contradict the arguments are refused, or change nothing."""
+    """Raise Violation if outputs that contradict known arguments make inference change the arguments."""
     longer = [(shape[0] + 1, *shape[1:]) if shape else (2,) for shape in outputs]
     try:
         found = trial.prop.infer_shape_backward(list(shapes), longer)

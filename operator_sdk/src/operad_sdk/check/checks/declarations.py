@@ -19,7 +19,7 @@ _OF_EVERY_CALL: Final = {"out": "the array to fill", "name": "the name of a symb
 
 @check("S102", ORDINARY, reports_raising=True)
 def names(trial: Trial) -> Evidence:
-    """Names are identifiers and different; lists have the right lengths."""
+    """Check that names are identifiers, all different, and that lists have the right lengths."""
     prop = trial.prop
     tensors = [*trial.arguments, *trial.states, *type(prop).params]
     for name in [*tensors, *trial.outputs]:
@@ -50,7 +50,7 @@ def names(trial: Trial) -> Evidence:
 
 @check("S106", ORDINARY, pooled=True)
 def in_place_pairs(trials: Sequence[Trial]) -> Evidence:
-    """Each pair that is declared fits in some case."""
+    """Check that each declared pair fits in some case."""
     found: dict[str, list[tuple[Trial, _Fit]]] = {}
     tensors: set[str] = set()
     for trial in trials:
@@ -72,7 +72,7 @@ def in_place_pairs(trials: Sequence[Trial]) -> Evidence:
 
 
 class _Fit(Enum):
-    """How two arrays agree: in shape and type, in size and type, or not."""
+    """Agreement of two arrays: in shape and type, in size and type, or none."""
 
     ALIKE = "alike"
     AS_LARGE = "as large"
@@ -87,7 +87,7 @@ def _fit(trial: Trial, first: tuple[str, int], second: tuple[str, int]) -> _Fit:
 
 
 def _expect_known(trial: Trial, tensors: set[str]) -> None:
-    """A pair of which one is never there has a wrong name."""
+    """Raise Violation if a declared pair names a tensor that no case has."""
     named: list[tuple[str, ...]] = getattr(trial.prop, "inplace_names", [])
     for name in dict.fromkeys(name for pair in named for name in pair):
         if name not in tensors:
@@ -134,7 +134,7 @@ def _spec(trial: Trial, entry: tuple[str, int]) -> tuple[Any, Any]:
 
 @check("S109", ORDINARY, reports_raising=True)
 def backward_dependency(trial: Trial) -> Evidence:
-    """What is declared exists, and shrinks with what is wanted."""
+    """Check that declared entries exist, and that fewer wanted gradients need no further entries."""
     flows = trial.prop.differentiable_inputs()
     if not any(flows):
         return None

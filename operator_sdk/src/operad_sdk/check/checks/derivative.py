@@ -35,7 +35,7 @@ _SPREAD: Final = 4
 
 @check("B301", SMOOTH)
 def elementwise(trial: Trial) -> Evidence:
-    """Every element is moved by itself; one that meets a kink is looked at again elsewhere."""
+    """Compare each element's gradient with a numeric derivative; at a kink, try another point."""
     compared = compared_arguments(trial)
     if compared is None:
         return None
@@ -63,9 +63,9 @@ def elementwise(trial: Trial) -> Evidence:
 
 @check("B302", WIDE, LARGE)
 def along_directions(trial: Trial) -> Evidence:
-    """Each argument is moved in a random direction, then all together.
+    """Compare gradients along a random direction of each argument, and of all arguments together.
 
-    Not from the case itself: where several zeros meet, a function may be linear along every line and
+    The case itself is left out: where several zeros meet, a function may be linear along every line and
     have no derivative nevertheless.
     """
     compared = compared_arguments(trial)
@@ -84,7 +84,7 @@ def along_directions(trial: Trial) -> Evidence:
 
 
 def _by_name(trial: Trial, compared: Mapping[int, int]) -> Evidence:
-    """Evidence by argument; those that differ by a number alone are one."""
+    """Evidence by argument; arguments whose names differ only by a number are counted together."""
     found: Counter[str] = Counter()
     for i, count in compared.items():
         found[f"gradient of {stem(trial.arguments[i])}"] += count
@@ -93,7 +93,7 @@ def _by_name(trial: Trial, compared: Mapping[int, int]) -> Evidence:
 
 @check("B308", SMOOTH)
 def no_hidden_derivative(trial: Trial) -> Evidence:
-    """Elements of arguments without a gradient are moved; smooth outputs must not follow."""
+    """Check that no smooth output follows an argument that is declared to have no gradient."""
     if trial.subject.contract.why_no_numeric_gradient(trial.prop) or not are_double(trial):
         return None
     compared = {i: 0 for i in real_arguments(trial) if not trial.differentiable()[i]}
@@ -113,16 +113,16 @@ def no_hidden_derivative(trial: Trial) -> Evidence:
 
 
 def _is_flat_by_nature(trial: Trial, i: int, values: Array) -> bool:
-    """Whether a gradient of 0 says something: values of every sign and size were there to differ.
+    """Return whether a gradient of 0 counts as evidence: the values have both signs and many sizes.
 
-    Where a domain is declared it may be the domain that is flat, and the function that is not.
+    A function may be flat in a declared domain alone, so no argument with a domain counts.
     """
     is_free = trial.subject.contract.domain(trial.arguments[i]) is None
     return is_free and len(np.unique(values)) >= _SPREAD and values.min() < 0 < values.max()
 
 
 def _agrees_along(trial: Trial, inputs: Sequence[Array], directions: dict[int, Array]) -> bool:
-    """Compare at one point; False where there is too little that is smooth."""
+    """Compare at one point; return False if too few elements are smooth."""
     point = Point(trial, inputs)
     found = point.derivatives(directions)
     smooth = sum(derivative.is_smooth.sum() for derivative in found)
@@ -153,7 +153,7 @@ def _agrees_along(trial: Trial, inputs: Sequence[Array], directions: dict[int, A
 
 
 def _are_alike(found: Sequence[NumericDerivative], closer: Sequence[NumericDerivative]) -> bool:
-    """Whether derivatives from smaller differences are the same."""
+    """Return whether derivatives from smaller differences are the same."""
     return all(
         bool((one.is_smooth == other.is_smooth).all())
         and np.allclose(one.values * _CLOSER, other.values, rtol=1e-3, atol=1e-3 * _CLOSER)

@@ -85,7 +85,7 @@ def _context(trial: Trial, requests: Sequence[ResourceRequest]) -> OpContext:
 
 
 class _Space:
-    """Scratch memory on the device; `is_random` leaves no other request."""
+    """Scratch memory on the device: operators that draw random numbers make no other request."""
 
     def get_space(self, shape: tuple[int, ...], dtype: Any) -> Any:
         return gpu().xp.full(shape, 7, dtype)

@@ -1,4 +1,4 @@
-"""Group D: which element types are taken."""
+"""Group D: element types that an operator accepts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ELEMENT_TYPES: Final = (
 
 @check("D601", ORDINARY)
 def element_types(trial: Trial) -> Evidence:
-    """Every type that inference takes runs; what it refuses, and what is declared, agree."""
+    """Check that every type runs that inference accepts, and that declared types are those it accepts."""
     count = len(trial.arguments)
     if not count or _choices(trial) == 0:
         return None
@@ -46,7 +46,7 @@ def element_types(trial: Trial) -> Evidence:
 
 
 def _runs_in(trial: Trial, name: str) -> int:
-    """Both passes in one type; the number of passes that were possible."""
+    """Run both passes in one type; return the number of passes that were possible."""
     made = retyped(trial, np.dtype(name), is_mixed=True)
     if made is None:
         return 0  # these values have no counterpart
@@ -64,7 +64,7 @@ def _runs_in(trial: Trial, name: str) -> int:
 
 
 def _choices(trial: Trial) -> int:
-    """How many arguments have a type that inference leaves open."""
+    """Number of arguments whose type inference leaves open."""
     try:
         known = trial.prop.infer_type([None] * len(trial.arguments))[0]
     except Exception as error:

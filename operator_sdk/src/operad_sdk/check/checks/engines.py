@@ -1,4 +1,4 @@
-"""Group R: every way to run a program gives the same."""
+"""Group R: equal results from every way to run a program."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _DRAWS: Final = (ResourceRequest.RANDOM, ResourceRequest.PARALLEL_RANDOM)
 
 @check("R503", ORDINARY, LARGE, pooled=True)
 def all_engines(trials: Sequence[Trial]) -> Evidence:
-    """Each case alone in four ways; then several at once, in random orders, on both engines."""
+    """Run each case alone in four ways, then several at once in random orders, on both engines."""
     usable = [
         trial
         for trial in trials
@@ -58,13 +58,13 @@ def all_engines(trials: Sequence[Trial]) -> Evidence:
 
 
 def _use(name: str) -> None:
-    """Change the engine; failures that the one before has left unread were reported when it ran."""
+    """Change the engine; failures that were left unread on the old engine have been reported before."""
     with suppress(Exception):
         engine.set(name)
 
 
 def _alone(trial: Trial, name: str, drawn: dict[int, list[Any]]) -> int:
-    """Imperative and symbolic runs of one case; `drawn` holds what a random operator gave first."""
+    """Compare imperative and symbolic runs of a case; `drawn` keeps a random operator's first results."""
     compared = 0
     for kind in (ImperativeRun, SymbolicRun):
         random.seed(trial.case.seed)
@@ -82,7 +82,7 @@ def _alone(trial: Trial, name: str, drawn: dict[int, list[Any]]) -> int:
 
 
 def _together(trials: Sequence[Trial], name: str, schedule: int) -> int:
-    """Several cases pushed before any may start, in an order that `schedule` decides, some twice."""
+    """Compare cases that are pushed before any may start, some twice, in an order from `schedule`."""
     rng = np.random.default_rng(schedule)
     plain = [trial for trial in trials if not _is_random(trial)]
     if not plain:
@@ -106,7 +106,7 @@ def _together(trials: Sequence[Trial], name: str, schedule: int) -> int:
 
 
 def _expect_close(run: Run, found: Sequence[Any], when: str, cases: Sequence[Any]) -> int:
-    """Outputs and states bit for bit; gradients that were added up within rounding."""
+    """Compare outputs and states bit for bit, and gradients that were added up within rounding."""
     expected, names, trial = run.expected(), run.names(), run.trial
     exact = not trial.subject.contract.nondeterministic
     count = len(names) if run.copies == 1 else len(names) - len(run.gradients)
@@ -123,7 +123,7 @@ def _expect_close(run: Run, found: Sequence[Any], when: str, cases: Sequence[Any
 
 @final
 class _Gate:
-    """An operation that ends when it is released, whether that is before or after it starts."""
+    """Operation that ends when it is released, before or after its start."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -131,7 +131,7 @@ class _Gate:
         self._ends: list[Callable[[], None]] = []
 
     def __call__(self, _: RunContext, on_complete: Callable[[], None]) -> None:
-        """Start."""
+        """Start the operation."""
         with self._lock:
             if not self._is_released:
                 self._ends.append(on_complete)
@@ -139,7 +139,7 @@ class _Gate:
         on_complete()
 
     def release(self) -> None:
-        """End, now or at the start."""
+        """End the operation, now or as soon as it starts."""
         with self._lock:
             self._is_released = True
         for end in self._ends:
@@ -148,7 +148,7 @@ class _Gate:
 
 @contextmanager
 def _held(runs: Sequence[Run], is_threaded: bool) -> Iterator[None]:
-    """Let nothing that reads these runs' arrays start before the end of the block."""
+    """Let no operation that reads the runs' arrays start before the end of the block."""
     variables = [x._chunk.var for run in runs for x in [*run.inputs, *run.states]]
     if not is_threaded or not variables:
         yield
@@ -163,7 +163,7 @@ def _held(runs: Sequence[Run], is_threaded: bool) -> Iterator[None]:
 
 
 def _let_workers_finish(runs: Sequence[Run]) -> None:
-    """Wait without helping, as a thread that waits for an array does: workers are to run all of it."""
+    """Wait on an event: a wait for an array runs operations in the waiting thread, not in workers."""
     arrays = [x for run in runs for x in [*run.outputs, *run.gradients] if x is not None]
     is_over = Event()
     variables = list({x._chunk.var: None for x in arrays})
@@ -183,7 +183,7 @@ def _finished(run: Run, trial: Trial, when: str) -> list[Any]:
 
 
 def _guarded(call: Callable[[], Any], cases: Sequence[Any], when: str) -> Any:
-    """What raises here, and did not in a plain call, breaks the contract."""
+    """Call a function; raise Violation if it raises, as it did not in a plain call."""
     try:
         return call()
     except Exception as error:

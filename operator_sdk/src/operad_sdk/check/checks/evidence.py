@@ -1,4 +1,4 @@
-"""Group X: mutation testing, whether the checks would notice a fault."""
+"""Group X: mutation testing of the checks by faults in the operator."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _FIRST: Final = 6
-"""Cases in which most faults are noticed; the others are tried where one is not."""
+"""Cases in which most faults are noticed; the others are tried for a fault that is not."""
 _MIDDLING: Final = 40
 """Elements of such a case at most."""
 
 
 @check("X804", ORDINARY, pooled=True)
 def self_audit(trials: Sequence[Trial]) -> Evidence:
-    """The operator with each fault in turn, before the checks that should notice it."""
+    """Check that the checks notice each fault that can be put into the operator."""
     usable = [trial for trial in trials if trial.is_runnable and trial.outputs]
     # with a divisor of a thousandth, say, no digit of a result is certain, and no fault of digits shows
     usable = [trial for trial in usable if are_usual(trial.case.params)] or usable
@@ -61,7 +61,7 @@ def _in_audit_order(usable: Sequence[Trial]) -> list[Trial]:
 
 @final
 class _Audit:
-    """The checks of one operator, and what they say of it without faults."""
+    """Checks of one operator, with their verdicts on the operator without faults."""
 
     def __init__(self, usable: Sequence[Trial]) -> None:
         self._trials = _in_audit_order(usable)
@@ -69,7 +69,10 @@ class _Audit:
         self._usable: dict[tuple[str, int], bool] = {}
 
     def notices(self, fault: Fault) -> list[str] | None:
-        """Checks that should notice and do not; none if one does; None where the fault is none here."""
+        """Checks that should notice the fault and do not.
+
+        The list is empty if some check notices the fault; None: the fault changes nothing here.
+        """
         mutant = fault.put_into(self._subject)
         passed: list[str] = []
         for begin, end in ((0, _FIRST), (_FIRST, len(self._trials))):
@@ -87,7 +90,10 @@ class _Audit:
         return list(dict.fromkeys(passed)) or None
 
     def _usable_cases(self, check: CheckFunction, trials: Sequence[Trial]) -> Iterator[list[Case]]:
-        """Cases, each alone unless the check wants several, in which it applies and passes without fault."""
+        """Lists of cases in which the check applies and passes without the fault.
+
+        A pooled check gets one list of all cases, any other check one case per list.
+        """
         if check.pooled:
             cases = [trial.case for trial in self._trials]
             if self._applies(check, cases, 0):
@@ -112,7 +118,7 @@ class _Audit:
 
     @staticmethod
     def _is_equal(mutant: Subject, trial: Trial) -> bool:
-        """Whether the fault changes no result of this case."""
+        """Return whether the fault changes no result of this case."""
         try:
             other = Trial(mutant, trial.case)
             found = both_passes(other, other.new_operator())
@@ -123,7 +129,7 @@ class _Audit:
 
 
 def _is_visible(one: Array, other: Array) -> bool:
-    """Whether results differ by more than the checks put down to rounding."""
+    """Return whether results differ by more than the checks attribute to rounding."""
     if one.dtype.kind != "f" or first_difference(one, other) is None:
         return first_difference(one, other) is not None
     limit = 2 * ROUNDINGS * float(np.finfo(one.dtype).eps) * largest(other.astype(np.float64))
@@ -133,7 +139,7 @@ def _is_visible(one: Array, other: Array) -> bool:
 
 
 def _case_for(kinds: Sequence[CaseKind], trial: Trial) -> Case | None:
-    """The case as the first of the kinds would have it: in float64 and small for derivatives."""
+    """The case as the first of the kinds wants it: for derivatives, in float64 and small."""
     kind = kinds[0] if kinds else None
     if kind is None or "float32" in kind.dtypes:
         return trial.case

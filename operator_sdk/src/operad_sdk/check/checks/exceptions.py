@@ -24,11 +24,11 @@ _ENGINE_RUNS: Final = 2
 
 
 class _Planted(Exception):  # noqa: N818 - a fault, and not one of ours
-    """What is made to happen."""
+    """Exception that the check plants."""
 
 
 class _Tripwire(np.ndarray[Any, Any]):
-    """An array that raises where it is written, and counts how often it did."""
+    """Array that raises where it is written, and counts how often it did."""
 
     tripped = 0
 
@@ -42,7 +42,7 @@ class _Tripwire(np.ndarray[Any, Any]):
 
 @final
 class _Failing(Wrapped):
-    """Raises in forward."""
+    """Operator whose forward pass raises."""
 
     def forward(
         self,
@@ -58,7 +58,7 @@ class _Failing(Wrapped):
 
 @check("R504", ORDINARY, pooled=True)
 def surfacing(trials: Sequence[Trial]) -> Evidence:
-    """An exception at the first write gets out of either pass, and one in a kernel reaches the reader."""
+    """Check that an exception at a first write leaves either pass, and that a kernel's reaches the reader."""
     through_engine = passed_on = 0
     for trial in trials:
         if not trial.outputs or not trial.is_runnable:
@@ -99,7 +99,7 @@ def _passed_on(trial: Trial, where: str, run: Callable[[], object], what: str = 
 
 
 def _reaches_reader(kind: type[Run], trial: Trial) -> int:
-    """The error of a failing kernel surfaces at the read, with the names that help to find it."""
+    """Check that a failing kernel's error surfaces at the read, with the names that help to find it."""
     subject = trial.subject
     run = kind(Trial(mutant(subject, _Failing), trial.case))
     try:

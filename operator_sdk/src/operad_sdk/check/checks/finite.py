@@ -25,12 +25,12 @@ from operad_sdk.domains import Index, Integers
 _NEARBY: Final = 2.0**-10
 _SIDES: Final = 4
 _SEVERAL: Final = 4
-"""Elements from which on results that are all NaN say something."""
+"""Number of elements from which results that are all NaN count as evidence."""
 
 
 @check("F219", ORDINARY, EDGES, EXTREME)
 def finite(trial: Trial) -> Evidence:
-    """Outputs, states and gradients for finite arguments, in both modes."""
+    """Check that finite arguments give finite outputs, states and gradients, in both modes."""
     if not trial.is_runnable or not any(dtype.kind == "f" for dtype in trial.out_types):
         return None
     compared = _expect_defined(trial) + _expect_no_hole(trial) + _expect_finite_states(trial)
@@ -41,7 +41,7 @@ def finite(trial: Trial) -> Evidence:
 
 
 def _expect_defined(trial: Trial) -> int:
-    """A result that is NaN throughout is no result: in the other mode, or for the defaults, there is one."""
+    """Raise Violation if a result is NaN throughout, yet finite in the other mode or with the defaults."""
     modes = {mode: trial.forward(is_train=mode).outputs[: trial.visible] for mode in (True, False)}
     for mode, outputs in modes.items():
         for name, array, other in zip(trial.outputs, outputs, modes[not mode], strict=False):
@@ -57,9 +57,9 @@ def _expect_defined(trial: Trial) -> int:
 
 
 def _expect_no_hole(trial: Trial) -> int:
-    """A NaN at one point, which is none on any side of it: 0 / 0, or a mask that admits nothing.
+    """Raise Violation for a NaN at one point only, as from 0 / 0 or from a mask that admits nothing.
 
-    Where a function is not defined on one side, as a logarithm, it may be NaN; a reference says more.
+    A function such as a logarithm may be NaN where it is not defined on one side; a reference says more.
     """
     if trial.subject.contract.reference is not None or is_random(trial):
         return 0
@@ -85,7 +85,7 @@ _HOLE: Final = (
 
 
 def _depends_on_whole_numbers_alone(trial: Trial) -> bool:
-    """Whether NaN stays with other real numbers, and goes with other whole ones of their domains."""
+    """Return whether NaN stays with other real arguments, and goes with some other whole arguments."""
     contract = trial.subject.contract
     domains = {name: contract.domain(name) for name in trial.arguments}
     shapes = dict(zip(trial.arguments, trial.in_shapes, strict=True))
@@ -135,7 +135,7 @@ def _expect_finite_states(trial: Trial) -> int:
 
 
 def _is_finite_by_reference(trial: Trial, name: str) -> Any:
-    """Where the author's reference gives a finite state; everywhere if it does not say."""
+    """Mask of elements of a state that the reference makes finite; True if the reference does not tell."""
     function = trial.subject.contract.reference
     if function is None:
         return True

@@ -1,4 +1,4 @@
-"""Group F: what a forward pass computes, and what it leaves alone."""
+"""Group F: results of a forward pass, and arrays that the pass must not change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from operad_sdk.check.trials.violation import Violation
 
 @check("F201", ORDINARY, LARGE, BULK, EXTREME, reports_raising=True)
 def runs(trial: Trial) -> Evidence:
-    """Forward in both modes."""
+    """Run forward in both modes."""
     for is_train in (True, False):
         trial.forward(is_train=is_train)
     return 2
@@ -25,7 +25,7 @@ def runs(trial: Trial) -> Evidence:
 
 @check("F202", ORDINARY)
 def described(trial: Trial) -> Evidence:
-    """Inference leaves nothing open; what a function returns fits what is inferred."""
+    """Check that inference leaves nothing open, and that returned arrays fit the inferred shapes."""
     for name, shape, dtype in zip(trial.outputs, trial.out_shapes, trial.out_types, strict=True):
         if not is_known(shape) or dtype is None:
             raise Violation(
@@ -39,7 +39,7 @@ def described(trial: Trial) -> Evidence:
 
 @check("F207", ORDINARY, LARGE)
 def inputs_unmodified(trial: Trial) -> Evidence:
-    """Inputs are the same after the pass."""
+    """Check that forward leaves its inputs as they are."""
     given = trial.forward().inputs
     when = "after forward"
     return expect_same(trial.arguments, given, trial.inputs, when) if given else None
@@ -47,7 +47,7 @@ def inputs_unmodified(trial: Trial) -> Evidence:
 
 @check("F208", ORDINARY, LARGE)
 def written(trial: Trial) -> Evidence:
-    """No element keeps either of two poisons."""
+    """Check that no element of an output keeps either of two poisons."""
     first = trial.result.outputs
     second = trial.forward(outputs=[_other_poison(array) for array in first]).outputs
     for name, one, two in zip(trial.outputs, trial.written(first), second, strict=True):
@@ -76,7 +76,7 @@ def _is_poison(array: Array) -> Any:
 
 @check("F209", ORDINARY, LARGE)
 def deterministic(trial: Trial) -> Evidence:
-    """The same run twice, on an operator that has run and on a new one."""
+    """Check that a second run gives the same, on an operator that has run and on a new one."""
     first = trial.result
     others = {
         "when run again": trial.forward(),
@@ -92,7 +92,7 @@ def deterministic(trial: Trial) -> Evidence:
 
 @check("F210", EDGES, reports_raising=True)
 def edges(trial: Trial) -> Evidence:
-    """Both passes on arrays with axes of length 0 or 1, or no axes; results are written."""
+    """Run both passes on arrays with axes of length 0 or 1, or no axes; check that outputs are written."""
     result = trial.forward()
     clean = all(np.isfinite(array).all() for array in trial.inputs if array.dtype.kind == "f")
     for name, array in zip(trial.outputs, trial.written(result.outputs), strict=True):

@@ -1,4 +1,4 @@
-"""Group M: how memory and calls grow with the size of the arrays."""
+"""Group M: growth of memory and of calls with the size of the arrays."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from operad_sdk.check.trials.violation import OperatorRaised, Violation
 _LONG: Final = (64, 300)
 """Lengths of the axes that are made 2 and 4 times as long."""
 _FASTER: Final = 2.0
-"""How much faster than the arrays, or the declared cost, a quantity may grow from n to 4n."""
+"""Growth of a quantity from n to 4n that is allowed, relative to that of arrays or of the declared cost."""
 _LEAST_BYTES: Final = 1 << 16
 _LEAST_CALLS: Final = 2000
-"""Below these, what does not grow hides what does."""
+"""Below these, constant bytes and calls hide those that grow."""
 
 
 class _Effort(NamedTuple):
-    """What a run takes, and what it may take."""
+    """Peak memory and calls of a run, and the allowance that they are compared with."""
 
     bytes: int
     calls: int
@@ -37,7 +37,7 @@ class _Effort(NamedTuple):
 
 @check("M410", LARGE)
 def growth(trial: Trial) -> Evidence:
-    """Peak memory and Python calls of both passes at n, 2n and 4n, beside arrays and declared cost."""
+    """Compare peak memory and Python calls of both passes at n, 2n and 4n with arrays and declared cost."""
     length = max((size for shape in trial.in_shapes for size in shape), default=0)
     if not _LONG[0] <= length <= _LONG[1]:
         return None

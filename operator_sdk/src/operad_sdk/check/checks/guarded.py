@@ -37,7 +37,7 @@ class GuardedArray:
         self.array: Array = self._inside.view(dtype).reshape(tuple(shape))
 
     def damage(self) -> str | None:
-        """Where the memory beside the array was written; None where it was not."""
+        """Distance of a changed guard byte from the array, in words; None if all guard bytes are intact."""
         for side, guard in (("before", self._memory[:GUARD_BYTES]), ("after", self._memory[-GUARD_BYTES:])):
             touched = np.flatnonzero(guard != self._pattern)
             if touched.size:
@@ -48,7 +48,7 @@ class GuardedArray:
 
 @check("M405", ORDINARY, LARGE)
 def around_arrays(trial: Trial) -> Evidence:
-    """All arrays of both passes lie between guard bytes, with different things beside them."""
+    """Check that neither pass writes outside its arrays, or depends on the memory there."""
     when = "with other values beside the arrays"
     first, second = [_guarded_forward(trial, pattern) for pattern in _PATTERNS]
     compared = expect_same(trial.outputs, second, first, when)
@@ -110,7 +110,7 @@ def _expect_intact(where: str, names: Sequence[str], arrays: Sequence[GuardedArr
 
 @final
 class GuardedSpace:
-    """Temp space as an executor hands it out: one memory for all calls, here with guard bytes at both ends.
+    """Temp space as executors provide it: one memory for all calls, here between guard bytes.
 
     Args:
         fill: The byte that the space holds at first.
@@ -124,7 +124,7 @@ class GuardedSpace:
         self.calls = 0
 
     def get_space(self, shape: tuple[int, ...], dtype: Any) -> Array:
-        """The memory, as an array."""
+        """The memory of the space, as an array."""
         self.calls += 1
         size_bytes = prod(shape) * np.dtype(dtype).itemsize
         # invariant: the space in use is the last array; earlier ones were too small, or are not shared
@@ -136,7 +136,7 @@ class GuardedSpace:
         return space
 
     def overwrite(self) -> None:
-        """Write over everything, as the next operator would."""
+        """Write over the whole space, as the next operator would."""
         for guarded in self.arrays:
             guarded.array[...] = self._fill
 
@@ -155,7 +155,7 @@ class _Spaces:
 
 
 def _run(trial: Trial, fill: int, is_shared: bool) -> tuple[list[Any], list[Any], list[GuardedSpace]]:
-    """Both passes of a new operator, the temp space overwritten in between: outputs, gradients, spaces."""
+    """Run both passes of a new operator, its space overwritten in between: outputs, gradients, spaces."""
     operator = trial.new_operator()
     forward = _Spaces(trial, trial.prop.forward_resource(trial.in_shapes), fill, is_shared)
     result = trial.forward(operator=operator, resources=forward.all)
@@ -183,7 +183,7 @@ def _same(trial: Trial, found: Any, expected: Any, when: str) -> int:
 
 @check("M406", ORDINARY)
 def around_temp_spaces(trial: Trial) -> Evidence:
-    """Spaces lie between guard bytes, and are one for all calls on one request."""
+    """Check that nothing outside temp spaces is written, and that calls on one request may share memory."""
     if not _requests_space(trial):
         return None
     apart = _run(trial, SPACE_FILL, is_shared=False)
@@ -201,7 +201,7 @@ def around_temp_spaces(trial: Trial) -> Evidence:
 
 @check("M408", ORDINARY)
 def old_contents_of_temp_space(trial: Trial) -> Evidence:
-    """Spaces hold other things before a pass, and are overwritten after it."""
+    """Check that results depend on no contents of a temp space before a pass or after it."""
     if not _requests_space(trial):
         return None
     expected = _run(trial, SPACE_FILL, is_shared=True)

@@ -34,7 +34,7 @@ _FEW: Final = Profile("few", _CASES, 1.0)
 
 @check("R509")
 def hash_seed(subject: Subject) -> Evidence:
-    """The same cases here and in two processes with other hash seeds, where the code makes sets or hashes."""
+    """Compare the cases here with two processes of other hash seeds, if the code makes sets or hashes."""
     if not any(_hashes(code) for code in _codes(subject)) or subject.contract.nondeterministic:
         return None
     found = {seed: _digest_with(subject, seed) for seed in _SEEDS}
@@ -59,7 +59,7 @@ def digest(operator: Any) -> str:
 
 
 def _codes(subject: Subject) -> Iterator[CodeType]:
-    """The code of the operator's functions, and of those that they call in its own module."""
+    """Code of the operator's functions, and of the functions of their own modules that they call."""
     cls: Any = subject.cls
     declared = [getattr(cls, "_forward_function", None), *getattr(cls, "_gradient_functions", {}).values()]
     left = [*(each.function for each in declared if each is not None), *vars(cls).values()]
@@ -84,7 +84,7 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _hashes(code: CodeType) -> bool:
-    """Whether the order of a set, or a hash, may matter in it or in a function inside it."""
+    """Return whether the order of a set, or a hash, may matter in the code or in a function inside it."""
     makes_sets = any(instruction.opname == "BUILD_SET" for instruction in dis.get_instructions(code))
     constant = {word for value in code.co_consts if isinstance(value, frozenset) for word in value}
     inner = [value for value in code.co_consts if isinstance(value, CodeType)]

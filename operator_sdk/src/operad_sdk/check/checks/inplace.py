@@ -23,12 +23,15 @@ _MOST = 12
 """Choices of pairs that are tried in one case."""
 
 _WAYS = ((Call.PLAIN, OpReq.INPLACE), (Call.PREPARED, OpReq.INPLACE), (Call.PLAIN, OpReq.WRITE))
-"""How a pair is used: by an executor in two ways, and by `out=` of an imperative call."""
+"""Uses of a pair: by an executor in two ways, and by `out=` of an imperative call."""
 
 
 @check("M403", ORDINARY, LARGE)
 def forward_in_place(trial: Trial) -> Evidence:
-    """Every choice of pairs, and one array as several arguments, all of them declared."""
+    """Compare forward in place with forward apart.
+
+    Every choice of pairs is tried, and one array as two arguments, all of them declared.
+    """
     places = range(len(trial.outputs))
     declared = trial.prop.forward_inplace_option(list(range(len(trial.arguments))), list(places))
     if not declared:
@@ -51,14 +54,14 @@ def forward_in_place(trial: Trial) -> Evidence:
 
 
 def _stem(name: str) -> str:
-    """The pair for all arguments that differ by a number."""
+    """Name of a pair, without the numbers of its arguments."""
     return " ".join(map(stem, name.split()))
 
 
 def _forward_over(
     trial: Trial, inputs: list[Array], pairs: Pairs, what: str, shared: int | None = None
 ) -> int:
-    """Compare a run in place with one that is not; `shared` is a further place of the first input."""
+    """Compare a run in place with one that is not; `shared` is a second argument that is the same array."""
     expected = _forward(trial, inputs)
     compared = 0
     for call, request in _WAYS:
@@ -80,7 +83,7 @@ def _forward_over(
 
 
 def _are_alike(trial: Trial, pairs: Pairs) -> bool:
-    """Whether one array object could be both of each pair, as it is for `out=`."""
+    """Return whether the arrays of each pair have one shape, so that one object can be both (`out=`)."""
     return all(trial.in_shapes[source] == tuple(trial.out_shapes[o]) for o, source in pairs.items())
 
 
@@ -90,7 +93,7 @@ def _forward(trial: Trial, inputs: Sequence[Array]) -> list[Any]:
 
 @check("M404", ORDINARY, LARGE)
 def backward_in_place(trial: Trial) -> Evidence:
-    """Every choice of pairs for all gradients and for each alone."""
+    """Compare backward in place with backward apart, for all gradients and for each alone."""
     compared: Counter[str] = Counter()
     for req in request_vectors(trial):
         reads, wanted = _backward_pairs(trial, req)
@@ -108,7 +111,10 @@ def backward_in_place(trial: Trial) -> Evidence:
 
 
 def _backward_pairs(trial: Trial, req: Sequence[OpReq]) -> tuple[list[BackwardEntry], list[tuple[int, int]]]:
-    """What is read, and the declared pairs (place in it, gradient) of what is read and wanted."""
+    """Entries that backward reads, and declared pairs of what is read and wanted.
+
+    A pair is the index of an entry and the index of a gradient.
+    """
     entries = all_entries(trial)
     groups = {kind: [e for e in entries if e.kind == kind] for kind in ("out_grad", "in_data", "out_data")}
     grads = list(range(len(trial.arguments)))
@@ -151,7 +157,7 @@ def _backward(
 
 
 def choices(usable: Sequence[tuple[int, int]]) -> Iterator[Pairs]:
-    """Sets of pairs in which no array stands twice: what a planner may choose, largest sets first."""
+    """Sets of pairs in which no array occurs twice, as a planner may choose them; largest sets first."""
     found = 0
     for count in range(len(usable), 0, -1):
         for chosen in combinations(usable, count):
@@ -164,7 +170,7 @@ def choices(usable: Sequence[tuple[int, int]]) -> Iterator[Pairs]:
 
 
 def _fits(array: Array, shape: Any, dtype: Any) -> bool:
-    """The planner's condition: as many bytes, one type."""
+    """Return whether the planner may let two arrays share memory: as many bytes, one type."""
     size = 1
     for axis in shape:
         size *= axis

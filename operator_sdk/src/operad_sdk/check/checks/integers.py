@@ -19,13 +19,16 @@ _WIDE: Final = np.dtype(np.float64)
 _WHOLE: Final = np.dtype(np.int32)
 _WIDEST: Final = np.dtype(np.int64)
 _CLOSE: Final = 1e-9
-"""What is no fraction: rounding in float64 is a millionth of it, and the smallest fraction of small whole
-numbers, 1 over a product of some of them, thousands of times as large."""
+"""Largest distance from a whole number that is no fraction.
+
+Rounding in float64 is a millionth of it. The smallest fraction of small whole numbers, 1 over a product of
+some of them, is thousands of times as large.
+"""
 
 
 @check("D607", ORDINARY)
 def no_silent_cut(trial: Trial) -> Evidence:
-    """Whole arguments give whole results, or the rounding is declared."""
+    """Check that whole arguments give whole results, unless rounding is declared."""
     whole = retyped(trial, _WHOLE)
     if whole is None or is_random(trial) or _is_cut_by_declaration(trial.prop):
         return None
@@ -52,7 +55,7 @@ def no_silent_cut(trial: Trial) -> Evidence:
 
 
 def _is_cut_by_declaration(prop: Any) -> bool:
-    """Whether results are rounded by declaration, or a parameter is a fraction, so that its user meant it."""
+    """Return whether rounding is declared, or a parameter is a fraction and so the user's intent."""
     values = [getattr(prop, name) for name in type(prop).params]
     is_fraction = any(isinstance(value, float) and value != np.rint(value) for value in values)
     return is_fraction or getattr(prop, "integers_as", None) is not None
@@ -60,7 +63,7 @@ def _is_cut_by_declaration(prop: Any) -> bool:
 
 @check("D608", BULK, EXTREME)
 def narrow_types(trial: Trial) -> Evidence:
-    """A narrow integer type gives what int64 gives, wherever that fits."""
+    """Check that a narrow integer type gives what int64 gives, wherever that fits."""
     if not trial.inputs or not all(dtype.kind in "iu" and dtype.itemsize < 8 for dtype in trial.in_types):
         return None
     wide = retyped(trial, _WIDEST)

@@ -35,16 +35,16 @@ from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.check.trials.violation import Violation
 
 _RELATIVE: Final = 1e-3
-"""How far outside a gradient may be, as a part of the slopes and of their distance."""
+"""Distance by which a gradient may lie outside, as a part of the slopes and of their distance."""
 
 _CLOSE_BY: Final = 64
 """Points around a kink at which slopes are taken before a gradient is called wrong."""
 
 _REACH: Final = 2.0**-10
-"""How far away they are."""
+"""Distance of these points from the kink."""
 
 _STEP: Final = 2.0**-8
-"""The part of the usual distance at which differences are taken there, so that none reaches the kink."""
+"""Factor on the distance of differences at these points, so that no difference reaches the kink."""
 
 Place = tuple[int, ...]
 
@@ -65,7 +65,7 @@ class _Kink(NamedTuple):
     error: float
 
     def has_between(self, gradient: float, slack: float) -> bool:
-        """Whether a gradient is one that the slopes allow."""
+        """Return whether a gradient lies between the slopes on both sides, within their errors."""
         low, high = sorted((self.left, self.right))
         slack += 2 * self.error + _RELATIVE * max(high - low, abs(low), abs(high))
         return low - slack <= gradient <= high + slack
@@ -73,7 +73,9 @@ class _Kink(NamedTuple):
 
 @check("B313", SMOOTH)
 def between_the_slopes(trial: Trial) -> Evidence:
-    """One line through all arguments tells which outputs may have kinks; elements are then moved one by one.
+    """Check that gradients at kinks lie between the slopes on both sides.
+
+    One line through all arguments tells which outputs may have kinks; elements are then moved one by one.
 
     The evidence is the elements of outputs that were looked at.
     """
@@ -96,7 +98,7 @@ def between_the_slopes(trial: Trial) -> Evidence:
 
 
 def _movable(trial: Trial) -> dict[int, list[Place]]:
-    """The elements that may be moved alone, by argument; those of a domain such as Probabilities may not."""
+    """Elements that may be moved alone, by argument; elements in a domain such as Probabilities may not."""
     found = {}
     for i in compared_arguments(trial) or ():
         places = [place for place in np.ndindex(trial.in_shapes[i]) if _moves_alone(trial, i, place)]
@@ -124,7 +126,7 @@ def _kinks(
 
 
 def _exact(inputs: Sequence[Array], movable: dict[int, list[Place]]) -> Iterator[tuple[int, Place]]:
-    """Elements that can be moved by so little."""
+    """Elements to which the distance FAR can be added, and subtracted again, without rounding."""
     for i, places in movable.items():
         for place in places:
             value = inputs[i][place]
@@ -160,7 +162,7 @@ def _expect_between(
 def _is_close_by(
     trial: Trial, inputs: Sequence[Array], k: int, element: Place, kink: _Kink, gradient: float, slack: float
 ) -> bool:
-    """Whether a gradient is between slopes that the function has around a kink."""
+    """Return whether a gradient lies between slopes that the function has near a kink."""
     direction = {kink.i: _STEP * unit_direction(trial, kink.i, kink.place)}
     for salt in range(1, _CLOSE_BY + 1):
         moved = [array.copy() for array in inputs]

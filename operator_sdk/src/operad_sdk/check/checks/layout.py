@@ -17,7 +17,7 @@ View = Callable[[Array], Array]
 
 @check("F211", ORDINARY, LARGE)
 def layouts(trial: Trial) -> Evidence:
-    """Views with other strides in the place of what either pass reads and writes."""
+    """Check that arrays with other strides, read or written by either pass, give the same."""
     trial.expect_repeatable()
     bounds = tolerance(trial.subject.contract, coarsest(trial))
     scale = scale_of(trial, trial.inputs)
@@ -42,7 +42,7 @@ def layouts(trial: Trial) -> Evidence:
 
 
 def _backward_on(trial: Trial, word: str, view: View, bounds: tuple[float, float]) -> int:
-    """Backward on views alone, and into views alone."""
+    """Compare backward from views, and into views, with backward on plain arrays."""
     expected = trial.backward()
     names = [f"gradient of {name}" for name in trial.arguments]
     scale = scale_of(trial, expected, trial.inputs, trial.out_grads)

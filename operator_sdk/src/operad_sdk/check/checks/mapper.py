@@ -1,4 +1,4 @@
-"""Group A: the mappers that an operator uses, found by watching it run, and its scalar forms."""
+"""Group A: the mappers that an operator uses, found during a run, and the operator's scalar forms."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LARGEST: Final = 64
 
 @check("A701", ORDINARY)
 def back_ends(trial: Trial) -> Evidence:
-    """Python, NumPy and (where installed) numba on the arrays that the operator uses, and on others."""
+    """Compare Python, NumPy and (where installed) numba on the operator's own arrays and on others."""
     calls = _calls(trial)
     if not calls:
         return None
@@ -50,7 +50,7 @@ def back_ends(trial: Trial) -> Evidence:
 
 
 def _calls(trial: Trial) -> list[MapperCall]:
-    """One call of each mapper in both passes."""
+    """First call of each mapper in both passes."""
     with recorded_calls() as calls:
         trial.forward()
         if any(trial.differentiable()):
@@ -99,7 +99,7 @@ def _first_beyond(found: Array, expected: Array, limit: Array) -> tuple[int, ...
 
 @check("A702", ORDINARY, pooled=True)
 def every_branch(trials: Sequence[Trial]) -> Evidence:
-    """The conditions in mappers have been true and false by the end of all examples."""
+    """Check that each condition in mappers is true in some example and false in some."""
     found: dict[int, tuple[Mapper, Branches | None]] = {}
     for trial in trials:
         if not trial.is_runnable:
@@ -119,7 +119,7 @@ def every_branch(trials: Sequence[Trial]) -> Evidence:
 
 
 def _branches_of(mapper: Mapper) -> Branches | None:
-    """None for a mapper that nobody wrote as a function, such as an automatic slope."""
+    """Branches of a mapper; None if the mapper has no source, as an automatic slope."""
     try:
         return Branches(mapper)
     except OSError:
@@ -128,7 +128,7 @@ def _branches_of(mapper: Mapper) -> Branches | None:
 
 @check("A703", ORDINARY)
 def slopes(trial: Trial) -> Evidence:
-    """Where an operator's value is a mapper's, its gradient is the mapper's slope."""
+    """Check that the gradient of an operator whose value is a mapper's is the mapper's slope."""
     if not any(trial.prop.differentiable_inputs()):
         return None
     wide = retyped(trial, np.dtype(np.float64))
@@ -148,7 +148,7 @@ def slopes(trial: Trial) -> Evidence:
 
 
 def _only_call(trial: Trial) -> tuple[MapperCall | None, list[Array]]:
-    """The one mapper call whose result is the only output, and the inputs that it was given."""
+    """The only mapper call, if its result is the only output; and the inputs that it was given."""
     inputs = [array.copy() for array in trial.inputs]
     with recorded_calls() as calls:
         result = trial.forward(inputs)
@@ -162,7 +162,7 @@ def _only_call(trial: Trial) -> tuple[MapperCall | None, list[Array]]:
 
 
 def _expect_slope(trial: Trial, call: MapperCall, position: int, gradient: Array, name: str) -> int:
-    """Compare at points beside which the slope does not jump."""
+    """Compare gradients with the slope at points where the slope does not jump; return their number."""
     slope = slope_of(call.mapper, position).backend("numpy")
     expected = slope.map(*call.args)
     nearby = []
@@ -186,7 +186,7 @@ def _expect_slope(trial: Trial, call: MapperCall, position: int, gradient: Array
 
 @check("A704", ORDINARY)
 def scalar_forms(trial: Trial) -> Evidence:
-    """Each part that has a scalar form: the form evaluated beside what the operator computes."""
+    """Compare the scalar form of each part that has one with the results of the operator."""
     compared = [
         _expect_as_form(trial, part, form)
         for part in trial.prop.list_parts()
@@ -223,14 +223,14 @@ def _expect_as_form(trial: Trial, part: str, form: ScalarForm) -> int:
 
 
 def _forward(trial: Trial, part: str) -> tuple[dict[str, Array], list[Array]]:
-    """What the forward pass gives by name, and what it reads."""
+    """Arrays that the forward pass gives, by name, and arrays that it reads."""
     written = zip(trial.outputs, trial.written(trial.result.outputs), strict=True)
     found = {name: array for name, array in written if array is not None}
     return found | dict(zip(trial.states, trial.result.aux, strict=True)), [*trial.inputs, *trial.aux]
 
 
 def _gradient(trial: Trial, part: str) -> tuple[dict[str, Array], list[Array]]:
-    """The same of a gradient."""
+    """Gradient by name, and arrays that backward reads for it."""
     wanted = [f"{name}_grad" == part for name in trial.arguments]
     given = {"in_data": trial.inputs, "out_data": trial.result.outputs, "out_grad": trial.out_grads}
     arrays = [given[kind][index] for kind, index in trial.prop.backward_dependency(wanted)]

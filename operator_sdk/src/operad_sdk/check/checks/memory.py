@@ -1,4 +1,4 @@
-"""Group M: which arrays a pass reads, and what it does with their old contents."""
+"""Group M: arrays that a pass reads, and the old contents of arrays that it writes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from operad_sdk.check.trials.trial import POISON, Array, Keep, Trial, poisoned
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 FILLS = ("garbage", "other garbage", "zeros")
-"""What recycled memory may hold."""
+"""Contents that recycled memory may have."""
 
 
 @check("M401", ORDINARY)
 def undeclared_arrays(trial: Trial) -> Evidence:
-    """Undeclared arrays are absent, as in an executor, or recycled."""
+    """Check backward with undeclared arrays absent, as in an executor, or recycled."""
     compared = None
     for req in request_vectors(trial):
         declared = set(trial.prop.backward_dependency([r is not OpReq.NULL for r in req]))
@@ -53,7 +53,7 @@ def _recycling(declared: set[BackwardEntry], fill: str) -> Keep:
 
 @check("M402", ORDINARY, pooled=True)
 def unread_arrays(trials: Sequence[Trial]) -> Evidence:
-    """Each declared array is replaced by others; something must change for some parameters."""
+    """Check that other values of each declared array change some gradient for some parameters."""
     seen: dict[tuple[str, BackwardEntry], list[Trial]] = {}
     read: set[tuple[str, BackwardEntry]] = set()
     for trial in trials:
@@ -85,7 +85,7 @@ def unread_arrays(trials: Sequence[Trial]) -> Evidence:
 
 @check("M407", ORDINARY, LARGE)
 def old_contents_of_results(trial: Trial) -> Evidence:
-    """Outputs and gradients hold other things before the run."""
+    """Check that results do not depend on what outputs and gradients held before."""
     expected = trial.written(trial.result.outputs)
     compared = 0
     for fill in FILLS:
@@ -104,7 +104,7 @@ def old_contents_of_results(trial: Trial) -> Evidence:
 
 
 def request_vectors(trial: Trial) -> Iterator[list[OpReq]]:
-    """All gradients wanted, then each alone."""
+    """Requests for all gradients, then for each alone."""
     full = trial.write_requests()
     wanted = [place for place, r in enumerate(full) if r is not OpReq.NULL]
     if wanted:
@@ -115,7 +115,7 @@ def request_vectors(trial: Trial) -> Iterator[list[OpReq]]:
 
 
 def all_entries(trial: Trial) -> list[BackwardEntry]:
-    """What a backward pass could read."""
+    """Entries that a backward pass could read."""
     return [
         *[BackwardEntry("out_grad", i) for i in range(trial.visible)],
         *[BackwardEntry("in_data", i) for i in range(len(trial.arguments))],
@@ -139,7 +139,7 @@ def entry_name(trial: Trial, entry: BackwardEntry) -> str:
 
 
 def filled(array: Array, fill: str) -> Array:
-    """Another array like `array`, with that in it."""
+    """Another array like `array`, with the contents that `fill` names."""
     if fill == "zeros":
         return np.zeros_like(array)
     if fill == "garbage":
@@ -149,7 +149,7 @@ def filled(array: Array, fill: str) -> Array:
 
 
 def _variant(trial: Trial) -> str:
-    """The parameters that choose between computations; numbers, such as an exponent of 1, do not."""
+    """Values of the parameters that choose between computations; numbers, such as an exponent, do not."""
     declared = type(trial.prop).params
     chosen = {
         name: getattr(trial.prop, name)
@@ -182,9 +182,9 @@ def _replacing(entry: BackwardEntry, replacement: Array) -> Keep:
 
 
 def _is_conclusive(group: Sequence[Trial], entry: BackwardEntry) -> bool:
-    """Whether these trials are enough to say that nothing is read for their parameters.
+    """Return whether the trials are enough to say that backward does not read an entry.
 
-    Arrays with an axis of 1 do not count: of a single step, say, nothing is carried to the next.
+    Arrays with an axis of 1 do not count: a single step, say, hands nothing to a next step.
     """
     arrays = [array for array in (array_of(trial, entry) for trial in group) if 1 not in array.shape]
     return len(arrays) >= 4 and sum(array.size for array in arrays) >= 32

@@ -22,7 +22,7 @@ _STEP = 2.0**-6
 
 @check("F212", ORDINARY)
 def nonfinite(trial: Trial) -> Evidence:
-    """A NaN, and infinities, in one element of each floating argument in turn."""
+    """Check outputs for a NaN, and for infinities, in one element of each floating argument in turn."""
     rng = np.random.default_rng([trial.case.seed, 3])
     contract = trial.subject.contract
     if not any(_is_tested(trial, i) for i in range(len(trial.inputs))):
@@ -61,7 +61,7 @@ def _expect_shown(trial: Trial, i: int, place: tuple[int, ...], found: list[Arra
 
 
 def _expect_as_reference(trial: Trial, i: int, place: tuple[int, ...]) -> None:
-    """Whole numbers and truth values cannot be NaN; what they are beside one, the reference says."""
+    """Compare outputs that cannot be NaN, whole numbers and truth values, with a reference given a NaN."""
     function = trial.subject.contract.reference
     if function is None or is_random(trial) or all(dtype.kind == "f" for dtype in trial.out_types):
         return
@@ -98,7 +98,7 @@ def _with(trial: Trial, i: int, place: tuple[int, ...], value: Any) -> list[Arra
 
 @check("B311", ORDINARY)
 def nonfinite_heads(trial: Trial) -> Evidence:
-    """A NaN in one element of each head gradient; what follows that element must be NaN too."""
+    """Check that a NaN in one element of each head gradient shows in the gradients that depend on it."""
     contract = trial.subject.contract
     if not any(trial.differentiable()) or contract.why_head_is_ignored(trial.prop) or contract.nan_policy:
         return None
@@ -121,7 +121,7 @@ def nonfinite_heads(trial: Trial) -> Evidence:
 
 
 def _differ(one: Any, other: Any) -> list[int]:
-    """The places at which finite gradients differ."""
+    """Places at which finite gradients differ."""
     pairs = zip(one, other, strict=True)
     return [i for i, (a, b) in enumerate(pairs) if a is not None and (np.isfinite(a - b) & (a != b)).any()]
 

@@ -1,4 +1,4 @@
-"""Group X: what an operator declares, beside what the other checks compared.
+"""Group X: declarations of an operator, beside the comparisons of the other checks.
 
 A check that does not apply is silent, and so is a fault where none applies: a kernel that no case
 selects, a state whose value nothing knows. So what is declared is a list of obligations, and each has to be
@@ -30,7 +30,7 @@ _CALLERS: Final = ("ctx",)
 
 @final
 class Obligation(NamedTuple):
-    """Something that is declared.
+    """Declaration that the evidence of some check must meet.
 
     Attributes:
         name: What; the same for all cases in which it comes up.
@@ -45,7 +45,7 @@ class Obligation(NamedTuple):
 
 @check("X805", of_session=True)
 def everything_is_compared(session: Session) -> Evidence:
-    """Each obligation is met by the evidence of some check."""
+    """Check that the evidence of some check meets each obligation."""
     trials = list(_trials(session))
     if not trials:
         return None
@@ -78,7 +78,7 @@ def _each(session: Session, trials: list[Trial]) -> Iterator[Obligation]:
 
 
 def _compared(session: Session, id: str, name: str) -> bool:
-    """Whether a check compared something of that name; one whose failure is expected has been judged."""
+    """Return whether a check compared something of that name, or is expected to fail."""
     if id in session.subject.contract.expected_failures:
         return True
     outcome = run_check(session, find_check(id))
@@ -104,7 +104,10 @@ def _gradients(session: Session, trial: Trial) -> Iterator[Obligation]:
 
 
 def _outputs(session: Session, trial: Trial) -> Iterator[Obligation]:
-    """Each visible output; a derivative is of its values, and the declared gradient was written apart."""
+    """Obligation for each visible output.
+
+    A check of derivatives compares values too: the declared gradient was written apart from them.
+    """
     fix = "Declare Contract(reference=...): nothing else tells a right value of it from a wrong one."
     known = _passed(session, _DISTRIBUTION)
     derived = known or any(
@@ -128,7 +131,7 @@ def _states(session: Session, trial: Trial) -> Iterator[Obligation]:
 
 
 def _kernels(session: Session) -> Iterator[Obligation]:
-    """Each kernel but the first, which the others are compared with, and the first where it is chosen."""
+    """Obligation for each kernel but the first, which D606 compares the others with."""
     subject = session.subject
     fix = (
         "Declare Contract(params=..., shapes=...) with which its condition holds, and "
@@ -141,7 +144,7 @@ def _kernels(session: Session) -> Iterator[Obligation]:
 
 
 def _is_judged_alone(session: Session, kernel: Any) -> bool:
-    """Whether it is chosen in some case, where a reference or a distribution judges what it gives."""
+    """Return whether the kernel applies in some case whose results a reference or a distribution judges."""
     for case in [case for kind in ALL_KINDS for case in session.pool(kind)]:
         trial = Trial(session.subject, case)
         if kernel.rejection(call_of(trial)) is None:
@@ -151,7 +154,7 @@ def _is_judged_alone(session: Session, kernel: Any) -> bool:
 
 
 def _values(session: Session) -> Iterator[Obligation]:
-    """Each choice of a parameter, both values of a flag, and two values of any other parameter."""
+    """Obligations for each choice of a parameter, both values of a flag, two values of any other one."""
     cases = [case for kind in ALL_KINDS for case in session.pool(kind)]
     for name, param in session.subject.cls.params.items():
         listed = session.subject.contract.params.get(name)
@@ -171,12 +174,12 @@ def _values(session: Session) -> Iterator[Obligation]:
 
 
 def _is_one_value(param: Param) -> bool:
-    """Whether its bounds leave one value, as for an axis that can only be 0."""
+    """Return whether the bounds of a parameter leave one value, as for an axis that can only be 0."""
     return "ge" in param.bounds and param.bounds["ge"] == param.bounds.get("le")
 
 
 def _several(name: str, param: Param, tried: Sequence[Any]) -> Obligation:
-    """That a parameter without choices had several values; which texts there are, nobody can guess."""
+    """Obligation to try several values of a parameter without choices; an author has to list texts."""
     is_met = param.type is not str and len({repr(value) for value in tried}) > 1
     fix = (
         f"Declare {name} with choices=..., or the values to try: Contract(params={{{name!r}: [...]}}); and "

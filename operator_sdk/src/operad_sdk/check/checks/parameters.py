@@ -15,7 +15,7 @@ from operad_sdk.check.trials.violation import Violation
 
 @check("S103")
 def round_trip(subject: Subject) -> Evidence:
-    """To strings and back, with each value of each parameter in turn."""
+    """Check that each value of each parameter survives the trip to strings and back."""
     required = {n: candidates(subject, p, 2)[0] for n, p in subject.cls.params.items() if p.is_required}
     count = 0
     for name, param in subject.cls.params.items():
@@ -65,7 +65,7 @@ def _expect_back(prop: OperatorProperty) -> None:
 
 @check("S104")
 def bounds(subject: Subject) -> Evidence:
-    """Each parameter in turn within its bounds, beyond them, and of another type; and an unknown one."""
+    """Try each parameter within its bounds, beyond them and with another type; and an unknown parameter."""
     required = {n: candidates(subject, p, 2)[0] for n, p in subject.cls.params.items() if p.is_required}
     count = 0
     for name, param in subject.cls.params.items():
@@ -123,7 +123,7 @@ def _expect_no_crash(subject: Subject, params: Any) -> None:
 
 @check("S105")
 def defaults(subject: Subject) -> Evidence:
-    """Each default is accepted, and stays what it is."""
+    """Check that each default is accepted, and stays what it is."""
     count = 0
     for name, param in subject.cls.params.items():
         if param.is_required:

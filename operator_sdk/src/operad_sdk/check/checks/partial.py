@@ -1,4 +1,4 @@
-"""Group F: inference from what is only partly known.
+"""Group F: inference from partly known shapes and types.
 
 The parts are made from shapes that are accepted as a whole: whole shapes or single axes are
 forgotten. Where two accepted cases with the same parameters agree on some axes, what they agree on
@@ -30,7 +30,7 @@ _TYPES = ("float16", "float32", "float64")
 
 @check("F203", ORDINARY, pooled=True)
 def never_guesses(trials: Sequence[Trial]) -> Evidence:
-    """What follows from a part of a case holds for it; from the common part of two cases, for both."""
+    """Check that inference from a part of a case, or the common part of two, holds for the whole."""
     groups: dict[tuple[str, tuple[int, ...]], list[Trial]] = {}
     compared = 0
     for trial in trials:
@@ -47,7 +47,7 @@ def never_guesses(trials: Sequence[Trial]) -> Evidence:
 
 
 def _expect_no_guess(trials: Sequence[Trial], parts: Sequence[Shapes]) -> int:
-    """`parts` are parts of each trial's shapes."""
+    """Compare inference from each of `parts`, which are parts of each trial's shapes, with the whole."""
     compared = 0
     for part in parts:
         try:
@@ -62,7 +62,7 @@ def _expect_no_guess(trials: Sequence[Trial], parts: Sequence[Shapes]) -> int:
 
 
 def _expect_no_alternative(trial: Trial) -> int:
-    """Where an argument's shape follows from the others, no other shape is accepted with them."""
+    """Raise Violation if another shape is accepted in place of one that follows from the other arguments."""
     if trial.subject.contract.assumes_shapes:
         return 0
     shapes: Shapes = list(trial.in_shapes)
@@ -98,7 +98,7 @@ def _common(one: Trial, other: Trial) -> Shapes:
 
 @check("F204", ORDINARY)
 def accepts_parts(trial: Trial) -> Evidence:
-    """Parts are accepted and kept; also where outputs are known."""
+    """Check that inference accepts and keeps parts of shapes, also where outputs are known."""
     if not trial.in_shapes:
         return None
     whole = _inferred(trial, list(trial.in_shapes))
@@ -120,7 +120,7 @@ def accepts_parts(trial: Trial) -> Evidence:
 
 @check("F205", ORDINARY)
 def idempotent(trial: Trial) -> Evidence:
-    """Inferring again from the result of inference."""
+    """Check that inference from its own result gives the same result."""
     if not trial.in_shapes:
         return None
     parts: list[Shapes] = [*_parts(trial), list(trial.in_shapes)]
@@ -136,7 +136,7 @@ def idempotent(trial: Trial) -> Evidence:
 
 @check("F206", ORDINARY)
 def clashes(trial: Trial) -> Evidence:
-    """One axis is made longer, or one axis too many is given."""
+    """Check that a longer axis, or one axis too many, is refused with an error that names it."""
     if not trial.in_shapes:
         return None
     count = 0
@@ -177,7 +177,7 @@ def _names_argument(trial: Trial, shapes: Shapes, text: str) -> bool:
 
 
 def _names_axis(shapes: Shapes, text: str) -> bool:
-    """By its number, by the whole shape, or by its length: `channels of data is 3`."""
+    """Return whether an error names an axis: by number, whole shape, or length (`channels of data is 3`)."""
     numbers = set(re.findall(r"\d+", text))
     lengths = {str(size) for shape in shapes for size in shape or ()}
     return "ax" in text or any(str(shape) in text for shape in shapes) or not numbers.isdisjoint(lengths)
@@ -185,7 +185,7 @@ def _names_axis(shapes: Shapes, text: str) -> bool:
 
 @check("F217", ORDINARY)
 def types(trial: Trial) -> Evidence:
-    """Types inferred from none, from each one, and from all agree."""
+    """Check that types inferred from none, from each one, and from all agree."""
     if not trial.in_types:
         return None
     infer = trial.prop.infer_type
@@ -228,7 +228,7 @@ def _different_types(found: tuple[list[Any], ...], expected: tuple[list[Any], ..
 
 
 def _other_types(trial: Trial) -> list[list[Any]]:
-    """Other types that are accepted for all arguments alike."""
+    """Lists of one type for all arguments that inference accepts."""
     found: list[list[Any]] = []
     for name in _TYPES:
         whole: list[Any] = [np.dtype(name)] * len(trial.in_types)

@@ -45,13 +45,13 @@ _VISIBLY: Final = 2.0**-12
 
 @check("D602", ORDINARY, LARGE, BULK, EXTREME)
 def outputs_in_coarse_types(trial: Trial) -> Evidence:
-    """Outputs in float16 and float32 beside those in float64."""
+    """Compare outputs in float16 and float32 with those in float64."""
     return _in_coarse_types(trial, trial.outputs, _outputs)
 
 
 @check("D603", ORDINARY, LARGE, BULK, EXTREME)
 def gradients_in_coarse_types(trial: Trial) -> Evidence:
-    """Gradients in float16 and float32 beside those in float64."""
+    """Compare gradients in float16 and float32 with those in float64."""
     if not trial.prop.has_gradient or not any(trial.prop.differentiable_inputs()):
         return None
     return _in_coarse_types(trial, [f"gradient of {name}" for name in trial.arguments], _gradients)
@@ -66,9 +66,9 @@ def _gradients(trial: Trial) -> Sequence[Any]:
 
 
 def _gradients_of_rounded(dtype: Any) -> list[Values]:
-    """Gradients from outputs that are rounded as well: a coarse type hands no others to backward.
+    """Functions that give gradients from rounded outputs, as a coarse type hands them to backward.
 
-    The second rounds each output the other way than the first.
+    The second function rounds each output the other way than the first.
     """
 
     def rounded(trial: Trial, way: float) -> Sequence[Any]:
@@ -110,13 +110,13 @@ def _in_coarse_types(trial: Trial, names: Sequence[str], values: Values) -> Evid
 
 
 def _share_types(made: Trial, wide: Trial, dtype: Any) -> bool:
-    """Whether some output has the type of the arguments."""
+    """Return whether some output has the type of the arguments."""
     return (dtype, WIDE_TYPE) in zip(made.out_types, wide.out_types, strict=True)
 
 
 @check("D604", ORDINARY)
 def float64_throughout(trial: Trial) -> Evidence:
-    """A movement of the inputs that float32 cannot represent shows in the results."""
+    """Check that results show a movement of the inputs that float32 cannot represent."""
     if is_random(trial):
         return None
     wide = retyped(_without_zeros(trial), WIDE_TYPE)
@@ -156,7 +156,7 @@ def float64_throughout(trial: Trial) -> Evidence:
 
 
 def _without_zeros(trial: Trial) -> Trial:
-    """Zero itself may be perturbed by less than any digit; the lattice's neighbours of it may not."""
+    """The trial, moved off its zeros: a perturbation of 0 itself may be smaller than any digit."""
     return perturbed(trial, 0.0625, salt=1) if any((array == 0).any() for array in trial.inputs) else trial
 
 
@@ -168,7 +168,7 @@ def _everything(trial: Trial) -> list[Any]:
 
 @check("D606", ORDINARY, LARGE, SPECIAL)
 def kernels_agree(trial: Trial) -> Evidence:
-    """Every kernel that applies beside the operator's first."""
+    """Compare every kernel that applies with the operator's first."""
     call = call_of(trial)
     with raising("a kernel's condition"):
         tried = usable(call)
@@ -198,7 +198,7 @@ def _runs(trial: Trial, operator: Operator) -> bool:
 
 
 def _made(trial: Trial, call: KernelCall, kernel: Kernel, own: Kernel, tried: Sequence[Kernel]) -> Operator:
-    """The operator by one kernel, with what that asks for; by the operator's own what it does not compute."""
+    """Operator computed by one kernel, and by the operator's own kernel in parts that the first lacks."""
     if not asks(kernel):
         with raising(f"kernel {kernel.name}"):
             return choose_among(call, [kernel, own]).operator()

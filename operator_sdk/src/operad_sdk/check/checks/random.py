@@ -1,4 +1,4 @@
-"""Group F: what random operators draw."""
+"""Group F: draws of random operators."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SIGMAS: Final = 6.0
 
 @check("F218", ORDINARY, pooled=True)
 def distribution(trials: list[Trial]) -> Evidence:
-    """Moments and distribution function of many draws; other draws for another seed."""
+    """Compare moments and distribution function of many draws; check that another seed gives other draws."""
     random = [trial for trial in trials if _is_random(trial)]
     if not random:
         return None
@@ -91,7 +91,7 @@ def _expect_other_draws(found: list[Any], subject: Subject, cases: Any) -> None:
 
 
 def _expect_independent(draws: Any, prop: OperatorProperty, cases: Any) -> None:
-    """No correlation between draws and those a little later, as where draws are used for several elements."""
+    """Raise Violation if draws correlate with draws a little later, as if one draw served two elements."""
     centred = draws - draws.mean() if draws.size else draws
     power = float((centred**2).sum())
     if draws.size <= 4 * _LAGS or not power:
@@ -132,7 +132,10 @@ def _expect_distribution(
 
 
 def _expect_cdf(draws: Any, declared: Distribution, prop: OperatorProperty, cases: Any) -> None:
-    """The test of Kolmogorov and Smirnov; between equal draws the function is looked at once."""
+    """Compare draws with the distribution function by the test of Kolmogorov and Smirnov.
+
+    Equal draws are looked at once, at the upper end of the step.
+    """
     assert declared.cdf is not None
     values, counts = np.unique(draws, return_counts=True)
     empirical = np.cumsum(counts) / draws.size

@@ -23,7 +23,7 @@ _SHIFT: Final = 0.5
 
 @check("F221", ORDINARY, LARGE)
 def relations(trial: Trial) -> Evidence:
-    """Each declared relation."""
+    """Check each declared relation."""
     names = list(trial.subject.contract.relations)
     if not names or is_random(trial):
         return None
@@ -31,7 +31,7 @@ def relations(trial: Trial) -> Evidence:
 
 
 def _elements(trial: Trial) -> int:
-    """Permuted elements give permuted results; all arguments have one shape."""
+    """Check that permuted elements give permuted results; all arguments have one shape."""
     order = np.random.default_rng(trial.case.seed).permutation(trial.inputs[0].size)
 
     def permuted(array: Array) -> Array:
@@ -42,7 +42,7 @@ def _elements(trial: Trial) -> int:
 
 
 def _items(trial: Trial) -> int:
-    """A batch gives what its items give, one by one."""
+    """Check that a batch gives what its items give one by one."""
     length = trial.in_shapes[0][0] if trial.in_shapes and trial.in_shapes[0] else 0
     items = []
     for place in range(length):
@@ -62,14 +62,14 @@ def _item(array: Array, length: int, place: int) -> Array:
 
 
 def _scaling(trial: Trial) -> int:
-    """`f(c x) = c f(x)` for the first argument."""
+    """Check `f(c x) = c f(x)` for the first argument."""
     return _moved(
         trial, lambda x: x * x.dtype.type(_FACTOR), lambda y: y * y.dtype.type(_FACTOR), "twice as large"
     )
 
 
 def _shifting(trial: Trial) -> int:
-    """`f(x + c) = f(x)` for the first argument."""
+    """Check `f(x + c) = f(x)` for the first argument."""
     return _moved(trial, lambda x: x + x.dtype.type(_SHIFT), lambda y: y, f"shifted by {_SHIFT}")
 
 

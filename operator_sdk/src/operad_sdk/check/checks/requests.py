@@ -24,7 +24,7 @@ REQUESTS: Final = (OpReq.WRITE, OpReq.ADD, OpReq.NULL)
 
 
 def mixtures(trial: Trial, open_places: Sequence[bool]) -> Iterator[tuple[OpReq, ...]]:
-    """Requests, one a place: NULL where a place is not open; all mixtures, or a choice of many."""
+    """Mixtures of requests, one request per place: NULL where a place is not open; `_MOST` at most."""
     options = [REQUESTS if is_open else (OpReq.NULL,) for is_open in open_places]
     is_everything = len(REQUESTS) ** sum(open_places) <= _MOST
     rng = np.random.default_rng(trial.case.seed)
@@ -36,7 +36,7 @@ def mixtures(trial: Trial, open_places: Sequence[bool]) -> Iterator[tuple[OpReq,
 
 @check("F214", ORDINARY, LARGE)
 def forward_requests(trial: Trial) -> Evidence:
-    """Each mixture of requests gives what writing everything gives."""
+    """Check that each mixture of requests gives what writing every output gives."""
     trial.expect_repeatable()
     expected = trial.result.outputs
     compared = 0
@@ -56,7 +56,7 @@ def forward_requests(trial: Trial) -> Evidence:
 
 @check("B305", WIDE, LARGE)
 def backward_requests(trial: Trial) -> Evidence:
-    """As for forward; absent gradients have no array."""
+    """Check that each mixture of requests gives what writing every gradient gives."""
     flows = trial.differentiable()
     if not any(flows):
         return None
@@ -78,7 +78,7 @@ def backward_requests(trial: Trial) -> Evidence:
 
 
 def _backward(trial: Trial, req: Sequence[OpReq], targets: Sequence[Any], prepared: bool) -> None:
-    """It has run for other requests, so that it raises is a matter of these."""
+    """Run backward; raise Violation if it raises for these requests, as it did not for others."""
     try:
         trial.backward(req=req, in_grads=targets, prepared=prepared)
     except OperatorRaised as error:
@@ -130,7 +130,7 @@ def _nan(like: Array) -> Array:
 
 @check("F215", ORDINARY, LARGE)
 def ways_to_call(trial: Trial) -> Evidence:
-    """The call that its templates make, and the direct one."""
+    """Compare the call by templates, and the direct call, with the plain one."""
     trial.expect_repeatable()
     compared = 0
     exact = not trial.subject.contract.nondeterministic
@@ -146,9 +146,9 @@ def ways_to_call(trial: Trial) -> Evidence:
 
 @check("F216", ORDINARY)
 def states(trial: Trial) -> Evidence:
-    """Prediction and backward leave auxiliary states as they are; training changes each in some case.
+    """Check that only training changes auxiliary states, and that it changes each one in some case.
 
-    One that a reference gives may stay as it is, for F213 compares it.
+    A state that the reference gives may stay as it is, for F213 compares it.
     """
     if not trial.states:
         return None
@@ -168,7 +168,7 @@ def states(trial: Trial) -> Evidence:
 
 
 def _compared_by_reference(trial: Trial) -> list[str]:
-    """The outputs and states that the reference gives."""
+    """Outputs and states that the reference gives."""
     function = trial.subject.contract.reference
     try:
         return [] if function is None else beside_each_other(trial, function)[0]

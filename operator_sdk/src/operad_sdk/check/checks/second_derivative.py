@@ -25,7 +25,7 @@ _HEADS: Final = 1000
 
 @check("B312", SMOOTH)
 def along_directions(trial: Trial) -> Evidence:
-    """Arguments and head gradients are moved together, and the gradients are seen to follow."""
+    """Compare gradients of gradients with numeric derivatives of the gradients along random directions."""
     wanted = _wanted(trial)
     made = None if not any(wanted) else gradient_operator(trial, wanted)
     if made is None:
@@ -37,7 +37,7 @@ def along_directions(trial: Trial) -> Evidence:
 
 
 def gradient_operator(trial: Trial, wanted: Sequence[bool]) -> OperatorProperty | None:
-    """The operator that computes the gradients; None where it has none that can be differentiated."""
+    """Operator that computes the gradients; None if no gradients can be differentiated."""
     try:
         return trial.prop.gradient_operator(cpu(), trial.in_shapes, trial.in_types, wanted)
     except OperadError:
@@ -45,7 +45,7 @@ def gradient_operator(trial: Trial, wanted: Sequence[bool]) -> OperatorProperty 
 
 
 def _wanted(trial: Trial) -> list[bool]:
-    """The gradients that are compared."""
+    """Flags of the gradients that are compared."""
     contract = trial.subject.contract
     if contract.why_no_numeric_gradient(trial.prop) or trial.states:
         return [False] * len(trial.arguments)
@@ -56,7 +56,7 @@ def _wanted(trial: Trial) -> list[bool]:
 
 
 def _agree_at(trial: Trial, made: OperatorProperty, wanted: Sequence[bool], inputs: Sequence[Array]) -> int:
-    """Compare at one point; how many elements of gradients were there to be compared."""
+    """Compare at one point; return the number of gradient elements that were compared."""
     point = _Point(trial, made, wanted, inputs)
     steps = {i: random_direction(trial, i, 2) for i, flag in enumerate(wanted) if flag and inputs[i].size}
     found = numeric_derivatives(lambda distance: point.gradients(distance, steps))
@@ -99,7 +99,7 @@ class _Point:
         self.is_finite = all(np.isfinite(array).all() for array in self.gradients(0.0, {}))
 
     def gradients(self, distance: float, steps: dict[int, Array]) -> Outputs:
-        """What the operator's own backward gives there."""
+        """Gradients by the operator's own backward, `distance` along the steps."""
         inputs = [array.copy() for array in self._inputs]
         for i, step in steps.items():
             inputs[i] += step * distance

@@ -26,7 +26,7 @@ _FIRST_LINES = 12
 
 @check("R501", ORDINARY, pooled=True)
 def interleaved_shapes(trials: Sequence[Trial]) -> Evidence:
-    """Two shapes on one property, and two sets of values on one operator, in turn, against each alone."""
+    """Compare shapes taken in turn by one property, and values by one operator, with each alone."""
     if not trials or not trials[0].arguments:
         return None
     compared = sum(_after_other_values(trial) for trial in trials[:: max(1, len(trials) // _MOST)])
@@ -46,7 +46,7 @@ def interleaved_shapes(trials: Sequence[Trial]) -> Evidence:
 
 
 def _in_another_order(trials: Sequence[Trial]) -> int:
-    """The cases in two orders, each by an operator whose module has run nothing yet."""
+    """Compare the cases in two orders, each run by an operator whose module has run nothing yet."""
     chosen = [trial for trial in trials if trial.is_runnable][:_MOST]
     before = _fresh_runs(chosen)
     if before is None or not before.leave_something:
@@ -57,7 +57,7 @@ def _in_another_order(trials: Sequence[Trial]) -> int:
 
 
 class _Runs(NamedTuple):
-    """Results by the identity of the trial, and whether the runs changed something in the module."""
+    """Results by the identity of the trial; and whether the runs changed something in the module."""
 
     results: dict[int, list[Any]]
     leave_something: bool
@@ -95,7 +95,7 @@ def _expect_same_runs(trial: Trial, found: _Runs, expected: _Runs, others: Seque
 
 
 def _after_other_values(trial: Trial) -> int:
-    """Forward on an operator that has just run on other values."""
+    """Compare forward on an operator that has just run on other values."""
     if not trial.is_runnable:
         return 0
     operator = trial.new_operator()
@@ -132,7 +132,7 @@ def _in_turn(first: Trial, second: Trial) -> list[list[Any]]:
 
 
 def _sharing(trial: Trial, prop: OperatorProperty) -> Trial:
-    """The same trial on a property that others use too."""
+    """Same trial on a property that other trials use too."""
     made = Trial(trial.subject, trial.case)
     made.prop = prop
     return made
@@ -154,7 +154,7 @@ def _pairs_of_shapes(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Trial]]:
 
 @check("R502", ORDINARY, pooled=True)
 def two_threads(trials: Sequence[Trial]) -> Evidence:
-    """One operator is stopped at every line of its code while another runs in another thread."""
+    """Check that one operator, stopped at each line of its code, and another in a second thread agree."""
     usable = [trial for trial in trials if trial.is_runnable]
     large = [trial for trial in usable if sum(array.size for array in trial.inputs) > 1] or usable
     compared = 0
@@ -176,7 +176,7 @@ def two_threads(trials: Sequence[Trial]) -> Evidence:
 
 
 def _first_use(first: Trial, second: Trial) -> int:
-    """Both threads are the first to use the operator's module; the second comes in at one line of it."""
+    """Check two threads that are the first to use the operator's module; the second starts at one line."""
     runs = [_fresh_runs([trial]) for trial in (first, second)]
     if runs[0] is None or runs[1] is None or not runs[0].leave_something:
         return 0

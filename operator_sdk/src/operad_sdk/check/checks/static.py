@@ -27,7 +27,7 @@ _EXEMPTIONS: Final = (
 
 @check("S101")
 def entry_point(subject: Subject) -> Evidence:
-    """The operator's own name leads back to it."""
+    """Check that the operator's own name leads back to the operator."""
     if not subject.is_registered:
         return None
     own = subject.cls.name
@@ -46,7 +46,7 @@ def entry_point(subject: Subject) -> Evidence:
 
 @check("S107")
 def documented(subject: Subject) -> Evidence:
-    """A summary line, and a text for each parameter."""
+    """Check that there is a summary line, and a text for each parameter."""
     doc = docstring(subject)
     summary = doc.strip().split("\n\n", maxsplit=1)[0]
     if not summary or not summary.rstrip().endswith((".", ":")):
@@ -60,7 +60,7 @@ def documented(subject: Subject) -> Evidence:
 
 @check("S108")
 def example(subject: Subject) -> Evidence:
-    """The doctest of the docstring."""
+    """Run the doctest of the docstring."""
     text = docstring(subject)
     module = sys.modules.get(subject.cls.__module__)
     names = dict(vars(module)) if module is not None else {}
@@ -86,7 +86,7 @@ _SHAPE_LINE: Final = re.compile(r"^\s+(\w+): (\([^()]*\))")
 
 @check("S111")
 def documented_shapes(subject: Subject) -> Evidence:
-    """The section `Shapes:` beside the spec line: names, and numbers of axes where both are plain."""
+    """Compare the section `Shapes:` with the spec line: names, and numbers of axes where both are plain."""
     section = docstring(subject).partition("\nShapes:\n")[2].partition("\n\n")[0]
     spec = getattr(subject.cls, "spec", None)
     if not section or not isinstance(spec, str):
@@ -113,7 +113,7 @@ def _axes(text: str) -> int:
 
 @check("S110")
 def contract(subject: Subject) -> Evidence:
-    """Names and reasons in the contract."""
+    """Check the names and reasons in the contract."""
     declared = subject.contract
     unknown = [f"parameter {name!r}" for name in declared.params if name not in subject.cls.params]
     tensors = known_tensors(subject)
@@ -131,7 +131,7 @@ def contract(subject: Subject) -> Evidence:
 
 
 def _expect_reasons(declared: Contract) -> None:
-    """Exemptions say why; those of expected failures are another check's."""
+    """Raise Violation if an exemption has no reason; another check looks at expected failures."""
     reasons = {f"tolerance for {name}": each.reason for name, each in declared.tolerances.items()}
     reasons |= {name: getattr(declared, name) for name in _EXEMPTIONS if getattr(declared, name)}
     for what, reason in reasons.items():
@@ -140,7 +140,7 @@ def _expect_reasons(declared: Contract) -> None:
 
 
 def known_tensors(subject: Subject) -> set[str] | None:
-    """Names of arguments and states for some parameters, and stems; None where they cannot be listed."""
+    """Names of arguments and states for some parameters, and their stems; None if they cannot be listed."""
     found: set[str] = set()
     for prop in _some_properties(subject):
         names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
@@ -162,7 +162,7 @@ def _some_properties(subject: Subject) -> Iterator[Any]:
 
 @check("X802")
 def reasons(subject: Subject) -> Evidence:
-    """A reason for every expected failure."""
+    """Check that every expected failure has a reason."""
     expected = subject.contract.expected_failures
     for id, reason in expected.items():
         if not reason.strip():

@@ -1,4 +1,4 @@
-"""Group R: what a run leaves behind in the process."""
+"""Group R: changes that a run leaves in the process."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _STATE: Final[dict[str, Callable[[], Any]]] = {
 
 
 _UNUSUAL: Final[Any] = {"divide": "ignore", "over": "warn", "under": "ignore", "invalid": "warn"}
-"""An error state that nobody sets, so that any that is set is another."""
+"""An error state that no code sets, so that any state that is set differs from it."""
 _CACHES: Final = (".pyc", ".nbi", ".nbc")
 """Endings of files that compilers keep."""
 _writes: list[list[str]] = []
@@ -76,7 +76,7 @@ def _hook() -> None:
 
 @contextmanager
 def _noted_writes() -> Iterator[list[str]]:
-    """The files that are opened for writing in the block, by this process alone."""
+    """Names of files that this process opens for writing in the block."""
     _hook()
     _writes.append([])
     try:
@@ -128,7 +128,7 @@ def _are_equal(one: Any, other: Any) -> bool:
 
 @check("R507", ORDINARY)
 def leaves_the_process_alone(trial: Trial) -> Evidence:
-    """Error states, environment, files, threads and NumPy itself before and after both passes."""
+    """Compare error states, environment, files, threads and NumPy itself before and after both passes."""
     found = _change(trial)
     # a library that is imported by the first run may change the environment, once and for all
     if found.endswith("the environment"):
@@ -139,7 +139,7 @@ def leaves_the_process_alone(trial: Trial) -> Evidence:
 
 
 def _change(trial: Trial) -> str:
-    """What both passes change, as a clause; empty: nothing."""
+    """First change that a pass makes to the process, as a clause; empty if there is none."""
     np.random.seed(None)  # so that a seed which is set again and again shows each time
     watched = _Watched(trial.new_operator(), trial.prop)
     passes: dict[str, Callable[[], Any]] = {"forward": lambda: trial.forward(operator=watched)}
@@ -154,7 +154,7 @@ def _change(trial: Trial) -> str:
 
 @check("R508", ORDINARY, pooled=True)
 def lets_go_of_arrays(trials: Sequence[Trial]) -> Evidence:
-    """Arrays that were handed over are gone once their owner drops them."""
+    """Check that arrays are freed after a pass once their owner drops them."""
     usable = [trial for trial in trials if trial.inputs and trial.is_runnable]
     if not usable or usable[0].prop.is_stateful:
         return None
@@ -170,7 +170,7 @@ def lets_go_of_arrays(trials: Sequence[Trial]) -> Evidence:
 
 
 def _still_alive(arrays: list[tuple[str, weakref.ref[Any]]]) -> list[str]:
-    """The names of those that nothing lets go: neither a collection, nor a thread that ends its work."""
+    """Names of arrays that remain after garbage collection and after a wait for threads to end."""
     deadline = time.monotonic() + _PATIENCE
     while kept := [name for name, alive in arrays if alive() is not None]:
         gc.collect()  # rings of references are no leak
@@ -181,7 +181,7 @@ def _still_alive(arrays: list[tuple[str, weakref.ref[Any]]]) -> list[str]:
 
 
 def _after_both_passes(trial: Trial, operator: Any) -> list[tuple[str, weakref.ref[Any]]]:
-    """Weak references to the arguments of both passes, which nothing here holds any more."""
+    """Weak references to the arguments of both passes, to which nothing in this module refers any more."""
     inputs = [array.copy() for array in trial.inputs]
     outputs = trial.poisoned_outputs()
     found = [(name, weakref.ref(array)) for name, array in zip(trial.arguments, inputs, strict=True)]

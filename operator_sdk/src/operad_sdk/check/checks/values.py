@@ -31,7 +31,7 @@ _LONG: Final = 2**31
 
 @check("F213", ORDINARY, EDGES, LARGE, BULK, EXTREME, SPECIAL)
 def reference(trial: Trial) -> Evidence:
-    """Outputs, and states if it gives them, beside those of the author's reference function."""
+    """Compare outputs, and states if the reference gives them, with the author's reference function."""
     function = trial.subject.contract.reference
     if function is None:
         return None
@@ -68,14 +68,14 @@ def _is_long(array: Array) -> bool:
 
 
 def _has_digits(trial: Trial) -> bool:
-    """Whether rounding may cost more than a tolerance of 64 roundings: long sums, differences of digits."""
+    """Return whether rounding may cost more than a tolerance of 64 roundings: long sums, lost digits."""
     is_long = any(size > _MANY for shape in trial.in_shapes for size in shape)
     floats = [array.astype(WIDE_TYPE) for array in trial.inputs if array.dtype.kind == "f"]
     return is_long or any((array * _FINEST != np.rint(array * _FINEST)).any() for array in floats)
 
 
 def _is_far_out(array: Array) -> bool:
-    """Whether it has numbers of which a formula may overflow, underflow or cancel."""
+    """Return whether an array has numbers of which a formula may overflow, underflow or cancel."""
     if array.dtype.kind != "f" or not array.size:
         return False
     size = np.abs(array)
@@ -83,7 +83,7 @@ def _is_far_out(array: Array) -> bool:
 
 
 def _within_rounding(trial: Trial, wide: Trial, function: Callable[..., Any], *, is_far: bool) -> Evidence:
-    """What overflows, cancels or adds up is compared within what rounding costs there, which is measured."""
+    """Compare results that overflow, cancel or add up, within the measured cost of rounding."""
     try:
         names, found, wanted = beside_each_other(trial, function)
     except Violation:
@@ -106,7 +106,7 @@ def _within_rounding(trial: Trial, wide: Trial, function: Callable[..., Any], *,
 
 
 def _is_rounding(trial: Trial, function: Callable[..., Any]) -> bool:
-    """Whether rounding explains a difference after all: a parameter may make a divisor vanish."""
+    """Return whether rounding explains a difference, as where a parameter makes a divisor vanish."""
     wide = retyped(trial, WIDE_TYPE) if coarsest(trial).kind == "f" and not is_random(trial) else None
     try:
         return wide is not None and bool(_within_rounding(trial, wide, function, is_far=False))
@@ -115,9 +115,9 @@ def _is_rounding(trial: Trial, function: Callable[..., Any]) -> bool:
 
 
 def _of_long_integers(trial: Trial, function: Callable[..., Any]) -> Evidence:
-    """Whole numbers beyond those of which all products are whole: compared where the reference is sure.
+    """Compare whole numbers whose products may overflow, where the reference is certain.
 
-    That is where it gives nearly the same in int64 and in float64, and so does not overflow.
+    A reference is certain where it gives nearly the same in int64 and in float64, and so does not overflow.
     """
     if not all(array.dtype.kind in "iub" for array in trial.inputs):
         return None
@@ -145,13 +145,13 @@ def _of_long_integers(trial: Trial, function: Callable[..., Any]) -> Evidence:
 
 
 def _called(trial: Trial, function: Callable[..., Any], inputs: list[Array]) -> list[Array]:
-    """What the reference gives for such inputs, as arrays."""
+    """Results of the reference for such inputs, as arrays."""
     expected = call_reference(function, trial, inputs)
     return [np.asarray(value) for value in (expected if isinstance(expected, (tuple, list)) else [expected])]
 
 
 def beside_each_other(trial: Trial, function: Callable[..., Any]) -> tuple[list[str], list[Any], list[Any]]:
-    """Names of outputs and states, what the operator gives for them, and what the reference gives."""
+    """Names of outputs and states, results of the operator, and results of the reference."""
     expected = call_reference(function, trial, [_widened(array) for array in trial.inputs])
     values = list(expected) if isinstance(expected, (tuple, list)) else [expected]
     names = [*trial.outputs, *trial.states]
@@ -171,15 +171,15 @@ def beside_each_other(trial: Trial, function: Callable[..., Any]) -> tuple[list[
 
 
 def _widened(array: Array) -> Array:
-    """The argument of a reference, which is to round and to overflow as little as it can."""
+    """Argument of a reference, in a type in which it rounds and overflows as little as possible."""
     wide = {"f": np.float64, "i": np.int64, "u": np.int64}.get(array.dtype.kind)
     return array if wide is None or array.dtype == np.uint64 else array.astype(wide)
 
 
 def _in_type_of(found: Array, expected: Array) -> Array:
-    """What an output's type can hold of the reference's result: infinity, a wrapped or a cut number.
+    """Result of the reference in an output's type: infinity, a wrapped or a cut number where it does not fit.
 
-    Whether it may cut is D607's to judge.
+    D607 judges whether the operator may cut numbers.
     """
     if expected.dtype.kind == "b" or expected.shape != found.shape:
         return expected
@@ -197,7 +197,7 @@ def _in_type_of(found: Array, expected: Array) -> Array:
 
 
 def _numbers(name: str, value: Any) -> Array:
-    """What a reference gives for an output, as an array."""
+    """Result of the reference for one output, as an array."""
     try:
         array = np.asarray(value)
     except ValueError:  # lists of several lengths

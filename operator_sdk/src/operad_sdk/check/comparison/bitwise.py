@@ -15,7 +15,7 @@ _LAST_BITS = 64
 
 
 def first_difference(found: Array, expected: Array) -> tuple[int, ...] | None:
-    """The first place at which two arrays of one shape differ; None where they do not.
+    """First place at which two arrays of one shape differ; None if they do not.
 
     All NaN are alike; the two zeros are not.
     """
@@ -37,7 +37,7 @@ def expect_same(
     is_exact: bool = True,
     **violation: Any,
 ) -> int:
-    """How many elements were compared.
+    """Compare arrays bit for bit, and return the number of elements compared.
 
     Args:
         names: Of the arrays; None in `found` or `expected` is passed over.

@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 ROUNDINGS: Final = 64
 """Multiples of an element type's precision that different orders of the same sum may be apart."""
 _FEW_TERMS: Final = 16
-"""Terms of a sum up to which that is so.
+"""Largest number of terms of a sum for which `ROUNDINGS` is enough.
 
 Beyond, each of n additions rounds a partial sum that may be larger than the sum, by a factor of about the
 root of n: so 4 n roundings of the largest term. Where there is a reference or float64 to compare with, the
@@ -43,7 +43,7 @@ def expect_close(
     scale: float = 1.0,
     **violation: Any,
 ) -> int:
-    """How many elements were compared; NaN equals NaN.
+    """Compare arrays within a tolerance, and return the number of elements compared; NaN equals NaN.
 
     Args:
         names: Of the arrays; None in `found` or `expected` is passed over.

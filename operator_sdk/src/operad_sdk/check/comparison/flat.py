@@ -9,9 +9,9 @@ from operad_sdk.check.trials.trial import Trial
 
 
 def is_flat(trial: Trial, gradients: Sequence[Any]) -> bool:
-    """Whether gradients are 0, as those of steps are; that they are is B301's to compare.
+    """Return whether gradients are 0, as those of step functions; B301 checks that 0 is right.
 
-    Where a domain is declared it may be the domain that is flat, and the function that is not.
+    A function may be flat in a declared domain alone, so no argument with a domain counts.
     """
     contract = trial.subject.contract
     pairs = zip(trial.arguments, trial.differentiable(), strict=True)

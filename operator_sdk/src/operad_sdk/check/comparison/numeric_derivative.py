@@ -1,10 +1,10 @@
-"""Numeric derivatives, with an estimate of how wrong they may be.
+"""Numeric derivatives, with an estimate of their error.
 
 Each is a central difference at two distances, extrapolated to 0 (Richardson). Both distances are powers
 of two, so that the arguments of the function are exact. How far the two differ bounds the error where the
 function is smooth. At a kink the derivatives to the left and to the right differ however small the
 distance; at a jump the quotient grows. Both show in how the estimate changes with the distance, element
-by element of each output, so that nobody has to list the points to be avoided: the element is not
+by element of each output, so that no author has to list the points to be avoided: the element is not
 compared there, and the caller looks again at another point.
 """
 
@@ -63,7 +63,7 @@ class NumericDerivative:
 
 
 def numeric_derivatives(function: Callable[[float], Outputs]) -> list[NumericDerivative]:
-    """Derivatives of all outputs of `function` at 0; it gives new arrays at each call."""
+    """Derivatives of all outputs of `function` at 0; `function` returns new arrays at each call."""
     center = function(0.0)
     states = [_State.begin(output) for output in center]
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""One-sided derivatives: where they differ is a kink, and where there are none is a jump or a pole.
+"""One-sided derivatives: they differ at a kink, and do not exist at a jump or a pole.
 
 A quotient of differences on one side is taken at two distances. Where the function has a derivative on
 that side the two agree, and extrapolating to 0 (Richardson) removes what is left of its curvature. At a
@@ -53,12 +53,12 @@ class Slopes:
 
 
 def may_bend(function: Callable[[float], Outputs]) -> list[Array]:
-    """Elements of each output of `function` that are not linear around 0: those of kinks, and some others."""
+    """Masks of the elements of each output of `function` that are not linear around 0: kinks, and others."""
     return [_is_bent(*quotients) for quotients in _quotients(function, function(0.0), FAR)]
 
 
 def one_sided_slopes(function: Callable[[float], Outputs]) -> list[Slopes]:
-    """Derivatives of all outputs of `function` at 0, to both sides; it gives new arrays at each call."""
+    """Derivatives of all outputs of `function` at 0, to both sides; each call returns new arrays."""
     center = function(0.0)
     far = _quotients(function, center, FAR)
     if not any(_is_bent(*quotients).any() for quotients in far):
@@ -83,7 +83,7 @@ def _quotients(function: Callable[[float], Outputs], center: Outputs, distance: 
 
 
 def _is_bent(left: Array, right: Array, rounding: Array) -> Array:
-    """Whether two slopes differ, which those of no number do not."""
+    """Mask of elements whose two slopes differ; slopes that are NaN do not."""
     with np.errstate(all="ignore"):
         return np.asarray(abs(right - left) > _BEND * np.maximum(abs(left), abs(right)) + rounding)
 

@@ -1,4 +1,4 @@
-"""A point at which derivatives are taken: an operator there, as a function of steps away from it."""
+"""Points at which derivatives are taken: an operator as a function of steps away from its inputs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Point:
         self.cotangents = [np.where(where, head, 0.0) for where, head in zip(finite, heads, strict=True)]
 
     def gradients(self, cotangents: Sequence[Array]) -> list[Any]:
-        """What backward gives for these gradients of the outputs that count."""
+        """Gradients by backward, for these gradients of the outputs that count."""
         heads = list(self._trial.out_grads)
         if not self._loss:
             for k, cotangent in zip(self._counted, cotangents, strict=True):
@@ -63,7 +63,7 @@ class Point:
         return filled
 
     def moved(self, directions: Mapping[int, Array]) -> Callable[[float], Outputs]:
-        """The outputs that count, by how far these arguments are moved along their directions."""
+        """Function from a distance along the arguments' directions to the outputs that count."""
 
         def moved(distance: float) -> Outputs:
             if distance == 0:
@@ -76,7 +76,7 @@ class Point:
         return moved
 
     def derivatives(self, directions: Mapping[int, Array]) -> list[NumericDerivative]:
-        """Derivatives of the outputs that count, where these arguments are moved."""
+        """Derivatives of the outputs that count, along the directions of these arguments."""
         return numeric_derivatives(self.moved(directions))
 
     def _outputs(self, result: Forward | None, inputs: Sequence[Array]) -> Outputs:
@@ -93,7 +93,7 @@ class Point:
 
 
 def compared_arguments(trial: Trial) -> dict[int, int] | None:
-    """A count for each argument whose gradient a derivative can be compared with; None if for none."""
+    """A count of 0 for each argument whose gradient a derivative can be compared with; None if for none."""
     contract = trial.subject.contract
     is_ignored = bool(contract.why_head_is_ignored(trial.prop))
     if contract.why_no_numeric_gradient(trial.prop) or (is_ignored and contract.loss is None):
@@ -114,7 +114,7 @@ def real_arguments(trial: Trial) -> list[int]:
 
 
 def unit_direction(trial: Trial, i: int, place: tuple[int, ...]) -> Array:
-    """The direction in which one element alone is moved, as far as its domain allows that."""
+    """Direction that moves one element alone, as far as the domain allows that."""
     direction = np.zeros(trial.in_shapes[i])
     direction[place] = 1.0
     return _allowed(trial, i, direction)
@@ -132,13 +132,13 @@ def floating_outputs(trial: Trial) -> list[int]:
 
 
 def are_double(trial: Trial) -> bool:
-    """Whether differences of the outputs tell derivatives: one that is float32 has steps in it."""
+    """Return whether all compared outputs are float64: in float32, differences show steps of rounding."""
     counted = [trial.out_types[k] for k in floating_outputs(trial)]
     return bool(counted) and all(dtype == np.float64 for dtype in counted)
 
 
 def random_direction(trial: Trial, i: int, salt: int) -> Array:
-    """Components between the floor and 1 with random signs, no two alike: ties then show as kinks."""
+    """Components between the floor and 1 with random signs, no two of one size: ties then show as kinks."""
     rng = np.random.default_rng([trial.case.seed, i, salt])
     components = rng.integers(int(_FLOOR * _FINE), _FINE, trial.in_shapes[i]) / _FINE
     return _allowed(trial, i, np.asarray(components * rng.choice((-1.0, 1.0), trial.in_shapes[i])))

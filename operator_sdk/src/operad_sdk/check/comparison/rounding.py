@@ -1,4 +1,4 @@
-"""Bounds on what rounding alone does to a result, from the one in float64.
+"""Bounds on the effect of rounding alone on a result, from the result in float64.
 
 What rounding may cost depends on the operator and on the point: the logarithm near 1 loses digits
 that no implementation could keep. So the bound is measured. A computation runs in float64, and again on
@@ -22,11 +22,11 @@ from operad_sdk.check.trials.violation import Violation
 WIDE_TYPE: Final = np.dtype(np.float64)
 _MOVEMENTS: Final = 4
 SPREADS: Final = 16
-"""How many times the cost of rounding the inputs is allowed."""
+"""Allowed multiple of the cost of rounding the inputs."""
 _HEADS: Final = 4
 """Roundings of the head gradient that a gradient may be off by: differences of its multiples cancel."""
 _CONDITION: Final = 4096
-"""How many times a movement of the inputs may show in the result where the point is to count.
+"""Largest amplification of a movement of the inputs at a point that counts.
 
 A mean a thousand times as large as the spread has that much of a movement in what is left of it; where a
 comparison goes the other way, the result jumps by more.
@@ -40,10 +40,10 @@ Values = Callable[[Trial], Sequence[Any]]
 
 
 def without_overflow(trial: Trial, found: Sequence[Any], expected: Sequence[Any]) -> list[Any]:
-    """`found`, with what is right in the place of what overflows or underflows on the way.
+    """`found`, with the expected values where an intermediate result may overflow or underflow.
 
-    Squares overflow on the way to a length, and in any normalisation: without a reference that says
-    otherwise, of huge arguments only what stays finite is judged, and of tiny ones whether it does.
+    Squares overflow on the way to a length, and in any normalisation. So without a reference, results of
+    huge arguments are judged only where they stay finite, and results of tiny ones only for staying finite.
     """
     if not is_at_the_ends(trial):
         return list(found)
@@ -61,12 +61,12 @@ def _where_kept(found: Array, expected: Array, is_tiny: bool) -> Array:
 
 
 def is_at_the_ends(trial: Trial) -> bool:
-    """Whether squares of arguments may overflow or underflow."""
+    """Return whether squares of arguments may overflow or underflow."""
     return magnitude(trial.inputs) > _HUGE or any(map(_is_tiny, trial.inputs))
 
 
 def _is_tiny(array: Array) -> bool:
-    """Whether it has numbers whose squares may underflow."""
+    """Return whether squares of some numbers of the array may underflow."""
     return array.dtype.kind == "f" and bool(((np.abs(array) < _TINY) & (array != 0)).any())
 
 
@@ -81,7 +81,7 @@ def expect_near(
     are_gradients: bool = False,
     is_reference: bool = False,
 ) -> int:
-    """How many elements were compared.
+    """Compare arrays within the cost of rounding, and return the number of elements compared.
 
     Args:
         found: What the operator gives in `dtype`.
@@ -134,9 +134,9 @@ def _limits(
     are_gradients: bool,
     is_reference: bool,
 ) -> Iterator[list[Any]]:
-    """How far each result may be from the float64 one: first what is allowed everywhere, then here.
+    """Bounds on the distance of each result from the float64 one: those allowed everywhere, then measured.
 
-    The second takes some passes, and only adds to the first, which most results keep.
+    Measuring takes some passes and only widens the first bounds, within which most results are.
     """
     precision = float(np.finfo(dtype).eps)
     tiny = float(np.finfo(dtype).smallest_normal)
@@ -164,7 +164,7 @@ def _limits(
 
 
 def overflows(arrays: Sequence[Any], dtype: Any) -> bool:
-    """Whether some results leave the range of a type by rights, or nearly."""
+    """Return whether some results leave the range of a type, or nearly."""
     limit = float(np.finfo(dtype).max) / 2
     floating = [array for array in arrays if array is not None and array.dtype.kind == "f"]
     return any(not (np.abs(array) <= limit).all() for array in floating)
@@ -177,7 +177,7 @@ def largest(array: Array) -> float:
 
 
 def first_beyond(found: Array, expected: Array, limit: Array, dtype: Any) -> tuple[int, ...] | None:
-    """The first place that is further away than its limit and within the type's range."""
+    """First place that is further away than its limit and within the type's range."""
     with np.errstate(all="ignore"):
         beyond = ~(np.abs(found - expected) <= limit)
         too_large = np.abs(expected) > float(np.finfo(dtype).max) / 2

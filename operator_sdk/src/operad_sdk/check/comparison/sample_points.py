@@ -18,11 +18,11 @@ from operad_sdk.domains import Real
 _FINE = 1024
 """Points of the finer lattice in a unit."""
 _NEAR, _FAR = 16, 48
-"""How far from the points of the coarse lattice, 128 apart, those of the finer one are taken."""
+"""Distance of the points of the finer lattice from those of the coarse one, which are 128 apart."""
 
 
 def sample_points(trial: Trial) -> Iterator[list[Array]]:
-    """Inputs to take derivatives at, the case's own first; each is tried where the one before failed."""
+    """Inputs to take derivatives at, the case's own first; each is tried if the one before failed."""
     yield [array.copy() for array in trial.inputs]
     rng = np.random.default_rng([trial.case.seed, _FINE])
     offsets = [_offsets(rng, array.shape) for array in trial.inputs]

@@ -21,7 +21,7 @@ Requests = Sequence[OpReq]
 
 
 class _Changed(Wrapped):
-    """Changes what a backward pass is handed, before it runs."""
+    """Changes the arguments of a backward pass before it runs."""
 
     def backward(
         self,
@@ -39,7 +39,7 @@ class _Changed(Wrapped):
     def changed(
         self, out_grad: Arrays, in_data: Arrays, req: Requests, in_grad: Arrays
     ) -> tuple[Arrays, Arrays, Requests, Arrays]:
-        """What it is handed instead."""
+        """Arguments that backward is handed instead of these."""
         return out_grad, in_data, req, in_grad
 
 
@@ -64,7 +64,7 @@ class _Swaps(_Changed):
 
 
 class _NeedsAll(_Changed):
-    """Computes gradients only where all of them are wanted."""
+    """Computes gradients only if all of them are wanted."""
 
     def changed(self, out_grad: Arrays, in_data: Arrays, req: Requests, in_grad: Arrays) -> Any:
         flows = self.prop.differentiable_inputs()
@@ -121,7 +121,7 @@ class _Around(Wrapped):
                 self.change(r, old, new)
 
     def change(self, req: OpReq, old: Array, new: Array) -> None:
-        """What is done."""
+        """Apply the fault to one gradient that was written or added to."""
 
 
 class _SkipsLast(_Around):
@@ -194,22 +194,22 @@ def swappable(in_grad: Arrays, flows: Sequence[bool]) -> tuple[int, int] | None:
 
 
 def flows(trial: Trial) -> bool:
-    """Whether there are gradients."""
+    """Return whether the case has gradients."""
     return any(trial.differentiable())
 
 
 def slopes(trial: Trial) -> bool:
-    """Whether there are gradients, which are not those of steps."""
+    """Return whether the case has gradients, not all 0 as those of step functions."""
     return flows(trial) and not is_flat(trial, trial.backward())
 
 
 def flows_twice(trial: Trial) -> bool:
-    """Whether there are several gradients."""
+    """Return whether the case has several gradients."""
     return sum(trial.differentiable()) > 1
 
 
 def leaves_out(trial: Trial) -> bool:
-    """Whether backward leaves arrays undeclared."""
+    """Return whether backward leaves arrays undeclared."""
     if not flows(trial):
         return False
     declared = {e for e in trial.prop.backward_dependency(trial.differentiable()) if e.kind != "out_grad"}

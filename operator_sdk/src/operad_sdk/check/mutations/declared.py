@@ -1,4 +1,4 @@
-"""Faults of what an operator declares."""
+"""Faults in an operator's declarations."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _denies_gradients(cls: type) -> Mapping[str, Any]:
 
 
 def leaves_out_by_default(trial: Trial) -> bool:
-    """Whether backward leaves arrays undeclared, and not just for a number such as an exponent of 1."""
+    """Return whether backward leaves arrays undeclared, also with the defaults of all optional parameters."""
     required = {
         name: value for name, value in trial.case.params.items() if trial.prop.params[name].is_required
     }

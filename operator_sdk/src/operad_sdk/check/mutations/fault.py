@@ -12,7 +12,7 @@ from operad_sdk.check.trials.trial import Trial
 
 
 def always(_: Trial) -> bool:
-    """The fault can be put into any operator."""
+    """Return True: the fault can be put into any operator."""
     return True
 
 

@@ -62,7 +62,7 @@ class _Around(Wrapped):
                 self.change(r, old, new)
 
     def change(self, req: OpReq, old: Array, new: Array) -> None:
-        """What is done."""
+        """Apply the fault to one output that was written or added to."""
 
 
 class _SkipsLast(_Around):
@@ -77,9 +77,9 @@ class _ReadsOld(_Around):
 
 
 class _IsOff(_Around):
-    """Scaled and shifted: a multiple of `exp` has itself for derivative too, and a shift of `x` the same.
+    """Scales and shifts an output: either alone keeps the derivative right for `exp` or for `x`.
 
-    By different parts, or else `exp(x) - 1` would become a multiple of `exp`, less 1.
+    Scale and shift are different, or else `exp(x) - 1` would become a multiple of `exp`, less 1.
     """
 
     concerns_hidden = False
@@ -110,7 +110,7 @@ class _Counts(_Around):
 
 
 class _RunsOver(_Around):
-    """Writes a byte behind the output, where there is memory that somebody owns."""
+    """Writes a byte behind the output, if the output is a view into a larger array."""
 
     def change(self, req: OpReq, old: Array, new: Array) -> None:
         root = new
@@ -201,7 +201,7 @@ class _ReadsSpace(Wrapped):
 
 
 def add(array: Array, value: Array) -> None:
-    """Add something finite, in whatever type."""
+    """Add something finite, in any type."""
     finite = np.nan_to_num(value, nan=0.0, posinf=1.0, neginf=1.0)
     array[...] = (
         array ^ finite.astype(bool) if array.dtype.kind == "b" else array + finite.astype(array.dtype)
@@ -209,17 +209,17 @@ def add(array: Array, value: Array) -> None:
 
 
 def uses_space(trial: Trial) -> bool:
-    """Whether forward asks for temp space."""
+    """Return whether forward requests temp space."""
     return ResourceRequest.TEMP_SPACE in trial.prop.forward_resource(trial.in_shapes)
 
 
 def can_be_added_to(trial: Trial) -> bool:
-    """Whether adding and overwriting differ; they do not where all that is added is true."""
+    """Return whether adding differs from overwriting, which it does not if all outputs are true."""
     return any(array.dtype.kind != "b" or not array.all() for array in trial.result.outputs)
 
 
 def reads_what_it_overwrites(trial: Trial) -> bool:
-    """Whether an input that an output may overwrite matters for the result."""
+    """Return whether results depend on an input that an output may overwrite."""
     pairs = trial.prop.forward_inplace_option(range(len(trial.arguments)), range(len(trial.outputs)))
     for source, _ in pairs:
         inputs = [np.zeros_like(x) if i == source else x.copy() for i, x in enumerate(trial.inputs)]

@@ -48,7 +48,7 @@ Wrapper = Callable[[Operator, OperatorProperty], Operator]
 
 
 def mutant(subject: Subject, wrapper: Wrapper, **declared: Any) -> Subject:
-    """The same operator, except for what computes and what it declares.
+    """Subject with a wrapped computation and changed declarations.
 
     Args:
         wrapper: Put around what computes.

@@ -1,3 +1,3 @@
-"""Which cases an operator is checked on, and why: one plan, made from what the operator declares."""
+"""Case plans: the cases on which an operator is checked, derived from its declarations, with reasons."""
 
 from operad_sdk.check.plan.plan import CasePlan as CasePlan

@@ -121,7 +121,7 @@ class CasePlan:
             yield Goal(name=words, reason=reason, kind=ORDINARY, params=given)
 
     def _rows(self, usual: int, *, are_pairs: bool = True) -> Iterator[tuple[Mapping[str, Any], str]]:
-        """Values of the parameters that are not at their defaults, and words for them."""
+        """Values of the parameters that are not at their defaults, and their description."""
         declared = self._subject.cls.params
         values = {name: planned_values(self._subject, param, 2) for name, param in declared.items()}
         most = max(usual, usual * self._profile.examples // 50)
@@ -130,7 +130,7 @@ class CasePlan:
             yield given, ", ".join(f"{name}={value!r}" for name, value in given.items()) or "defaults"
 
     def _smooth(self) -> Iterator[Goal]:
-        """What gradients are compared on, beside what is drawn."""
+        """Goals of the cases on which gradients are compared, beside the drawn cases."""
         for values, why in _CORNERS:
             yield Goal(name=values.value, reason=why, kind=SMOOTH, values=values, wanted=_has_several)
         for given, words in self._rows(_SMOOTH_ROWS, are_pairs=False):
@@ -223,7 +223,7 @@ def _is_applicable(kernel: Kernel, prop: Any, in_shapes: Any, in_types: Any) -> 
 
 
 def _has_several(prop: Any, in_shapes: Any, in_types: Any) -> bool:
-    """Whether an argument has elements that can differ."""
+    """Return whether some argument has several elements."""
     return any(prod(shape) > 1 for shape in in_shapes)
 
 

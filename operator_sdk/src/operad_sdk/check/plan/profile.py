@@ -38,7 +38,7 @@ PROFILES: Final = {
 
 
 def profile_of(name: str | Profile | None) -> Profile:
-    """The profile of that name; None: the one that `HYPOTHESIS_PROFILE` names, else `dev`.
+    """Profile of that name; for None, the one that `HYPOTHESIS_PROFILE` names, else `dev`.
 
     Raises:
         ArgumentError: There is no such profile.

@@ -56,7 +56,7 @@ def _covering(values: Mapping[str, Sequence[Any]], left: set[_Group], most: int)
 
 
 def _gain(row: Mapping[str, int], name: str, i: int, left: set[_Group]) -> int:
-    """How many groups the value adds to a row."""
+    """Number of groups of `left` that the value adds to a row; a value that no row has yet counts twice."""
     choice = (name, i)
     own = ((choice,) in left) * 2
     return own + sum(((choice, other) in left) + ((other, choice) in left) for other in row.items())

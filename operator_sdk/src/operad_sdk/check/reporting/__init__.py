@@ -1,1 +1,1 @@
-"""Reports: what checks found as data, text and a page, which of it is a cause, and what to do about it."""
+"""Reports of checks as data, text and a page, with causes and advice."""

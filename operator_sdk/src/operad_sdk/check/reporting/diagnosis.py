@@ -1,4 +1,4 @@
-"""Causes before echoes: which of several red checks to look at.
+"""Causes and echoes among several red checks.
 
 One mistake makes many checks red. An output that is not written is not deterministic either, differs
 between runs and between engines. Each check is listed with those that it explains: where both are red, the
@@ -48,11 +48,11 @@ ECHOES: Final[dict[str, tuple[str, ...]]] = {
 """Ids that are echoes where the key is red."""
 
 _AUDITS: Final = ("X804", "X805")
-"""They ask what the other checks are worth, and presuppose that those are green."""
+"""Checks of the other checks' evidence; they presuppose that the others are green."""
 
 
 def diagnosed(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The outcomes, each that another explains with the id of that one."""
+    """Outcomes, with each echo marked by the id of the check that explains it."""
     red = {outcome.check_id for outcome in outcomes if outcome.status is Status.FAILED}
     found = []
     for outcome in outcomes:
@@ -62,7 +62,7 @@ def diagnosed(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 def _cause(id: str, red: Iterable[str]) -> str:
-    """The first red check, by rank, that explains `id`; "" where none does."""
+    """First red check, by rank, that explains `id`; "" if none does."""
     causes = [
         other
         for other in red
@@ -74,5 +74,5 @@ def _cause(id: str, red: Iterable[str]) -> str:
 
 
 def rank(id: str) -> tuple[int, str]:
-    """The order in which red checks are shown."""
+    """Order in which red checks are shown."""
     return _RANKS.index(id[0]), id

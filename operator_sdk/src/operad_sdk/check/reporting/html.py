@@ -23,10 +23,10 @@ _MARKS: Final = {
 }
 
 _INAPPLICABLE: Final = {"does not apply"}
-"""A check that is nothing else for any operator has no column."""
+"""Statuses without a column: a check gets a column if some operator has another status."""
 
 _LINKED: Final = ("bad", "exp")
-"""What has an entry under what was found."""
+"""Statuses that are listed under the findings."""
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --page: #fff; --faint: #666; --none: #aaa; --line: #e4e4e2;
@@ -239,7 +239,7 @@ def _finding(op: Mapping[str, Any], outcome: Mapping[str, Any]) -> str:
 
 
 def _plans(operators: Sequence[Mapping[str, Any]]) -> str:
-    """What each operator was checked on."""
+    """Section on the cases on which each operator was checked."""
     plans = "".join(_plan(op) for op in operators if op.get("coverage"))
     return f"<h2>The cases</h2>{plans}" if plans else ""
 

@@ -12,7 +12,7 @@ from operad_sdk.check.reporting.html import page
 
 
 class Status(StrEnum):
-    """How a check of one operator ended."""
+    """Verdict of a check on one operator."""
 
     PASSED = "passed"
     INAPPLICABLE = "does not apply"
@@ -24,12 +24,12 @@ class Status(StrEnum):
 
     @property
     def is_red(self) -> bool:
-        """Whether it is an error. What is blocked is red in the check that blocks it."""
+        """True if the status is an error; a check that another one blocks is red in that one only."""
         return self in (Status.FAILED, Status.NO_EVIDENCE, Status.UNEXPECTED_PASS)
 
 
 ENDED: Final = "R506"
-"""The id under which it is red that the process of a run ended."""
+"""Id under which an operator is red if the process of its run ended."""
 
 
 @final
@@ -77,7 +77,7 @@ class Outcome:
 
     @property
     def red_id(self) -> str | None:
-        """The id under which it is red: its own, or that of the rule on evidence it breaks."""
+        """Id under which the outcome is red: the check's own, or that of the rule on evidence it breaks."""
         if self.status is Status.NO_EVIDENCE:
             return "X801"
         if self.status is Status.UNEXPECTED_PASS:
@@ -92,7 +92,7 @@ class Outcome:
 @final
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """One goal of the case plan, and what became of it.
+    """One goal of the case plan, and the cases made for it.
 
     Attributes:
         kind: The kind of cases.
@@ -137,7 +137,7 @@ class OperatorReport:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is red."""
+        """True if nothing is red."""
         return not self.red_ids
 
     @property
@@ -188,7 +188,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is red and everything could be loaded."""
+        """True if nothing is red and everything could be loaded."""
         return not self.unusable and all(report.passed for report in self.operators)
 
     def to_json(self) -> dict[str, Any]:

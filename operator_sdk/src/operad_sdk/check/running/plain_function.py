@@ -73,7 +73,7 @@ def check_function(
 
 
 def _arrays(forward: Callable[..., Any]) -> list[str]:
-    """Its values without a default, which are arrays; a ufunc's are numbered."""
+    """Names of the function's arguments without a default, which are arrays; a ufunc's are numbered."""
     if isinstance(forward, np.ufunc):
         return ["x"] if forward.nin == 1 else [f"x{i}" for i in range(forward.nin)]
     parameters = inspect.signature(forward).parameters.values()

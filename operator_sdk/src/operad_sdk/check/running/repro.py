@@ -60,7 +60,7 @@ def run_on(check: CheckFunction, subject: Subject, cases: Sequence[Case]) -> Evi
 
 
 def run_with(check: CheckFunction, subject: Subject, trials: Trial | Sequence[Trial]) -> Evidence:
-    """Run a check on what it takes; raises as `run_on` does."""
+    """Run a check on a trial or several; raises as `run_on` does."""
     try:
         return check.run(trials)
     except (Violation, OperatorRaised):
@@ -122,7 +122,7 @@ def _arrays(arrays: Mapping[str, Any]) -> str:
 
 
 def literal(array: np.ndarray[Any, Any]) -> str:
-    """An expression that is exactly the array: its numbers, where they are few or repeat themselves."""
+    """Expression that gives exactly the array: its numbers, where they are few or repeat themselves."""
     dtype = array.dtype.name
     if array.size == 0:
         return f"np.zeros({array.shape}, {dtype!r})"
@@ -138,7 +138,7 @@ def literal(array: np.ndarray[Any, Any]) -> str:
 
 
 def _runs(array: np.ndarray[Any, Any]) -> list[tuple[Any, int]]:
-    """Values and how often each comes in a row; the two zeros are not alike."""
+    """Values, and how often each occurs in a row; 0.0 and -0.0 are different values."""
     runs = groupby(array.reshape(-1), key=lambda value: value.tobytes())
     return [(found[0].item(), len(found)) for found in (list(run) for _, run in runs)]
 

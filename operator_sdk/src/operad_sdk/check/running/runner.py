@@ -31,7 +31,7 @@ from operad_sdk.check.trials.violation import OperatorRaised, Unavailable, Viola
 Progress = Callable[[Outcome], None]
 
 RUNS_FIRST: Final = "R507"
-"""It compares the process before and after a run: the second run no longer changes what the first has set."""
+"""Check of the process before and after a run; a second run no longer changes what the first has set."""
 
 
 def check_operator(
@@ -113,7 +113,7 @@ _MOST_CUTS: Final = 60
 """Runs of a check of several cases to make one of them smaller."""
 
 _DESIGNED: Final = 20
-"""How many times as long a check may take for designed cases as for those that are drawn."""
+"""Factor between the time that a check may take for designed cases and that for drawn ones."""
 
 _SHRINKING_S: Final = 20.0
 """Time after which a case that fails slowly is small enough."""
@@ -158,7 +158,7 @@ class _Run:
         return [case for kind in self.check.kinds for case in self.session.pool(kind)]
 
     def stopped_by(self, error: BaseException) -> Verdict:
-        """The verdict where something raised that the check did not expect."""
+        """Verdict after an exception that the check did not expect."""
         what = f"raised {type(error).__name__}: {error}"
         line = authors_line(error)
         if line is not None:
@@ -169,7 +169,7 @@ class _Run:
         return self._failed(violation, self.current)
 
     def _without_cases(self, error: BaseException) -> Verdict:
-        """The verdict where no case can be made; one check reports it for all."""
+        """Verdict where no case can be made; one check reports this for all."""
         cause = error.error if isinstance(error, OperatorRaised) else error
         line = authors_line(cause) or last_line(cause)
         message = f"making a case raised {type(cause).__name__}: {cause} ({line})"
@@ -182,7 +182,7 @@ class _Run:
         return Status.BLOCKED, message, None
 
     def _on_nothing(self, kind: CaseKind) -> Verdict | None:
-        """The verdict where there is no case of that kind; None: other cases did as well."""
+        """Verdict where a kind has no cases; None if other cases did as well."""
         if not kind.share and self.session.pool(ORDINARY):
             return Status.INAPPLICABLE, f"the operator takes no case of kind {kind.name!r}", None
         ordinary = self.session.pool(ORDINARY) if _wants_floats(kind) else []
@@ -255,7 +255,7 @@ class _Run:
         return self._failed(failure(cases) or error, cases)
 
     def _one_by_one(self, pool: Sequence[Case]) -> Verdict | None:
-        """On each case; and then on more like the ones that say nothing, of what no case says anything."""
+        """Run on each case, then on further cases like those without evidence, while evidence is missing."""
         found = self._on_each(pool)
         for name in [name for name, count in self.evidence.items() if not count]:
             for case in () if found else self.session.more_like(self.silent[name]):
@@ -284,7 +284,7 @@ class _Run:
         return None
 
     def _evidence(self, case: Case) -> Evidence:
-        """The check's evidence; code that raises breaks the contract for the check that reports it."""
+        """Evidence of the check for one case; exceptions are violations for the check that reports them."""
         try:
             return run_on(self.check, self.subject, [case])
         except OperatorRaised as error:
@@ -293,7 +293,7 @@ class _Run:
             raise
 
     def _violation(self, case: Case) -> Violation | None:
-        """What the check finds in one case."""
+        """Violation that the check finds in one case, if any."""
         try:
             self._evidence(case)
         except Violation as error:
@@ -327,7 +327,7 @@ class _Run:
         return Status.FAILED, "", Failure(error.message, fix, case, program)
 
     def _judged(self) -> Verdict:
-        """The verdict where nothing failed."""
+        """Verdict where nothing failed."""
         missing = sorted(name for name, count in self.evidence.items() if not count)
         if not self.evidence:
             if self.blocked:
@@ -352,7 +352,7 @@ class _Run:
 
 
 def _mentioned(case: Case, found: Violation | None) -> frozenset[str]:
-    """The arrays of a case that a finding is about: a smaller case is to show the same thing."""
+    """Names of the arrays that a finding mentions; a smaller case has to show the same finding."""
     words = set(re.findall(r"\w+", found.message if found is not None else ""))
     return frozenset(words & {*case.inputs, *case.aux})
 

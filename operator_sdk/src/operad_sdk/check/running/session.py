@@ -24,7 +24,7 @@ from operad_sdk.check.trials.subject import Subject
 
 
 class _GivenUp(BaseException):
-    """The operator refuses what a goal wants; no `Exception`, so that nothing on the way up catches it."""
+    """Refusal of a goal by the operator; no `Exception`, so that nothing on the way up catches it."""
 
 
 _MORE: Final = 20
@@ -51,7 +51,7 @@ class Session:
         self._more: dict[Any, list[Case]] = {}
 
     def pool(self, kind: CaseKind) -> list[Case]:
-        """The cases of one kind, always the same; none where the operator accepts none.
+        """Cases of one kind, always the same; empty if the operator accepts none.
 
         Raises:
             OperatorRaised: The operator's constructor breaks on parameters within their bounds.
@@ -61,7 +61,7 @@ class Session:
         return self._pools[kind]
 
     def more_like(self, case: Case) -> list[Case]:
-        """More cases of the kind and with the parameters of one of a pool, which said too little."""
+        """Further cases with the kind and the parameters of `case`, which gave too little evidence."""
         kind = self._goals[id(case)].kind
         key = (kind, repr(case.params))
         if key not in self._more:
@@ -77,13 +77,13 @@ class Session:
         return self._more[key]
 
     def coverage(self) -> list[Coverage]:
-        """How many cases serve each goal of which cases were made."""
+        """Number of cases for each goal whose cases were made."""
         return [
             Coverage(goal.kind.name, goal.name, goal.reason, count) for goal, count in self._counts.items()
         ]
 
     def goal_of(self, case: Case) -> Goal:
-        """The goal that a case of a pool serves."""
+        """Goal that a case of a pool serves."""
         return self._goals[id(case)]
 
     def _cases(self, goal: Goal) -> list[Case]:

@@ -29,11 +29,11 @@ Fails = Callable[[Case], bool]
 
 
 class _Enough(BaseException):
-    """The search has run long enough; no `Exception`, so that nothing on the way up catches it."""
+    """End of a long search; no `Exception`, so that nothing on the way up catches it."""
 
 
 def smallest(session: Session, goal: Goal, first: Case, fails: Fails) -> Case:
-    """The smallest case found on which `fails`, at most as large as `first`."""
+    """Smallest case found for which `fails` is true, at most as large as `first`."""
     best, runs = first, 0
 
     def look(case: Case) -> None:

@@ -47,7 +47,7 @@ def shrink_arrays(subject: Subject, case: Case, fails: Callable[[Case], bool], m
 
 
 def is_accepted(subject: Subject, case: Case) -> bool:
-    """Whether inference takes the shapes of the case, and domains its values."""
+    """Return whether inference accepts the shapes of the case, and domains accept its values."""
     try:
         with raising("inference, or a declared domain,"):
             prop = made(subject, case.params)
@@ -70,7 +70,7 @@ def is_accepted(subject: Subject, case: Case) -> bool:
 
 
 def _smaller_by_one_step(case: Case) -> Iterator[Case]:
-    """Cases that are smaller by one step: one place of axes alone, or all but one, or an axis less."""
+    """Cases smaller by one step: one index of axes kept, one index dropped, or one axis dropped."""
     for axes, length in _groups(case):
         for place in range(length):
             yield _taken(case, axes, [place])

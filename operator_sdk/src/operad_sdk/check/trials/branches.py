@@ -47,11 +47,11 @@ class Branches:
 
     @property
     def count(self) -> int:
-        """How many branches there are."""
+        """Number of branches."""
         return 2 * len(self._seen)
 
     def note(self, text: str, value: Any) -> Any:
-        """Called with each condition as it is evaluated."""
+        """Note the value of a condition, and return it."""
         self._seen[text].add(bool(value))
         return value
 
@@ -114,7 +114,7 @@ class _Noting(ast.NodeTransformer):
 
 
 def _is_authors(value: Any) -> bool:
-    """Whether it is a mapper that an author wrote as a function, not one of the toolkit's."""
+    """Return whether a value is a mapper that an author wrote as a function, and not the toolkit's."""
     if not isinstance(value, Mapper) or value.__module__.startswith("operad_sdk."):
         return False
     try:

@@ -14,7 +14,7 @@ Array = npt.NDArray[Any]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What an operator is run on.
+    """Parameters, arrays and mode of one run of an operator.
 
     Attributes:
         params: The parameters that are not left at their defaults.
@@ -34,7 +34,7 @@ class Case:
 
     @property
     def size(self) -> tuple[int, int, int]:
-        """What makes one case smaller than another: elements, parameters given, ones of the rest."""
+        """Sort key by which one case is smaller than another: elements and axes, parameters given, seed."""
         elements = sum(array.size + array.ndim for array in [*self.inputs.values(), *self.aux.values()])
         return elements, len(self.params), self.seed
 

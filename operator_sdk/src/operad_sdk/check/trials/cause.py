@@ -12,13 +12,13 @@ LIBRARIES: Final = frozenset(("operad", "operad_sdk", "numpy", "numba", "llvmlit
 
 
 def is_library(module: str) -> bool:
-    """Whether a module is no author's."""
+    """Return whether a module belongs to a library, and not to an operator's author."""
     package = module.partition(".")[0]
     return package in LIBRARIES or package in sys.stdlib_module_names
 
 
 def authors_line(error: BaseException) -> str | None:
-    """File and line of the author's code that raised, or called what did; None where there is none."""
+    """File and line of the author's code that raised, or called code that did; None if there is none."""
     frames = [
         f"{Path(frame.f_code.co_filename).name}:{line}"
         for frame, line in traceback.walk_tb(error.__traceback__)
@@ -28,6 +28,6 @@ def authors_line(error: BaseException) -> str | None:
 
 
 def last_line(error: BaseException) -> str:
-    """File and line where it was raised, in any code."""
+    """File and line where the exception was raised, in any code."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown line"

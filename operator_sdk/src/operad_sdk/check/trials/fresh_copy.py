@@ -19,7 +19,7 @@ from operad_sdk import OperatorProperty
 from operad_sdk.check.trials.subject import Subject, property_class
 
 _CACHES: Final = frozenset(name for name in vars(OperatorProperty) if re.match("_[^_]", name))
-"""What the toolkit itself keeps on an operator's class, which depends on no values."""
+"""Attributes that the toolkit itself keeps on an operator's class; they depend on no values."""
 
 
 @final
@@ -36,7 +36,7 @@ class FreshCopy:
     module: ModuleType
 
     def state(self) -> dict[Any, Any]:
-        """What runs may change in the module and its classes: which objects are there, and their lengths."""
+        """Objects of the module and its classes, with their lengths: runs may change these."""
         classes = [value for value in vars(self.module).values() if isinstance(value, type)]
         owners = [self.module, *[cls for cls in classes if cls.__module__ == self.module.__name__]]
         return {
@@ -48,7 +48,7 @@ class FreshCopy:
 
 
 def fresh_copy(subject: Subject) -> FreshCopy | None:
-    """A new copy; None where there is none.
+    """New copy of the operator's module; None if none can be made.
 
     A module that is no file, that cannot be executed twice, or that does not define the operator itself
     has none.

@@ -20,18 +20,18 @@ from operad_sdk.check.trials.cause import is_library
 
 _MOST_STOPS: Final = 60
 _PATIENCE_S: Final = 0.5
-"""How long the second thread may take before it counts as waiting for a lock that the first one holds."""
+"""Seconds that the second thread may take before it counts as waiting for a lock of the first thread."""
 
 
 @final
 @dataclass(slots=True)
 class Interrupted:
-    """What two functions gave.
+    """Results of a function, and of another that was run at each of its stops.
 
     Attributes:
         value: Of the first.
         others: Of the second, once for each stop.
-        errors: What either raised.
+        errors: Exceptions of both.
         place: The last line at which the first was stopped.
     """
 

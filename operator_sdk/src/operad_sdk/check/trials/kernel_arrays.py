@@ -1,4 +1,4 @@
-"""A choice of kernels run with all it asks for, as graphs and tapes run it, and what may go wrong there."""
+"""Runs of a choice of kernels with all arrays it asks for, as in graphs and tapes, and checks of these."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _PATTERNS: Final = (0x7F, 0x80)
 
 
 def asks(kernel: Kernel) -> bool:
-    """Whether a kernel asks for more than its operator declares."""
+    """Return whether a kernel asks for more than its operator declares."""
     return bool(kernel.keeps or kernel.needs or kernel.prepares or kernel.has_demands)
 
 
 def whole_choice(call: KernelCall, kernel: Kernel, own: Kernel, tried: Sequence[Kernel]) -> Choice:
-    """The parts of a kernel by it, with what it needs; others by the operator's own functions."""
+    """Choice of one kernel and what it needs; parts that it lacks go to the operator's own functions."""
     keeping = [one for one in tried if set(kernel.needs) <= set(one.keeps)] if kernel.needs else []
     kernels = [kernel, *keeping[:1], own]
     kept = next(iter([one.keeps for one in kernels if one.computes(call.prop, FORWARD)]))
@@ -46,7 +46,7 @@ def whole_choice(call: KernelCall, kernel: Kernel, own: Kernel, tried: Sequence[
 
 
 def expect_read(kernel: Kernel, kernels: Sequence[Kernel]) -> None:
-    """Raise Violation if a kernel keeps what no gradient's kernel reads, or needs what none keeps."""
+    """Raise Violation if no gradient's kernel reads a kept array, or no kernel keeps a needed one."""
     read = {name for one in kernels for name in one.needs}
     kept = {name for one in kernels for name in one.keeps}
     for name in kernel.keeps:
@@ -142,7 +142,7 @@ class WholeOperator(Operator):
 
 
 def expect_untouched(trial: Trial, operator: WholeOperator) -> None:
-    """Raise Violation if forward writes what is prepared, or a gradient that or what is kept."""
+    """Raise Violation if forward writes a prepared array, or a gradient writes a prepared or a kept one."""
     trial.forward(operator=operator)
     if any(trial.differentiable()):
         trial.backward(operator=operator)
@@ -151,7 +151,7 @@ def expect_untouched(trial: Trial, operator: WholeOperator) -> None:
 
 
 def expect_filled(trial: Trial, choice: Choice) -> None:
-    """Raise Violation if some byte of what is kept or prepared is what memory held before."""
+    """Raise Violation if some byte of a kept or prepared array is what the memory held before."""
     some, others = [WholeOperator(choice, trial.case.seed, pattern) for pattern in _PATTERNS]
     made = []
     for operator in (some, others):
@@ -165,7 +165,7 @@ def expect_filled(trial: Trial, choice: Choice) -> None:
 
 
 def expect_in_place(trial: Trial, choice: Choice) -> int:
-    """Compare forward, and gradients, with each pair of a kernel's own in one memory and apart."""
+    """Compare passes in which the arrays of a kernel's own pair share memory with passes without sharing."""
     operator = WholeOperator(choice, trial.case.seed)
     count = len(trial.inputs)
     ins, outs = list(range(count)), list(range(len(trial.outputs)))

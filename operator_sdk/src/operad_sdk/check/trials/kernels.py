@@ -1,4 +1,4 @@
-"""The kernels that checks try: also those that would pay for larger arrays only."""
+"""The kernels that checks try, with those that would pay off for larger arrays only."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from operad_sdk.check.trials.trial import Trial
 
 
 def is_possible(kernel: Kernel) -> bool:
-    """Whether a kernel can run in this environment; compiled loops need numba."""
+    """Return whether a kernel can run in this environment; compiled loops need numba."""
     return kernel.device in ("any", "cpu") and bool(getattr(kernel.when, "is_possible", True))
 
 
 def can_compute(kernel: Kernel, call: KernelCall) -> bool:
-    """Whether a kernel applies to a call, or would if that were larger."""
+    """Return whether a kernel applies to a call, or would apply to a larger one."""
     when: Any = getattr(kernel.when, "regardless_of_size", kernel.when)
     return kernel._replace(when=when).rejection(call) is None
 
 
 def call_of(trial: Trial) -> KernelCall:
-    """What kernels are asked for in a trial."""
+    """Description of a trial's call, by which kernels are chosen."""
     return KernelCall(trial.prop, cpu(), trial.in_shapes, trial.in_types)
 
 
 def usable(call: KernelCall) -> list[Kernel]:
-    """Those that can compute a call, best first."""
+    """Kernels that can compute a call, best first."""
     return [kernel for kernel in ranked(call) if can_compute(kernel, call)]

@@ -1,4 +1,4 @@
-"""The calls of mappers that an operator makes, and what rounding alone does to their results."""
+"""Calls of mappers that an operator makes, and the effect of rounding alone on their results."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def rounding_limit(form: ScalarForm, args: Sequence[Any], dtype: np.dtype[Any]) 
 def rounding_limits(
     form: ScalarForm, args: Sequence[Any], space: tuple[int, ...], dtype: np.dtype[Any]
 ) -> list[Array]:
-    """How far two careful computations of a form in `dtype` may be apart, for each element of each result.
+    """Bounds on the distance of two careful computations of a form in `dtype`, per element of each result.
 
     The form is evaluated in float64 as it is, and several times with each step of it off by a few roundings
     of `dtype`, up or down at random. How far the results are apart is what rounding costs at this point;

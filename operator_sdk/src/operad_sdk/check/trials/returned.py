@@ -17,7 +17,7 @@ from operad_sdk.declare.function import Bound
 
 
 def expect_fitting(trial: Trial, run: Callable[[Operator], object], names: list[str]) -> None:
-    """A function returns arrays of the shape that its targets have, not ones that are repeated to fill them.
+    """Raise Violation unless returned arrays have their targets' shapes, and are not repeated to fill them.
 
     A number stands for itself everywhere, and a gradient of an argument that broadcasts comes unreduced.
 
@@ -25,7 +25,7 @@ def expect_fitting(trial: Trial, run: Callable[[Operator], object], names: list[
         run: Runs the pass in question with an operator.
         names: Names of the targets by place.
     Raises:
-        Violation: One has another shape.
+        Violation: An array has another shape.
     """
     prop: Any = trial.prop
     if not hasattr(prop, "binding") or prop._forward_function is None:

@@ -44,26 +44,26 @@ class Run(ABC):
         self.outputs: Sequence[NDArray] = []
 
     def _may_differentiate(self) -> bool:
-        """Whether this way of running can compute gradients of this case."""
+        """Return whether this way of running can compute gradients of this case."""
         return all(dtype.kind == "f" for dtype in self.trial.out_types[: self.trial.visible])
 
     @abstractmethod
     def push(self) -> None:
-        """Have everything computed; returns without waiting."""
+        """Start the whole computation; return without waiting."""
 
     def read(self) -> list[Any]:
-        """Wait for visible outputs, states and gradients, one of each argument."""
+        """Wait for the visible outputs, the states, and one gradient per argument."""
         gradients = [None if g is None else g.asnumpy() for g in self.gradients]
         return [*[x.asnumpy() for x in self.outputs], *[x.asnumpy() for x in self.states], *gradients]
 
     def names(self) -> list[str]:
-        """What `read` returns."""
+        """Names of the arrays that `read` returns."""
         visible = self.trial.outputs[: self.trial.visible] * self.copies
         gradients = [f"gradient of {name}" for name in self.trial.arguments] if self.gradients else []
         return [*visible, *self.trial.states, *gradients]
 
     def expected(self) -> list[Any]:
-        """The same from plain calls of the operator."""
+        """Same arrays from plain calls of the operator."""
         result = self.trial.result
         visible = result.outputs[: self.trial.visible] * self.copies
         if not self.gradients:
@@ -73,18 +73,18 @@ class Run(ABC):
 
 
 def can_be_bound(trial: Trial) -> bool:
-    """Whether a graph of the operator alone knows its shapes: a length of 0 that a user gives is unknown."""
+    """Return whether a graph of the operator alone knows its shapes: a length of 0 from a user is unknown."""
     return bool(trial.arguments) or all(0 not in shape for shape in trial.out_shapes)
 
 
 @final
 class ImperativeRun(Run):
-    """By calls on arrays, recorded where gradients are wanted."""
+    """Run by calls on arrays, recorded where gradients are wanted."""
 
     name = "imperative"
 
     def push(self) -> None:
-        """Call, and go back if there are gradients."""
+        """Call the operator, then run backward if there are gradients."""
         invoke, is_train = Invoker(self.prop), self.trial.case.is_train
         marked = [(x, g) for x, g in zip(self.inputs, self.gradients, strict=False) if g is not None]
         if not marked:
@@ -108,7 +108,7 @@ class ImperativeRun(Run):
 
 @final
 class SymbolicRun(Run):
-    """By an executor bound to the arrays."""
+    """Run by an executor bound to the arrays."""
 
     name = "symbolic"
 
@@ -131,7 +131,7 @@ class SymbolicRun(Run):
         return self.trial.case.is_train and super()._may_differentiate()
 
     def push(self) -> None:
-        """Forward, and backward if there are gradients."""
+        """Run forward, and backward if there are gradients."""
         found = self._executor.forward(is_train=self.trial.case.is_train)
         self.outputs = found[: self.trial.visible * self.copies]
         if self.gradients:

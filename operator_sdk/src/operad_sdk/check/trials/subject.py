@@ -1,4 +1,4 @@
-"""The operator under test: where it comes from, and what it is."""
+"""The operator under test, with its origin and its declarations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Subject:
 
     @property
     def contract(self) -> Contract:
-        """What its author declared."""
+        """Contract that the operator's author declared."""
         return contract_of(self.cls)
 
     @property
@@ -55,7 +55,7 @@ class Subject:
         return ("", repr(self.name)) if found is None else (f"from {found[0]} import {found[1]}", found[1])
 
     def place(self) -> tuple[str, str] | None:
-        """A module that has it, the one that defines it if that does, and its name there; None: none has."""
+        """Module and name by which the operator can be imported, preferably from its own module; or None."""
         record = registry.find(self.name) if self.is_registered else None
         if record is not None and self.distribution != IN_PROCESS:
             module_name, _, attribute = record.value.partition(":")
@@ -115,5 +115,5 @@ _bases: Final = vars(type)["__mro__"].__get__
 
 
 def _names_in(module: object) -> dict[Any, Any]:
-    """What stands in a module now; nothing for what only poses as one."""
+    """Attributes of a module now; empty for an object that only poses as a module."""
     return _namespace(module) if ModuleType in _bases(type(module)) else {}

@@ -55,7 +55,7 @@ class Call(Enum):
 
 
 class Forward(NamedTuple):
-    """What a forward pass left: outputs, auxiliary states, and the inputs it was given."""
+    """Results of a forward pass: outputs, auxiliary states, and the inputs it was given."""
 
     outputs: list[Any]
     aux: list[Array]
@@ -95,7 +95,7 @@ class Trial:
             self.out_types: list[Any] = self.prop.infer_type(self.in_types)[1]
 
     def new_property(self) -> OperatorProperty:
-        """The operator with the case's parameters; for its values, where shapes depend on those."""
+        """The operator with the case's parameters, specialised to its values where shapes depend on those."""
         prop: OperatorProperty = self.subject.cls(**self.case.params)
         if prop.is_shaped_by_values:
             prop = prop.for_values([self.case.inputs[name] for name in prop.list_arguments()])
@@ -158,7 +158,7 @@ class Trial:
         return self.forward()
 
     def expect_repeatable(self) -> None:
-        """For checks that compare two runs: nothing can be said where runs differ anyhow.
+        """Raise OperatorRaised if two runs differ anyhow, so that comparing runs says nothing.
 
         Raises:
             OperatorRaised: A second run on the same case gives something else.
@@ -179,7 +179,7 @@ class Trial:
 
     @cached_property
     def is_runnable(self) -> bool:
-        """Whether both passes run on this case; where they do not, other checks report it."""
+        """True if both passes run on this case; if not, other checks report it."""
         try:
             assert self.result
             if any(self.differentiable()):
@@ -306,7 +306,7 @@ def raising(where: str) -> Iterator[None]:
 
 
 def _expect_shapes(names: Sequence[str], before: Sequence[Shape], arrays: Sequence[Array]) -> None:
-    """An operator that gives an argument another shape has changed its caller's array."""
+    """Raise ShapeError if an operator gave an argument another shape, and so changed its caller's array."""
     for name, shape, array in zip(names, before, arrays, strict=True):
         if array.shape != shape:
             raise ShapeError(f"it changes the shape of {name} from {shape} to {array.shape}")

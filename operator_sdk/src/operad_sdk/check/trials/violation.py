@@ -10,7 +10,7 @@ from operad_sdk.check.trials.case import Case
 
 @final
 class Violation(AssertionError):  # noqa: N818 - a finding about an operator, no error of ours
-    """An operator breaks its contract.
+    """Breach of an operator's contract.
 
     Args:
         message: One line: which thing, found, expected.
@@ -27,7 +27,7 @@ class Violation(AssertionError):  # noqa: N818 - a finding about an operator, no
 
 @final
 class OperatorRaised(Exception):  # noqa: N818 - says what happened, in the operator's code
-    """Code of the operator raised where nothing should.
+    """Exception from an operator's code where none is allowed.
 
     One check of each pass reports it; the others have no example in this case.
 
@@ -44,4 +44,4 @@ class OperatorRaised(Exception):  # noqa: N818 - says what happened, in the oper
 
 @final
 class Unavailable(Exception):  # noqa: N818 - no error of anybody's
-    """This machine lacks what a check needs; the message says what."""
+    """Lack of something on this machine that a check needs; the message names it."""
