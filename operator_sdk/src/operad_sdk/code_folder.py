@@ -15,7 +15,7 @@ from operad.config import settings
 
 @cache
 def code_folder(name: str) -> Path:
-    """A folder of the cache, or a temporary one where others could write code into it that we would run."""
+    """Folder of the cache; a temporary one if other users could write code into the cache."""
     folder = settings().cache_dir / name
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

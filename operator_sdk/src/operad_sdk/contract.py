@@ -109,7 +109,7 @@ class Contract:
     expected_failures: Mapping[str, str] = field(default_factory=dict)
 
     def domain(self, name: str) -> Domain | None:
-        """The domain declared for an argument or auxiliary state; None where none is."""
+        """Domain declared for an argument or auxiliary state; None if none is declared."""
         return self.inputs.get(name) or self.inputs.get(name.rstrip("0123456789"))
 
     def why_head_is_ignored(self, prop: OperatorProperty) -> str:

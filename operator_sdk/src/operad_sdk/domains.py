@@ -38,15 +38,15 @@ class Domain(ABC):
         """Values for an argument of that shape."""
 
     def accepts(self, value: float) -> bool:
-        """Whether one element may be replaced by `value`, the others as they are."""
+        """Return whether one element may be replaced by `value`, the others being as they are."""
         return False
 
     def holds(self, values: Array, prop: OperatorProperty, shapes: Shapes) -> bool:
-        """Whether values are in the domain that are some of those which it drew; False if in doubt."""
+        """Return whether values, some of those that the domain drew, are in the domain; False if in doubt."""
         return all(self.accepts(float(value)) for value in values.flat)
 
     def along(self, direction: Array) -> Array | None:
-        """The part of a direction along which values stay in the domain; None: there is none."""
+        """Part of a direction along which values stay in the domain; None if there is none."""
         return direction if self.is_real else None
 
 
@@ -72,14 +72,14 @@ class Real(Domain):
         return float(min(0.125, 2.0 ** floor(log2((self.below - self.above) / 16))))
 
     def draw(self, rng: np.random.Generator, shape: Shape, prop: OperatorProperty, shapes: Shapes) -> Array:
-        """Lattice points, all equally likely."""
+        """Draw lattice points, all equally likely."""
         first = floor(self.above / self.step) + 1
         last = -floor(-self.below / self.step) - 1
         values = rng.integers(first, last, shape, endpoint=True) * self.step
         return np.where(values == 0, self._instead_of_zero(), values) if self.nonzero else values
 
     def accepts(self, value: float) -> bool:
-        """Whether `value` is between the bounds."""
+        """Return whether `value` is between the bounds."""
         return self.above < value < self.below and not (self.nonzero and value == 0)
 
     def _instead_of_zero(self) -> float:
@@ -105,11 +105,11 @@ class Integers(Domain):
     high: int
 
     def draw(self, rng: np.random.Generator, shape: Shape, prop: OperatorProperty, shapes: Shapes) -> Array:
-        """All equally likely."""
+        """Draw whole numbers, all equally likely."""
         return rng.integers(self.low, self.high, shape, endpoint=True)
 
     def accepts(self, value: float) -> bool:
-        """Whether `value` is one of them."""
+        """Return whether `value` is a whole number within the bounds."""
         return self.low <= value <= self.high and value == int(value)
 
 
@@ -131,11 +131,11 @@ class Index(Domain):
     inclusive: bool = False
 
     def draw(self, rng: np.random.Generator, shape: Shape, prop: OperatorProperty, shapes: Shapes) -> Array:
-        """All equally likely; `first` everywhere where the axis is too short."""
+        """Draw indices, all equally likely; `first` everywhere if the axis is too short."""
         return rng.integers(self.first, self._last(prop, shapes), shape, endpoint=True)
 
     def holds(self, values: Array, prop: OperatorProperty, shapes: Shapes) -> bool:
-        """Whether all are within the axis."""
+        """Return whether all values are within the axis."""
         return bool(((values >= self.first) & (values <= self._last(prop, shapes))).all())
 
     def _last(self, prop: OperatorProperty, shapes: Shapes) -> int:
@@ -156,13 +156,13 @@ class Distinct(Domain):
     is_real = True
 
     def draw(self, rng: np.random.Generator, shape: Shape, prop: OperatorProperty, shapes: Shapes) -> Array:
-        """Multiples of 1/8 around 0, in random order."""
+        """Draw multiples of 1/8 around 0, in random order."""
         size = int(np.prod(shape))
         values = (rng.permutation(size).reshape(shape) - size // 2) * 0.125
         return np.asarray(np.sort(values, axis=-1) if self.is_sorted and values.ndim else values)
 
     def holds(self, values: Array, prop: OperatorProperty, shapes: Shapes) -> bool:
-        """Some of them are as distinct, and as sorted, as all."""
+        """Return True: a part of distinct or sorted values is distinct or sorted too."""
         return True
 
 
@@ -174,7 +174,7 @@ class OneHot(Domain):
     axis: int = -1
 
     def draw(self, rng: np.random.Generator, shape: Shape, prop: OperatorProperty, shapes: Shapes) -> Array:
-        """The 1 is anywhere."""
+        """Draw arrays with the 1 anywhere along the axis."""
         values = np.zeros(shape)
         if values.size:
             positions = rng.integers(0, shape[self.axis], np.delete(shape, self.axis))
@@ -190,7 +190,7 @@ class Probabilities(Domain):
     axis: int = -1
 
     def draw(self, rng: np.random.Generator, shape: Shape, prop: OperatorProperty, shapes: Shapes) -> Array:
-        """Multiples of 1/256, except where rounding up to the sum asks for another last one."""
+        """Draw multiples of 1/256; only the first number along the axis may be larger, for the sum."""
         if not np.prod(shape):
             return np.zeros(shape)
         weights = rng.integers(1, 16, shape).astype(np.float64)
@@ -201,7 +201,7 @@ class Probabilities(Domain):
         return values
 
     def along(self, direction: Array) -> Array:
-        """The part that leaves sums as they are."""
+        """Part of a direction that keeps sums along the axis as they are."""
         if not direction.size:
             return direction
         return np.asarray(direction - direction.mean(self.axis, keepdims=True))
@@ -218,7 +218,7 @@ class PositiveDefinite(Domain):
         return np.asarray(factor @ np.swapaxes(factor, -1, -2) + np.eye(shape[-1]))
 
     def along(self, direction: Array) -> Array:
-        """The symmetric part."""
+        """Symmetric part of a direction."""
         return np.asarray((direction + np.swapaxes(direction, -1, -2)) / 2)
 
 

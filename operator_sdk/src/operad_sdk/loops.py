@@ -44,9 +44,9 @@ class CompiledLoops:
         self._module = module
 
     def pay(self, size: int, *arrays: Any) -> bool:
-        """Whether to take the loops for `size` elements to compute, where no kernel is chosen.
+        """Return whether to use the loops for `size` elements, where no kernel is chosen.
 
-        They are taken on the host alone, where numba is installed, unless `OPERAD_MAPPER` says otherwise.
+        The loops run on the host alone and if numba is installed, unless `OPERAD_MAPPER` says otherwise.
 
         Args:
             arrays: Some of those that the loops would get; one of each module is enough.
@@ -54,7 +54,7 @@ class CompiledLoops:
         return self.rejection(all(type(array) is np.ndarray for array in arrays), size) is None
 
     def when(self, size: Callable[[KernelCall], int], *also: Condition) -> Pays:
-        """The condition of a kernel that calls the loops: on the host, where they pay.
+        """Condition for a kernel that calls the loops: on the host, and for calls large enough to pay.
 
         Args:
             size: Gives, for a call, how many elements there are to compute.
@@ -63,7 +63,7 @@ class CompiledLoops:
         return Pays(self, size, also)
 
     def rejection(self, is_host: bool, size: int | None) -> str | None:
-        """Reason why the loops are not taken; None where they are.
+        """Reason why the loops are not used; None if they are.
 
         Args:
             size: Elements to compute; None: any number will do.
@@ -94,16 +94,16 @@ class Pays:
         self._also = also
 
     def __call__(self, call: KernelCall) -> bool | str:
-        """True, or why the loops are not taken."""
+        """True, or the reason why the loops are not used."""
         return self._verdict(call, self._size)
 
     def regardless_of_size(self, call: KernelCall) -> bool | str:
-        """The same, were every call large enough: checks try the loops on small arrays."""
+        """Same condition as if every call were large enough: checks try the loops on small arrays."""
         return self._verdict(call, lambda _: None)
 
     @property
     def is_possible(self) -> bool:
-        """Whether the loops can be taken at all in this environment."""
+        """True if the loops can be used at all in this environment."""
         return self._loops.rejection(True, None) is None
 
     def _verdict(self, call: KernelCall, size: Callable[[KernelCall], int | None]) -> bool | str:

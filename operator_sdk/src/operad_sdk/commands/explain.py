@@ -1,4 +1,4 @@
-"""`operad explain`: what a contract check is for."""
+"""`operad explain`: the purpose of a contract check."""
 
 from __future__ import annotations
 

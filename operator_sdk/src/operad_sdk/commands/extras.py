@@ -1,4 +1,4 @@
-"""Commands whose libraries are extras: what to install where they are missing."""
+"""Commands whose libraries are extras, with advice on what to install."""
 
 from __future__ import annotations
 

@@ -41,11 +41,11 @@ class Scaffold:
 
     @property
     def exit_code(self) -> int:
-        """1 where the author has to choose between lines."""
+        """1 if the author has to choose between lines."""
         return int(bool(self.conflicts))
 
     def show(self, page: Page) -> None:
-        """The files by what became of them, and what to do next."""
+        """Write the files, grouped by what was done with them, and the next step."""
         page.text(Mark(self.folder, "name"))
         rows = [
             (Mark(label, "bad" if label == "conflict" else "plain"), file)

@@ -22,7 +22,7 @@ _LETTERS: Final = {IN_DATA: "i", OUT_DATA: "o", AUX: "s"}
 def direct_call(
     bound: Bound, counts: Sequence[int], extras: Sequence[Any], given: Sequence[int] = ()
 ) -> Callable[..., object]:
-    """`bound`, a forward function that takes no words, as a function of arrays.
+    """Function of arrays alone, which calls `bound`, a forward function that takes no words.
 
     Args:
         counts: How many inputs, outputs and auxiliary states there are.

@@ -139,7 +139,7 @@ class BoundOperator(Operator):
         self._make_direct()
 
     def run_time_values(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The values as the function gets them: a ufunc gets its one scalar in the arrays' type."""
+        """Run-time values as the function gets them: a ufunc gets its one scalar in the arrays' type."""
         scalar_type = self._scalar_type
         if scalar_type is not None:
             scalar = scalar_type(values[0])
@@ -177,7 +177,7 @@ class BoundOperator(Operator):
     def forward_templates(
         self, op_ctx: OpContext, req: Sequence[OpReq], num_inputs: int, num_states: int
     ) -> list[CallTemplate]:
-        """The forward function; at best nothing but that."""
+        """Template of the forward call, at best without anything around the function."""
         assert self._forward is not None
         ins, outs, states = self._types
         return [self._forward.template(req, [*ins, *outs, *states], self._extras(op_ctx, req, self._forward))]
@@ -192,13 +192,13 @@ class BoundOperator(Operator):
         in_grad: Sequence[Array | None],
         aux_states: Sequence[Array],
     ) -> None:
-        """Call each gradient of which something is wanted; arguments without one get zeros."""
+        """Call each gradient that is wanted; arguments without a gradient get zeros."""
         self.prepare_backward(op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)()
 
     def backward_templates(
         self, op_ctx: OpContext, req: Sequence[OpReq], num_outputs: int, num_states: int
     ) -> list[CallTemplate]:
-        """The gradients of which something is wanted, and what zeroes the others."""
+        """Templates that call the wanted gradients, and that write zeros into the others."""
         assert self._gradients is not None
         rest = [OpReq.NULL if position in self._computed else wanted for position, wanted in enumerate(req)]
         ins, outs, states = self._types
@@ -213,7 +213,7 @@ class BoundOperator(Operator):
         return [*templates, *[CallTemplate(store, (position, 0)) for position in zero]]
 
     def like(self, group: str, position: int) -> tuple[Shape, DType]:
-        """Shape and type of a target, also where there is no array for it."""
+        """Shape and type of a target, even if there is no array for it."""
         if group == IN_GRAD:
             return self._in[position]
         shapes: Any = self._prop.infer_shape([shape for shape, _ in self._in])[1]

@@ -1,4 +1,4 @@
-"""The functions of a class for one set of tensors: every name in a signature found."""
+"""The functions of a class, bound to one set of tensors: every name in a signature is looked up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One function of an operator, with the names it takes found.
+"""Functions of an operator, with the names in their signatures looked up.
 
 A function's *targets* are what it computes: of forward the outputs, of a gradient the gradients of
 arguments. A target that the function names is an array which it fills; the others it returns, several
@@ -64,7 +64,7 @@ class Declared(NamedTuple):
     names: tuple[str, ...] = ()
 
     def public_names(self) -> list[str]:
-        """The names it takes, as the operator has them."""
+        """Names that the function takes, spelled as the operator spells them."""
         aliases = dict(self.aliases)
         return [aliases.get(name, name) for name in self.names or names_of(self.function, self.what)]
 
@@ -139,7 +139,7 @@ class Bound:
             )
 
     def fitted(self, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> Bound:
-        """The same, with what the function offers for arrays of these shapes and types."""
+        """Same function, specialised for arrays of these shapes and types if it offers that."""
         fit = getattr(self.function, "fitted", None)
         if fit is None:
             return self
@@ -188,7 +188,7 @@ def _is_target(name: str, names: Mapping[str, Slot], targets: Mapping[str, Slot]
 
 @lru_cache(maxsize=4096)
 def names_of(function: Callable[..., Any], what: str) -> tuple[str, ...]:
-    """The names that a function takes, in order; none that a `partial` gives it.
+    """Names that a function takes, in order, without those that a `partial` fixes.
 
     Raises:
         DeclarationError: It takes `*args`, `**kwargs` or a keyword-only name.
@@ -211,7 +211,7 @@ def split_pairs(text: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _check_fills(declared: Declared, filled: Sequence[str]) -> None:
-    """Refuse a function that fills its targets by name and returns something that is none of them."""
+    """Refuse a function that fills its targets by name and also returns another value."""
     code = getattr(declared.function, "__code__", None)
     if code is None or not _returns_a_value(declared.function):
         return
@@ -235,7 +235,7 @@ def _check_fills(declared: Declared, filled: Sequence[str]) -> None:
 
 
 def _returns_a_value(function: Callable[..., Any]) -> bool:
-    """Whether some return statement gives more than None."""
+    """Return whether some return statement gives a value other than None."""
     before: Any = None
     for instruction in dis.get_instructions(function):
         if instruction.opname == "RETURN_VALUE" and not (
@@ -255,7 +255,7 @@ def _in_inner_function(function: ast.AST | None, node: ast.Return) -> bool:
 
 
 def unknown_name(what: str, name: str, known: Collection[str], does: str = "takes") -> DeclarationError:
-    """The error for a name that a function `does` something with, and that means nothing there."""
+    """Error for a name that a function takes or returns (`does`) and the operator does not have."""
     close = difflib.get_close_matches(name, known, n=1)
     advice = f"did you mean {close[0]!r}?" if close else f"expected names among {', '.join(known)}"
     return DeclarationError(f"{what} {does} {name!r}, which this operator does not have; {advice}")

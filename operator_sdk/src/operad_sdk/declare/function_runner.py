@@ -29,7 +29,7 @@ class Surroundings(Protocol):
     xp: ModuleType
 
     def like(self, group: str, position: int) -> tuple[Shape, DType]:
-        """Shape and type of a target, also where there is no array for it."""
+        """Shape and type of a target, even if there is no array for it."""
 
 
 @final
@@ -44,7 +44,7 @@ class ValuePositions(NamedTuple):
         names: Names of the targets by position.
         train_only: Positions of targets that may stay unwritten in prediction.
         is_pointwise: Whether the targets are a head gradient times slopes, element by element.
-        optional: Places of targets for which a function takes None where nobody asks for them.
+        optional: Positions of targets for which a function takes None if they are not requested.
     """
 
     firsts: Mapping[str, int]
@@ -57,7 +57,7 @@ class ValuePositions(NamedTuple):
     optional: frozenset[int] = frozenset()
 
     def is_state(self, position: int) -> bool:
-        """Whether an auxiliary state stands at a position among the values."""
+        """Return whether the value at a position is an auxiliary state."""
         return self.firsts[AUX] <= position < self.firsts[EXTRA]
 
 
@@ -107,7 +107,7 @@ class FunctionRunner:
     def template(
         self, req: Sequence[OpReq], types: Sequence[DType | None], extras: Sequence[Any]
     ) -> CallTemplate:
-        """The function as a call that lacks nothing but arrays.
+        """Call of the function in which only arrays are missing.
 
         Args:
             req: One request for each array of the targets' group.
@@ -139,14 +139,14 @@ class FunctionRunner:
         )
 
     def _picked(self, values: Values) -> tuple[Any, ...]:
-        """Arguments of the function out of all values, in its order and without groups."""
+        """Arguments of the function among all values, in the function's order and without groups."""
         return tuple([values[position] for position in self._positions])
 
     def _sums(self, position: int) -> bool:
         return position in self._layout.broadcast
 
     def _widened(self, req: Sequence[OpReq], types: Sequence[DType | None]) -> dict[DType, DType]:
-        """The types that are computed in others: those declared, and integers that have gradients."""
+        """Types that are computed in a wider type: the declared ones, and integers that have gradients."""
         given = [self._first + position for position in self.targets if req[position] is not OpReq.NULL]
         targets = {dtype for position in given if (dtype := types[position]) is not None}
         found = targets.union(dtype for position, _ in self._reads if (dtype := types[position]) is not None)
@@ -158,7 +158,7 @@ class FunctionRunner:
     def _run(
         self, wide: Mapping[DType, DType], req: Sequence[OpReq], extras: Sequence[Any], *arrays: Array | None
     ) -> None:
-        """The general case: conversions before, and sums, conversions and additions after."""
+        """Run the general case: conversions before, and sums, conversions and additions after."""
         bound, first = self._bound, self._first
         values = [*arrays, *extras]
         targets = arrays[first : first + len(req)]
@@ -188,7 +188,7 @@ class FunctionRunner:
             self._store_returned(result, self._asked(req, is_train, result), targets, head)
 
     def _asked(self, req: Sequence[OpReq], is_train: bool, result: Any) -> Sequence[OpReq]:
-        """The requests, without those for what may be missing in prediction, and is."""
+        """Requests, without those for results that may be missing in prediction and are missing."""
         if is_train or not self._layout.train_only:
             return req
         results = result if isinstance(result, tuple) else (result,)
@@ -208,7 +208,7 @@ class FunctionRunner:
         wide: Mapping[DType, DType],
         scratch: dict[int, Array],
     ) -> Array:
-        """The array that the function fills: the target, or scratch memory that is put there after."""
+        """Array that the function fills: the target, or scratch memory that is added to or copied into it."""
         accumulates = self._bound.accumulate
         if target is not None and target.dtype not in wide and req is not OpReq.NULL:
             if accumulates and req is not OpReq.ADD:
@@ -275,7 +275,7 @@ class FunctionRunner:
 
 
 def widened_types(half: str | None, integers: str | None) -> dict[DType, DType]:
-    """The types that are computed in others, with those: half precision, and integers and bool."""
+    """Wider type by type computed in it: half precision, and integers and bool."""
     wide = {} if half is None else {_HALF: np.dtype(half)}
     return wide if integers is None else wide | dict.fromkeys(_INTEGERS, np.dtype(integers))
 
@@ -299,6 +299,6 @@ def _store_result(function: Callable[..., Any], target: Array, *values: Any) -> 
 
 
 def _call_grouped(function: Callable[..., Any], lengths: Sequence[int | None], *values: Any) -> Any:
-    """Call a function some of whose arguments are tuples of so many values."""
+    """Call a function, some of whose arguments are tuples of the given lengths."""
     rest = iter(values)
     return function(*[next(rest) if n is None else tuple(islice(rest, n)) for n in lengths])

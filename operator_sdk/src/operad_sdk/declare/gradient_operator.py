@@ -2,7 +2,7 @@
 
 What an author declares as a gradient is a function of plain arrays. Called with traced arrays (see
 `operad_sdk.differentiate`), the same function tells how its result changes with what it read: that is the
-gradient of the gradient, and nobody had to write it. It is a function of plain arrays again, so the same
+gradient of the gradient, without code by an author. It is a function of plain arrays again, so the same
 holds for its gradient, and so on.
 
 First-order gradients are computed by the operator's own kernel, traced or not: to record them changes no
@@ -59,14 +59,14 @@ class TensorSpec(NamedTuple):
 
 @final
 class GradientOperator(CoreProperty):
-    """Computes gradients from what a backward pass reads.
+    """Operator that computes gradients from the arrays that a backward pass reads.
 
     Args:
-        of: Name of the operator whose gradients they are.
-        reads: Its arguments.
-        computes: Its outputs.
-        function: Computes them, of traced arrays too.
-        kernel: Makes an operator that computes them, for a context; None: the function will do.
+        of: Name of the operator whose gradients are computed.
+        reads: Arguments.
+        computes: Outputs.
+        function: Computes the outputs, from traced arrays too.
+        kernel: Makes an operator that computes the outputs, for a context; None: the function does.
     """
 
     name = "_backward"
@@ -95,38 +95,38 @@ class GradientOperator(CoreProperty):
         return [spec.name for spec in self._computes]
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """All shapes are known from the beginning."""
+        """Shapes, all known from the beginning."""
         return [spec.shape for spec in self._reads], [spec.shape for spec in self._computes], []
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """All types are known from the beginning."""
+        """Types, all known from the beginning."""
         return [spec.dtype for spec in self._reads], [spec.dtype for spec in self._computes], []
 
     def differentiable_inputs(self) -> list[bool]:
-        """Whatever is floating, and no constant."""
+        """Flags of the floating arguments that are not constant."""
         return [spec.dtype.kind == "f" and not spec.is_constant for spec in self._reads]
 
     def declare_backward_dependency(
         self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]
     ) -> list[Any]:
-        """All but the values of the gradients, which are computed once more."""
+        """All entries but the gradients' own values, which are computed once more."""
         return [*out_grad, *in_data]
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
-        """A few passes over all arrays."""
+        """Cost of a few passes over all arrays."""
         return _COST * float(sum(map(prod, in_shapes)) + sum(map(prod, out_shapes)))
 
     def create_operator(
         self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> Operator:
-        """The kernel for first-order gradients, the function for others."""
+        """Operator for the context: the kernel for first-order gradients, else the function."""
         kernel = None if self._kernel is None else self._kernel(ctx)
         return _Gradient(self._function, self.differentiable_inputs(), kernel)
 
     def gradient_operator(
         self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType], wanted: Sequence[bool]
     ) -> CoreProperty:
-        """The gradients of these gradients."""
+        """Operator of the gradients of these gradients."""
         count, inner = len(self._computes), self._function
         heads = [spec._replace(name=f"{spec.name}_grad") for spec in self._computes]
         computes = [

@@ -36,11 +36,11 @@ class KernelArrays(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are no such arrays."""
+        """True if there are no such arrays."""
         return not (self.kept or self.prepares)
 
     def slots(self, prop: OperatorProperty, *, is_forward: bool) -> dict[str, Slot]:
-        """Where the arrays stand: behind the outputs, and behind the arguments.
+        """Slots of the arrays: behind the outputs, and behind the arguments.
 
         Raises:
             DeclarationError: A name is one of the operator's.
@@ -63,12 +63,12 @@ class KernelArrays(NamedTuple):
         return tuple(pair for pair in self.inplace or () if pair.endswith("_grad") is not is_forward)
 
     def arrays(self, call: KernelCall) -> OwnArrays:
-        """Shapes and types for a call; of what another kernel keeps None is known."""
+        """Shapes and types for a call; None for arrays that another kernel keeps."""
         kept = [self.keeps[name](call) if name in self.keeps else None for name in self.kept]
         return OwnArrays(self.kept, kept, len(self.prepares))
 
     def check_named(self, what: str, function: Callable[..., Any], kept: Collection[str]) -> None:
-        """Refuse what is declared and no function names."""
+        """Refuse declared arrays that the function does not name."""
         missing = [name for name in kept if name not in Declared(function, what).public_names()]
         if missing:
             raise DeclarationError(

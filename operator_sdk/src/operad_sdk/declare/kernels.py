@@ -83,7 +83,7 @@ def kernel(
         needs: Names of kept arrays that its gradients read, and name as they name outputs. Where the kernel
             of the outputs keeps none of that name, the gradient is the next kernel's.
         prepares: Arrays made of arguments that rarely change, by name. The functions name them, and get None
-            where nobody has made them.
+            where no program has made them.
         inplace: Pairs of names, as `inplace` of operators and gradients; given, it replaces the operator's
             for what this kernel computes. `""`: nothing may share memory.
         resources: `resources(call, part)` gives what it requests, in place of what the operator does; `part`
@@ -227,11 +227,11 @@ class _FunctionKernel:
         return _operator(self._own, prop, ctx, in_shapes, in_types, forward, gradients)
 
     def reads(self, prop: OperatorProperty, part: str) -> Collection[BackwardEntry]:
-        """What it reads of the operator's arrays."""
+        """Entries of the operator's arrays that the function reads."""
         return _reads_of(prop, self._bound(prop))
 
     def inplace(self, prop: OperatorProperty, part: str) -> Collection[tuple[BackwardEntry, int]]:
-        """Its pairs in place."""
+        """Pairs in place of the function."""
         return self._bound(prop).inplace
 
     def _bound(self, prop: OperatorProperty) -> Bound:
@@ -288,7 +288,7 @@ class _ClassKernel:
         return _operator(self._own, prop, ctx, in_shapes, in_types, forward, gradients)
 
     def reads(self, prop: OperatorProperty, part: str) -> Collection[BackwardEntry]:
-        """What a gradient reads of the operator's arrays."""
+        """Entries of the operator's arrays that a gradient reads."""
         return {entry for bound in self._of(prop, part) for entry in _reads_of(prop, bound)}
 
     def inplace(self, prop: OperatorProperty, part: str) -> Collection[tuple[BackwardEntry, int]]:
@@ -296,7 +296,7 @@ class _ClassKernel:
         return {pair for bound in self._of(prop, part) for pair in bound.inplace if pair[1] in bound.targets}
 
     def _of(self, prop: OperatorProperty, part: str) -> list[Bound]:
-        """What computes a part."""
+        """Functions that compute a part."""
         key = (prop.binding.names, part)  # of which there is one for each set of tensors
         found = self._found.get(key)
         if found is None:
@@ -331,7 +331,7 @@ def _parts_of(prop: OperatorProperty, gradients: Sequence[Bound]) -> list[str]:
 
 
 def _reads_of(prop: OperatorProperty, bound: Bound) -> Collection[BackwardEntry]:
-    """What a function reads of the arrays that the operator has itself."""
+    """Entries that a function reads of the operator's own arrays."""
     counts = {IN_DATA: len(prop.list_arguments()), OUT_DATA: len(prop.list_outputs())}
     return {entry for entry in bound.reads if entry.index < counts.get(entry.kind, entry.index + 1)}
 
@@ -350,7 +350,7 @@ def _operator(
 
 
 def _bound(prop: OperatorProperty, declared: Declared, own: KernelArrays, *, is_forward: bool) -> Bound:
-    """A kernel's function with its names found.
+    """A kernel's function with its names looked up.
 
     Raises:
         DeclarationError: A name means nothing, or a gradient reads what the operator does not keep for it.

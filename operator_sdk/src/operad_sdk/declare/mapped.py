@@ -109,7 +109,7 @@ def _slopes(operator: str, mapper: Mapper, count: int, slope: Slope) -> list[Sca
 
 
 def _shortest_slope(form: ScalarForm, wrt: int, count: int) -> ScalarForm:
-    """The slope from the output alone where that is possible, else from the inputs alone."""
+    """Slope computed from the output alone if possible, else from the inputs alone."""
     with_result = slope_form(form, wrt, result_name="output")
     arrays = {"output", *form.inputs[:count]} & set(with_result.inputs_read)
     return with_result if arrays == {"output"} else slope_form(form, wrt)

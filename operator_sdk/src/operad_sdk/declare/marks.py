@@ -79,7 +79,7 @@ def mark_of(name: str, function: Any) -> GradientMark:
 
 
 def is_gradient(name: str, value: Any) -> bool:
-    """Whether an attribute of a class is a gradient."""
+    """Return whether an attribute of a class is a gradient."""
     if isinstance(getattr(value, _MARK, None), GradientMark):
         return True
     return inspect.isfunction(value) and (name == "backward" or name.endswith(_END))
@@ -103,6 +103,6 @@ def brief(us: float) -> Callable[[F], F]:
 
 
 def brief_us(function: Any) -> float:
-    """The estimate up to which calls of a forward function are brief; 0 where that is not said."""
+    """Estimate up to which calls of a forward function run under the lock; 0 if none is given."""
     found: float = getattr(function, _BRIEF, 0.0)
     return found

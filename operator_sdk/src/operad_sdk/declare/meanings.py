@@ -1,4 +1,4 @@
-"""Every name in a declaration means one thing."""
+"""Check that every name in a declaration has one meaning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from operad_sdk.shapes import Spec
 
 
 def check_names(cls: Any, spec: Spec) -> None:
-    """Refuse names that mean two things; and functions that name what no parameters would give.
+    """Refuse names with two meanings, and names in functions that exist for no parameters.
 
     Raises:
         DeclarationError: With the name.
@@ -34,7 +34,7 @@ def check_names(cls: Any, spec: Spec) -> None:
 
 
 def check_function(cls: Any, declared: Declared, spec: Spec) -> None:
-    """Refuse a function that names what the operator does not have, whatever the parameters.
+    """Refuse a function that names something the operator lacks for all parameters.
 
     Raises:
         DeclarationError: With a suggestion.

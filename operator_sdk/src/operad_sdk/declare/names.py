@@ -1,4 +1,4 @@
-"""The names that an operator's functions can use, and where their values stand.
+"""The names that an operator's functions can use, and the positions of their values.
 
 Every name is a plain array, a parameter or one of the words below; a group of arguments is a tuple of
 arrays, and what is absent for the given parameters is None.

@@ -227,7 +227,7 @@ class OperatorProperty(ShapedProperty):
 
     @property
     def inplace_names(self) -> list[tuple[str, ...]]:
-        """The names in every `inplace`, for checks."""
+        """Names in every `inplace` declaration, for checks."""
         functions = [self._forward_function, *self._gradient_functions.values()]
         pairs = [pair for declared in functions if declared is not None for pair in declared.inplace]
         return [tuple(name.strip() for name in pair.split("->")) for pair in pairs]
@@ -310,7 +310,7 @@ class OperatorProperty(ShapedProperty):
     def forward_inplace_option(
         self, in_data: Sequence[Any], out_data: Sequence[Any]
     ) -> list[tuple[Any, Any]]:
-        """The pairs of `inplace` that are there."""
+        """Pairs of `inplace` whose arrays exist."""
         if self._forward_function is None:
             return []
         return [(in_data[entry.index], out_data[target]) for entry, target in self.binding.forward.inplace]
@@ -352,7 +352,7 @@ class OperatorProperty(ShapedProperty):
 
     @cached_property
     def binding(self) -> BoundFunctions:
-        """The functions that count for these parameters, with their names found."""
+        """Functions for these parameters, with their names looked up."""
         counted = tuple(
             name
             for name, declared in self._gradient_functions.items()

@@ -31,7 +31,7 @@ class Scalar:
     doc: str = ""
 
     def as_param(self) -> Param:
-        """The operator parameter it stands for."""
+        """Operator parameter that the scalar stands for."""
         declared: Param = param(
             float,
             self.default,

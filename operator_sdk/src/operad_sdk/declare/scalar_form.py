@@ -48,7 +48,7 @@ def scalar_form(
     in_types: Sequence[DType],
     cache: dict[Any, ScalarForm | str],
 ) -> ScalarForm | str:
-    """See `OperatorProperty.scalar_form` of the core.
+    """Scalar form of a part; see `OperatorProperty.scalar_form` of the core.
 
     Args:
         cache: By signature, in which lengths do not count, but for 1, those that parameters say, and for
@@ -70,7 +70,7 @@ def scalar_form(
 
 
 def _said_by_parameters(prop: OperatorProperty, in_shapes: Sequence[Shape]) -> frozenset[int]:
-    """The lengths without which the parameters do not allow these shapes."""
+    """Lengths that the parameters fix: with other lengths they refuse these shapes."""
     fixed = frozenset[int]()
     if _are_allowed(prop, in_shapes, fixed):
         return fixed
@@ -82,7 +82,7 @@ def _said_by_parameters(prop: OperatorProperty, in_shapes: Sequence[Shape]) -> f
 
 
 def _are_allowed(prop: OperatorProperty, in_shapes: Sequence[Shape], fixed: frozenset[int]) -> bool:
-    """Whether the parameters allow others than the fixed lengths."""
+    """Return whether the parameters accept other lengths in place of all but the fixed ones."""
     every = [_renumbered(in_shapes, lengths, fixed) for lengths in _LENGTHS]
     try:
         return all(prop.infer_shape(shapes)[0] == shapes for shapes in every)
@@ -194,7 +194,7 @@ def _gradient(
 def _renumbered(
     shapes: Sequence[Shape], lengths: Sequence[int], fixed: frozenset[int] = frozenset()
 ) -> list[Shape]:
-    """The shapes with lengths that stand for theirs; what has length 1 is repeated, and keeps it."""
+    """Shapes with other lengths in place of their own; a length of 1 stays, as it may be repeated."""
     instead = {length: length for length in (*fixed, 1)}
     free = (length for length in chain(lengths, count(max(lengths) + 2)) if length not in fixed)
     different = dict.fromkeys(length for shape in shapes for length in shape if length not in instead)

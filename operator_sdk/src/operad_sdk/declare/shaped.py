@@ -79,7 +79,7 @@ class ShapedProperty(CoreProperty):
         return arguments, outputs, states
 
     def promote(self, dtype: DType) -> DType:
-        """The type in which arguments of the common type `dtype` are computed, and which outputs have."""
+        """Type in which arguments of the common type `dtype` are computed, and type of the outputs."""
         return dtype
 
     def _accepted(self, position: int, name: str) -> Accepts | None:
@@ -113,7 +113,7 @@ class ShapedProperty(CoreProperty):
 
     @property
     def is_elementwise(self) -> bool:
-        """Whether all tensors have one shape, whatever it is."""
+        """True if all tensors have the same shape, of any number of axes."""
         tensors = (*self._bound.inputs, *self._bound.outputs) if self._has_spec else ()
         return bool(tensors) and {tensor.shape_text for tensor in tensors} == {"(...)"}
 

@@ -1,4 +1,4 @@
-"""Families of operators as tables: one `define` for each, with its formula, gradient and example.
+"""Families of operators as tables: one `define` per operator, with its formula, gradient and example.
 
 What all of a family have in common is said once, by a function of the plugin that calls `define`::
 

@@ -1,4 +1,4 @@
-"""Writing what a function returned into what was asked for."""
+"""Writing a function's results into the requested arrays."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def sum_to(value: Array, shape: Shape) -> Array:
 
 
 def _is_same(target: Array, value: Any) -> bool:
-    """Whether `value` is the same elements in the same memory and order as `target`."""
+    """Return whether `value` is the same elements in the same memory and order as `target`."""
     return (
         isinstance(value, type(target))  # NumPy's scalars are no arrays
         and value.dtype == target.dtype

@@ -50,7 +50,7 @@ class Positions(NamedTuple):
     counts: Mapping[str, int]
 
     def filled(self, arrays: Sequence[Any]) -> dict[str, list[Any]]:
-        """The groups of the call, None where nothing is read."""
+        """Groups of the call, with None for arrays that are not read."""
         groups: dict[str, list[Any]] = {kind: [None] * count for kind, count in self.counts.items()}
         for entry, array in zip(self.entries, arrays, strict=True):
             groups[entry.kind][entry.index] = array

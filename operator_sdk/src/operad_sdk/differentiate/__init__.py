@@ -1,4 +1,4 @@
-"""Derivatives of functions of arrays, found by running them: what gradients of gradients are made of.
+"""Derivatives of functions of arrays, found by running the functions, for gradients of gradients.
 
 The modules named first fill the tables of `dispatch` when they are imported.
 """

@@ -83,7 +83,7 @@ def _in_space(
 
 
 def _behind(nodes: Sequence[Node]) -> set[Node]:
-    """The nodes, and all that they were computed from."""
+    """The nodes, and all nodes from which they were computed."""
     found: set[Node] = set()
     left = list(nodes)
     while left:
@@ -120,7 +120,7 @@ def merged(first: ScalarForm, second: ScalarForm, spaces: tuple[Shape, Shape]) -
 
 
 def _of_lengths(builder: Builder, kind: str, numbers: tuple[Any, Any], spaces: tuple[Shape, Shape]) -> int:
-    """A number that is another one in either space: a multiple of lengths of axes, or a part of them."""
+    """A number that differs between the two spaces: a multiple of lengths of axes, or a part of them."""
     every = range(len(spaces[0]))
     for axes in chain.from_iterable(combinations(every, count) for count in range(1, len(every) + 1)):
         one, other = (prod(space[axis] for axis in axes) for space in spaces)
@@ -158,7 +158,7 @@ class _Walk:
         self._known: dict[tuple[Node, Groups], int] = {}
 
     def result(self, name: str, node: Node) -> Result:
-        """A result, and its position in the space: where it reads most arguments along their own axes."""
+        """Result, and its position in the space, in which it reads most arguments along their own axes."""
         found: list[tuple[int, Result, dict[int, Axes]]] = []
         refused = TraceError(f"{name} has shape {node.value.shape} where {self._space} is computed")
         before = self.axes
@@ -232,7 +232,7 @@ class _Walk:
         return self.builder.cast(self.builder.constant(number, kind if kind != "bool" else "real"), kind)
 
     def _operand(self, arg: Any, kind: str, shape: Shape, groups: Groups) -> int:
-        """An operand of what has `shape`, as a value of a kind."""
+        """Operand of an operation on arrays of `shape`, as a value of a kind."""
         if not isinstance(arg, Node):
             return self._number(plain(arg), kind)
         own = arg.value.shape
@@ -322,7 +322,7 @@ class _Walk:
         return self.builder.over_axes(op, value, [one - len(self._space) for one in over])
 
     def _free(self, length: int, usual: int, taken: set[int]) -> tuple[int, ...]:
-        """Axes of the space of which nothing else is, for an axis that is reduced; the usual one if it is."""
+        """Axes of the space for a reduced axis: the usual axis if it is free, else axes that nothing uses."""
         if length == 1:
             return ()
         if usual >= 0 and usual not in taken and self._space[usual] == length:
@@ -362,7 +362,7 @@ def _type_of(arg: Any) -> Any:
 
 
 def _exact(number: Any, kind: str) -> Any:
-    """A number as constants of an integer kind hold it, which go through a float."""
+    """Number as a constant of an integer kind, converted by way of a float; None if it does not fit."""
     try:
         return np.dtype(kind).type(float(number))
     except (OverflowError, ValueError):
@@ -370,7 +370,7 @@ def _exact(number: Any, kind: str) -> Any:
 
 
 def _is_whole(index: Any, shape: Shape) -> bool:
-    """Whether an index gives all elements in their order, whatever the lengths above 1 are."""
+    """Return whether an index gives all elements in order, for all lengths above 1."""
     items = index if isinstance(index, tuple) else (index,)
     if not all(item is None or isinstance(item, (EllipsisType, slice, int)) for item in items):
         return False

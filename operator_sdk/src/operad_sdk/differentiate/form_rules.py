@@ -24,7 +24,7 @@ def _not_both(builder: Builder, a: int, b: int) -> int:
 
 
 def _or_number(op: str) -> _Emit:
-    """The other argument where one is NaN."""
+    """Rule of functions that give the other argument if one is NaN."""
 
     def emit(builder: Builder, a: int, b: int) -> int:
         chosen = builder.select(builder.apply("isnan", b), a, builder.apply(op, a, b))

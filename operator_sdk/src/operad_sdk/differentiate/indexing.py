@@ -43,7 +43,7 @@ _replaced: Primitive = Primitive(
 
 
 def is_basic(index: Index) -> bool:
-    """Whether an index gives a view: numbers, slices and new axes."""
+    """Return whether an index gives a view: numbers, slices and new axes."""
     items = index if isinstance(index, tuple) else (index,)
     return all(item is None or isinstance(item, (int, slice, np.integer, EllipsisType)) for item in items)
 
@@ -144,7 +144,7 @@ def _triangle(function: Any) -> Any:
 
 
 def _overlap(a: Any, b: Any, *args: Any, **options: Any) -> bool:
-    """Whether a write to one may change the other."""
+    """Return whether a write to one array may change the other."""
     if isinstance(a, Traced) and isinstance(b, Traced):
         return a.root is b.root
     return False

@@ -74,7 +74,7 @@ def _derived(number: Any) -> Any:
 
 
 class Size(Length):
-    """A product of lengths: whether it is above 1 is known."""
+    """Product of lengths, of which is known whether it is above 1."""
 
     __slots__ = ()
 
@@ -91,7 +91,7 @@ class Size(Length):
 
 @final
 class AxisLength(Size):
-    """The length of one axis: whether it is that of another is known, too."""
+    """Length of one axis, which can also be compared with the length of another axis."""
 
     __slots__ = ()
 
@@ -104,5 +104,5 @@ class AxisLength(Size):
 
 
 def _is_same_above_one(name: str, number: int) -> bool:
-    """Whether a comparison with `number` has one answer for all lengths above 1."""
+    """Return whether a comparison with `number` has the same result for all lengths above 1."""
     return number <= (2 if name in ("__ge__", "__lt__") else 1)

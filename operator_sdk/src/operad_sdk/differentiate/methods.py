@@ -19,7 +19,7 @@ def _as_function(name: str) -> Callable[..., Any]:
 
 
 def _copy(array: Any, order: str = "C") -> Traced:
-    """A cell of its own that holds the same."""
+    """Another cell with the same value."""
     return Traced(array.node)
 
 

@@ -34,7 +34,7 @@ _solution = Primitive(
 
 
 def _product(a: Any, b: Any) -> Any:
-    """Vectors are rows on the left and columns on the right, whose axis is then dropped."""
+    """Product of matrices; a vector is a row on the left or a column on the right, and loses that axis."""
     rows = a[None, :] if a.ndim == 1 else a
     columns = b[:, None] if b.ndim == 1 else b
     found = _matmul(rows, columns)

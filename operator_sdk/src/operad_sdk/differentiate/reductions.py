@@ -32,7 +32,7 @@ _sum = Primitive(
 
 
 def _extremum(function: Any, name: str) -> Primitive:
-    """All elements that equal the extremum have its gradient."""
+    """Rule of an extremum along axes: all elements that equal it have its gradient."""
     return Primitive(
         lambda x, axis, keepdims: function(x, axis=axis, keepdims=keepdims),
         lambda g, y, x, axis, keepdims: _repeated(g, x, axis) * (x == kept(y, plain(x).shape, axis)),

@@ -80,7 +80,7 @@ def _flipped(x: Any, axis: Any = None) -> Any:
 
 
 def _concatenated(arrays: Sequence[Any], axis: int = 0) -> Any:
-    """Into zeros, part by part."""
+    """Join arrays by writing each into its part of an array of zeros."""
     first = max([x for x in arrays if isinstance(x, Traced)], key=lambda x: x.level)
     plains = [plain(x) for x in arrays]
     made = np.zeros_like(first, shape=np.concatenate(plains, axis).shape)

@@ -1,4 +1,4 @@
-"""Arrays that remember how they were computed.
+"""Arrays that record how they were computed.
 
 A function of plain arrays is called with `Traced` values in their place. NumPy hands every call on one of
 them back (`__array_ufunc__`, `__array_function__`), so each step is computed as ever and noted as a `Node`.
@@ -177,12 +177,12 @@ def value_alone(x: Any) -> Any:
 
 
 def constant(level: int, value: Any) -> Traced:
-    """A cell of a trace that holds a value which nothing in the trace led to."""
+    """Cell of a trace with a value that does not depend on the traced arguments."""
     return Traced(Node(level, value))
 
 
 def filled(level: int, value: Any) -> Traced:
-    """A cell that holds one number everywhere, which `value` has; so a form knows that it is one."""
+    """Cell whose elements all have the number in `value`, held so that a form finds one number."""
     return constant(
         level, np.broadcast_to(value.ravel()[:1].reshape(()), value.shape) if level == FORM else value
     )
@@ -215,7 +215,7 @@ class Traced(NDArrayOperatorsMixin):
 
     @property
     def level(self) -> int:
-        """The trace it belongs to."""
+        """Trace that the array belongs to."""
         cell = self
         while cell._whole is not None:
             cell = cell._whole
@@ -224,7 +224,7 @@ class Traced(NDArrayOperatorsMixin):
 
     @property
     def root(self) -> Traced:
-        """The cell that this is a view of, or itself."""
+        """The cell of which this is a view, or the array itself if it is a cell."""
         return self if self._whole is None else self._whole.root
 
     def viewed(self, view: View) -> Traced:
@@ -235,7 +235,7 @@ class Traced(NDArrayOperatorsMixin):
         """Hold `value` from now on, broadcast to the shape and cast to the type of what was here.
 
         Raises:
-            TraceError: It belongs to a trace inside this one, which would not see it again.
+            TraceError: The value belongs to an inner trace, which would not see it again.
         """
         level = self.level
         if isinstance(value, Traced) and value.level > level:
@@ -279,7 +279,7 @@ class Traced(NDArrayOperatorsMixin):
         dispatch.METHODS["__setitem__"](self, index, value)
 
     def __getattr__(self, name: str) -> Any:
-        """A method of arrays: what stands in `dispatch.METHODS`."""
+        """Method of arrays, out of `dispatch.METHODS`."""
         found = dispatch.METHODS.get(name)
         if found is None:
             raise AttributeError(f"{name!r} of an array has no derivative here")
@@ -332,7 +332,7 @@ class Traced(NDArrayOperatorsMixin):
 
     @property
     def base(self) -> None:
-        """None: there is no memory to be shared."""
+        """None, as there is no memory to be shared."""
         return
 
     def __len__(self) -> int:

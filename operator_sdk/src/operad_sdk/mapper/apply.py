@@ -80,12 +80,12 @@ def prepare(
 
 
 def _done() -> None:
-    """Nothing is left to compute."""
+    """Do nothing: there is nothing left to compute."""
 
 
 @cache
 def has_numba() -> bool:
-    """Whether loops can be compiled here; asked once, when it first matters, and without importing numba."""
+    """Return whether loops can be compiled here, without importing numba; asked once, on first need."""
     return find_spec("numba") is not None
 
 
@@ -122,10 +122,10 @@ def _as_float32(
 
 @cache
 def _with_numba() -> Callable[..., Callable[[], None]]:
-    """Numba is imported on first compiled use, not with the SDK.
+    """Import numba's back end on first compiled use, not with the SDK.
 
     Raises:
-        MapperError: It is not installed, and the back end was asked for by name.
+        MapperError: numba is not installed, and the back end was asked for by name.
     """
     if not has_numba():
         raise MapperError(
@@ -137,7 +137,7 @@ def _with_numba() -> Callable[..., Callable[[], None]]:
 
 
 def _alike(args: Sequence[Any], out: Any) -> Prepared | None:
-    """The usual case, quickly: NumPy arrays of one type and one shape, and plain numbers."""
+    """Prepared arguments of the usual case: NumPy arrays of one type and one shape, and plain numbers."""
     first = args[0]
     if type(first) is not np.ndarray:
         return None
@@ -166,7 +166,7 @@ def _alike(args: Sequence[Any], out: Any) -> Prepared | None:
 
 
 def _checked(form: ScalarForm, args: Sequence[Any], out: Any) -> Prepared:
-    """The general case, with every error."""
+    """Prepared arguments of the general case, with every error."""
     arrays = [arg for arg in args if _is_array(arg)]
     dtype = _element_type(form, arrays if out is None else [*arrays, out])
     compute = _FLOAT32 if dtype is _FLOAT16 else dtype

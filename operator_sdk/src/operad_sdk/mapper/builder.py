@@ -41,7 +41,7 @@ def _fold(op: str, values: Sequence[Any]) -> Any:
 
 @final
 class Builder:
-    """Appends instructions; equal ones are made once, those on constants not at all."""
+    """Appends instructions; equal instructions are made once, those on constants are computed."""
 
     def __init__(self, name: str, inputs: Sequence[str], kinds: Sequence[str] = ()) -> None:
         """Begin with the inputs, of kind `real` where `kinds` does not say another."""

@@ -29,7 +29,7 @@ class Mapper:
     Attributes:
         form: What it means; what back ends, slopes and fusion work from.
         defaults: Arguments that a call may leave out.
-        function: The author's function, or one printed from the form where nobody wrote one.
+        function: The author's function, or one printed from the form where no author wrote one.
     """
 
     def __init__(

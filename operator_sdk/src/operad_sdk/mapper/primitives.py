@@ -1,6 +1,6 @@
 """The closed list of primitives that mapper forms are made of.
 
-One record a primitive says everything a back end needs: how NumPy evaluates it, and how Python (and
+One record per primitive says everything a back end needs: how NumPy evaluates it, and how Python (and
 with it numba) and CUDA spell it. Adding a primitive is one line here and, where it has a slope, one
 line in `slope.py`.
 """

@@ -58,7 +58,7 @@ def merge(ours: Path, base: Path, theirs: Path, *, is_addition: bool) -> tuple[b
 
 
 def first_mark(content: bytes) -> int | None:
-    """The number of the first line that an earlier merge marked; None where there is none."""
+    """Number of the first line that an earlier merge marked; None if there is none."""
     lines = content.splitlines()
     return lines.index(_OPENING) + 1 if _OPENING in lines else None
 
@@ -93,7 +93,7 @@ def _until(lines: Iterable[bytes], sign: bytes) -> Iterator[bytes]:
 
 
 def _settled(conflict: _Conflict, is_addition: bool) -> Lines | None:
-    """Both changes, where theirs only adds lines before or after those that the author changed."""
+    """Both changes, if the template's only adds lines before or after those that the author changed."""
     ours, base, theirs = conflict
     if not base:
         return ours + theirs if is_addition else None
@@ -115,6 +115,6 @@ def _marked(conflict: _Conflict) -> Lines:
 
 
 def _shared(one: Lines, other: Lines) -> int:
-    """Number of lines with which both begin."""
+    """Number of lines with which both versions begin."""
     pairs = zip(one, other, strict=False)  # the rest of the longer one is not shared
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

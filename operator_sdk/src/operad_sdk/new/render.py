@@ -1,4 +1,4 @@
-"""The templates that this SDK carries, and how one is filled in.
+"""The templates that this SDK carries, and filling in one of them.
 
 `templates/<number>` is a Copier template. A template that has been released never changes: a change
 is a new folder with the next number. So the SDK always has what an older one started from, which is
@@ -51,7 +51,7 @@ def render(
 
 
 def read_answers(folder: Path) -> tuple[int, dict[str, Any]]:
-    """The number of the template that a package was made from, and what was answered.
+    """Number of the template that a package was made from, and the answers given for it.
 
     Raises:
         ScaffoldError: The package was not made by `operad new`, or the file was damaged.

@@ -107,7 +107,7 @@ def update(
 def _changes(
     old: dict[str, Any], ops: Iterable[tuple[str, str]], licence: str | None, author: str | None
 ) -> dict[str, str]:
-    """The answers that are new."""
+    """Answers that are new."""
     added = [request(operator, kind) for operator, kind in ops]
     changes = {"ops": write_requests(checked_together([*read_requests(old["ops"]), *added]))}
     if licence is not None:
@@ -149,7 +149,7 @@ def _merged(ours: Path, base: Path, theirs: Path, is_addition: bool) -> _FileUpd
 
 
 def _check_settled(folder: Path, names: Iterable[str]) -> None:
-    """Refuse to merge into what an earlier merge left for the author to choose from."""
+    """Refuse to merge into a file that an earlier merge left for the author to settle."""
     for name in names:
         line = first_mark(_content(folder / name) or b"")
         if line is not None:

@@ -1,4 +1,4 @@
-"""The shape language: one line that says what an operator takes and returns."""
+"""The shape language: one line that states the arguments and results of an operator."""
 
 from operad_sdk.shapes.bound import BoundSpec as BoundSpec
 from operad_sdk.shapes.bound import bind as bind

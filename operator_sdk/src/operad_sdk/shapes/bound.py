@@ -22,7 +22,7 @@ _MOST_SHAPES: Final = 64
 
 @final
 class Tensor(NamedTuple):
-    """One argument, auxiliary state or output that is really there."""
+    """One argument, auxiliary state or output that exists for the parameters."""
 
     name: str
     axes: tuple[Axis, ...]
@@ -80,7 +80,7 @@ class BoundSpec:
         self.num_visible_outputs = len(self._tensors([item for item in spec.outputs if not item.is_hidden]))
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """Complete shapes from the arguments'; what does not follow stays unknown.
+        """Complete shapes from the arguments'; lengths that do not follow stay unknown.
 
         Raises:
             ShapeError: Shapes contradict the line or each other.
@@ -110,7 +110,7 @@ class BoundSpec:
     def infer_shape_backward(
         self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
     ) -> list[PartialShape]:
-        """The arguments' shapes from all that is known."""
+        """Shapes of the arguments from all known shapes."""
         inputs = list(zip(self.arguments, in_shapes, strict=True))
         try:
             env = solve(self, [*inputs, *zip(self.outputs, out_shapes, strict=True)])
@@ -119,7 +119,7 @@ class BoundSpec:
             raise self._named(error) from error.__cause__
 
     def _named(self, error: ShapeError) -> ShapeError:
-        """`error`, beginning with the operator's name, which functions of shapes do not know."""
+        """`error`, with the operator's name before it, which functions of shapes do not know."""
         text = str(error)
         return error if text.startswith(f"{self.operator}:") else ShapeError(f"{self.operator}: {text}")
 
@@ -224,7 +224,7 @@ class BoundSpec:
 
 
 def bind(spec: Spec, operator: str, parameters: Mapping[str, Any]) -> BoundSpec:
-    """`spec` for the values in `parameters`; names not in there are sizes to be found.
+    """`spec` for the values in `parameters`; other names are sizes to be found.
 
     The same line and values are bound once.
 

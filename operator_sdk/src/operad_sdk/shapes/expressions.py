@@ -161,7 +161,7 @@ class Expression(ABC):
         """The value, or None where a name is unknown; `index` selects from sequences."""
 
     def affine(self, env: Env, index: int | None, unknown: str) -> Affine | None:
-        """The expression as `a * unknown + b`; None where it is not of that form."""
+        """The expression as `a * unknown + b`; None if it does not have that form."""
         value = self.value(env, index)
         return None if value is None else (0, value)
 
@@ -195,7 +195,7 @@ class Name(Expression):
         return value[index] if index is not None and type(value) is tuple else value
 
     def affine(self, env: Env, index: int | None, unknown: str) -> Affine | None:
-        """The unknown is itself; anything else is constant."""
+        """`1 * unknown + 0` for the unknown itself; any other name is constant."""
         return (1, 0) if self.name == unknown else super().affine(env, index, unknown)
 
 

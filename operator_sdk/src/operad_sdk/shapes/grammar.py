@@ -77,13 +77,13 @@ class Item(NamedTuple):
     takes_turns: bool = False
 
     def numbered(self, index: int) -> tuple[Axis, ...]:
-        """The axes of one of a repeated item, where `S[i]` is its own name, and `i` its number."""
+        """Axes of number `i` of a repeated item, in which `S[i]` is a name of its own."""
         inside = _EACH.sub(rf"\1__{index}", self.shape_text[1:-1])
         return _Reader(self.text).axes(_NUMBER.sub(str(index), inside))
 
     @property
     def is_each_its_own(self) -> bool:
-        """Whether the axes of repeated items differ in names or numbers."""
+        """True if the axes of repeated items differ in names or numbers."""
         return _NUMBER.search(self.shape_text) is not None
 
 
@@ -107,7 +107,7 @@ class Spec(NamedTuple):
 
     @property
     def arguments(self) -> tuple[Item, ...]:
-        """The inputs that are no states."""
+        """Inputs that are not states."""
         return tuple(item for item in self.inputs if not item.is_state)
 
     @property
@@ -117,7 +117,7 @@ class Spec(NamedTuple):
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """Everything in it, in order."""
+        """All arguments, states and outputs, in order."""
         return self.inputs + self.outputs
 
 
@@ -221,7 +221,7 @@ class _Reader:
             raise SpecError(f"shape line {self._text!r}: {error}") from None
 
     def check(self, spec: Spec) -> None:
-        """Refuse lines that are well formed and make no sense."""
+        """Refuse lines that are well formed and have no meaning."""
         if not spec.outputs:
             self.fail(spec.text, "there is no output")
         for group in (spec.inputs, spec.outputs):
@@ -251,7 +251,7 @@ def _names(items: Sequence[Item]) -> frozenset[str]:
 
 
 def sequences_of(items: Sequence[Item]) -> frozenset[str]:
-    """The names that are many sizes."""
+    """Names that stand for several sizes."""
     axes = [axis for item in items for axis in item.axes]
     starred = {name for axis in axes if axis.is_starred for name in axis.expression.indexed}
     plain = {name for axis in axes if not axis.is_starred for name in axis.expression.indexed}

@@ -46,7 +46,7 @@ def solve(bound: BoundSpec, known: Sequence[tuple[Tensor, PartialShape]]) -> dic
 
 
 def _groups_of(bound: BoundSpec) -> dict[str, list[str]]:
-    """For each name that is used as `S[i]`, what it is called in each of the repeated tensors."""
+    """Names for each `S[i]`, one for each of the repeated tensors."""
     groups: dict[str, list[str]] = {}
     for tensor in bound.inputs:
         for name in (name for axis in tensor.axes for name in axis.expression.names):
@@ -57,7 +57,7 @@ def _groups_of(bound: BoundSpec) -> dict[str, list[str]]:
 
 
 def _spread_lengths(bound: BoundSpec, env: dict[str, Any]) -> bool:
-    """Give sequences that stand under one star one length; whether any length was found."""
+    """Give sequences that stand under one star the same length; return whether any length was found."""
     spread = False
     for tensor, axis in bound.joint_axes:
         unknown = axis.expression.indexed & bound.sequences - env.keys()
@@ -69,7 +69,7 @@ def _spread_lengths(bound: BoundSpec, env: dict[str, Any]) -> bool:
 
 
 def complete(bound: BoundSpec, tensor: Tensor, env: Mapping[str, Any], given: PartialShape) -> PartialShape:
-    """The shape of `tensor` as far as `env` and what was `given` say."""
+    """Shape of `tensor`, as far as it follows from `env` and from `given`."""
     sizes: list[int | None] = []
     for axis in tensor.axes:
         if not axis.is_starred:
@@ -100,7 +100,7 @@ def complete(bound: BoundSpec, tensor: Tensor, env: Mapping[str, Any], given: Pa
 
 @final
 class _Shape:
-    """The equations of one known shape that still say something."""
+    """Equations of one known shape that are not used up."""
 
     __slots__ = ("_bound", "_equations", "_shape", "_tensor", "is_done")
 
@@ -112,7 +112,7 @@ class _Shape:
         self.is_done = False
 
     def learn(self, env: dict[str, Any], sources: dict[str, str]) -> bool:
-        """Check what is known and find what follows; whether anything was found."""
+        """Check known values and find those that follow; return whether any was found."""
         if self._equations is None:
             self._equations = self._expand(env)
             if self._equations is None:
@@ -134,7 +134,7 @@ class _Shape:
         return learned
 
     def _expand(self, env: dict[str, Any]) -> list[Equation] | None:
-        """One equation for each known axis; None while the rank leaves it open which is which."""
+        """Equations, one per known axis; None while the rank does not tell which axis is which."""
         lengths = [
             _length(self._bound, self._tensor, axis, env) if axis.is_starred else 1
             for axis in self._tensor.axes
@@ -209,7 +209,7 @@ class _Shape:
 
 
 def _length(bound: BoundSpec, tensor: Tensor, axis: Axis, env: Mapping[str, Any]) -> int | None:
-    """Number of axes that a starred one stands for; None while that is unknown."""
+    """Number of axes that a starred one stands for; None while the number is unknown."""
     if axis.expression.gives_sequence:
         sequence = axis.expression.value(env, None)
         return None if sequence is None else len(sequence)

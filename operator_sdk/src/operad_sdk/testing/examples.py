@@ -63,7 +63,7 @@ def _modules_with_examples(package: str) -> list[str]:
 
 
 def _operators(package: str) -> list[str]:
-    """The names of its operators, aliases among them: each is shown to users with its own name."""
+    """Names of the plugin's operators with aliases: each is shown to users under its own name."""
     records = registry.operators().values()
     return sorted(each.name for each in records if each.value.partition(":")[0].partition(".")[0] == package)
 

@@ -21,7 +21,7 @@ from operad.resource import ResourceRequest
 Array = npt.NDArray[Any]
 
 _POISON: Final = 113
-"""What integer outputs are filled with before they are written, as NaN does for floating ones."""
+"""Contents of integer outputs before they are written; floating ones hold NaN."""
 
 
 def check_forward(
@@ -166,7 +166,7 @@ class _Trial:
         *,
         prepare: bool = False,
     ) -> list[Array]:
-        """The outputs; by default written to poisoned memory, and the inputs checked afterwards."""
+        """Outputs, written to poisoned memory unless given; the inputs are checked afterwards."""
         given = list(self.inputs if inputs is None else inputs)
         arrays = list(self.empty_outputs() if out is None else out)
         requests = list(req or [OpReq.WRITE] * len(arrays))
@@ -190,7 +190,7 @@ class _Trial:
         grads: Sequence[Array | None] | None = None,
         share: tuple[Any, int] | None = None,
     ) -> list[Any]:
-        """The gradients, from copies of what is declared for them, and of nothing else.
+        """Gradients, from copies of the declared arrays and of no others.
 
         Args:
             share: An entry and an argument whose gradient is to be written over it.

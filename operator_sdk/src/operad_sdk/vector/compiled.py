@@ -1,4 +1,4 @@
-"""Scalar forms as machine code: which kernel arrays need, where they lie, and its call.
+"""Scalar forms as machine code: the kernel that arrays need, the arrays' layout, and the kernel's call.
 
 Arrays of any strides become rows of columns: axes that one step through memory joins are one, those of
 length 1 are none. What is left but the last are outer axes. Kernels are made once for each pattern; strides
@@ -42,13 +42,13 @@ class Kernel:
 
 
 class TableLayout(NamedTuple):
-    """Positions of the arrays' elements in memory, but for the addresses.
+    """Positions of the arrays' elements in memory, without the addresses.
 
     Attributes:
         kernel: The kernel for arrays that lie so.
-        units: How many rows there are, or, where the kernel divides columns, columns.
-        table: What the kernel's table holds; addresses are 0.
-        positions: Where in the table each array's address stands.
+        units: Number of rows, or of columns if the kernel divides columns.
+        table: Contents of the kernel's table; addresses are 0.
+        positions: Position of each array's address in the table.
         scratch_bytes: Scratch memory of each call.
         shares: The pairs of an input and a result that may lie at one address.
     """
@@ -62,7 +62,7 @@ class TableLayout(NamedTuple):
 
 
 class _Shaped(NamedTuple):
-    """The kernel's text for some arrays, and what its table will say."""
+    """Kernel's text for some arrays, and the contents of its table."""
 
     pattern: Pattern
     text: KernelText
@@ -105,7 +105,7 @@ class CompiledForm:
         return len(self._expanded.instructions)
 
     def check(self, arrays: Sequence[NDArray[Any]]) -> None:
-        """Find out, without compiling it, whether there is a kernel for such arrays.
+        """Raise unless there is a kernel for such arrays; nothing is compiled.
 
         Raises:
             NoVectorCodeError: There is none.
@@ -203,7 +203,7 @@ class CompiledForm:
     def _check_results(
         self, text: KernelText, lengths: Sequence[int], strides: Sequence[_Strides], count: int
     ) -> None:
-        """Each element of a result is written once."""
+        """Refuse results of which some element would be written twice."""
         for number, each in enumerate(strides[count:]):
             is_of_rows = text.stages.is_of_rows[self._expanded.results[number].position]
             if any(n > 1 and not step for n, step in zip(lengths[:-1], each[:-1], strict=True)) or (
@@ -273,7 +273,7 @@ def _strides_over(view: NDArray[Any], space: Sequence[int]) -> _Strides:
 def _collapsed(
     space: Sequence[int], strides: Sequence[_Strides], first_result: int, reduced: Sequence[int]
 ) -> tuple[list[int], list[_Strides]]:
-    """Lengths and strides of as few axes as will do, the columns last: those that are reduced, if any are."""
+    """Lengths and strides of as few axes as possible, columns last: the reduced axes, if there are any."""
     axes = [(length, tuple([each[i] for each in strides])) for i, length in enumerate(space)]
     columns = _joined([axes[i] for i in sorted(reduced) if axes[i][0] != 1])
     if len(columns) > 1:
@@ -290,7 +290,7 @@ def _collapsed(
 
 
 def _joined(axes: Sequence[tuple[int, _Strides]]) -> list[tuple[int, _Strides]]:
-    """The axes, those joined that one step through memory joins."""
+    """Axes, with those joined that one step through memory passes."""
     found: list[tuple[int, _Strides]] = []
     for length, steps in axes:
         if found and all(outer == inner * length for outer, inner in zip(found[-1][1], steps, strict=True)):

@@ -11,7 +11,7 @@ from operad_sdk.vector.machine import reason_against
 
 @final
 class InVectorCode:
-    """The condition of a kernel in vector code: this process can have it, and nothing else speaks against it.
+    """Condition of a kernel in vector code: the process can compile it, and no reason speaks against it.
 
     Args:
         refusal: `refusal(call, is_large)` says why a call is computed otherwise, or gives None; with
@@ -22,14 +22,14 @@ class InVectorCode:
         self._refusal = refusal
 
     def __call__(self, call: KernelCall) -> bool | str:
-        """True, or why the kernel is not taken."""
+        """True, or the reason why the kernel is not used."""
         return self._refusal(call, False) or reason_against() or True
 
     def regardless_of_size(self, call: KernelCall) -> bool | str:
-        """The same, were every call large enough: checks try kernels on small arrays."""
+        """Same condition as if every call were large enough: checks try kernels on small arrays."""
         return self._refusal(call, True) or reason_against() or True
 
     @property
     def is_possible(self) -> bool:
-        """Whether the kernel can be taken at all in this environment."""
+        """True if the kernel can be used at all in this environment."""
         return reason_against() is None

@@ -40,7 +40,7 @@ _LOOPS: Final = 0.04
 """Operations of a loop, which take half a nanosecond, in which an instruction on one lane is done."""
 
 _CALL_US: Final = 8.0
-"""What a call takes however small its arrays are."""
+"""Time of a call on the smallest arrays."""
 
 Target = tuple[NDArray[Any] | None, OpReq]
 
@@ -74,7 +74,7 @@ def _only(part: str, _: OperatorProperty) -> tuple[str]:
 
 
 def _refusal(part: str, call: KernelCall, is_large: bool) -> str | None:
-    """Reason why a form does not compute a part of a call; None where it does."""
+    """Reason why a form does not compute a part of a call; None if it does."""
     types = {dtype for dtype in call.in_types if dtype.kind == "f"}
     if len(types) != 1 or not types <= {np.dtype(np.float32), np.dtype(np.float64)}:
         return "vector code computes in float32 and float64"

@@ -65,7 +65,7 @@ _Body = Callable[[_Chunk, Values], Values]
 
 @final
 class KernelText:
-    """The text of one kernel, and what its caller must know.
+    """The text of one kernel, with the facts that its caller needs.
 
     Attributes:
         stages: How rows are walked.
@@ -107,7 +107,7 @@ class KernelText:
         return sum(self._kept_bytes(i) * (columns + 63 & -64) for i in own)
 
     def may_share(self, given: int, result: int) -> bool:
-        """Whether a result may lie where an input lies: nothing reads that once the result is written."""
+        """Return whether a result may lie where an input lies: no instruction reads that input later."""
         position = self._results[result]
         if self.stages.is_of_rows[position] or self._pattern.columns[given] != "next":
             return False
@@ -116,7 +116,7 @@ class KernelText:
         return not self.stages.is_read_after(given, min([self.stages.stage[position], *stages]))
 
     def _find_hosts(self) -> dict[int, int]:
-        """The results in whose memory values are kept that nothing needs once the result is written."""
+        """Number of a result by kept value: the value lies in the result's memory until that is written."""
         hosts: dict[int, int] = {}
         for number, position in enumerate(self._results):
             column_index = len(self._pattern.columns) - len(self._results) + number
@@ -253,7 +253,7 @@ class KernelText:
             self._of_row[position] = self._reductions.over_lanes(position, total)
 
     def _walk_columns(self, begin: str, end: str, reduced: Sequence[int], body: _Body) -> Values:
-        """Groups of whole vectors, then single vectors in which the lanes behind the end do not count.
+        """Walk over groups of whole vectors, then over single vectors with the lanes behind the end masked.
 
         Returns:
             A vector of totals for each reduction.
@@ -283,7 +283,7 @@ class KernelText:
         )
 
     def _compute_chunk(self, stage: int, needed: Sequence[int], chunk: _Chunk, totals: Values) -> Values:
-        """The values of a stage for some vectors, instruction by instruction; gives the new totals."""
+        """Compute a stage for some vectors, instruction by instruction; return the new totals."""
         values = [dict(self._of_row) for _ in range(chunk.vectors)]
         for position in needed:
             step = self._steps[position]
@@ -325,14 +325,14 @@ class KernelText:
     # memory
 
     def _load_one(self, position: int) -> str:
-        """An input that is one for each row."""
+        """Load an input that has one element per row."""
         kind = self._steps[position].kind
         memory = _in_memory(kind)
         scalar = self._code.value(f"load {ELEMENTS[memory]}, ptr {self._bases[position]}, align 1")
         return cast(self._code, self._code.splat(memory, scalar), memory, kind)
 
     def _store_of_row(self, number: int, begin: str, end: str) -> None:
-        """A result that is one for each row: into its one element, or into all of them."""
+        """Store a result that has one value per row: into its one element, or into all elements."""
         code, position = self._code, self._results[number]
         kind = self._steps[position].kind
         column_index = len(self._pattern.columns) - len(self._results) + number

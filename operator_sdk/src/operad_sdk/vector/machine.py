@@ -41,7 +41,7 @@ class Machine(NamedTuple):
 
     @property
     def has_fma(self) -> bool:
-        """Whether a product and a sum are rounded once, by one instruction."""
+        """True if one instruction computes a product and a sum with a single rounding."""
         return self.triple.startswith(("aarch64", "arm64")) or "+fma" in self.features.split(",")
 
 
@@ -60,7 +60,7 @@ _engines: Final[list[Any]] = []  # which own the code
 
 @cache
 def has_llvm() -> bool:
-    """Whether kernels can be compiled here; asked without importing llvmlite."""
+    """Return whether kernels can be compiled here, without importing llvmlite."""
     return find_spec("llvmlite") is not None
 
 
@@ -173,7 +173,7 @@ def _digest(text: str, machine: Machine) -> str:
 
 
 def _read(path: Path) -> bytes | None:
-    """Content of a file; None if there is none that is whole."""
+    """Content of a file; None if there is no complete one."""
     try:
         content = read_bytes(path, "compiled kernel")
     except OperadError:

@@ -21,10 +21,10 @@ class NoVectorCodeError(OperadError):
 
 
 def apply(code: Writer, op: str, kind: str, args: list[str]) -> str:
-    """Write a primitive on vectors of one kind, of which a selection's condition is not.
+    """Write a primitive on vectors of one kind; only the condition of a selection is of another.
 
     Raises:
-        NoVectorCodeError: There is no vector code for it.
+        NoVectorCodeError: The primitive has no vector code for this kind.
     """
     if op in _OF_ALL:
         return _OF_ALL[op](code, kind, args)

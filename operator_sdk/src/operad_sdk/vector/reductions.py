@@ -1,4 +1,4 @@
-"""Totals of rows, a vector for each: a lane adds up every so-many-th element."""
+"""Totals of rows, one vector per row: a lane adds up every so-many-th element."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from operad_sdk.vector.writer import FLOATS, Values, Writer
 
 @final
 class Reductions:
-    """The reductions among instructions; which, is said by their positions."""
+    """The reductions of a form; methods take their positions among the instructions."""
 
     def __init__(self, code: Writer, steps: Sequence[Instruction]) -> None:
         self._code, self._steps = code, steps
 
     def neutral(self, reduced: Sequence[int]) -> list[tuple[str, str]]:
-        """For each reduction the vector's type, and the vector that changes no total."""
+        """Types of the reductions' vectors, and the vectors that change no total."""
         code, found = self._code, []
         for position in reduced:
             op, kind = self._steps[position].op, self._steps[position].kind
@@ -28,7 +28,7 @@ class Reductions:
         return found
 
     def combined(self, reduced: Sequence[int], some: Values, others: Values) -> Values:
-        """For each reduction the total of two."""
+        """Totals of pairs of totals, one per reduction."""
         return [self._combine(i, *pair) for i, *pair in zip(reduced, some, others, strict=True)]
 
     def _combine(self, position: int, one: str, other: str) -> str:

@@ -72,7 +72,7 @@ class Stages:
         return sorted(self._cone(roots, stage))
 
     def is_read_after(self, position: int, stage: int) -> bool:
-        """Whether an input is loaded in a stage behind another."""
+        """Return whether an input is loaded in a stage after the given one."""
         return any(position in self.needed(later) for later in range(stage + 1, self.count))
 
     def _cone(self, roots: Iterable[int], stage: int) -> set[int]:
@@ -89,7 +89,7 @@ class Stages:
         return found
 
     def is_loaded(self, position: int, stage: int) -> bool:
-        """Whether a stage reads a value from scratch memory."""
+        """Return whether a stage reads a value from scratch memory."""
         return position in self.kept and self.stage[position] < stage
 
     def _keep(self, position: int, stage: int) -> None:

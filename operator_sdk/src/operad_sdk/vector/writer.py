@@ -97,7 +97,7 @@ class Writer:
     # whole numbers of 64 bits, which addresses are made of
 
     def word(self, pointer: str, number: int = 0) -> str:
-        """The whole number that stands so many words behind a pointer."""
+        """Whole number that stands so many words behind a pointer."""
         return self.value(f"load i64, ptr {self.address(pointer, str(8 * number)) if number else pointer}")
 
     def pointer(self, word: str) -> str:
@@ -132,7 +132,7 @@ class Writer:
             self.store_masked(kind, value, address, _first(used, lanes), lanes)
 
     def mask(self, begin: str, end: str) -> str:
-        """The lanes of a vector that begins at one number and lie before another."""
+        """Mask of the lanes of a vector that begins at `begin` which lie before `end`."""
         left = self.splat("int64", self.value(f"sub i64 {end}, {begin}"))
         return self.value(f"icmp slt {self.vector('int64')} {self.numbers()}, {left}")
 
@@ -154,13 +154,13 @@ class Writer:
         )
 
     def gather(self, kind: str, addresses: str, mask: str) -> str:
-        """A vector of elements that lie anywhere; lanes that are masked out are zeros, and not read."""
+        """Vector of elements at any addresses; masked lanes are zeros, and are not read."""
         vector, name, masked = self._masked(kind, mask)
         given = ((f"<{self.lanes} x ptr>", addresses), ("i32", "1"), masked, (vector, "zeroinitializer"))
         return self.call(vector, f"llvm.masked.gather.{name}.v{self.lanes}p0", *given)
 
     def scatter(self, kind: str, value: str, addresses: str, mask: str) -> None:
-        """The lanes of a vector that are not masked out to anywhere."""
+        """Write the unmasked lanes of a vector to any addresses."""
         vector, name, masked = self._masked(kind, mask)
         given = ((vector, value), (f"<{self.lanes} x ptr>", addresses), ("i32", "1"), masked)
         self.call("void", f"llvm.masked.scatter.{name}.v{self.lanes}p0", *given)
@@ -189,12 +189,12 @@ class Writer:
     def loop(
         self, begin: str, end: str, step: int, carried: Sequence[tuple[str, str]], body: LoopBody
     ) -> Values:
-        """`for i in range(begin, end, step)`: the body gets `i` and what is carried, and gives the same anew.
+        """`for i in range(begin, end, step)`: the body takes `i` and the carried values, and gives new ones.
 
         Args:
-            carried: For each value its type and what it is at first.
+            carried: For each value its type and its first value.
         Returns:
-            What is carried out of the last round; the first values, if there was none.
+            The values after the last round; the first values, if there was none.
         """
         number = self._count
         self._count += 1

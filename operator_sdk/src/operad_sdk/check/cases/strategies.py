@@ -33,7 +33,7 @@ from operad_sdk.errors import DeclarationError, SpecError
 Array = npt.NDArray[Any]
 
 DATA: Domain = Real()
-"""Where nothing is declared."""
+"""Domain of an argument without a declared one."""
 STATE: Domain = Real(0.375, 2.125)
 """An auxiliary state where nothing is declared; it may be a variance."""
 _UNUSUAL: Final = ("uint8", "int8", "float16", "int16", "uint16", "uint32", "uint64")

@@ -36,10 +36,10 @@ from operad_sdk.check.trials.violation import OperatorRaised
 
 Array = npt.NDArray[Any]
 Keep = Callable[[BackwardEntry, Array], Array | None]
-"""What a backward pass sees in place of an array: the array, another, or None."""
+"""Function that gives a backward pass an array, another array in its place, or None."""
 
 POISON = 113
-"""What integer outputs are filled with before they are written, as NaN does for floating ones."""
+"""Contents of integer outputs before they are written; floating ones hold NaN."""
 
 
 _BACKWARD_SEED = 1 << 20

@@ -1,3 +1,3 @@
-"""`operad bench`: how fast an operator is, after a look at whether it is right."""
+"""`operad bench`: the speed of an operator, after a comparison of its results."""
 
 from operad_sdk.commands.bench.command import bench as bench

@@ -85,7 +85,7 @@ class Benchmark:
 
     @property
     def exit_code(self) -> int:
-        """1 where the ways to compute the call disagree."""
+        """1 if the ways to compute the call disagree."""
         return int(bool(self.problems))
 
     def show(self, page: Page) -> None:
@@ -194,7 +194,7 @@ def bench(
 
 @contextmanager
 def _blaming(prop: OperatorProperty) -> Iterator[None]:
-    """Say of whatever the operator raises that it does, and that its inputs were made up."""
+    """Turn an exception of the operator into an error that names the operator and its made-up inputs."""
     try:
         yield
     except Exception as error:

@@ -82,16 +82,16 @@ class Call:
 
     @property
     def is_random(self) -> bool:
-        """Whether two runs may differ."""
+        """True if two runs may differ."""
         requests = self.prop.forward_resource(self._shapes)
         return any(r is not ResourceRequest.TEMP_SPACE for r in requests)
 
     def kernels(self) -> list[Contestant]:
-        """Each kernel that applies, the one that is chosen first."""
+        """Kernels that apply, the chosen one first."""
         return [self.contestant(kernel) for kernel, rejection in self._candidates() if rejection is None]
 
     def rejected(self) -> list[Contestant]:
-        """Each kernel for the CPU whose condition does not hold, and that runs nevertheless."""
+        """Kernels for the CPU whose condition does not hold, and that run nevertheless."""
         found = []
         for kernel, rejection in self._candidates():
             if rejection is None or kernel.device not in ("any", "cpu") or not self._computes(kernel):
@@ -139,7 +139,7 @@ class Call:
         return Contestant("numpy", run, outputs)
 
     def gradient(self) -> Callable[[], object] | None:
-        """The backward pass of the chosen kernel, for all gradients there are; None where there is none."""
+        """Backward pass of the chosen kernel, for all gradients; None if there are none."""
         prop = self.prop
         wanted = [
             flows and array.dtype.kind == "f"

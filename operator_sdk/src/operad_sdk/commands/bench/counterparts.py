@@ -33,7 +33,7 @@ _OF_TWO: Final = re.compile(r"(elemwise_|broadcast_|_)(?P<name>\w+)")
 
 
 def counterpart(prop: OperatorProperty) -> Counterpart | None:
-    """NumPy's way to compute what `prop` does; None where none is known."""
+    """NumPy's way to compute what `prop` computes; None if none is known."""
     named = _named(prop)
     reference = contract_of(type(prop)).reference
     return _declared(prop, reference) if named is None and reference is not None else named

@@ -1,3 +1,3 @@
-"""`operad check`: whether operators keep their contract."""
+"""`operad check`: the contract checks of operators."""
 
 from operad_sdk.commands.check.command import check as check

@@ -133,7 +133,7 @@ def check(
 
 
 def _circumstances(run: CheckRun) -> list[tuple[str, str]]:
-    """When, how and with what a report was made."""
+    """Command, date, seeds and versions with which a report was made."""
     seeds = ", ".join(sorted({str(op.seed) for op in run.operators}))
     return [
         ("command", " ".join(["operad", *sys.argv[1:]])),
@@ -144,7 +144,7 @@ def _circumstances(run: CheckRun) -> list[tuple[str, str]]:
 
 
 def check_one(name: str, profile: str | None, told: Told, source: Source | None = None) -> Any:
-    """The report on one operator as plain data, or why it cannot be checked."""
+    """The report on one operator as plain data, or the reason why it cannot be checked."""
     from operad_sdk.check.running.register import all_checks  # noqa: PLC0415 - an extra
     from operad_sdk.check.running.runner import check_operator  # noqa: PLC0415 - likewise
 
@@ -169,14 +169,14 @@ def write_one(name: str, profile: str | None, told: Told) -> Any:
 
 
 def plan_one(name: str, profile: str | None, told: Told, source: Source | None = None) -> Any:
-    """The case plan of one operator as plain data, or why it has none."""
+    """The case plan of one operator as plain data, or the reason why it has none."""
     from operad_sdk.check.running.runner import case_plan  # noqa: PLC0415 - an extra
 
     return _plain(lambda: case_plan(source.subject(name) if source else name, profile=profile))
 
 
 def fails_alone(script: str, profile: str | None, told: Told) -> Any:
-    """Whether a program of a report fails in a process that has run nothing else."""
+    """Return whether a program of a report fails in a process that has run nothing else."""
     try:
         exec(compile(script, "<program>", "exec"), {"__name__": "__main__"})  # noqa: S102 - made by the harness
     except Exception:  # noqa: BLE001 - that is what it is for
@@ -185,7 +185,7 @@ def fails_alone(script: str, profile: str | None, told: Told) -> Any:
 
 
 def _with_tried_programs(run: CheckRun, jobs: int) -> CheckRun:
-    """The run, with what each program that it would print does by itself."""
+    """The run, with the result of each program that it would print when run by itself."""
     scripts = {
         cause.failure.script for op in run.operators for cause in op.causes if cause.failure is not None
     }
@@ -250,7 +250,7 @@ def _run(names: Sequence[str], found: Mapping[str, Found], profile: Profile, exp
 
 
 def _cut_short(found: Found, profile: Profile) -> dict[str, Any]:
-    """The report on an operator whose process ended, with that as its last outcome."""
+    """The report on an operator whose process ended; the end is its last outcome."""
     from operad_sdk.check.reporting.outcome import ENDED, OperatorReport, Outcome, Status  # noqa: PLC0415 - an extra
 
     record = registry.find(found.name)

@@ -134,7 +134,7 @@ class CheckedOperator:
 
     @property
     def verdict(self) -> str:
-        """The ids that are red, causes alone, and how many follow from them."""
+        """Red ids that are causes, and the number of those that follow from them."""
         if not self.red_ids:
             return "passed"
         ids = list(dict.fromkeys(outcome.red_id or outcome.check_id for outcome in self.causes))
@@ -165,11 +165,11 @@ class CheckRun:
 
     @property
     def exit_code(self) -> int:
-        """1 where something is wrong."""
+        """1 if something is wrong."""
         return int(not self.passed)
 
     def show(self, page: Page) -> None:
-        """One row per operator, then what is wrong, each with its program, then what it comes to."""
+        """Write one row per operator, then each failure with its program, then the summary."""
         if self.explains:
             for op in self.operators:
                 _show_plan(page, op)

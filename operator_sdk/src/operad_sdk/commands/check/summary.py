@@ -21,7 +21,7 @@ _SHOWN: Final = 3
 
 
 def summary(operators: Sequence[CheckedOperator], unusable: int) -> Lines:
-    """Pairs of a word and what there is to say.
+    """Pairs of a word and the text beside it.
 
     Args:
         operators: The reports, at least one.
@@ -74,7 +74,7 @@ def _plan(operators: Sequence[CheckedOperator]) -> str:
 
 
 def _expected(operators: Sequence[CheckedOperator]) -> Iterator[str]:
-    """One line for each check and reason, however many operators share them."""
+    """Lines for expected failures: one line per check and reason, with the operators that share them."""
     names: dict[tuple[str, str], list[str]] = {}
     for op, outcome in _all(operators):
         if outcome.status == "expected failure":

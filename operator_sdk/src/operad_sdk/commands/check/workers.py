@@ -1,4 +1,4 @@
-"""Checks operators, each in a process of its own.
+"""Checks of operators, each in a process of its own.
 
 What one operator does to its process (a crash, an exit, a setting, a thread that never ends, what it
 prints) is a finding about it, and must not reach the next one. So every operator gets a fresh process, which
@@ -126,7 +126,7 @@ class _Worker:
         self.deadline = monotonic() + _START_S + limit_s
 
     def is_done(self) -> bool:
-        """Whether `found` is complete; takes what the process has told since."""
+        """Read what the process has sent; return whether `found` is complete."""
         try:
             while self.connection.poll():
                 kind, value = self.connection.recv()

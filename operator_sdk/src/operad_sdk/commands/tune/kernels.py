@@ -1,4 +1,4 @@
-"""Measuring kernels: what their estimates lack, from a small call and a larger one."""
+"""Measurement of kernels: corrections of their estimates, from a small call and a larger one."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _SINGLE: Final = np.dtype(np.float32)
 
 
 def corrections(name: str, params: Mapping[str, Any], shapes: Sequence[Shape]) -> dict[str, Correction]:
-    """For each kernel that computes the outputs of an operator, what measurements say of its estimate.
+    """Corrections of the estimate of each kernel that computes the outputs of an operator, as measured.
 
     Args:
         name: The operator.
-        params: Its parameters; what it requires and is not given is made up.
+        params: Parameters of the operator; required ones that are not given are made up.
         shapes: Of leading arguments, from which larger ones are made.
 
     Raises:
-        OperadError: There is no such operator, or nothing of it could be run.
+        OperadError: There is no such operator, or none of its kernels could be run.
     """
     prop = sample_property(registry.get(name), params, shapes)
     calls = [Call(prop, each, _SINGLE) for each in _calls(prop, shapes)]

@@ -1,1 +1,1 @@
-"""Back ends: each turns a form into something that fills an output array."""
+"""Back ends: each turns a form into a function that fills an output array."""

@@ -1,4 +1,4 @@
-"""Whether arrays are runs of memory that a loop may walk side by side."""
+"""Recognition of arrays that are runs of memory, which a loop may walk side by side."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def is_flat(is_array: tuple[bool, ...], values: Sequence[Any], out: np.ndarray[Any, Any]) -> bool:
-    """Whether every array is one contiguous run of memory that does not partly overlap `out`."""
+    """Return whether every array is one contiguous run of memory that does not partly overlap `out`."""
     if not out.flags.carray:
         return False
     for flag, array in zip(is_array, values, strict=True):

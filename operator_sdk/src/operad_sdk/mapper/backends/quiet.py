@@ -6,9 +6,9 @@ import logging
 
 
 def keep_numba_quiet() -> None:
-    """Keep those messages out of the log of a form that shows all of its own, unless it asks for them.
+    """Keep numba's debug messages out of a log that shows its own, unless the log asks for them.
 
-    It asks by giving the logger `numba` a level.
+    A program asks for them by giving the logger `numba` a level.
     """
     logger = logging.getLogger("numba")
     if logger.level == logging.NOTSET:
