@@ -47,7 +47,7 @@ def findings(number: int) -> Finding:
 
 
 def table(found: list[Finding]) -> str:
-    """One row a check, and the sums."""
+    """One row per check, and the sums."""
     from operad_sdk.check.catalogue import CATALOGUE  # noqa: PLC0415 - an extra of the SDK
 
     by_id: dict[str, list[Finding]] = defaultdict(list)

@@ -30,7 +30,7 @@ _FEW = Profile("few", examples=6, seconds=20.0)
 
 
 def has_second_gradient(name: str) -> bool | None:
-    """Whether an operator's gradients can be differentiated for some parameters; None: it has no gradient."""
+    """Return whether an operator's gradients can be differentiated for some parameters; None: it has none."""
     answers = []
     for case in Session(subject_of(name), _FEW).pool(SMOOTH):
         try:

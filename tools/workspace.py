@@ -60,12 +60,12 @@ class Distribution:
 
     @property
     def is_plugin(self) -> bool:
-        """Whether it is a guest: neither the core nor the SDK."""
+        """True if the distribution is a guest: neither the core nor the SDK."""
         return self.folder.parent.name in PLUGIN_FOLDERS
 
     @property
     def is_meta(self) -> bool:
-        """Whether it provides nothing itself and only requires others, as `operad-standard` does."""
+        """True if the distribution only requires others, as `operad-standard` does."""
         return self.is_plugin and not self.declared["project"].get("entry-points")
 
     def entry_points(self, group: str) -> dict[str, str]:

@@ -1,3 +1,3 @@
-"""Whether arrays are equal within a tolerance, `_contrib_allclose`."""
+"""Comparison of arrays within a tolerance, `_contrib_allclose`."""
 
 from operad_allclose.allclose import allclose as allclose

@@ -1,4 +1,4 @@
-"""`_contrib_allclose`: whether two arrays are equal within a tolerance."""
+"""`_contrib_allclose`: comparison of two arrays within a tolerance."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class allclose(OperatorProperty):
     )
 
     def forward(self, a: Array, b: Array, rtol: float, atol: float, equal_nan: bool, output: Array) -> None:
-        """Equal elements apart: the difference of equal infinities is NaN, and no tolerance is infinite."""
+        """Compare; equal elements first, as equal infinities differ by NaN and no tolerance is infinite."""
         dtype = np.result_type(a.dtype, "float32")
         magnitude = np.abs(b, dtype=dtype)
         close = np.abs(np.subtract(a, b, dtype=dtype)) <= atol + rtol * magnitude

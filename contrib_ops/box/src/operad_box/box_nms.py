@@ -116,7 +116,7 @@ class box_nms(OperatorProperty):
 
     @property
     def compares_classes(self) -> bool:
-        """Whether boxes suppress those of their own class alone."""
+        """True if boxes suppress boxes of their own class alone."""
         return self.id_index >= 0 and not self.force_suppress
 
     def is_candidate(self, rows: Array) -> Array:
@@ -170,5 +170,5 @@ def _candidates(call: KernelCall) -> int:
 
 @box_nms.kernel("forward", priority=1, when=LOOPS.when(_candidates))
 def select_by_loop(self: box_nms, op_ctx: OpContext, data: Array, output0: Array, output1: Array) -> None:
-    """Boxes are suppressed by a compiled loop."""
+    """Select boxes, which a compiled loop suppresses."""
     self._select(kept_by_loop, op_ctx.xp, data, output0, output1)

@@ -128,5 +128,5 @@ def _candidates(call: KernelCall) -> int:
 def detect_by_loop(
     self: MultiBoxDetection, op_ctx: OpContext, cls_prob: Array, loc_pred: Array, anchor: Array, output: Array
 ) -> None:
-    """Boxes are suppressed by a compiled loop."""
+    """Detect boxes, which a compiled loop suppresses."""
     self._detect(kept_by_loop, op_ctx.xp, cls_prob, loc_pred, anchor, output)

@@ -1,4 +1,4 @@
-"""`Correlation`: how much patches of two feature maps are alike, for all displacements within a range.
+"""`Correlation`: similarity of patches of two feature maps, for all displacements within a range.
 
 One displacement is a product of the first map with a shifted view of the second, summed over channels and
 then over windows. So displacements are a loop, of one contraction each, and no array holds the products of

@@ -26,7 +26,7 @@ def huber_gradient(head: float, a: float, sigma: float) -> float:
 
 
 def _integral_of_slope(data: Array, scalar: float) -> Array:
-    """The slope grows to 1, and stays there: a triangle, then a rectangle."""
+    """Area under the slope, which grows to 1 and stays there: a triangle, then a rectangle."""
     with np.errstate(divide="ignore"):
         rising = np.minimum(np.abs(data), np.divide(1, scalar**2))
     return rising * rising * scalar**2 / 2 + (np.abs(data) - rising)

@@ -133,7 +133,7 @@ class FunctionRunner:
         return CallTemplate(self._run, (wide, req, extras, *positions))
 
     def _is_given(self, position: int, req: Sequence[OpReq]) -> bool:
-        """Whether the function gets what is there for a target, be it None."""
+        """Return whether the function gets the target, or None for an optional target without request."""
         return req[position] in _OVERWRITES or (
             req[position] is OpReq.NULL and position in self._layout.optional
         )

@@ -137,5 +137,5 @@ class Activation(OperatorProperty):
         CURVES[act_type].fill_gradient(output_grad, data, data_grad)
 
     def cost(self, in_shapes: Any, out_shapes: Any) -> float | Cost:
-        """Some functions take many operations for each element."""
+        """Cost with the operations of the function, some of which take many for each element."""
         return super().cost(in_shapes, out_shapes) * (1 if self.act_type == "relu" else 8)

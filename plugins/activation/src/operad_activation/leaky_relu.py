@@ -117,7 +117,7 @@ class LeakyReLU(OperatorProperty):
     )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """A prelu has one slope per channel where gamma's shape is not given."""
+        """Infer shapes from `spec`; a prelu without a given shape of gamma has one slope per channel."""
         ins, outs, aux = super().infer_shape(in_shapes)
         if self.act_type == "prelu" and ins[0] is not None:
             ins[1] = _gamma_shape(self.name, ins[0], ins[1])
@@ -128,7 +128,7 @@ class LeakyReLU(OperatorProperty):
         return [ResourceRequest.RANDOM] if self.act_type == "rrelu" else []
 
     def cost(self, in_shapes: Any, out_shapes: Any) -> float | Cost:
-        """Exponentials take many operations for each element."""
+        """Cost with the operations of exponentials, which take many for each element."""
         return super().cost(in_shapes, out_shapes) * (2 if self.act_type in ("leaky", "prelu") else 8)
 
     def forward(

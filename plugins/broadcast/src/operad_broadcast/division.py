@@ -8,7 +8,7 @@ import numpy as np
 
 
 def is_integer(prop: Any, in_shapes: Any, in_types: Any) -> bool:
-    """Whether a kernel is for these element types: integers."""
+    """Return whether the kernel for integers applies to these element types."""
     return in_types[0].kind in "iu"
 
 

@@ -60,7 +60,7 @@ class PythonOp:
         return ["data"]
 
     def need_top_grad(self) -> bool:
-        """Whether the gradient reads that of the outputs; False for losses."""
+        """Return whether the gradient reads that of the outputs; False for losses."""
         return self.need_top_grad_
 
     def declare_backward_dependency(
@@ -101,7 +101,7 @@ def _prop_of(op: PythonOp) -> type[CustomOpProp]:
 
 
 class _Instance(CustomOp):
-    """Calls the methods of a `PythonOp`, which know nothing of requests: they write, and this adds."""
+    """Operator that calls a `PythonOp`, whose methods know no requests: they write copies, and this adds."""
 
     def __init__(self, op: PythonOp) -> None:
         self._op = op

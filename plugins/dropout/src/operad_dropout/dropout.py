@@ -30,7 +30,7 @@ _STEPS: Final = 1 << 16
 
 
 def _shared(shape: Shape, axes: Shape) -> Shape:
-    """The mask's shape: one decision along each of `axes`."""
+    """Shape of the mask, which has one decision along each of `axes`."""
     for axis in axes:
         if not -len(shape) <= axis < len(shape):
             raise ShapeError(f"axes names axis {axis}, but data has {len(shape)} axes")

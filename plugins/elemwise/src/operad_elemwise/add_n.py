@@ -34,7 +34,7 @@ class AddN(OperatorProperty):
     contract = Contract(reference=lambda *arrays: np.stack(arrays).sum(0))
 
     def forward(arg: Any, output: Array) -> None:
-        """Adds onto the output, which may be the first array."""
+        """Add onto the output, which may be the first array."""
         if len(arg) == 1:
             np.copyto(output, arg[0])
             return
@@ -44,5 +44,5 @@ class AddN(OperatorProperty):
 
     @gradient(inplace="output_grad -> arg0_grad")
     def backward(output_grad: Array, num_args: int) -> list[Array]:
-        """The gradient itself, for every array: `dy/da_i = 1`."""
+        """Give every array the gradient itself: `dy/da_i = 1`."""
         return [output_grad] * num_args

@@ -28,7 +28,7 @@ class Cast(OperatorProperty):
     contract = Contract(reference=lambda data, dtype: data.astype(dtype))
 
     def forward(data: Array, output: Array) -> None:
-        """The assignment casts."""
+        """Assign, which casts."""
         _cast(data, output)
 
     def data_grad(output_grad: Array, data_grad: Array) -> None:

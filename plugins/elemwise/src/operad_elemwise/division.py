@@ -8,7 +8,7 @@ import numpy as np
 
 
 def is_integer(prop: Any, in_shapes: Any, in_types: Any) -> bool:
-    """Whether what is computed are integers."""
+    """Return whether the results are integers."""
     return prop.promote(in_types[0]).kind in "iu"
 
 

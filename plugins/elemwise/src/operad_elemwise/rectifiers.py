@@ -19,7 +19,7 @@ relu = of_one(
 
 
 def _logistic(data: Any, output: Any) -> None:
-    """Beyond the clipping the value is subnormal; without it the exponential would overflow."""
+    """Logistic function, of clipped arguments: beyond, values are subnormal and the exponential overflows."""
     largest = 88.0 if data.dtype == np.float32 else 709.0
     np.minimum(np.negative(data, output), largest, out=output)
     np.divide(1, np.add(np.exp(output, output), 1, output), output)
@@ -53,14 +53,14 @@ softsign = of_real(
 
 
 def _clip(data: Any, a_min: float, a_max: float, output: Any) -> None:
-    """Bounds may cross: then the one that `data` lies beyond counts, and the upper one first."""
+    """Clip between bounds; where these cross, the bound that `data` lies beyond wins, the upper one first."""
     lower, upper = _as_element(a_min, data.dtype), _as_element(a_max, data.dtype)
     is_above = data > upper
     np.copyto(np.maximum(data, lower, out=output), upper, where=is_above)
 
 
 def _as_element(bound: float, dtype: Any) -> float:
-    """The bound as the element type has it; integers cannot hold every number."""
+    """Bound as the element type holds it; integers cannot hold every number."""
     if dtype.kind == "f":
         return bound
     limits = np.iinfo(dtype)

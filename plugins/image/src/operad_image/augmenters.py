@@ -1,4 +1,4 @@
-"""Augmenters: what changes one image, often at random.
+"""Augmenters: changes of one image, often at random.
 
 An augmenter of this module computes on NumPy arrays, in `change`; called with an `NDArray` it gives one. A
 subclass of one's own defines either `change` or, as in MXNet, `__call__`.
@@ -47,7 +47,7 @@ class Augmenter:
 
 
 def augment(augmenters: Sequence[Any], image: Image) -> Image:
-    """An image after all augmenters; those that only know an `NDArray` get one."""
+    """Image after all augmenters; augmenters that take only an `NDArray` get one."""
     for one in augmenters:
         if isinstance(one, Augmenter) and type(one).__call__ is Augmenter.__call__:
             image = one.change(image)

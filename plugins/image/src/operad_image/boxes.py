@@ -75,7 +75,7 @@ def within(boxes: Boxes, window: Window, height: int, width: int, least_part: fl
 
 
 def covers(boxes: Boxes, window: Window, height: int, width: int, least_part: float) -> bool:
-    """Whether a window has some objects in it, and more than `least_part` of each of these."""
+    """Return whether a window has some objects in it, and more than `least_part` of each of these."""
     if window[2] * window[3] < _LEAST_PIXELS:
         return False
     x, y, new_width, new_height = window
@@ -91,7 +91,7 @@ def covers(boxes: Boxes, window: Window, height: int, width: int, least_part: fl
 def windows_inside(
     height: int, width: int, area: Sequence[float], ratio: Sequence[float], attempts: int
 ) -> Iterator[Window]:
-    """Random windows that lie in an image.
+    """Random windows inside an image.
 
     Args:
         area: Least and largest area, in parts of the image's.
@@ -122,7 +122,7 @@ def windows_inside(
 def window_around(
     height: int, width: int, area: Sequence[float], ratio: Sequence[float], attempts: int
 ) -> Window | None:
-    """A random window in which an image lies, larger by two pixels or more; None where no attempt found one.
+    """Random window around an image, larger by two pixels or more; None if no attempt found one.
 
     `x` and `y` are not above 0. Arguments are as of `windows_inside`.
     """

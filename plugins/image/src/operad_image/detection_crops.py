@@ -53,7 +53,7 @@ class Sampler(NamedTuple):
             yield int(rng.integers(width - w + 1)), int(rng.integers(height - h + 1)), w, h
 
     def suits(self, objects: Boxes, window: Window, height: int, width: int) -> bool:
-        """Whether all bounds hold for some object; also where there is none."""
+        """Return whether all bounds hold for some object, or there is no object."""
         if not len(objects):
             return True
         cut = boxes.moved(objects, window, height, width)

@@ -93,7 +93,7 @@ class Changer:
         return image
 
     def _padded(self, image: Image, objects: Boxes, rng: Rng) -> tuple[Image, Boxes]:
-        """The image somewhere in a larger one, if that is larger by enough."""
+        """Image somewhere in a larger one, if the larger one exceeds it by enough."""
         height, width = image.shape[:2]
         scale = rng.uniform(1, self._wanted.max_pad_scale)
         if scale < _LEAST_PADDING:

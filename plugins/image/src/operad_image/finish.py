@@ -61,7 +61,7 @@ class Finisher:
             )
 
     def compile(self) -> bool:
-        """Compile what `write` calls; whether there was anything left to do.
+        """Compile the functions that `write` calls; return whether this call compiled any.
 
         `write` would do it too, but the time that takes is no part of an image's.
         """
@@ -101,7 +101,7 @@ class Finisher:
             self._look_up(planes, factor, offset, slot)
 
     def _look_up(self, planes: Image, factor: Any, offset: Any, slot: np.ndarray[Any, Any]) -> None:
-        """Pixels have 256 values: each channel's numbers come out of a table."""
+        """Fill the slot by a table for each channel, as pixels have 256 values."""
         values = np.arange(256, dtype=np.float32)
         for plane, mean, std, out in zip(planes, self._mean, self._std, slot, strict=True):
             table = ((values - mean) * (factor / std) + offset).astype(slot.dtype)

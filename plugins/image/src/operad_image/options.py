@@ -134,14 +134,14 @@ class Geometry:
 
     @property
     def bends(self) -> bool:
-        """Whether images are turned, sheared or scaled."""
+        """True if images are turned, sheared or scaled."""
         factors = (self.min_random_scale, self.max_random_scale, *self.ratios)
         turns = self.max_rotate_angle > 0 or self.rotate > 0 or self.max_shear_ratio > 0
         return turns or any(factor != 1 for factor in factors) or self.is_bounded
 
     @property
     def is_bounded(self) -> bool:
-        """Whether there are bounds to an image's size."""
+        """True if an image's size has bounds."""
         return self.max_img_size < 1e10 or self.min_img_size > 0
 
 
@@ -170,7 +170,7 @@ class Colour:
 
     @property
     def is_any(self) -> bool:
-        """Whether anything is done."""
+        """True if some colour is changed."""
         return any(getattr(self, name) for name in self.__slots__)
 
 

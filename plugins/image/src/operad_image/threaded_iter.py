@@ -224,7 +224,7 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
 
 
 def samples_of(who: str, source: Source) -> Records:
-    """The images that are asked for.
+    """Source of the images that the parameters name.
 
     Raises:
         FormatError: A file is damaged, or a folder has none.
@@ -242,7 +242,7 @@ def samples_of(who: str, source: Source) -> Records:
 
 
 def check_source(who: str, source: Source, channels: tuple[int, ...]) -> None:
-    """Refuse what cannot be meant.
+    """Refuse parameters that contradict each other or have no meaning.
 
     Args:
         channels: How many an image may have.

@@ -28,7 +28,7 @@ _ATTEMPTS: Final = 10
 
 @final
 class Part(NamedTuple):
-    """A part of an image, of a size that everybody knows.
+    """Part of an image, given by its corner; its size is known from the context.
 
     Attributes:
         image: The whole image, contiguous.
@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
 
 def placed(image: Image, wanted: Geometry, height: int, width: int, rng: Rng) -> Part:
-    """The part of the image that is wanted, of `height` and `width`.
+    """The requested part of the image, of `height` and `width`.
 
     Raises:
         ShapeError: The image is smaller than that.

@@ -11,7 +11,7 @@ from operad.errors import FormatError, UnsupportedError
 
 
 def is_count(given: object, least: int = 1) -> bool:
-    """Whether `given` is an integer, and `least` or more."""
+    """Return whether `given` is an integer of at least `least`."""
     return isinstance(given, (int, np.integer)) and not isinstance(given, bool) and int(given) >= least
 
 

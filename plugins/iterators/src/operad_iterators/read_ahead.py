@@ -1,4 +1,4 @@
-"""A thread that makes items ahead of who takes them.
+"""A thread that makes items before the consumer takes them.
 
 One `ReadAhead` is one pass: it ends with the items, with an error, or with `stop`. A pass is never begun
 again, so nothing is handed between passes and `stop` may leave items behind.
@@ -45,7 +45,7 @@ class ReadAhead(Generic[T]):
 
     @property
     def is_ours(self) -> bool:
-        """Whether the thread is one of this process; False in a forked child."""
+        """True if the thread is one of this process; False in a forked child."""
         return self._process == os.getpid()
 
     def take(self) -> T:

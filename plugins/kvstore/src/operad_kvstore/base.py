@@ -14,7 +14,7 @@ C = TypeVar("C", bound="type[KVStoreBase]")
 
 
 class KVStoreBase(ABC):
-    """Sums the arrays of several devices or processes by key.
+    """Store that sums the arrays of several devices or processes by key.
 
     A store is at least `broadcast`, `pushpull` and `is_capable`.
 
@@ -64,11 +64,11 @@ class KVStoreBase(ABC):
 
     @abstractmethod
     def is_capable(self, capability: str) -> bool:
-        """Whether the store can do something optional, such as `OPTIMIZER`."""
+        """Return whether the store has an optional capability, such as `OPTIMIZER`."""
 
     @property
     def type(self) -> str:
-        """The name it was created by."""
+        """Name that the store was created by."""
         return type(self).__name__.lower()
 
     @property
@@ -86,11 +86,11 @@ class KVStoreBase(ABC):
         raise self._cannot("run an optimizer")
 
     def save_optimizer_states(self, fname: str, dump_optimizer: bool = False) -> None:
-        """Write what the store's optimizer keeps of the values to a file."""
+        """Write the states that the store's optimizer keeps of the values to a file."""
         raise self._cannot("save an optimizer's states")
 
     def load_optimizer_states(self, fname: str) -> None:
-        """Take over what `save_optimizer_states` wrote."""
+        """Take over the states that `save_optimizer_states` wrote."""
         raise self._cannot("load an optimizer's states")
 
     def _cannot(self, what: str) -> UnsupportedError:

@@ -78,7 +78,7 @@ class TwoBit:
         return cls(threshold)
 
     def quantized(self, gradient: NDArray, residual: NDArray) -> NDArray:
-        """Values that arrive of a gradient, as a new array; updates the residual. Waits for nothing."""
+        """Values of a gradient as they arrive, in a new array; updates the residual. Waits for nothing."""
         residual += gradient
         signs: NDArray = (residual >= self.threshold) - (residual <= -self.threshold)
         arriving: NDArray = signs * self.threshold
@@ -128,7 +128,7 @@ def num_words(count: int) -> int:
 
 
 def residuals_of(state: Mapping[str, Any], length: int, *, compresses: bool) -> Sequence[Any]:
-    """The residuals in what a store's `state_dict` gave.
+    """Residuals in a state that a store's `state_dict` gave.
 
     Args:
         state: It.

@@ -29,7 +29,7 @@ class Courier:
         self._jobs.put((job, None))
 
     def ask(self, job: Callable[[], T]) -> T:
-        """Run `job` after earlier ones, and wait for what it returns; Ctrl-C ends the wait.
+        """Run `job` after earlier ones, wait for its result and return it; Ctrl-C ends the wait.
 
         Raises:
             Exception: What `job` raises, or what an earlier one raised for which no caller waited.
@@ -39,7 +39,7 @@ class Courier:
         return answer.result()
 
     def is_idle(self, within_s: float) -> bool:
-        """Whether all jobs are done, those that failed too; waits for so many seconds at most."""
+        """Wait `within_s` seconds at most; return whether all jobs have ended, successfully or not."""
         answer: Future[None] = Future()
         self._jobs.put((lambda: None, answer))
         return bool(wait([answer], within_s).done)

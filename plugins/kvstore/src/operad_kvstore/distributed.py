@@ -1,4 +1,4 @@
-"""Stores whose values several processes share, whatever carries them.
+"""Stores whose values several processes share, over any transport.
 
 A push sums what this worker's devices gave, packs the sums of all keys of the call into buckets, one row of
 buckets for each server, and returns; a thread sends them once they are computed. So an array may be written
@@ -71,7 +71,7 @@ class DistStore(KVStore):
         return self._transport.num_workers
 
     def barrier(self) -> None:
-        """Wait until every worker has called it, and all that this one pushed has arrived.
+        """Wait until every worker has called this, and all messages of this worker have arrived.
 
         Raises:
             WorkerLostError: One has ended; likewise in every other call that waits.
@@ -117,7 +117,7 @@ class DistStore(KVStore):
         self._courier.ask(self._residuals.clear)
 
     def save_optimizer_states(self, fname: str | Path, dump_optimizer: bool = False) -> None:
-        """Write what the optimizer keeps of all values to a file; one worker is enough."""
+        """Write the states that the optimizer keeps of all values to a file; one worker is enough."""
         clocks = {name: self._clocks[name] for name in self._table}
         of_shards = self._courier.ask(lambda: self._transport.states(dump_optimizer, clocks))
         if len(of_shards) == 1:
@@ -136,7 +136,7 @@ class DistStore(KVStore):
 
     @property
     def is_back(self) -> bool:
-        """Whether this process takes the place of an earlier one with its rank; see `resume`."""
+        """True if this process takes the place of an earlier one with its rank; see `resume`."""
         return self._transport.is_back
 
     def gather(self, number: int) -> list[int]:
@@ -149,7 +149,7 @@ class DistStore(KVStore):
         return {"rank": self.rank, "num_workers": self.num_workers, "residuals": kept}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Hold back what this worker's store held back when `state_dict` was called.
+        """Put back the residuals that this worker's store had when `state_dict` was called.
 
         Raises:
             FormatError: It is another worker's, or of another number of workers; or this store has no use for
@@ -237,7 +237,7 @@ class DistStore(KVStore):
         self._write(groups, self._transport.pull)
 
     def _packed(self, groups: Groups, fill: Fill) -> Callable[[], Sequence[Packet]]:
-        """Begin to sum and pack what is pushed; what gives the packets waits for that, in another thread."""
+        """Begin to sum and pack pushed arrays; the returned function waits for packets in another thread."""
         self._enter()
         totals: dict[Key, NDArray] = {}
         for name in groups:
@@ -256,7 +256,7 @@ class DistStore(KVStore):
         return lambda: [self._packet(codec, *one) for one in filled]
 
     def _by_home(self, arrays: Mapping[Key, NDArray]) -> dict[int, dict[Key, NDArray]]:
-        """Arrays by the number of the server that gets them; flat where an array is spread."""
+        """Arrays by the number of the server that gets them; an array spread over servers is flat."""
         found: defaultdict[int, dict[Key, NDArray]] = defaultdict(dict)
         for name, array in arrays.items():
             parts = self._transport.parts(name)

@@ -8,7 +8,7 @@ from operad.errors import OperadError
 
 
 class StoreError(OperadError, RuntimeError):
-    """A store between processes cannot do what was asked.
+    """Failure of a call on a store between processes.
 
     Args:
         message: What happened.
@@ -21,20 +21,20 @@ class StoreError(OperadError, RuntimeError):
 
 
 class WorkerLostError(StoreError):
-    """A worker that others wait for has ended, or has not been heard of for too long."""
+    """Loss of a worker that others wait for: it has ended, or been silent for too long."""
 
 
 class ServerLostError(StoreError):
-    """A server of values has ended and does not come back."""
+    """End of a server of values that does not come back."""
 
 
 class StoreTimeoutError(StoreError, TimeoutError):
-    """Workers that are waited for did not do their part in time."""
+    """Wait for workers that did not do their part in time."""
 
 
 class RoundMismatchError(StoreError):
-    """Workers called different things, or calls with different keys, shapes or types."""
+    """Calls of workers that differ in kind, keys, shapes or types."""
 
 
 class UpdateFailedError(StoreError):
-    """An updater failed where the values are stored; the message carries its error."""
+    """Failure of an updater where the values are stored; the message carries its error."""

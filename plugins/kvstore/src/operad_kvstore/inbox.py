@@ -67,11 +67,11 @@ class Inbox:
         self._back: set[int] = set()
 
     def has_life(self, rank: int, life: str) -> bool:
-        """Whether a rank's messages are those of this life; any are where none has begun."""
+        """Return whether a rank's messages belong to this life; any do if none has begun."""
         return self._lives.get(rank, life) == life
 
     def begin(self, rank: int, life: str) -> bool:
-        """Take messages of a life from now on; whether that is another one than before."""
+        """Accept messages of a life from now on; return whether the life is another one than before."""
         if self._lives.get(rank) == life:
             return False
         is_other = rank in self._lives
@@ -83,22 +83,22 @@ class Inbox:
         return is_other
 
     def is_back(self, rank: int) -> bool:
-        """Whether the rank's life is not its first."""
+        """Return whether the rank's life is not its first."""
         return rank in self._back
 
     def take(self, rank: int, number: int) -> bool:
-        """Whether a message is the rank's next one, which is seen from now on."""
+        """Note a message as seen if it is the rank's next one; return whether it is."""
         if number != self._seen[rank] + 1:
             return False
         self._seen[rank] = number
         return True
 
     def has(self, rank: int, number: int) -> bool:
-        """Whether a rank's messages are here up to a number."""
+        """Return whether a rank's messages up to a number have been seen."""
         return self._seen[rank] >= number
 
     def outlast(self) -> None:
-        """All that was seen outlasts a crash."""
+        """Note that all messages seen so far outlast a crash."""
         self._durable = dict(self._seen)
 
     def receipt(self, rank: int) -> Receipt:
@@ -106,11 +106,11 @@ class Inbox:
         return Receipt(self._seen[rank], self._durable.get(rank, 0))
 
     def is_durable(self, rank: int) -> bool:
-        """Whether all that is here of a rank's messages outlasts a crash."""
+        """Return whether all messages seen of a rank outlast a crash."""
         return self._durable.get(rank, 0) >= self._seen[rank]
 
     def state(self) -> dict[str, Any]:
-        """All of it, for `restore`."""
+        """State of all ranks, for `restore`."""
         return {
             "counts": (self.barriers, self.configured, self._seen),
             "notes": self.notes,
@@ -119,7 +119,7 @@ class Inbox:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Become what `state` gave, all of which outlasts a crash."""
+        """Take over what `state` gave; all of it outlasts a crash."""
         self.barriers, self.configured, self._seen = (defaultdict(int, one) for one in state["counts"])
         self.notes = dict(state["notes"])
         self._lives, self._back = dict(state["lives"]), set(state["back"])

@@ -1,4 +1,4 @@
-"""Members: which workers live, by what was last heard of each."""
+"""Members of a store: the workers that live, by the time of their last message."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ class Members:
         self.arriving: set[int] = set()
 
     def hear(self, rank: int) -> None:
-        """A worker lives. One that is lost stays lost; see `come_back`."""
+        """Note that a worker lives; a lost worker stays lost, see `come_back`."""
         self._heard[rank] = self._now()
 
     def lose(self, rank: int, why: str) -> None:
-        """A worker has ended; the first reason stays."""
+        """Note that a worker has ended; the first reason stays."""
         self.lost.setdefault(rank, why)
         self.arriving.discard(rank)
 
     def leave(self, rank: int) -> None:
-        """A worker has done all it has to."""
+        """Note that a worker has finished its part."""
         if rank not in self.lost:
             self.lose(rank, "has finished")
             self.finished.add(rank)
 
     def speak(self, rank: int) -> None:
-        """A worker wants something. Where lost ones are waited for, one that was only silent is back.
+        """Note a request of a worker; a lost one that was only silent is back if lost ones are waited for.
 
         Raises:
             WorkerLostError: It is lost, and the others go on without it.
@@ -68,7 +68,7 @@ class Members:
         self.hear(rank)
 
     def check_may_return(self, rank: int) -> None:
-        """Pass where another process may take over a rank.
+        """Pass if another process may take over a rank.
 
         Raises:
             WorkerLostError: Settings do not let it.
@@ -81,7 +81,7 @@ class Members:
             )
 
     def come_back(self, rank: int, *, is_arriving: bool) -> None:
-        """There is a worker of a rank that was lost; rounds need it unless it is only arriving."""
+        """Note that a lost rank has a worker again; rounds need it unless it is only arriving."""
         self.lost.pop(rank, None)
         self.finished.discard(rank)
         if is_arriving:
@@ -108,12 +108,12 @@ class Members:
 
     @property
     def is_over(self) -> bool:
-        """Whether no worker is left, nor may come back."""
+        """True if no worker is left and none may come back."""
         return not self.present and (self._on_loss != "wait" or len(self.finished) == self.num_workers)
 
     @property
     def expected(self) -> list[int]:
-        """Ranks that a round needs: all, or where the others go on those that take part."""
+        """Ranks that a round needs: all, or those that take part if the others go on without lost ones."""
         if self._on_loss != "shrink":
             return list(range(self.num_workers))
         return [rank for rank in self.present if rank not in self.arriving]
@@ -123,7 +123,7 @@ class Members:
         return {"lost": self.lost, "finished": [*self.finished], "arriving": [*self.arriving]}
 
     def restore(self, state: Mapping[str, Any], ranks: Iterable[int]) -> None:
-        """Know what `state` gave, and hear of some ranks."""
+        """Take over what `state` gave, and note that some ranks live."""
         self.lost = dict(state["lost"])
         self.finished, self.arriving = set(state["finished"]), set(state["arriving"])
         for rank in ranks:

@@ -1,4 +1,4 @@
-"""Messages that a worker has sent to one server, and must send again where one is missing.
+"""Messages that a worker has sent to one server, and must send again if one is missing.
 
 The only place where messages are repeated; engines carry each message once at most. The server takes in
 messages in the order of their numbers, refuses one before which another is missing, and ignores one that it
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, final
 
 @final
 class Sending(NamedTuple):
-    """One time that a message was sent, or a question asked.
+    """Sending of a message, or asking of a question, at one time.
 
     Attributes:
         number: Of the message; of a question, that of the last message before it.
@@ -58,7 +58,7 @@ class Outbox:
         self._kept[self.last] = message
 
     def take(self) -> Sending | None:
-        """The message that is to be sent now, which counts as sent; None: all are on their way."""
+        """The message to be sent next, which counts as sent; None if all are on their way."""
         if self._next > self.last:
             return None
         self._next += 1

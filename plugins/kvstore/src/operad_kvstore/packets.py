@@ -1,4 +1,4 @@
-"""Packets: what one message carries of several arrays.
+"""Packets: the parts of several arrays that one message carries.
 
 A packet is a bucket that may be compressed. Its payload is then the words of one piece after another,
 and each piece's words are those of `TwoBit`.
@@ -38,9 +38,9 @@ class Packet(NamedTuple):
     clocks: Mapping[Key, int] | None = None
 
     def is_after(self, round_number: int, key: Key) -> bool:
-        """Whether it belongs to a later round of a key than that.
+        """Return whether the packet belongs to a later round of a key than the given one.
 
-        It may not where a process was killed between its messages to two servers, and another repeats them.
+        It does not if a process was killed between its messages to two servers, and another repeats them.
         """
         return self.clocks is None or self.clocks[key] > round_number
 

@@ -5,7 +5,7 @@ r"""A server's picture of itself as bytes: a JSON text and the arrays that it na
 Numbers are little-endian. The text is `{"tree": ..., "arrays": [[type, shape], ...]}`, with blanks at its
 end, so that arrays begin at a multiple of 64 bytes. In the tree, dicts are `{"pairs": [[key, value], ...]}`,
 so that keys may be numbers; tuples `{"tuple": [...]}`, bytes `{"bytes": n}` and arrays `{"array": n}` or
-`{"ndarray": n}`, where n is a number in the list. Nothing is pickled: whoever writes the file decides values,
+`{"ndarray": n}`, where n is a number in the list. Nothing is pickled: a writer of the file decides values,
 and runs no code.
 """
 
@@ -58,7 +58,7 @@ def from_bytes(content: bytes | memoryview, what: str, *, in_place: bool = False
     Args:
         content: The bytes.
         what: Their name, for messages.
-        in_place: Arrays may be memory of `content`, which nobody else has.
+        in_place: Arrays may be memory of `content`, which has no other owner.
     Raises:
         FormatError: They are something else, or not whole.
     """

@@ -49,12 +49,12 @@ class Extent(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether that is all."""
+        """True if the extent is the whole array."""
         return self.stop - self.start == math.prod(self.shape)
 
     @property
     def stored_shape(self) -> tuple[int, ...]:
-        """The shape in which it is stored: that of the whole, or flat."""
+        """Shape in which the extent is stored: that of the whole array, or flat."""
         return self.shape if self.is_whole else (self.stop - self.start,)
 
 
@@ -90,7 +90,7 @@ class Placement:
             self._assign(key, [Part(self._least, 0, value.size)])
 
     def adopt(self, home: int, described: Mapping[Key, tuple[Extent, str]]) -> None:
-        """Take over what a server has; see `described`. Called for every server, before anything is added."""
+        """Take over the extents of every server, see `described`; called before anything is added."""
         for key, (extent, dtype) in described.items():
             self._shapes[key], self._dtypes[key] = extent.shape, np.dtype(dtype)
             part = Part(home, extent.start, extent.stop)

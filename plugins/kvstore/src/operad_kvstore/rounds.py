@@ -1,4 +1,4 @@
-"""Rounds: when what workers pushed under a key is complete.
+"""Rounds: the pushes of all workers under one key.
 
 A synchronous round takes one push of each live worker, in the order of each worker's pushes. So a worker that
 pushes twice takes part in two rounds and completes neither alone, and the sum adds in the order of ranks,
@@ -33,7 +33,7 @@ class KeyRounds:
         self._pushed.setdefault(rank, deque()).append(values)
 
     def take_round(self, ranks: Collection[int]) -> Array | None:
-        """The sum of one push of each rank, and the round is done; None where one has not pushed."""
+        """Sum of one push of each rank, which ends the round; None if a rank has not pushed."""
         if not ranks or any(not self._pushed.get(rank) for rank in ranks):
             return None
         pushed = [self._pushed[rank].popleft() for rank in sorted(ranks)]
@@ -61,16 +61,16 @@ class KeyRounds:
         return [rank for rank in sorted(ranks) if self.count(rank) < clock]
 
     def forget(self, rank: int) -> None:
-        """Drop what a lost worker pushed."""
+        """Drop the pushes of a lost worker."""
         self._pushed.pop(rank, None)
 
     def state(self) -> dict[str, Any]:
-        """All of it, for `restored`."""
+        """State of the rounds, for `restored`."""
         return {"pushed": {rank: list(queue) for rank, queue in self._pushed.items()}, "done": self.done}
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> KeyRounds:
-        """The rounds that `state` was asked of."""
+        """Rounds with a state that `state` gave."""
         made = cls()
         made._pushed = {rank: deque(arrays) for rank, arrays in state["pushed"].items()}
         made.done = state["done"]

@@ -58,7 +58,7 @@ class Server:
         self._was_configured = False
 
     def join(self, rank: int, life: str) -> Standing:
-        """A process begins to be the worker of a rank.
+        """Begin with a process as the worker of a rank.
 
         Args:
             rank: Of the worker.
@@ -181,19 +181,19 @@ class Server:
             self._shard.check(rank, expected)
 
     def beat(self, rank: int) -> list[int]:
-        """A worker lives; gives the lost ones."""
+        """Note that a worker lives; return the lost ones."""
         with self._changed:
             self._members.hear(rank)
             return sorted(self._members.lost)
 
     def lose(self, rank: int, why: str) -> None:
-        """A worker has ended before it was done."""
+        """Note that a worker has ended before it was done."""
         with self._changed:
             self._members.lose(rank, why)
             self._drop(rank)
 
     def leave(self, rank: int) -> bool:
-        """A worker has done all it has to, and sends nothing again; whether that ends the job."""
+        """Note that a worker has finished and sends nothing again; return whether that ends the job."""
         with self._changed:
             self._members.leave(rank)
             self._drop(rank)
@@ -207,7 +207,7 @@ class Server:
             return self._shard.states(dump_optimizer)
 
     def state(self) -> dict[str, Any]:
-        """All that makes the server what it is, for `pictures.to_bytes` before anything else changes it."""
+        """State of the server, for `pictures.to_bytes` before any other change."""
         return {
             "shard": self._shard.state(),
             "rounds": {key: rounds.state() for key, rounds in self._rounds.items()},
@@ -216,7 +216,7 @@ class Server:
         }
 
     def restore(self, state: Mapping[str, Any], code: Any = None) -> None:
-        """Become what `state` gave; `code` is the function, or the optimizer, that it cannot hold."""
+        """Take over what `state` gave; `code` is the function or optimizer that the state cannot hold."""
         with self._changed:
             self._shard.restore(state["shard"], code)
             self._rounds = {key: KeyRounds.restored(one) for key, one in state["rounds"].items()}
@@ -288,12 +288,12 @@ class Server:
         self._changed.notify_all()
 
     def _take_back(self, rank: int) -> None:
-        """Another process takes over a rank."""
+        """Let another process take over a rank."""
         self._members.check_may_return(rank)
         self.lose(rank, "was replaced")
         self._members.come_back(rank, is_arriving=self._shrinks)
 
     @property
     def _shrinks(self) -> bool:
-        """Whether rounds go on without a lost worker."""
+        """True if rounds go on without a lost worker."""
         return self._settings.on_loss == "shrink" and not self._is_async

@@ -1,4 +1,4 @@
-"""A shard: stored values with what changes them, as a server or a worker's replica has them."""
+"""A shard: stored values and their updates, on a server or in a worker's replica."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Shard:
         return {key: (extent, self._values[key].dtype.name) for key, extent in self._extents.items()}
 
     def check(self, rank: int, expected: Mapping[Key, tuple[Extent, str]]) -> None:
-        """Compare what a worker takes its keys for with what rank 0 has stored.
+        """Compare the shapes and types that a worker has of its keys with those that rank 0 has stored.
 
         Args:
             rank: Of the worker.
@@ -108,7 +108,7 @@ class Shard:
             self._failed[key] = f"{type(error).__name__}: {error}", error
 
     def check_moved(self, keys: Iterable[Key]) -> None:
-        """Pass where the last `move` of each key succeeded.
+        """Pass if the last `move` of each key succeeded.
 
         Raises:
             UpdateFailedError: It did not.
@@ -120,7 +120,7 @@ class Shard:
 
     @property
     def has_updater(self) -> bool:
-        """Whether something else than assignment happens to what is pushed."""
+        """True if pushed values are not just assigned."""
         return self._updates.is_set
 
     @property
@@ -137,13 +137,13 @@ class Shard:
         self._updates.set_function(updater)
 
     def state(self) -> dict[str, Any]:
-        """All of it, for `restore`."""
+        """State of the shard, for `restore`."""
         failed = {key: text for key, (text, _) in self._failed.items()}
         kept = {"values": self.views(self._values), "extents": self._extents, "failed": failed}
         return {**kept, "updates": self._updates.state()}
 
     def restore(self, state: Mapping[str, Any], code: Any = None) -> None:
-        """Become what `state` gave; see `Updates.restore`."""
+        """Take over what `state` gave; see `Updates.restore`."""
         self.put(state["values"], {key: Extent(*one) for key, one in state["extents"].items()})
         self._failed = {key: (text, None) for key, text in state["failed"].items()}
         self._updates.restore(state["updates"], code)
@@ -153,7 +153,7 @@ class Shard:
         return self._updates.states(dump_optimizer)
 
     def load_states(self, states: bytes) -> None:
-        """See `Updates.set_states`; keeps what belongs to the elements that are here."""
+        """Set states as `Updates.set_states` does, and keep the part of the elements that are here."""
         self._updates.set_states(states)
         self._updates.map_states(
             lambda key, state: cut_state(state, self._extents[key]), self._extents.keys()

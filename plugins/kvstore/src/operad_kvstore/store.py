@@ -31,7 +31,7 @@ Groups = Mapping[Key, list[NDArray]]
 class KVStore(KVStoreBase):
     """Arrays by key, in one process.
 
-    Keys are integers or strings, and of one kind in a store. A call takes a key, or a list of keys with a
+    Keys are integers or strings, and of one kind per store. A call takes a key, or a list of keys with a
     list of values. `priority` is accepted everywhere: a hint, which stores with a transport use.
 
     Args:
@@ -46,14 +46,14 @@ class KVStore(KVStoreBase):
 
     @property
     def type(self) -> str:
-        """The name it was created by."""
+        """Name that the store was created by."""
         return self._type
 
     def is_capable(self, capability: str) -> bool:
-        """Whether the store can do something optional.
+        """Return whether the store has an optional capability.
 
         Raises:
-            ParamError: `capability` is no known one.
+            ParamError: `capability` is unknown.
         """
         if capability.lower() != self.OPTIMIZER:
             raise ParamError(f"is_capable: unknown capability {capability!r}; there is {self.OPTIMIZER!r}")
@@ -80,7 +80,7 @@ class KVStore(KVStoreBase):
         self._copy_out(outs)
 
     def push(self, key: Any, value: Any, priority: int = 0) -> None:
-        """Sum the values of each key; the stored value becomes the sum, or what the updater makes of it.
+        """Sum the values of each key; the stored value becomes the sum, or the updater changes it.
 
         Args:
             key: A key, or a list of keys, in which some may be repeated.
@@ -136,11 +136,11 @@ class KVStore(KVStoreBase):
     _set_updater = set_updater
 
     def set_optimizer(self, optimizer: Any) -> None:
-        """Let an optimizer move the stored values along what is pushed."""
+        """Let an optimizer move the stored values along the pushed ones."""
         self._updates.set_optimizer(optimizer)
 
     def set_gradient_compression(self, compression_params: Mapping[str, Any]) -> None:
-        """Compress what is pushed.
+        """Compress pushed values.
 
         Raises:
             ArgumentError: The store has no use for that.

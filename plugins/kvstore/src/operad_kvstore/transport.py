@@ -86,10 +86,10 @@ class Transport(Protocol):
 
     @property
     def is_back(self) -> bool:
-        """Whether another process had this rank before."""
+        """True if another process had this rank before."""
 
     def barrier(self) -> None:
-        """Wait until every worker has called it."""
+        """Wait until every worker has called this."""
 
     def lost(self) -> Sequence[int]:
         """The workers that are known to have ended."""

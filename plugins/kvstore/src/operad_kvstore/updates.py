@@ -29,7 +29,7 @@ class Updates:
         self._of_optimizer: Any = None
 
     def set_function(self, update: Update | None) -> None:
-        """Set the function; None: stored values become what is pushed.
+        """Set the function; with None, pushed values replace the stored ones.
 
         Raises:
             ArgumentError: It cannot be called.
@@ -55,7 +55,7 @@ class Updates:
 
     @property
     def is_set(self) -> bool:
-        """Whether there is a function."""
+        """True if a function is set."""
         return self._update is not None
 
     def run(self, key: Key, gradient: NDArray, weight: NDArray, *, is_private: bool) -> None:
@@ -82,7 +82,7 @@ class Updates:
         write_atomically(fname, self.states(dump_optimizer))
 
     def load(self, fname: str | Path) -> None:
-        """Take over states that `save` wrote.
+        """Take over the states that `save` wrote.
 
         Raises:
             ArgumentError: There is no optimizer.
@@ -101,7 +101,7 @@ class Updates:
         return states
 
     def set_states(self, states: bytes) -> None:
-        """Take over what `states` gave.
+        """Take over the states that `states` gave.
 
         Raises:
             ArgumentError: There is no optimizer.
@@ -151,7 +151,7 @@ class Updates:
         }
 
     def restore(self, state: Mapping[str, Any], code: Any = None) -> None:
-        """Become what `state` gave.
+        """Take over what `state` gave.
 
         Args:
             state: It.
@@ -166,7 +166,7 @@ class Updates:
 
     @property
     def is_elementwise(self) -> bool:
-        """Whether each element moves as if it were alone; False for functions, of which it is not known."""
+        """True if each element moves as if it were alone; False for functions, which do not tell."""
         if self._of_optimizer is None:
             return self._update is None
         return bool(getattr(self._of_optimizer.optimizer, "is_elementwise", False))

@@ -1,4 +1,4 @@
-"""Distributed stores on MPI: each worker has all values, and what is pushed is summed by reductions.
+"""Distributed stores on MPI: each worker has all values, and pushed arrays are summed by reductions.
 
 Nothing here is called by a program: `od.kv.create("dist_sync")` finds it where `mpirun` started the process.
 """

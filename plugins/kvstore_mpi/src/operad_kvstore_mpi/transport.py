@@ -56,16 +56,16 @@ class MpiTransport:
 
     @property
     def num_workers(self) -> int:
-        """How many there are."""
+        """Number of workers."""
         return int(self._comm.Get_size())
 
     @property
     def is_sound(self) -> bool:
-        """Whether the workers still know what the others do."""
+        """True if the workers still know what the others do."""
         return self._requests.broken is None
 
     def place(self, key: Any, value: Array, *, may_cut: bool) -> None:
-        """Values are everywhere."""
+        """Do nothing: values are everywhere."""
         self._parts[key] = [od.kvstore.Part(0, 0, value.size)]
 
     def parts(self, key: Any) -> Sequence[Any]:
@@ -120,7 +120,7 @@ class MpiTransport:
             self._shard.load_states(self._from_first(value))
 
     def enter(self) -> Mapping[Any, int]:
-        """Nothing: under MPI no other process takes over a rank."""
+        """Do nothing: under MPI no other process takes over a rank."""
         return {}
 
     def gather(self, number: int) -> Sequence[int]:
@@ -132,7 +132,7 @@ class MpiTransport:
 
     @property
     def is_back(self) -> bool:
-        """Never: under MPI no other process takes over a rank."""
+        """False: under MPI no other process takes over a rank."""
         return False
 
     def states(self, dump_optimizer: bool, clocks: Mapping[Any, int]) -> Sequence[bytes]:
@@ -145,11 +145,11 @@ class MpiTransport:
         self._agree("barrier")
 
     def lost(self) -> Sequence[int]:
-        """Those whose end was noticed."""
+        """Workers whose end was noticed."""
         return self._requests.lost
 
     def close(self, *, is_idle: bool) -> None:
-        """Nothing: the others learn of this worker's end from MPI."""
+        """Do nothing: the others learn of this worker's end from MPI."""
 
     def _summed(self, packet: Any, rows: Sequence[Array] | None, what: str) -> list[tuple[Any, Array]]:
         """The parts of a packet, summed over the workers.

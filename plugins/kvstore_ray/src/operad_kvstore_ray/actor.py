@@ -107,12 +107,12 @@ class ServerActor:
 
     @ray.method(concurrency_group=BEATS)
     def address(self) -> Any:
-        """Where this server takes the same calls, "handle" and "ask", from connections."""
+        """Address at which this server takes the calls "handle" and "ask" from connections."""
         return self._listener.address
 
     @ray.method(concurrency_group=BEATS)
     def raised(self, number: int) -> None:
-        """Raise what a call from a connection raised."""
+        """Raise the exception of a call from a connection."""
         raise self._raised.pop(number)
 
     @ray.method(concurrency_group=BEATS)
@@ -128,7 +128,7 @@ class ServerActor:
 
     @ray.method(concurrency_group=BEATS)
     def leave(self, rank: int) -> bool:
-        """See `Server.leave`; for who cannot `ask`, since a call is under way."""
+        """Take note as `Server.leave` does, for a worker that cannot `ask` while a call is under way."""
         return self._leave(rank)
 
     @ray.method(concurrency_group=BEATS)
@@ -137,7 +137,7 @@ class ServerActor:
         return os.getpid()
 
     def _answer(self, tag: int, content: memoryview) -> tuple[int, list[Any]]:
-        """What a connection is answered; see `Listener`."""
+        """Tag and content of the answer to a connection; see `Listener`."""
         try:
             return ANSWERED, self._ask(content, self._short_reply) if tag == ASK else self._handle(content)
         except Exception as error:  # noqa: BLE001 - raised in the worker
@@ -189,7 +189,7 @@ class ServerActor:
             return reply
 
     def _short_reply(self, keys: tuple[Any, ...]) -> Any:
-        """Values of keys, or `LONG`; those who come second get the same copies, as above."""
+        """Values of keys, or `LONG`; later callers get the same copies, as above."""
         with self._replying:
             versions = self._server.versions(keys)
             if self._last[:2] != (keys, versions):
@@ -250,14 +250,14 @@ def found_servers(settings: Any, store: str, timeout_s: float) -> list[Any]:
 
 
 def _replied(values: dict[Any, Any]) -> Any:
-    """What `ServerActor.ask` answers of the memory of values."""
+    """Answer of `ServerActor.ask` with values: copies, or one reference to Ray's object store."""
     if _num_bytes(values) < RAY_BYTES:
         return {key: value.copy() for key, value in values.items()}
     return [ray.put(values)]  # which copies them
 
 
 def _short(values: dict[Any, Any]) -> Any:
-    """What is answered of it to a connection."""
+    """Answer to a connection with values: copies, or `LONG` for values that are too long."""
     if _num_bytes(values) > CONNECTION_BYTES:
         return LONG
     return {key: value.copy() for key, value in values.items()}

@@ -42,12 +42,12 @@ Answer = Callable[[int, memoryview], tuple[int, Sequence[Any]]]
 
 @final
 class Address(NamedTuple):
-    """Where a server listens.
+    """Address of a server's listener.
 
     Attributes:
         host: Of its machine.
         port: Of the listener.
-        secret: Who knows it may connect.
+        secret: Key that a process must know to connect.
     """
 
     host: str
@@ -57,7 +57,7 @@ class Address(NamedTuple):
 
 @final
 class Listener:
-    """Answers the requests of all that know its secret, each connection in a thread of its own.
+    """Answers requests of processes that know its secret; each connection has a thread.
 
     Args:
         host: The address of this machine that it listens at, and at no other.
@@ -77,7 +77,7 @@ class Listener:
             self._strangers.acquire()
             try:
                 connected, _ = self._socket.accept()
-            except OSError:  # whoever connected has gone, or this process has too many files open
+            except OSError:  # the other side has gone, or this process has too many files open
                 self._strangers.release()
                 continue
             threading.Thread(target=self._serve, args=(connected,), name="kvstore-peer", daemon=True).start()
@@ -92,7 +92,7 @@ class Listener:
                 _send(connected, *self._answer(*_received(connected)))
 
     def _is_known(self, connected: socket.socket) -> bool:
-        """Whether the other side has proved that it knows the secret; then this side has, too."""
+        """Return whether the other side proves that it knows the secret, and prove the same to it."""
         connected.settimeout(self._proof_s)
         ours = secrets.token_bytes(_NONCE_BYTES)
         connected.sendall(ours)
@@ -131,7 +131,7 @@ class Connection:
         _tune(self._socket)
 
     def send(self, tag: int, parts: Sequence[Any]) -> Request:
-        """Send a request; a connection that breaks is closed, which `receive` says.
+        """Send a request; a connection that breaks is closed, and `receive` raises.
 
         Args:
             tag: From 0 to 255.
@@ -164,7 +164,7 @@ class Connection:
             raise
 
     def close(self) -> None:
-        """Lose what is under way."""
+        """Close the connection; answers under way are lost."""
         self.is_open = False
         self._socket.close()
 

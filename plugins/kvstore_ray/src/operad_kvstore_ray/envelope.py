@@ -1,8 +1,8 @@
-"""How calls of a server and its answers travel: short ones as bytes, long ones as objects.
+"""Transport form of a server's calls and answers: short ones as bytes, long ones as objects.
 
-What is short is written as a picture (`kvstore.pictures`) and goes through a connection, or as bytes through
-Ray, which carries those as they are: anything else it describes and pickles, each argument for itself. What
-is long goes to Ray's object store in one piece, and its arrays are read there in place.
+A short call is written as a picture (`kvstore.pictures`) and goes through a connection, or as bytes through
+Ray. Ray carries bytes as they are, but describes and pickles anything else, each argument for itself. A
+long call goes to Ray's object store in one piece, and its arrays are read there in place.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _FROM_WORKER, _FROM_SERVER = "a worker's message", "a server's answer"
 
 
 def sealed(*call: Any, message: tuple[Any, ...], is_plain: bool = True, most: int = RAY_BYTES) -> Any:
-    """What travels of a call, for `opened`.
+    """Transport form of a call, for `opened`.
 
     Args:
-        call: What comes with the message.
+        call: Arguments beside the message.
         message: As `operad.kvstore.Server.handle` takes it; or nothing.
         is_plain: Whether `call` is made of numbers, text, and tuples and dictionaries of them.
-        most: So many bytes of arrays are short.
+        most: Largest size of arrays in a short call, in bytes.
     Returns:
-        A list of buffers, which are short; or a tuple.
+        A list of buffers for a short call, else a tuple.
     """
     what = message[0] if message else ""
     if not is_plain or what not in _PLAIN:
@@ -45,10 +45,10 @@ def sealed(*call: Any, message: tuple[Any, ...], is_plain: bool = True, most: in
 
 
 def opened(travelled: Any) -> tuple[Any, ...]:
-    """The call, and behind it the message.
+    """The call, followed by the message.
 
     Args:
-        travelled: A tuple; or buffers as one, of which nobody else has the memory.
+        travelled: A tuple; or buffers as one, whose memory has no other owner.
     """
     if isinstance(travelled, tuple):
         return travelled
@@ -59,7 +59,7 @@ def opened(travelled: Any) -> tuple[Any, ...]:
 
 
 def sealed_answer(*answer: Any) -> list[Any]:
-    """What travels of an answer, for `opened_answer`: of numbers, text, and dictionaries of short arrays."""
+    """Transport form of an answer of numbers, text and dictionaries of short arrays, for `opened_answer`."""
     parts: list[Any] = _PICTURES.to_parts(answer)
     return parts
 
@@ -72,7 +72,7 @@ def opened_answer(travelled: Any) -> Any:
 
 
 def whole(sealed: Sequence[Any]) -> Any:
-    """What Ray carries of what is `sealed`, a call or an answer."""
+    """Single object for Ray that holds a sealed call or answer."""
     return b"".join(sealed) if isinstance(sealed, list) else sealed
 
 

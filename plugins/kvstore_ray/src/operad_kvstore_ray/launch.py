@@ -103,7 +103,7 @@ def launch(
 
 @final
 class Cluster:
-    """Ray, as a launcher uses it: one of its own, or that which `RAY_ADDRESS` names.
+    """Ray as a launcher uses it: a cluster of its own, or the one that `RAY_ADDRESS` names.
 
     Args:
         object_store_bytes: Of one of its own; see `start_cluster`.
@@ -127,7 +127,7 @@ class Cluster:
 
     @contextmanager
     def job(self) -> Iterator[tuple[dict[str, str], Callable[[int, str], None]]]:
-        """A job with servers of its own, which are ended after it.
+        """Job with servers of its own, which are ended after the job.
 
         Yields:
             The variables of its workers, and what tells its servers that a rank was lost, and why.
@@ -189,7 +189,7 @@ class Workers:
         self._silent = set(range(count))
 
     def run(self, grace_s: float, on_loss: Callable[[int, str], None] | None = None) -> int:
-        """Start them, and wait until all have ended.
+        """Start the processes, and wait until all have ended.
 
         Args:
             grace_s: After such a failure the others are ended after so many seconds.
@@ -231,7 +231,7 @@ class Workers:
         return code
 
     def end(self) -> None:
-        """End those that still run: first politely, after two seconds for certain."""
+        """End the processes that still run: first politely, after two seconds for certain."""
         end = time.monotonic() + _LAST_WORDS_S
         for process in self._processes:
             if process.poll() is None:
@@ -272,7 +272,7 @@ def _listen() -> None:
 
 
 def _end(number: int, _: object) -> None:
-    """What a signal that ends this process does: it unwinds, so that the workers are ended first."""
+    """Unwind this process on a signal that ends it, so that the workers are ended first."""
     raise SystemExit(_OF_SIGNAL + number)
 
 

@@ -70,13 +70,13 @@ class Link:
         self._send_what_is_due()
 
     def configure(self, what: str, value: Any) -> None:
-        """Send a message that sets something, unless an earlier process with this rank has."""
+        """Send a message that sets something, unless an earlier process with this rank sent it."""
         self._configured += 1
         if self._configured > self.standing.configured:
             self.send(what, value)
 
     def settle(self, most: int = 0) -> None:
-        """Wait until the server has what was sent, but for some messages.
+        """Wait until the server has all messages, except for the given number of them.
 
         Args:
             most: How many may still be under way.
@@ -87,7 +87,7 @@ class Link:
             self._send_what_is_due()
 
     def wait(self, clocks: Mapping[Any, int], barrier: int = 0, message: tuple[Any, ...] = ()) -> Any:
-        """The values of keys after rounds, or nothing after a barrier; see `Server.wait`.
+        """Values of keys after rounds, or nothing after a barrier; see `Server.wait`.
 
         The question is on its way while earlier messages are, and may carry one itself, so that one way to
         the server and back is enough for a push and its pull.
@@ -116,7 +116,7 @@ class Link:
         message: tuple[Any, ...] = (),
         is_long: bool = False,
     ) -> Any:
-        """What the server answers once it has all messages, rounds are complete, and a barrier is passed.
+        """Answer of the server once it has all messages, rounds are complete, and a barrier is passed.
 
         Args:
             what: See `ServerActor.ask`.
@@ -144,7 +144,7 @@ class Link:
             self._send_what_is_due()
 
     def leave(self) -> bool:
-        """Take leave once the server has all messages, for good; whether this worker is the last one."""
+        """Leave for good once the server has all messages; return whether this worker is the last one."""
         self._limit_s = _GRACE_S
         return bool(self.ask("leave"))
 
@@ -160,7 +160,7 @@ class Link:
             self._under_way.append((sent, reference))
 
     def _begun(self, tag: int, *call: Any, message: tuple[Any, ...], is_plain: bool = True) -> Any:
-        """A call that is under way: a request, or Ray's reference."""
+        """Call that is under way: a request, or Ray's reference."""
         connection = self._connected()
         most = RAY_BYTES if connection is None else CONNECTION_BYTES
         travelling = sealed(*call, message=message, is_plain=is_plain, most=most)
@@ -183,7 +183,7 @@ class Link:
         return self._connection
 
     def _received(self, request: Request) -> Any:
-        """What a request is answered; see `_answer`."""
+        """Content of the answer to a request; see `_answer`."""
         try:
             tag, content = request.connection.receive(request.number)
         except TimeoutError:
@@ -195,7 +195,7 @@ class Link:
         return self._answer(self.server.raised.remote(int.from_bytes(content, "little")))
 
     def _hear(self, sent: Any, reference: Any) -> tuple[Any, ...] | None:
-        """What comes with the answer to a sending; None if the server lacks messages, or has not answered."""
+        """Data that comes with the answer to a sending; None if the server lacks messages or is silent."""
         answer = self._answer(reference)
         if answer is _LOST:
             return None
@@ -207,15 +207,15 @@ class Link:
         return tuple(more) if has_all else None
 
     def _answer(self, reference: Any) -> Any:
-        """What a call gives; `_LOST` where the server ended meanwhile and comes back.
+        """Result of a call; `_LOST` if the server ended meanwhile and comes back.
 
         Args:
             reference: Ray's, or a request on a connection.
 
         Raises:
-            Exception: What the server raised.
-            ServerLostError: It has ended and does not come back.
-            StoreTimeoutError: It does not answer.
+            Exception: The server raised it.
+            ServerLostError: The server has ended and does not come back.
+            StoreTimeoutError: The server does not answer.
         """
         if isinstance(reference, Request):
             return self._received(reference)
@@ -253,5 +253,5 @@ class Link:
 
 
 def _why(said: str) -> str:
-    """What Ray says of an actor's end; of one that could not come back, what it raised and not where."""
+    """Ray's text about an actor's end; only its last line if the actor could not be created again."""
     return said.rstrip().splitlines()[-1] if _CREATION in said else said

@@ -1,4 +1,4 @@
-"""Lines of a launcher about what it waits for."""
+"""Lines of a launcher about the work that it waits for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REMIND_S: Final = 5.0
 
 @contextmanager
 def reminding(echo: Callable[[str], None], what: str) -> Iterator[None]:
-    """Say at once what is done, and every few seconds that it is not done yet."""
+    """Report the work at once, and every few seconds that it is not done yet."""
     begun, is_done = time.monotonic(), threading.Event()
 
     def remind() -> None:

@@ -1,7 +1,7 @@
 """The engine `ray` of distributed stores: this process's connection to Ray, and the servers of its job.
 
 Nothing leaves the machine that was not asked for: no usage statistics, no dashboard; a cluster that
-is started here listens on the loopback device only, and asks for a password that nobody else has.
+is started here listens on the loopback device only, and asks for a password that no other program has.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _numbers: Final = count(1)
 
 
 def connect(name: str) -> RayTransport:
-    """The way to the servers of this job.
+    """Transport to the servers of this job.
 
     Args:
         name: The store's type.
@@ -65,7 +65,7 @@ def connect(name: str) -> RayTransport:
 
 
 def imported_ray() -> Any:
-    """Ray.
+    """The module `ray`.
 
     Raises:
         PluginError: It is not installed.
@@ -79,7 +79,7 @@ def imported_ray() -> Any:
 
 
 def check_password(address: str) -> None:
-    """Make sure that a cluster takes this process's password.
+    """Check that a cluster accepts this process's password.
 
     `ray.init` would try for 20 s, and then say that the cluster could not be reached.
 
@@ -145,7 +145,7 @@ def start_cluster(
 
 
 def folder_of(settings: Any) -> str:
-    """Where servers keep pictures of themselves."""
+    """Folder where servers keep pictures of themselves."""
     if settings.snapshots:
         return str(Path(settings.snapshots))
     return tempfile.mkdtemp(prefix=f"operad-kv-{settings.job}-")

@@ -136,16 +136,16 @@ class RayTransport:
         self._links[0].send("note", number)
         self.barrier()
         notes = self._links[0].ask("notes")
-        self.barrier()  # before somebody's next note takes the place of this one
+        self.barrier()  # before another worker's next note takes the place of this one
         return [notes[rank] for rank in sorted(notes)]
 
     @property
     def is_back(self) -> bool:
-        """Whether the first server had a worker of this rank before."""
+        """True if the first server had a worker of this rank before."""
         return bool(self._links[0].standing.is_back)
 
     def barrier(self) -> None:
-        """Wait until all that was sent has arrived, and then for all workers, at the first server."""
+        """Wait until all messages have arrived, and then for all workers, at the first server."""
         for link in self._links:
             link.settle()
         self._barriers += 1
@@ -156,7 +156,7 @@ class RayTransport:
         return self._lost
 
     def close(self, *, is_idle: bool) -> None:
-        """Tell the servers that this worker has finished; whoever leaves last ends them."""
+        """Tell the servers that this worker has finished; the last worker to leave ends them."""
         for link in self._links if ray.is_initialized() else ():
             with suppress(Exception):  # a server that has ended for good
                 if self._left(link, is_idle):
@@ -167,21 +167,21 @@ class RayTransport:
         self._pool.shutdown(wait=False)
 
     def _left(self, link: Link, is_idle: bool) -> bool:
-        """Take leave of a server; whether nobody is left."""
+        """Take leave of a server; return whether this was the last worker."""
         if is_idle:
             with suppress(Exception):  # a worker that was given up can send nothing again
                 return link.leave()
         return bool(ray.get(link.server.leave.remote(self.rank), timeout=_LEAVE_S))
 
     def _check(self, keys: Iterable[Any]) -> None:
-        """Compare what this worker takes keys for with what the servers have."""
+        """Compare shapes and types of this worker's keys with those of the servers."""
         for home, its_keys in self._placement.by_home(keys).items():
             link = self._links[home]
             expected = self._placement.described(home, its_keys)
             link.ask("check_shapes", self.rank, expected)
 
     def _move(self, spread: Mapping[Any, Sequence[Any]]) -> None:
-        """Bring keys whose parts were on several servers to where they are placed now."""
+        """Bring keys whose parts were on several servers to the servers where they are placed now."""
         if not spread or self._links[0].standing.is_back:  # then an earlier process has
             return
         entries = [link.ask("entries", list(spread)) for link in self._links]

@@ -1,8 +1,8 @@
-"""How what a store is configured with travels to servers: optimizers as plain values, code as told.
+"""Transport of a store's configuration to servers: optimizers as plain values, code if allowed.
 
 An optimizer of operad's is a name and numbers. A function of `set_updater`, or a program's own optimizer, is
 code. It travels pickled where `OPERAD_KV_ALLOW_PICKLE` is 1, and not at all else. In a server's picture it
-stands under a seal whose key the actor alone knows: what somebody else has written is never unpickled.
+stands under a seal whose key the actor alone knows: data from any other writer is never unpickled.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _SETTING: Final = "OPERAD_KV_ALLOW_PICKLE"
 
 
 def packed(what: str, value: Any, *, may_pickle: bool) -> Any:
-    """What travels of an optimizer, a function, or states, for `Unpacking.unpacked`.
+    """Transport form of an optimizer, a function, or states, for `Unpacking.unpacked`.
 
     Raises:
-        ArgumentError: It is code, which must not travel.
+        ArgumentError: The value is code, which must not travel.
     """
     if what == "states" or value is None:
         return value
@@ -41,7 +41,7 @@ def packed(what: str, value: Any, *, may_pickle: bool) -> Any:
 
 @final
 class Unpacking:
-    """What one server unpacks.
+    """Unpacks the configuration on one server.
 
     Args:
         may_pickle: Whether code may come.
@@ -53,10 +53,10 @@ class Unpacking:
         self._code = b""
 
     def unpacked(self, what: str, value: Any) -> Any:
-        """What `packed` was given.
+        """Value that `packed` was given.
 
         Raises:
-            ArgumentError: It is code, which the server does not run.
+            ArgumentError: The value is code, which the server does not run.
         """
         if what == "states" or value is None:
             return value
@@ -70,17 +70,17 @@ class Unpacking:
         return _CLOUDPICKLE.loads(content)
 
     def sealed(self) -> dict[str, bytes]:
-        """The code that was unpacked last, for a picture."""
+        """Code that was unpacked last, for a picture."""
         return {"code": self._code, "seal": self._seal(self._code)}
 
     def unsealed(self, kept: Any, what: str) -> Any:
-        """The code that `sealed` gave; None where there is none.
+        """Code that `sealed` gave; None if there is none.
 
         Args:
             kept: It.
             what: The name of the file, for messages.
         Raises:
-            FormatError: Another server has sealed it, or somebody else.
+            FormatError: The seal is that of another server or of another program.
         """
         if not kept["code"]:
             return None

@@ -14,13 +14,13 @@ class LabelledProperty(OperatorProperty):
     """A loss of `data` and `label`, which may have different element types."""
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """A label whose type is not given has that of the data."""
+        """Infer types; a label without a given type has that of the data."""
         data, label = in_types
         return super().infer_type([data, data if label is None else label])
 
 
 def fits(partial: PartialShape, shape: tuple[int | None, ...]) -> bool:
-    """Whether what is known of a label's shape allows `shape`."""
+    """Return whether the known part of a label's shape allows `shape`."""
     if partial is None:
         return True
     return len(partial) == len(shape) and all(

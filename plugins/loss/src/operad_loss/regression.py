@@ -44,7 +44,7 @@ class _RegressionOutput(LabelledProperty):
     inplace = "data -> output"
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """The label has as many elements as `data`; it may lack an axis of one."""
+        """Infer shapes; the label has as many elements as `data`, and may lack an axis of one."""
         (data, label), outputs, _ = super().infer_shape(in_shapes)
         if data is None or None in data:
             return [data, label], outputs, []

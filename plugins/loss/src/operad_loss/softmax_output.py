@@ -94,7 +94,7 @@ class SoftmaxOutput(LabelledProperty):
     )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """The label's shape follows from that of `data`, where it is not given as one of those allowed."""
+        """Infer shapes; unless one of the allowed shapes is given for the label, it follows from `data`."""
         (data, label), outputs, _ = super().infer_shape(in_shapes)
         if data is None or None in data:
             return [data, label], outputs, []
@@ -140,7 +140,7 @@ class SoftmaxOutput(LabelledProperty):
         np.multiply(data_grad, output_grad, out=data_grad)
 
     def _write_difference(self, xp: Any, probabilities: Array, label: Array, out: Array) -> None:
-        """`out` may be `probabilities`."""
+        """Write the scaled difference of probabilities and label; `out` may be `probabilities`."""
         if not out.size:
             return
         if label.shape == out.shape:

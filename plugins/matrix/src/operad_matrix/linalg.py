@@ -17,10 +17,10 @@ class MatrixOperator(OperatorProperty):
 
     accepts = ("float32", "float64")
     is_product: ClassVar[bool] = False
-    """Whether BLAS computes it whole."""
+    """True if BLAS computes the whole operator."""
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
-        """Cubic in the matrices' size; what is no product does an eighth of it one number at a time."""
+        """Cost that is cubic in the matrices' size; outside products, an eighth is done number by number."""
         flops = 2.0 * prod(in_shapes[0]) * max(in_shapes[0][-1], out_shapes[0][-1], 1)
         return Cost(loops=0 if self.is_product else flops / 8, flops=flops)
 

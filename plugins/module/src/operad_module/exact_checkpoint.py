@@ -50,7 +50,7 @@ class Saved:
 
 @final
 class Checkpoint:
-    """Where, and how often, `fit` writes down all that it needs to go on; for its argument `checkpoint`.
+    """Paths and interval at which `fit` writes all that it needs to go on; for its argument `checkpoint`.
 
     `fit(..., checkpoint=Checkpoint("net"), resume=True)` goes on from the newest checkpoint, if there is one.
 
@@ -60,7 +60,7 @@ class Checkpoint:
             that are done, as MXNet's `load_checkpoint` takes it. 1 if `every_batches` is not given either.
         every_batches: Write after each so many batches instead; the number is that of the batches that are
             done in all epochs together.
-        keep: How many checkpoints stay, the newest ones; None: all.
+        keep: Number of checkpoints that stay, the newest ones; None: all.
     Raises:
         ParamError: A number is not positive, or both intervals are given.
     """
@@ -84,11 +84,11 @@ class Checkpoint:
         self.keep = keep
 
     def is_due(self, unit: str, count: int) -> bool:
-        """Whether one is to be written after so many epochs or batches."""
+        """Return whether a checkpoint is to be written after so many epochs or batches."""
         return unit == self.unit and count % self.interval == 0
 
     def check_unused(self) -> None:
-        """Make sure that training from the beginning mixes with no older checkpoints.
+        """Raise if training from the beginning would mix with older checkpoints.
 
         Raises:
             ArgumentError: There are some.
@@ -137,7 +137,7 @@ class Checkpoint:
                         os.unlink(path)
 
     def check_unit(self, saved: Saved) -> None:
-        """Make sure that the numbers in names mean the same as before.
+        """Raise unless the numbers in names mean the same as before.
 
         Raises:
             ArgumentError: They do not, though the prefix is the same.
@@ -150,7 +150,7 @@ class Checkpoint:
 
 
 def checkpoints(prefix: str) -> list[int]:
-    """The numbers of the third files of `prefix`, in order, be they whole or not."""
+    """Numbers of the third files of `prefix`, in order, complete or not."""
     folder, name = os.path.split(prefix)
     pattern = re.compile(re.escape(name) + r"-(\d{4,})" + re.escape(_SUFFIX))
     with suppress(FileNotFoundError):
@@ -159,7 +159,7 @@ def checkpoints(prefix: str) -> list[int]:
 
 
 def newest(prefix: str, gather: Callable[[int], Sequence[int]] | None = None) -> Saved | None:
-    """The newest checkpoint of `prefix`; None: there is none.
+    """The newest checkpoint of `prefix`; None if there is none.
 
     Args:
         prefix: Of this worker.
@@ -210,7 +210,7 @@ def read(path: str) -> Saved:
 
 
 def is_path(text: str) -> bool:
-    """Whether a text names a third file, and not a prefix."""
+    """Return whether a text names a third file, and not a prefix."""
     return text.endswith(_SUFFIX)
 
 

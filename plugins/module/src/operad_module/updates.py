@@ -89,7 +89,7 @@ class Updates:
 
     @property
     def _takes_all_at_once(self) -> bool:
-        """Whether the store sends the keys of one call together, which costs it one message and not many."""
+        """True if the store sends the keys of one call together, in one message instead of many."""
         return self.is_on_store and "dist" in getattr(self.store, "type", "")
 
     def _sum(self, i: int, name: str, grads: Sequence[NDArray]) -> None:
@@ -125,7 +125,7 @@ class Updates:
 
     @property
     def _is_read_here(self) -> bool:
-        """Whether states have operad's format, and are this worker's to read."""
+        """True if states have operad's format and this worker reads them."""
         stores = getattr(od, "kvstore", None)
         return stores is not None and isinstance(self.store, stores.KVStore) and not self.store.rank
 

@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def is_np_shape() -> bool:
-    """Whether 0 in a shape is a length, and -1 unknown; else 0 is unknown, as MXNet 1.x has it by default."""
+    """Return whether 0 in a shape is a length and -1 unknown; by default 0 is unknown, as in MXNet 1.x."""
     return operator.is_np_shape()
 
 
@@ -49,7 +49,7 @@ def use_np_shape(func: F) -> F:
 
 
 def is_np_array() -> bool:
-    """Whether arrays are MXNet's NumPy arrays; never."""
+    """Return whether arrays are MXNet's NumPy arrays: never."""
     return False
 
 

@@ -52,7 +52,7 @@ class Features(dict[str, Feature]):
         super().__init__([(feature.name, feature) for feature in feature_list()])
 
     def is_enabled(self, feature_name: str) -> bool:
-        """Whether a feature is there; the name in any case.
+        """Return whether the installation has a feature, named in any case.
 
         Raises:
             ParamError: There is no such feature.

@@ -24,7 +24,7 @@ def with_loops(cls: Any) -> Any:
 
 
 def _is_affine(prop: Any) -> bool:
-    """Whether the output is the data times numbers that are known, plus beta."""
+    """Return whether the output is the data times known numbers, plus beta."""
     return bool(prop.fix_gamma and prop.use_global_stats)
 
 
@@ -37,5 +37,5 @@ def _takes_one_for_gamma(call: KernelCall) -> bool | str:
 
 
 def is_affine(prop: Any) -> bool:
-    """Whether the output is the data times numbers that are known, plus beta."""
+    """Return whether the output is the data times known numbers, plus beta."""
     return bool(prop.fix_gamma and prop.use_global_stats)

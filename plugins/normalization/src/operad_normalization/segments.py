@@ -32,7 +32,7 @@ def pay(*also: Condition) -> Condition:
 
 
 def _has_segments(call: KernelCall) -> bool | str:
-    """Whether the groups are such as the loops go over."""
+    """Return whether the groups have segments for the loops, or the reason why not."""
     shape = call.shape("data")
     found = call.prop.groups(shape).segments
     return found is not None or f"groups of data {shape} have no long segments"

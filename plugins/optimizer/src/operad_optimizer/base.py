@@ -178,9 +178,9 @@ class Optimizer(metaclass=Suggesting):
             self.step(*one)
 
     def is_aggregating(self, index: Index | Sequence[Index]) -> bool:
-        """Whether several weights are given, and one call moves them.
+        """Return whether one call moves several weights, and `index` names several.
 
-        Not where a subclass says otherwise how one weight moves.
+        It does not if a subclass overrides how one weight moves.
         """
         cls = type(self)
         owner: Any = next(base for base in cls.__mro__ if "step_several" in vars(base))
@@ -189,7 +189,7 @@ class Optimizer(metaclass=Suggesting):
 
     @property
     def is_elementwise(self) -> bool:
-        """Whether a weight may be moved in parts, each with its part of the state: the same bits come out."""
+        """True if moving a weight in parts, each with its part of the state, gives the same bits."""
         of = next(cls for cls in type(self).__mro__ if vars(cls).keys() & {*_MOVING, "elementwise"})
         return bool(vars(of).get("elementwise", False))
 

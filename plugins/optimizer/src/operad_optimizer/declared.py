@@ -1,6 +1,6 @@
-"""Optimizers as plain values: a name and what the object holds, for another process or a file.
+"""Optimizers as plain values, a name and the object's attributes, for another process or a file.
 
-Nothing is pickled, so whoever can write the values decides how weights move, and runs no code. That works for
+Nothing is pickled, so a writer of the values decides how weights move, and runs no code. That works for
 the optimizers and schedules of this package, whose names mean the same in every process.
 """
 
@@ -24,7 +24,7 @@ _LEAVES: Final = (bool, int, float, str, NDArray, type(None))
 
 
 def is_declarable(optimizer: object) -> bool:
-    """Whether `declare` can say what an optimizer is: it and its schedule are of this package."""
+    """Return whether `declare` takes an optimizer: it and its schedule are of this package."""
     schedule = getattr(optimizer, "lr_scheduler", None)
     return all(type(one).__module__.startswith(_PACKAGE) for one in (optimizer, schedule) if one is not None)
 

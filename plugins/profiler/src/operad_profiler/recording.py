@@ -177,18 +177,18 @@ def resume(profile_process: str = "worker") -> None:
 
 
 def is_recording() -> bool:
-    """Whether anything is recorded now."""
+    """Return whether anything is recorded now."""
     return bool(_open_since_s)
 
 
 def window_s() -> float:
-    """For how long was recorded, in seconds."""
+    """Length of the recorded windows, in seconds."""
     open_windows = [(start_s, now_s()) for start_s in _open_since_s]
     return sum(stop_s - start_s for start_s, stop_s in (*_windows, *open_windows))
 
 
 def is_full() -> bool:
-    """Whether recording has ended because of `max_events`."""
+    """Return whether recording has ended because of `max_events`."""
     return config["max_events"] is not None and _count["events"] >= config["max_events"]
 
 
@@ -222,9 +222,9 @@ def _record_nodes(nodes: Sequence[profiler.ProfiledNode], times_s: Sequence[floa
 
 
 def _takes(start_s: float, num_events: int) -> bool:
-    """Whether what began then belongs to the open window, and there is room for it.
+    """Count a record that began at `start_s` if it belongs to the open window; return whether it does.
 
-    Nothing stands across the edge of a window, so busy and idle time add up to it.
+    No record crosses the edge of a window, so busy and idle time add up to the window.
     """
     for since_s in _open_since_s:
         if start_s >= since_s:

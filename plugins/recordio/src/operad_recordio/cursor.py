@@ -1,4 +1,4 @@
-"""Records one after another, and from wherever one seeks.
+"""Records one after another, from the beginning or from a given offset.
 
 Small records are cut out of a block of the file that is read at once; large ones are read straight into
 the bytes that are given. After a seek out of the block only as much is read as the record before had, for

@@ -1,4 +1,4 @@
-"""The format: how a payload stands in a file.
+"""The format of a payload in a record file.
 
     record := magic u32 | cflag << 29 | length u32 | payload | 0 to 3 zero bytes, to a multiple of 4
     cflag  := 0 whole, 1 first part, 2 middle part, 3 last part
@@ -64,13 +64,13 @@ def framed(payload: bytes) -> bytes:
 
 
 def is_head(block: bytes, at: int) -> bool:
-    """Whether a record may begin at `at` of `block`, which has 8 bytes there."""
+    """Return whether a record may begin at `at` of `block`, which has 8 bytes there."""
     magic, word = unpack_head(block, at)
     return bool(magic == MAGIC and word >> LENGTH_BITS <= FIRST)
 
 
 def find_head(block: bytes, at: int) -> int:
-    """The first head at a multiple of 4 in `block` from `at` on; -1: there is none."""
+    """Position of the first head at a multiple of 4 in `block` from `at` on; -1 if there is none."""
     at = block.find(MAGIC_BYTES, at)
     while at >= 0 and at + HEAD_BYTES <= len(block):
         if at % 4 == 0 and is_head(block, at):

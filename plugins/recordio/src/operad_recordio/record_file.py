@@ -79,7 +79,7 @@ class RecordFile:
 
     @property
     def is_checked(self) -> bool:
-        """Whether records are compared with checksums."""
+        """True if records are compared with checksums."""
         return self._checksums is not None
 
     def fetch(self, offset: int, size: int) -> bytes:
@@ -173,7 +173,7 @@ class RecordFile:
         return len(head) == HEAD_BYTES and is_head(head, 0)
 
     def _judge(self, offset: int, end: int, is_split: bool) -> None:
-        """No head follows a record: raise unless that is the fault of what follows; see the module."""
+        """Raise if no head follows a record, unless the fault is in the bytes that follow; see the module."""
         head = self.fetch(end, HEAD_BYTES)
         following = self.next_head(offset + 4)
         if following < end:
@@ -191,7 +191,7 @@ class RecordFile:
             self._refuse(offset, end, f"a record or the end of the file, {self.size} bytes", head.hex())
 
     def _leads_on(self, at: int, word: int, following: int) -> bool:
-        """Whether `word` may be a head's second word, after which something else stands at `at`."""
+        """Return whether `word` may be a head's second word, after which something else stands at `at`."""
         return at == following or (
             word >> LENGTH_BITS == FIRST and at < following and self.fetch(at, 4) == MAGIC_BYTES
         )

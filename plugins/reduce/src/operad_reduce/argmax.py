@@ -1,4 +1,4 @@
-"""`argmax`, `argmin` and `argmax_channel`: where the extrema are, as numbers of the data's type."""
+"""`argmax`, `argmin` and `argmax_channel`: positions of the extrema, as numbers of the data's type."""
 
 from __future__ import annotations
 

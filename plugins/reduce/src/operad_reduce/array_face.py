@@ -37,12 +37,12 @@ def std(self: NDArray, axis: Axis = None, ddof: int = 0, keepdims: bool = False)
 
 
 def every(self: NDArray, axis: Axis = None, keepdims: bool = False) -> NDArray:
-    """Whether no element is 0, as bool."""
+    """True where no element is 0, along the axes."""
     return _reduced("prod", self != 0, axis, keepdims).astype(np.bool_)
 
 
 def some(self: NDArray, axis: Axis = None, keepdims: bool = False) -> NDArray:
-    """Whether an element is not 0, as bool."""
+    """True where an element is not 0, along the axes."""
     none: NDArray = _reduced("prod", self == 0, axis, keepdims) == 0
     return none.astype(np.bool_)
 

@@ -68,7 +68,7 @@ class Norm(OperatorProperty):
 
 
 def _is_exact(total: Array) -> bool:
-    """Whether no sum of squares is so large or small that squares were lost."""
+    """Return whether all sums of squares are in the range in which no square was lost."""
     limits = np.finfo(total.dtype)
     return bool(((total > limits.tiny / limits.eps) & (total < limits.max)).all())
 

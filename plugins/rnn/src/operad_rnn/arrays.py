@@ -1,4 +1,4 @@
-"""The arrays that a cell works on, and where its states are clipped."""
+"""The arrays that a cell works on, and the bounds of its states."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _SMALL: Final = 1 << 16
 
 
 def steps_are_small(call: KernelCall) -> bool | str:
-    """Whether a step has so little to do that all of them go into one compiled loop, which can do it."""
+    """Return whether all steps may go into one compiled loop, as each has little to do; or why not."""
     prop: Any = call.prop
     if prop.use_sequence_length or prop.bounds() is not None or prop.projection_size is not None:
         return "the loop does without lengths of sequences, clipped states and projections"
@@ -58,7 +58,7 @@ class Cell(ABC):
 
     gate_count: ClassVar[int]
     passes_directly: ClassVar[bool] = False
-    """Whether the hidden state goes into the next one besides through the gates."""
+    """True if the hidden state enters the next one also outside the gates."""
 
     def __init__(
         self,

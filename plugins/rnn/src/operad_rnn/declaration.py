@@ -45,22 +45,22 @@ class RecurrentProperty(OperatorProperty):
 
     @property
     def is_lstm(self) -> bool:
-        """Whether there are cell states."""
+        """True if there are cell states."""
         return bool(self.mode == "lstm")
 
     @property
     def is_gated(self) -> bool:
-        """Whether the hidden states alone are not enough for the gradient."""
+        """True if the gradient needs more than the hidden states."""
         return self.mode in ("lstm", "gru")
 
     @property
     def returns_state_cell(self) -> bool:
-        """Whether the last cell states are an output."""
+        """True if the last cell states are an output."""
         return bool(self.state_outputs and self.is_lstm)
 
     @property
     def drops(self) -> bool:
-        """Whether a layer may not see all of the one below."""
+        """True if dropout may hide some of a layer's outputs from the layer above."""
         return bool(self.p > 0 and self.num_layers > 1)
 
     @property

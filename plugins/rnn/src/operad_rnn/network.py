@@ -1,4 +1,4 @@
-"""All layers of a network in one call: which arrays each cell works on, and what happens between layers."""
+"""All layers of a network in one call: the arrays of each cell, and the steps between layers."""
 
 from __future__ import annotations
 

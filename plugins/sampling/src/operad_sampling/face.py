@@ -12,10 +12,10 @@ from operad_sdk import ParamError
 
 
 def are_all(kind: type, values: Mapping[str, object], function: str) -> bool:
-    """Whether the parameters are of the class `kind`; all or none are.
+    """Return whether the parameters are of the class `kind`; either all are or none.
 
     Raises:
-        ParamError: Some are, and others are not.
+        ParamError: Some parameters are, and others are not.
     """
     flags = {name: isinstance(value, kind) for name, value in values.items()}
     if len({*flags.values()}) > 1:

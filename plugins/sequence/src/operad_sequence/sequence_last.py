@@ -11,7 +11,7 @@ from operad_sequence.lengths import AXIS, LENGTHS, USE_SEQUENCE_LENGTH, counts, 
 
 
 def _last(data: Array, *sequence_length: Array, axis: int) -> Array:
-    """One sequence at a time."""
+    """Last step of each sequence, found one sequence at a time, for the contract checks."""
     sequences = np.moveaxis(data, axis, 1)
     lengths = sequence_length[0] if sequence_length else np.full(len(sequences), sequences.shape[1])
     output = np.zeros((len(sequences), *sequences.shape[2:]))

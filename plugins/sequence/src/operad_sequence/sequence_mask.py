@@ -23,7 +23,7 @@ from operad_sequence.lengths import AXIS, LENGTHS, USE_SEQUENCE_LENGTH, is_beyon
 
 
 def _masked(data: Array, *sequence_length: Array, value: float, axis: int) -> Array:
-    """One sequence at a time."""
+    """Masked data, computed one sequence at a time, for the contract checks."""
     output = np.array(data)
     for lengths in sequence_length:
         for position, length in enumerate(lengths):
@@ -63,7 +63,7 @@ class SequenceMask(OperatorProperty):
         return line(self.axis, "data")
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
-        """The data's; `value` must be a number that integers can hold."""
+        """Infer types; integers must be able to hold `value`."""
         dtype = in_types[0]
         if dtype is not None and dtype.kind in "iu" and not np.isfinite(self.value):
             raise DTypeError(f"SequenceMask: value is {self.value}, and data is {dtype}; give a finite value")

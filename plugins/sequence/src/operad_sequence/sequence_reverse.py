@@ -9,7 +9,7 @@ from operad_sequence.lengths import LENGTHS, USE_SEQUENCE_LENGTH, counts, line
 
 
 def _reversed(data: Array, *sequence_length: Array) -> Array:
-    """One sequence at a time."""
+    """Reversed data, computed one sequence at a time, for the contract checks."""
     if not sequence_length:
         return data[::-1]
     output = np.array(data)

@@ -38,7 +38,7 @@ class Concat(OperatorProperty):
     contract = Contract(reference=lambda *arrays, dim: np.concatenate(arrays, dim))
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> Any:
-        """Lengths on other axes are shared; that on `dim` is the sum."""
+        """Infer shapes: lengths on other axes are shared, and that on `dim` is the sum."""
         ranks = {len(shape) for shape in in_shapes if shape is not None}
         if not ranks:
             return list(in_shapes), [None], []
@@ -69,7 +69,7 @@ class Concat(OperatorProperty):
     def infer_shape_backward(
         self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
     ) -> list[PartialShape]:
-        """A known output gives the shared lengths, and the one length on `dim` that is missing."""
+        """Infer the shared lengths, and a missing length on `dim`, from a known output."""
         out = out_shapes[0]
         if out is None:
             return list(in_shapes)

@@ -27,7 +27,7 @@ from operad_shape.rearrange import normal_axis
 from operad_shape.references import channels_from_pixels, pixels_from_channels
 
 _LINES: Final = 6
-"""How often bytes read across rows are moved: of the 16 elements of a cache line some are used in time."""
+"""Factor on bytes read across rows: of the 16 elements of a cache line some are used in time."""
 
 
 def _permuted(shape: Shape, axes: Shape) -> Shape:

@@ -1,1 +1,1 @@
-"""Nothing but a name: installing `operad-standard` installs every first-party operator plugin."""
+"""Name of a distribution alone: `operad-standard` installs every first-party operator plugin."""

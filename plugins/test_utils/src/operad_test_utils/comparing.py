@@ -1,4 +1,4 @@
-"""Whether arrays are equal, almost, or in most positions; errors name where they are furthest apart.
+"""Comparison of arrays: equal, almost equal, or in most positions; errors name the largest difference.
 
 Source: python/mxnet/test_utils.py.
 """
@@ -18,7 +18,7 @@ Names = Sequence[str]
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two arrays have one shape and equal elements."""
+    """Return whether two arrays have one shape and equal elements."""
     return np.array_equal(plain(a), plain(b))
 
 
@@ -30,7 +30,7 @@ def almost_equal(
     equal_nan: bool = False,
     use_broadcast: bool = True,
 ) -> bool:
-    """Whether `|a - b| <= atol + rtol |b|` everywhere; arguments as for `assert_almost_equal`."""
+    """Return whether two arrays differ by no more than tolerances; arguments as for `assert_almost_equal`."""
     a, b = plain(a), plain(b)
     if not use_broadcast:
         checkShapes(a, b)

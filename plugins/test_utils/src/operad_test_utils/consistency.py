@@ -1,4 +1,4 @@
-"""Whether a symbol computes the same on all devices and in all types, and two optimizers the same updates.
+"""Comparison of a symbol on all devices and in all types, and of the updates of two optimizers.
 
 Source: python/mxnet/test_utils.py.
 """

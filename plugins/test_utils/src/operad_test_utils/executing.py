@@ -1,4 +1,4 @@
-"""Running a symbol on given arrays, and comparing what comes out.
+"""Running a symbol on given arrays, and comparing the results.
 
 Source: python/mxnet/test_utils.py.
 """
@@ -191,7 +191,7 @@ def check_speed(
 
 
 def same_symbol_structure(sym1: Symbol, sym2: Symbol) -> bool:
-    """Whether two symbols have the same operators in the same positions of their graphs."""
+    """Return whether two symbols have the same operators in the same positions of their graphs."""
     one, other = (
         [(node["op"], node["inputs"]) for node in json.loads(sym.tojson())["nodes"]] for sym in (sym1, sym2)
     )

@@ -1,4 +1,4 @@
-"""Whether random numbers have the distribution that they should have.
+"""Statistical checks of random numbers against their distribution.
 
 Source: python/mxnet/test_utils.py.
 """
@@ -20,7 +20,7 @@ Buckets = Sequence[Any]
 
 
 def mean_check(generator: Generator, mu: float, sigma: float, nsamples: int = 1000000) -> bool:
-    """Whether the mean of samples is within three standard errors of `mu`: 99.7 times in 100.
+    """Return whether the mean of samples is within three standard errors of `mu`: 99.7 times in 100.
 
     Args:
         generator: `generator(n)` gives `n` independent numbers.
@@ -32,9 +32,9 @@ def mean_check(generator: Generator, mu: float, sigma: float, nsamples: int = 10
 
 
 def var_check(generator: Generator, sigma: float, nsamples: int = 1000000) -> bool:
-    """Whether the variance of samples is within three standard errors of `sigma ** 2`, for normal numbers.
+    """Return whether the variance of samples is within three standard errors of `sigma ** 2`.
 
-    Arguments as for `mean_check`.
+    Arguments as for `mean_check`; the numbers are normal.
     """
     error = 3 * math.sqrt(2 * sigma**4 / (nsamples - 1))
     return abs(float(_drawn(generator, nsamples).var(ddof=1)) - sigma**2) < error

@@ -22,7 +22,7 @@ _chosen: list[Context] = []
 
 
 def default_context() -> Context:
-    """The device of arrays whose device is not said."""
+    """Device of arrays whose device is not given."""
     return current_context()
 
 
@@ -40,22 +40,22 @@ def list_gpus() -> range:
 
 
 def is_op_runnable() -> bool:
-    """Whether operators run on the default device; they do on all."""
+    """Return whether operators run on the default device: always."""
     return True
 
 
 def has_tvm_ops() -> bool:
-    """Whether there are operators made by TVM; there are none."""
+    """Return whether there are operators made by TVM: never."""
     return False
 
 
 def is_aarch64_run() -> bool:
-    """Whether this machine is of that kind."""
+    """Return whether this machine has an aarch64 processor."""
     return platform.machine() == "aarch64"
 
 
 def same_array(array1: NDArray, array2: NDArray) -> bool:
-    """Whether two arrays of one shape are the same memory, which is tried by writing to the first."""
+    """Return whether two arrays of one shape are the same memory, by writing to the first."""
     if array1.shape != array2.shape or array1.context is not array2.context or not array1.size:
         return False
     kept = array1.copy()

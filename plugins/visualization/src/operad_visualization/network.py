@@ -1,4 +1,4 @@
-"""A symbol as plain records: what tables and pictures are made of.
+"""A symbol as plain records, from which tables and pictures are made.
 
 Everything is read off the symbol's JSON form and the shapes of its internals.
 """
@@ -51,12 +51,12 @@ class Node:
 
     @property
     def is_fed(self) -> bool:
-        """Whether it is a variable with labels or first states of a batch, going by its name."""
+        """True if the node is a variable with labels or first states of a batch, going by its name."""
         return not self.op and (self.name.endswith("label") or _FIRST_STATE.fullmatch(self.name) is not None)
 
     @property
     def looks_learned(self) -> bool:
-        """Whether it is a variable that is no input, going by its name."""
+        """True if the node is a variable that is learned, going by its name."""
         return not self.op and (self.is_state or self.name.endswith(_LEARNED))
 
 

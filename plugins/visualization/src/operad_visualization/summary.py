@@ -102,7 +102,7 @@ def _rows(
 
 
 def _is_input(node: Node, shape: Mapping[str, Shape] | None) -> bool:
-    """Whether a variable is what a network is given, and not what it learns."""
+    """Return whether a variable is given to a network, and not learned."""
     if node.op or node.looks_learned:
         return False
     return not node.is_fed if shape is None else node.name in shape

@@ -43,7 +43,7 @@ def sorted_out(arrays: Arrays, states: Collection[str]) -> Weights:
 
 
 def is_parameter(name: str) -> bool:
-    """Whether a variable has a trained value, for all that its name tells."""
+    """Return whether a variable has a trained value, going by its name."""
     return name.endswith(_ENDS)
 
 

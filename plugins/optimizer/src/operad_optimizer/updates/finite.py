@@ -1,4 +1,4 @@
-"""Whether gradients overflowed: one number that says so, which stays on the device."""
+"""Check of gradients for overflow: the result is one number, which stays on the device."""
 
 from __future__ import annotations
 
