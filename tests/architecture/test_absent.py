@@ -88,7 +88,7 @@ def test_passed():
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What became of each test, with what pytest says of it."""
+    """Outcome of each test, with pytest's text on it."""
     folder = tmp_path_factory.mktemp("checkout")
     for name in ("pyproject.toml", "conftest.py"):
         shutil.copy(ROOT / name, folder)

@@ -22,7 +22,7 @@ CALLS = {
     "GzipFile", "BZ2File", "LZMAFile", "decompress", "decompressobj", "is_zipfile", "safe_load", "unpickled",
     "run_path", "pread", "read_array", "VideoCapture",
 }  # fmt: skip
-"""What opens, parses or decodes; by the last name of the call."""
+"""Calls that open, parse or decode, by their last name."""
 OURS = {"nd", "operad", "od", "sym", "files"}
 """`nd.load` and `operad.files.opened` are doors themselves."""
 
@@ -70,7 +70,7 @@ def test_every_call_that_opens_a_file_is_in_the_door_or_listed_with_a_reason() -
 
 
 WRITES = {"write_text", "write_bytes", "tofile", "savez", "savetxt", "imwrite"}
-"""What writes a file in place; by the last name of the call."""
+"""Calls that write a file in place, by their last name."""
 IN_PLACE = {
     "core/src/operad/cli/group.py": "a formatter of help, which writes no file",
     "operator_sdk/src/operad_sdk/new/update.py": "files of the author's own package",

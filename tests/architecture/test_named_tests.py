@@ -23,7 +23,7 @@ def _without_a_test() -> set[str]:
 
 
 def _only_renames(source: str) -> bool:
-    """Whether a module does nothing but give what others define: it has no statement of its own to test."""
+    """Return whether a module only re-exports names of others, and so has no statement to test."""
     return all(
         isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign))
         or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))

@@ -1,4 +1,4 @@
-"""How the suite is run: what stands in front, in which order, and what a process that dies leaves behind."""
+"""Runs of the suite: the tests that stand first, the order, and the traces of a process that dies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predicted beside measured: what operators are estimated at, by the shipped constants and by `operad tune`.
+"""Predicted beside measured: estimates of operators, by the shipped constants and by `operad tune`.
 
     python -m tests.benchmarks.costs
 
@@ -79,7 +79,7 @@ def measured_us(case: Case, shapes: Sequence[Shape]) -> float:
 
 
 def within(predicted: float, measured: float) -> bool:
-    """Whether a prediction is right within a factor of two."""
+    """Return whether a prediction is right within a factor of two."""
     return 0.5 <= predicted / measured <= 2
 
 

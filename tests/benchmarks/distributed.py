@@ -39,12 +39,12 @@ Rounds = dict[tuple[str, int, str], dict[str, list[float]]]
 
 @final
 class Column(NamedTuple):
-    """What is measured beside others.
+    """One store or library that is measured beside others.
 
     Attributes:
         arguments: Of `distributed_worker.py`.
-        start: What starts the workers: `alone`, `mpirun`, `launch`, `dmlc` (MXNet's) or `gloo` (PyTorch's).
-        options: Of what starts them.
+        start: Starter of the workers: `alone`, `mpirun`, `launch`, `dmlc` (MXNet's) or `gloo` (PyTorch's).
+        options: Options of the starter.
     """
 
     arguments: tuple[str, ...]
@@ -64,7 +64,7 @@ COLUMNS: Final = {
     "mxnet": Column(("mxnet", "dist_sync"), "dmlc"),
 }
 BARE: Final = "ray, bare"
-"""What Ray takes without a store."""
+"""Times of Ray without a store."""
 PEERS: Final = (BARE, "torch", "mxnet")
 DEFAULT: Final = ("mpi", "ray")
 
@@ -101,7 +101,7 @@ def main() -> int:
 
 
 def no_rounds() -> Rounds:
-    """Those of a run that begins."""
+    """Empty lists of rounds, for a run that begins."""
     return defaultdict(lambda: defaultdict(list))
 
 
@@ -213,7 +213,7 @@ class Job:
 def _commands(
     column: Column, workers: int, python: str | None, port: str
 ) -> list[tuple[list[str], dict[str, str]]]:
-    """What starts the workers of a column, with its variables; the last one ends first."""
+    """Commands that start the workers of a column, with their variables; the last one ends first."""
     program = [str(HERE / "distributed_worker.py"), *column.arguments]
     environ = {name: value for name, value in os.environ.items() if name != "PORT"}
     environ |= {"OPERAD_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -239,7 +239,7 @@ def _commands(
 
 
 def table(rounds: Rounds) -> str:
-    """Median (least) milliseconds, and the least over PyTorch's, as Markdown: a line for each case."""
+    """Median (least) milliseconds, and the least over PyTorch's, as Markdown: one line per case."""
     columns = list(dict.fromkeys((name, workers) for name, workers, _ in rounds))
     cases = list(dict.fromkeys(case for *_, case in rounds))
     compared = [column for column in columns if ("torch", column[1]) in columns and column[0] != "torch"]

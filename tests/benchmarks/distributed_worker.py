@@ -30,9 +30,9 @@ import numpy as np
 WARM_UP = 2
 """So many rounds of a case go before those that count."""
 SHORT_BYTES = 1 << 16
-"""What the bare actor of Ray gets as bytes."""
+"""Bytes that the bare actor of Ray gets."""
 IN_A_ROW = 3
-"""How often a worker of an asynchronous store pushes and pulls in one round."""
+"""Number of times that a worker of an asynchronous store pushes and pulls in one round."""
 
 
 def resnet_50() -> list[tuple[int, ...]]:
@@ -115,7 +115,7 @@ class Case:
 
 
 class Gloo:
-    """What is measured of PyTorch, in the words of a store: sums over all workers, by gloo.
+    """PyTorch's gloo with the methods of a store: sums over all workers.
 
     Several arrays at once go as one buffer, as `DistributedDataParallel` has its buckets.
     """
@@ -243,7 +243,7 @@ class Torch:
 
 
 class Clock:
-    """Wall and processor time of rounds; that of servers once they have answered everybody."""
+    """Wall and processor time of rounds; that of servers once they have answered all workers."""
 
     def __init__(self, store: Any, servers: list[int]) -> None:
         self._store, self._servers = store, servers
@@ -299,7 +299,7 @@ def _barrier(store: Any) -> None:
 
 
 def main() -> None:
-    """Time what the driver asks for."""
+    """Time the cases that the driver asks for."""
     parser = argparse.ArgumentParser(description="time pushpull as one worker")
     parser.add_argument("library", help="operad, mxnet, torch or ray")
     parser.add_argument("kvstore", help="type of the store")

@@ -1,4 +1,4 @@
-"""Everybody takes turns: one process per library, and only one of them works at a time.
+"""Libraries take turns: one process per library, and only one of them works at a time.
 
 Contestants are measured by rounds, and each round begins with another one, so that a slow spell of a shared
 machine falls on all of them. A contestant is a library, or a library and a word for another way in which
@@ -130,7 +130,7 @@ def environment(given: Mapping[str, str], threads: int) -> dict[str, str]:
 @final
 @dataclass(slots=True)
 class Measured:
-    """What was found out about a row.
+    """Measurements of one row.
 
     Attributes:
         rounds: By contestant: seconds of one operation, on the wall and of processors, of each round.
@@ -181,7 +181,7 @@ def measure(row: Row, workers: Sequence[Any], rounds: int = ROUNDS, round_s: flo
 
 
 def _guarded(measured: Measured, turn: _Turn, do: Callable[[], None]) -> None:
-    """Do it, unless the library has failed before; a failure is noted, and its rounds are dropped."""
+    """Run a function, unless the library has failed before; a failure is noted and drops its rounds."""
     if turn.library in measured.notes:
         return
     try:
@@ -264,7 +264,7 @@ def _prepared(measured: Measured, workers: Sequence[Any]) -> Iterator[tuple[str,
 
 
 def disagreement(expected: Mapping[str, float], found: Mapping[str, float]) -> str | None:
-    """What differs between two libraries' numbers, or None.
+    """Difference between two libraries' numbers, in words, or None.
 
     Small numbers are compared by the largest: a gradient that is zero but for rounding has no digits.
     """

@@ -20,11 +20,11 @@ MXNET_PYTHONS: Final = ("3.10", "3.9", "3.8")
 @final
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What an environment holds.
+    """Libraries of one environment, and their installation.
 
     Attributes:
         folder: Its name under `build/peers`.
-        libraries: What is measured there.
+        libraries: The libraries that are measured there.
         installs: Arguments of `pip install`, one call after another.
     """
 

@@ -1,4 +1,4 @@
-"""Figures of interleaved rounds: median, minimum, spread, and which of them a ratio is made of."""
+"""Figures of interleaved rounds: median, minimum, spread, and the basis of ratios."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Figures:
     cpu_minimum: float
 
     def of(self, basis: Basis) -> float:
-        """What is compared."""
+        """The figure that is compared, by basis."""
         return {"median": self.median, "cpu": self.cpu_minimum, "minimum": self.minimum}[basis]
 
 
@@ -55,10 +55,10 @@ def figures(wall: Sequence[float], cpu: Sequence[float]) -> Figures:
 
 
 def basis(is_quiet: bool, threads: int) -> Basis:
-    """What stands on this machine: medians where it is quiet, else what others disturb least.
+    """Basis of ratios on this machine: medians where it is quiet, else the least disturbed figure.
 
-    Of one thread that is processor time; with several threads processor time says nothing of how long
-    a step takes, so the fastest round stands in.
+    For one thread that is processor time. With several threads processor time does not tell how long a
+    step takes, so the fastest round is used.
     """
     if is_quiet:
         return "median"

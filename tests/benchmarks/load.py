@@ -1,4 +1,4 @@
-"""How much others use the machine: what its processors did, less what the benchmark's processes did.
+"""Load by other programs: the work of the machine's processors, less that of the benchmark's processes.
 
 Linux only: elsewhere the load is not known, and no run is called quiet.
 """
@@ -44,7 +44,7 @@ class Load:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether others hardly used the machine at any time."""
+        """True if other programs hardly used the machine at any time."""
         known = (self.before, self.during, self.after)
         return all(value is not None and value < QUIET_BELOW for value in known)
 

@@ -29,7 +29,7 @@ IMAGES: Final = 512
 
 @final
 class Task(NamedTuple):
-    """What a worker does: a kind, the files' prefix, and threads."""
+    """Task of a worker: a kind, the files' prefix, and threads."""
 
     kind: str
     prefix: str

@@ -138,11 +138,11 @@ class Task(NamedTuple):
         return self.network(layers, **dict.fromkeys(self.shapes, ANYTHING))
 
     def is_trained(self, name: str) -> bool:
-        """Whether a step changes the parameter."""
+        """Return whether a step changes the parameter."""
         return not name.startswith(self.frozen) if self.frozen else True
 
     def inputs(self) -> dict[str, np.ndarray]:
-        """The same batch for everybody."""
+        """The same batch for all libraries."""
         rng = np.random.RandomState(1)
         return {name: rng.uniform(-1, 1, shape).astype(np.float32) for name, shape in self.shapes.items()}
 
@@ -252,7 +252,7 @@ def dcgan_inputs() -> tuple[np.ndarray, np.ndarray]:
 
 
 def movement(before: dict[str, np.ndarray], after: dict[str, np.ndarray]) -> dict[str, float]:
-    """How far a step has moved each parameter, in units of the learning rate: the gradient's length."""
+    """Length of each parameter's movement in a step, in units of the learning rate: the gradient's."""
     return {
         name: float(np.linalg.norm((after[name] - before[name]).ravel())) / LEARNING_RATE for name in after
     }

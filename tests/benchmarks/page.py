@@ -52,14 +52,14 @@ class Run:
 
     @property
     def basis(self) -> Basis:
-        """What ratios are made of."""
+        """Basis of ratios; see `figures.basis`."""
         return basis(self.load.is_quiet, self.threads)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class About:
-    """Where and with what was measured.
+    """Date, libraries and command of a measurement.
 
     Attributes:
         date: As "23 November 2026".
@@ -139,7 +139,7 @@ def _of_run(run: Run, libraries: list[str]) -> list[str]:
 
 
 def _explained(run: Run) -> list[str]:
-    """Where operad's time goes in the rows in which it is behind."""
+    """Lines on where operad's time goes, in the rows in which it is behind."""
     lines = []
     for one in run.measured:
         behind = compared(one, run.basis) or 0

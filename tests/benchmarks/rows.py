@@ -47,11 +47,11 @@ class Row(NamedTuple):
 
     @property
     def is_rate(self) -> bool:
-        """Whether a larger figure is better."""
+        """True if a larger figure is better."""
         return self.unit.endswith("/s")
 
     def figure(self, seconds: float) -> float:
-        """What the row says of one operation that takes so many seconds, in its unit."""
+        """Figure of the row, in its unit, for an operation that takes so many seconds."""
         per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
         return 1 / seconds if self.is_rate else seconds * per_second[self.unit]
 
@@ -152,7 +152,7 @@ def _compilation() -> list[Row]:
 
 
 def _own() -> list[Row]:
-    """What only operad has, beside a yardstick of its own where there is one."""
+    """Rows that only operad has, some beside a yardstick of their own."""
     sizes = ((4, 4), (64, 64), (256, 256), (512, 512))
     engine = ("dependent push + run", "independent push + run", "push, then wait", "run inline, 2 variables")
     return [

@@ -1,4 +1,4 @@
-"""What a library makes of a row: something that runs, or a number.
+"""Work that a library makes of a row: a function to run, or a number.
 
 Everything that a worker imports is for Python 3.8 and later, because MXNet has no newer one.
 """

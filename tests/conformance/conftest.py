@@ -1,4 +1,4 @@
-"""What runs under MXNet alone is no module of this suite."""
+"""Collection of this suite, without the modules that run under MXNet alone."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def module(name: str) -> dict[str, Any]:
 
 
 def is_written(value: Any) -> bool:
-    """Whether it is no function, or one that stands in a file, rather than being generated."""
+    """Return whether a value is no function, or one that stands in a file and is not generated."""
     return not inspect.isroutine(value) or Path(inspect.unwrap(value).__code__.co_filename).is_file()
 
 

@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def record_operator(worker: Worker, record: Record, op: str, folder: Path) -> dict[str, Verdict]:
-    """What MXNet says of the files of every case that it can bind and operad can write."""
+    """MXNet's verdicts on the files of every case that it can bind and operad can write."""
     verdicts: dict[str, Verdict] = {}
     for case in catalogue()[op]:
         result = record.results[op].get(case.name)
@@ -66,7 +66,7 @@ def record_operator(worker: Worker, record: Record, op: str, folder: Path) -> di
 
 
 def ask(worker: Worker, case: Case, written: files.Files, folder: Path) -> str:
-    """`same`, or what MXNet says otherwise."""
+    """Ask MXNet for its verdict: `same`, or the difference in words."""
     symbol, params = folder / "case-symbol.json", folder / "case.params"
     symbol.write_text(written.symbol, encoding="utf-8")
     params.write_bytes(written.params)

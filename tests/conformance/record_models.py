@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def recorded(worker: Worker, model: Model) -> ModelRecord:
-    """What MXNet says of a model, and of operad's files of it."""
+    """MXNet's record of a model, and of operad's files of it."""
     with TemporaryDirectory() as folder:
         written = files.write(od, model, Path(folder))
         own, other = worker.ask("own", model.name), worker.ask("other", model.name, folder)

@@ -68,7 +68,7 @@ def record_facts(worker: Worker, op: str) -> dict[str, Any]:
 
 
 def record_case(worker: Worker, case: Case, facts: dict[str, Any]) -> Result:
-    """What a case gives in each of its forms."""
+    """Results of a case in each of its forms."""
     wrt = worker.ask("wrt", case.id)
     if isinstance(wrt, Refusal):  # not even its symbol can be made
         wrt = []
@@ -98,7 +98,7 @@ def record_case(worker: Worker, case: Case, facts: dict[str, Any]) -> Result:
 
 
 def is_same(bound: Outcome, imperative: Outcome, case: Case) -> bool:
-    """Whether a bound executor gave what the imperative call did."""
+    """Return whether a bound executor gave the results of the imperative call."""
     pairs = [(bound.outputs, imperative.outputs), (bound.mutated, imperative.mutated)]
     if case.is_train:
         pairs.append((bound.gradients, imperative.gradients))

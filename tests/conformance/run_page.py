@@ -97,7 +97,7 @@ class Page:
     _mxnet: list[str] = field(default_factory=list)
 
     def run(self, block: Block) -> None:
-        """Do with one block what its language asks for.
+        """Run one block as its language asks.
 
         Raises:
             PageError: It fails, or it is of a language that pages do not have.
@@ -156,7 +156,7 @@ class Page:
 
 
 def _bash(commands: str) -> str:
-    """What the commands print; this process follows where they go."""
+    """Run the commands and return their output; this process follows their change of folder."""
     with TemporaryDirectory() as scratch:
         folder = Path(scratch, "folder")
         script = f"trap 'pwd -P > {shlex.quote(str(folder))}' EXIT\n{commands}"

@@ -1,4 +1,4 @@
-"""What operators say that an element costs is what their scalar form says, within a factor of three."""
+"""Costs that operators give per element, within a factor of three of those of their scalar forms."""
 
 from __future__ import annotations
 

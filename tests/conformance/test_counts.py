@@ -15,7 +15,7 @@ LARGE = 1_000_000
 
 
 def most_tensors(op, key):
-    """How many tensors `op` lists where its parameter `key` is large; 0 where that is refused."""
+    """Number of tensors that `op` lists with a large parameter `key`; 0 if that is refused."""
     sample = {name: getattr(sample_property(op, {}), name) for name in op.params}
     value = sample[key]
     large = (LARGE,) * max(len(value), 1) if isinstance(value, tuple) else LARGE

@@ -1,4 +1,4 @@
-"""What the installed operators compute for each element."""
+"""The scalar forms of the installed operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`docs/authoring/words.md` lists every word an author may use, and none that there is not."""
+"""`docs/authoring/words.md` against the words of the kit: every word is listed, and no other."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def every_row() -> list[tuple[str, str, str]]:
 
 
 def exported() -> set[str]:
-    """What `from operad_sdk import ...` gives."""
+    """Names that `from operad_sdk import ...` gives."""
     public = {name for name in vars(operad_sdk) if not name.startswith("_")}
     return {name for name in public if not isinstance(getattr(operad_sdk, name), ModuleType)}
 

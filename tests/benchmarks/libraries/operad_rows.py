@@ -1,4 +1,4 @@
-"""What only operad has: its engine, its tape, operators of a program, the cost of an import."""
+"""Rows that only operad has: its engine, its tape, operators of a program, the cost of an import."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def scenario_of(options: argparse.Namespace, engine: str, measured: Measured) -> Scenario:
-    """What the options describe, with the costs that were measured."""
+    """Scenario that the options describe, with the measured costs."""
     settings = {"compute_s": options.compute_ms / 1000, "batch": options.batch}
     if options.model_mb:
         equal = int(options.model_mb * 1e6 / FLOAT_BYTES / options.keys)
@@ -81,7 +81,7 @@ def table(found: dict[str, list[Prediction]]) -> str:
 
 
 def validation(measured: Measured) -> str:
-    """What was measured and what is predicted, in milliseconds."""
+    """Table of measured and predicted times, in milliseconds."""
     about = measured.about
     low, high = about["load"]
     lines = [

@@ -102,7 +102,7 @@ def ray_s(costs: RayCosts, point: Point) -> float:
 
 
 def job_of(point: Point) -> Job:
-    """What was pushed and pulled in a measurement."""
+    """Job of a measurement: the keys that were pushed and pulled."""
     keys = tuple(int(np.prod(shape)) for shape in CASES[point.case])
     return Job(keys, 0.0, one_by_one="key by key" in point.case, updates="SGD" in point.column)
 

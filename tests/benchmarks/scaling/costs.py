@@ -1,4 +1,4 @@
-"""What the stores cost in processor time, fitted to runs of `tests.benchmarks.distributed`.
+"""Costs of the stores in processor time, fitted to runs of `tests.benchmarks.distributed`.
 
 The models of what a worker and a server do are linear in these costs. So a row of the least squares
 problem is the model itself with one cost set to 1 and the others to 0, and no formula is written twice.
@@ -7,8 +7,8 @@ time is fitted, not wall time, because the machine was shared; and the least of 
 are shared, too.
 
 A server's snapshot (see `plugins/kvstore_ray`) is written in some rounds only, and so is not in the least
-one. With two workers that is every second round, and a snapshot costs what those take longer. What the
-disk takes is not processor time and is not in it.
+one. With two workers that is every second round, and a snapshot costs the time that such a round takes
+longer. Time of the disk is not processor time and is left out.
 """
 
 from __future__ import annotations
@@ -105,11 +105,11 @@ class Point(NamedTuple):
 
 @final
 class Measured(NamedTuple):
-    """What `tests.benchmarks.distributed --json` has written.
+    """Results that `tests.benchmarks.distributed --json` has written.
 
     Attributes:
         about: Date, cores, load and machine.
-        points: All that was measured.
+        points: All measurements.
     """
 
     about: dict[str, Any]

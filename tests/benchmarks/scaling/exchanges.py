@@ -50,7 +50,7 @@ def replicated_s(job: Job, workers: int, cluster: Cluster, costs: MpiCosts, buck
 
     Args:
         job: What is pushed and pulled.
-        workers: How many; one has nobody to exchange anything with, and only copies.
+        workers: Number of workers; a single worker exchanges nothing, and only copies.
         cluster: Its servers are not used.
         costs: In processor time.
         bucket_s: `ring_s` or `tree_s`.

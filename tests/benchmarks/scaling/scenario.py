@@ -1,4 +1,4 @@
-"""What is simulated: a model that is trained, the machines it is trained on, and what may go wrong.
+"""A simulated scenario: the model that is trained, the machines that train it, and their failures.
 
 Sizes are in bytes, times in seconds, rates in bytes per second. Every machine has one worker or one
 server, and a link that carries as much in one direction as, at the same time, in the other.
@@ -21,10 +21,10 @@ FLOAT_BYTES: Final = 4
 
 @final
 class Shard(NamedTuple):
-    """What one server has of the keys.
+    """Keys and messages of one server.
 
     Attributes:
-        keys: How many.
+        keys: Number of keys.
         buckets: Bytes of each message that a push of all of them takes.
     """
 
@@ -62,7 +62,7 @@ class Job:
         return [Job((key,), self.compute_s, self.batch, updates=self.updates) for key in self.keys]
 
     def shards(self, servers: int) -> tuple[Shard, ...]:
-        """What each server has, as the stores place keys: large ones have a part on every server."""
+        """Shards of the servers, as the stores place keys: large ones have a part on every server."""
         return _shards(self.keys, servers)
 
     @property
@@ -100,12 +100,12 @@ class Cluster:
 @final
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """What varies.
+    """Random variation of a scenario: slow workers and failures.
 
     Attributes:
         spread: Standard deviation of the logarithm of a worker's compute time; the mean stays.
         slow_share: The probability that a worker is slow in a step.
-        slow_factor: How much longer its computation takes then.
+        slow_factor: Factor on the time of its computation then.
         mtbf_s: Mean time between failures of one machine; infinite: none fails.
         restart_s: From a worker's end until the job trains again, where all have to begin from a checkpoint.
         checkpoint_s: Time between two checkpoints; half of it is trained again on average.

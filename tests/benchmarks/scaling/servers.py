@@ -39,7 +39,7 @@ class Service(NamedTuple):
 def service(
     shard: Shard, workers: int, cluster: Cluster, costs: RayCosts, is_async: bool, updates: bool
 ) -> Service:
-    """What a server's work takes."""
+    """Time that a server's work takes."""
     size = shard.size_bytes
     per_byte = costs.push_s + costs.snapshot_s / (cluster.snapshot_every * workers)
     push = costs.visit_s + len(shard.buckets) * costs.message_s + size * per_byte
@@ -51,12 +51,12 @@ def service(
 
 
 def own_s(job: Job, costs: RayCosts) -> float:
-    """What a worker does itself in an exchange: calls and copies."""
+    """Time that a worker itself takes in an exchange: calls and copies."""
     return costs.call_s + job.whole.keys * costs.key_s + job.whole.size_bytes * costs.copy_s
 
 
 def queued(arrivals: Times, service_s: float) -> Times:
-    """When each is done of those that arrive at a queue that serves one after another; in any order."""
+    """Times at which arrivals at a queue are done, served one after another; in any order."""
     order = np.argsort(arrivals, kind="stable")
     places = np.arange(len(arrivals))
     # done_k = max(arrival_k, done_(k - 1)) + service, written out
@@ -67,7 +67,7 @@ def queued(arrivals: Times, service_s: float) -> Times:
 
 
 def round_s(ready: Times, job: Job, cluster: Cluster, costs: RayCosts) -> Times:
-    """When each worker of a synchronous store has the values of a round.
+    """Times at which the workers of a synchronous store have the values of a round.
 
     Args:
         ready: When each has computed its gradients, in seconds.

@@ -46,14 +46,14 @@ class Scenario:
 @final
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What came out for one number of workers.
+    """Prediction for one number of workers.
 
     Attributes:
-        workers: How many.
+        workers: Number of workers.
         samples_per_s: Of all workers together.
         efficiency: Of `workers` times what one worker does alone.
         bottleneck: The resource that limits most.
-        gain: By what share a step would be shorter without its cost.
+        gain: Share by which a step would be shorter without its cost.
     """
 
     workers: int
@@ -67,7 +67,7 @@ def predict(scenario: Scenario, workers: int) -> Prediction:
     """Throughput and bottleneck."""
     step = step_s(scenario, workers)
     gains = {name: 1 - step_s(change(scenario), workers) / step for name, change in RESOURCES.items()}
-    # Without compute time nobody straggles, and nothing fails.
+    # Without compute time no worker straggles, and nothing fails.
     gains["compute"] -= gains["stragglers"] + gains["failures"]
     bottleneck = max(gains, key=lambda name: gains[name])
     rate = workers * scenario.job.batch / step
@@ -104,7 +104,7 @@ def exchange_s(scenario: Scenario, workers: int) -> float:
 
 
 def compute_times(scenario: Scenario, workers: int) -> Times:
-    """Compute times, (steps, workers), in seconds: log-normal, with the job's mean where nobody is slow."""
+    """Compute times, (steps, workers), in seconds: log-normal, with the job's mean if no worker is slow."""
     chance = scenario.chance
     rng = np.random.default_rng([scenario.seed, workers])
     normal = rng.standard_normal((STEPS, workers))
@@ -135,7 +135,7 @@ def lost_share(scenario: Scenario, workers: int) -> float:
 def _of_rounds(scenario: Scenario, compute: Times) -> float:
     """Mean seconds between two rounds of a synchronous store with servers.
 
-    Whoever gets an answer first computes while others still wait for theirs, so rounds are not independent.
+    A worker that gets its answer first computes while others still wait, so rounds are not independent.
     """
     at = np.zeros(compute.shape[1])
     for times in compute:

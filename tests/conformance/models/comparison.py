@@ -1,4 +1,4 @@
-"""How far operad is from the record of whole models."""
+"""Distance of operad from the record of whole models."""
 
 from __future__ import annotations
 
@@ -42,6 +42,6 @@ def from_mxnets_files(model: Model, record: ModelRecord) -> Distance:
 
 
 def digest_of_files(model: Model) -> str:
-    """Of the files that operad writes today."""
+    """Digest of the files that operad writes today."""
     with TemporaryDirectory() as folder:
         return files.digest(*files.write(od, model, Path(folder)))

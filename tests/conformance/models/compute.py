@@ -1,4 +1,4 @@
-"""What a model computes, under MXNet and operad alike. Needs NumPy and the module it is given."""
+"""Computation of a model, under MXNet and operad alike. Needs NumPy and the module it is given."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def parameters(mx: Any, model: Model, symbol: Any) -> tuple[dict[str, Any], dict
 def computed(
     mx: Any, model: Model, symbol: Any, arguments: Mapping[str, Any], states: Mapping[str, Any]
 ) -> Computed:
-    """What `symbol` computes with these parameters and the model's inputs."""
+    """Results of `symbol` with these parameters and the model's inputs."""
     inputs = model.input_arrays()
     requests = {name: "null" if name in inputs else "write" for name in symbol.list_arguments()}
     shapes = {name: values.shape for name, values in inputs.items()}

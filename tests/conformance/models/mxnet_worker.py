@@ -16,7 +16,7 @@ from tests.conformance.recorded.mxnet_worker import main
 
 
 def own(name: str) -> dict[str, Any]:
-    """What MXNet says of a model that it builds, and of the files that it saves."""
+    """MXNet's own record of a model that it builds, and of the files that it saves."""
     model = MODELS[name]
     with TemporaryDirectory() as folder:
         symbol, params = files.write(mx, model, Path(folder))
@@ -31,7 +31,7 @@ def own(name: str) -> dict[str, Any]:
 
 
 def other(name: str, folder: str) -> Distance:
-    """How far the checkpoint in `folder`, written by operad, is from MXNet's own."""
+    """Distance of the checkpoint in `folder`, written by operad, from MXNet's own."""
     found = results(files.computed_from(mx, MODELS[name], Path(folder)))
     return distance(found, own(name)["results"])
 

@@ -23,7 +23,7 @@ _KINDS: Final = ("predicted", "trained", "states")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What MXNet computed with the files that operad wrote.
+    """Results of MXNet with the files that operad wrote.
 
     Attributes:
         digest: Of the files it was given.
@@ -36,13 +36,13 @@ class Verdict:
 
 @dataclass(frozen=True)
 class ModelRecord:
-    """What MXNet says of one model.
+    """MXNet's record of one model.
 
     Attributes:
         arguments: Their shapes, by name, in order; `auxiliary` those of the auxiliary states.
         symbol: The text of its `-symbol.json`.
         params: SHA-256 of its `.params`.
-        results: What it computes.
+        results: Its results.
         verdict: On operad's files.
     """
 

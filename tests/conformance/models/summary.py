@@ -1,4 +1,4 @@
-"""Results in few numbers, and how far two of them are apart. Needs NumPy alone, of any version."""
+"""Results in few numbers, and the distance of two of them. Needs NumPy alone, of any version."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def summary(array: Array) -> Summary:
 
 
 def num_kept(size: int) -> int:
-    """How many elements are kept of an array of `size`."""
+    """Number of elements kept of an array of `size`."""
     return min(size, _KEPT)
 
 
 def results(computed: Computed) -> Results:
-    """What was computed, in few numbers."""
+    """Results of a computation, in few numbers."""
     return Results(
         _summaries(computed.predicted),
         _summaries(computed.trained),
@@ -85,7 +85,7 @@ def results(computed: Computed) -> Results:
 
 
 def distance(found: Results, expected: Results) -> Distance:
-    """How far two results of one model are apart; infinite where names or shapes differ."""
+    """Largest differences of two results of one model; infinite where names or shapes differ."""
     outputs = [_apart(found.predicted, expected.predicted), _apart(found.trained, expected.trained)]
     gradients = _pairs(found.gradients, expected.gradients)
     return Distance(

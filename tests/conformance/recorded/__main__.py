@@ -1,4 +1,4 @@
-"""Print what is recorded of each operator, and how operad compares today.
+"""Print the recorded facts and cases of each operator, and operad's comparison with them today.
 
 python -m tests.conformance.recorded [--only OPERATOR ... | --update]
 """
@@ -20,7 +20,7 @@ from tests.conformance.recorded.update import updated
 
 @dataclass(frozen=True)
 class Row:
-    """How one operator compares.
+    """Comparison of one operator with its record.
 
     Attributes:
         facts: Facts recorded.

@@ -1,4 +1,4 @@
-"""MXNet's public names beside operad's: what is missing, and whose signature takes other calls."""
+"""MXNet's public names beside operad's: missing names, and signatures that take other calls."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Row(NamedTuple):
     names: list[str]
 
     def covers(self, finding: Finding) -> bool:
-        """Whether `finding` is one of those meant."""
+        """Return whether the row's kind and names match `finding`."""
         return self.kind == finding.kind and any(fnmatchcase(finding.name, name) for name in self.names)
 
 
@@ -118,9 +118,9 @@ def _signature(value: Any) -> inspect.Signature | None:
 
 
 def difference(recorded: str, own: inspect.Signature) -> str:
-    """Why a call that MXNet takes would mean something else here, or nothing; "" if each means the same.
+    """Reason why a call that MXNet takes would mean something else here; "" if each call means the same.
 
-    What refuses every call with a reason, and so never returns, takes any.
+    A function that refuses every call with a reason, and so never returns, takes any call.
     """
     if own.return_annotation in ("NoReturn", NoReturn):
         return ""

@@ -1,4 +1,4 @@
-"""Why checks fail: what a message, or the id before it, reveals; the telling ones first."""
+"""Causes of failed checks, found in a message or the id before it; the telling ones first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Cause:
 
     @property
     def kind(self) -> str:
-        """Of the difference."""
+        """Kind of the difference."""
         return "deliberate" if self.row else "finding"
 
 

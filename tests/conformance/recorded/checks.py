@@ -25,7 +25,7 @@ from tests.conformance.recorded.store import Record, Result
 
 PEER: Final = Operad()
 NUMPY_FACES: Final = ("_np", "_sparse_")
-"""What names of MXNet's NumPy and sparse front ends begin with; operad has neither front end."""
+"""Prefixes of names in MXNet's NumPy and sparse front ends; operad has neither front end."""
 UNSEEN: Final = "MXNet was given other files, or none, when it was recorded; see docs/conformance.md"
 
 
@@ -171,7 +171,7 @@ def _bound(case: Case, result: Result, expected: Outcome) -> str | None:
 
 
 def _files(case: Case, verdict: store.Verdict | None) -> str | None:
-    """What MXNet said of the files, if they are those it was given."""
+    """MXNet's verdict on the files, if they are those it was given."""
     try:
         told = files.digest(files.write(PEER, case))
     except Exception as error:  # noqa: BLE001 - whatever is raised is what differs

@@ -42,7 +42,7 @@ class Peer(Protocol):
         ...
 
     def scope(self, case: Case) -> Any:
-        """What surrounds the whole computation of a case."""
+        """Context manager around the whole computation of a case."""
         ...
 
 
@@ -66,7 +66,7 @@ def forward(peer: Peer, case: Case) -> Outcome:
 
 
 def gradients(peer: Peer, case: Case, wrt: Sequence[int], request: str) -> Mapping[int, Array] | Refusal:
-    """Gradients through autograd; with `add`, what was added to the prefilled buffers."""
+    """Gradients through autograd; with `add`, added to the prefilled buffers."""
     with peer.scope(case):
         try:
             return _gradients(peer, case, wrt, request)
@@ -104,12 +104,12 @@ def _bound(peer: Peer, case: Case, wrt: Sequence[int]) -> Outcome:
 
 
 def input_names(case: Case) -> list[str]:
-    """What the inputs of a case are called in symbols and files."""
+    """Names of a case's inputs in symbols and files."""
     return [f"x{i}" for i in range(len(case.inputs))]
 
 
 def executed(peer: Peer, case: Case, symbol: Any, arrays: Sequence[Any], wrt: Sequence[int]) -> Outcome:
-    """Run a symbol of a case over its arrays; what is raised before the gradients comes through."""
+    """Run a symbol of a case over its arrays; exceptions before the gradients are passed on."""
     names = input_names(case)
     by_name = dict(zip(names, arrays, strict=True))
     args = {name: by_name[name] for name in symbol.list_arguments()}
@@ -129,7 +129,7 @@ def executed(peer: Peer, case: Case, symbol: Any, arrays: Sequence[Any], wrt: Se
 
 
 def given_outputs(peer: Peer, case: Case, arrays: Sequence[Any]) -> Sequence[Any] | None:
-    """What a call must be given as `out`, or None: some operators of MXNet write to given arrays only.
+    """Arrays for `out` in a call, or None: some operators of MXNet write to given arrays only.
 
     An update writes its weights, `_scatter_set_nd` its first input, `_copyto` an array like its input.
     """
@@ -164,7 +164,7 @@ def head_gradients(case: Case, outputs: Sequence[Array]) -> list[Array]:
 
 
 def prefill(case: Case, wrt: Sequence[int]) -> dict[int, Array]:
-    """What gradient buffers hold before something is added to them."""
+    """Contents of gradient buffers before something is added to them."""
     stream = case.random_state("prefill")
     arrays = case.arrays()
     return {i: _drawn(stream, arrays[i]) for i in wrt}
@@ -178,7 +178,7 @@ def _drawn(stream: np.random.RandomState, like: Array) -> Array:
 
 
 def accumulated(case: Case, written: Mapping[int, Array]) -> dict[int, Array]:
-    """What `add` must leave, given what `write` leaves."""
+    """Result that `add` must give, from the result of `write`."""
     filling = prefill(case, list(written))
     return {i: (filling[i] + value).astype(value.dtype) for i, value in written.items()}
 

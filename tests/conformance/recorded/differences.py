@@ -1,4 +1,4 @@
-"""What operad does otherwise than MXNet today: the table `differences.toml`, by ids of tests."""
+"""Differences between operad and MXNet today: the table `differences.toml`, by ids of tests."""
 
 from __future__ import annotations
 

@@ -46,5 +46,5 @@ def load() -> tuple[Fault, ...]:
 
 
 def excuses(test_id: str) -> bool:
-    """Whether a fault concerns the check, so that nothing is compared."""
+    """Return whether a fault concerns the check, so that nothing is compared."""
     return any(fnmatchcase(test_id, pattern) for fault in load() for pattern in fault.patterns)

@@ -16,7 +16,7 @@ from tests.conformance.recorded.operad_peer import Operad
 
 @dataclass(frozen=True)
 class Files:
-    """What a user saves.
+    """Files that a user saves.
 
     Attributes:
         symbol: The text of `-symbol.json`.

@@ -22,7 +22,7 @@ _CTX = mx.cpu()
 
 @dataclass(frozen=True)
 class Info:
-    """What MXNet's registry says of one operator."""
+    """Entry of one operator in MXNet's registry."""
 
     canonical: str
     names: tuple[str, ...]
@@ -77,7 +77,7 @@ class MXNet:
         return symbol.bind(_CTX, args, args_grad=grads, grad_req=requests, aux_states=aux)
 
     def scope(self, case: Case) -> Any:
-        """MXNet takes a length of 0 for unknown, unless told otherwise."""
+        """Scope in which a length of 0 means unknown or not, as the case asks; MXNet's default is unknown."""
         has_empty = any(values.size == 0 for values in case.arrays())
         return mx.util.np_shape(True) if has_empty else nullcontext()
 
@@ -92,7 +92,7 @@ def handle(op: str) -> int:
 
 @cache
 def info(op: str) -> Info:
-    """What the registry says."""
+    """Entry of an operator in the registry."""
     name, description, key, returns = (ctypes.c_char_p() for _ in range(4))
     count = mx_uint()
     names, types, texts = (ctypes.POINTER(ctypes.c_char_p)() for _ in range(3))

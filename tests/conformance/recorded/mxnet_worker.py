@@ -1,6 +1,6 @@
 """One process that runs units of recording under MXNet: a line of JSON in, a pickled answer out.
 
-It may crash or hang; whoever started it then knows which unit did it.
+It may crash or hang; the process that started it then knows which unit did it.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def symbol(case_id: str) -> dict[str, Any]:
 
 
 def files(case_id: str, symbol: str, params: str) -> str:
-    """What it makes of files of a case: `same`, or how that differs from what is recorded."""
+    """Verdict on the files of a case: `same`, or the difference from the record."""
     case = by_id()[case_id]
     result = _record().results[case.op][case.name]
     try:

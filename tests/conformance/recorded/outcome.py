@@ -1,4 +1,4 @@
-"""What a computation gave, and when two such results count as equal. Needs NumPy alone, of any version."""
+"""Results of a computation, and the equality of two such results. Needs NumPy alone, of any version."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one way of computing a case gave.
+    """Results of one way of computing a case.
 
     Attributes:
         outputs: The visible outputs.
@@ -48,7 +48,7 @@ def describe(array: Array) -> str:
 
 
 def difference(found: Any, expected: Any, case: Case) -> str | None:
-    """How results differ, in words, or None where they are equal within the tolerances.
+    """Difference of results, in words; None if they are equal within the tolerances.
 
     Args:
         found: An array, a refusal, or a sequence or mapping of arrays.
@@ -73,7 +73,7 @@ def difference(found: Any, expected: Any, case: Case) -> str | None:
 
 
 def outcome_difference(found: Outcome, expected: Outcome, case: Case) -> str | None:
-    """How outputs and changed inputs differ, and in training gradients, unless MXNet refuses them."""
+    """Difference of outputs, changed inputs, and in training gradients, unless MXNet refuses these."""
     words = difference(found.outputs, expected.outputs, case)
     if words is not None:
         return f"output {words}"
@@ -95,7 +95,7 @@ def _refusal_difference(found: Any, expected: Any) -> str | None:
 
 
 def array_difference(found: Array, expected: Array, case: Case) -> str | None:
-    """How an array differs from the expected one, or None."""
+    """Difference of an array from the expected one, in words, or None."""
     if describe(found) != describe(expected):
         return f"{describe(found)}, expected {describe(expected)}"
     if case.compare == "shapes" or found.size == 0:

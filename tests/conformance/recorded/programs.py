@@ -1,4 +1,4 @@
-"""Short programs for either library, MXNet 1.9.1 or operad, each of which returns what it found.
+"""Short programs for either library, MXNet 1.9.1 or operad, each of which returns its findings.
 
 What is recorded elsewhere are operators, one call each. Here are rules that only a program shows: what a
 call returns, in which order a loop reads and asks, what a file holds after training. A program is a function
@@ -99,7 +99,7 @@ def _perfect(mx: Any, kind: str) -> Any:
 
 @program
 def loops_read_a_batch_before_they_ask_for_the_next(mx: Any) -> Any:
-    """What loops of modules find, and in which order they call, where an iterator fills its arrays again."""
+    """Results and order of calls of modules' loops, where an iterator fills its arrays again."""
     found = {}
     for kind in ("Module", "BucketingModule", "SequentialModule"):
         events: list[str] = []
@@ -140,7 +140,7 @@ def _numbers(arrays: Any) -> Any:
 
 @program
 def attributes_of_array_iterators(mx: Any) -> Any:
-    """`cursor` and its kin, before, between and behind batches, and what may be set of them."""
+    """`cursor` and its kin, before, between and behind batches, and those that may be set."""
     found = []
     for handle in ("pad", "discard", "roll_over"):
         for shuffle in (False, True):
@@ -215,7 +215,7 @@ def subclasses_of_array_iterators_rewind(mx: Any) -> Any:
 
 @program
 def gamma_that_is_fixed(mx: Any) -> Any:
-    """What files hold of it after training with weight decay, and what executors make of it."""
+    """Gamma in files after training with weight decay, and in executors."""
     hidden = mx.sym.BatchNorm(mx.sym.var("data"), fix_gamma=True, name="bn")
     scores = mx.sym.FullyConnected(hidden, num_hidden=2, name="fc")
     network = mx.sym.SoftmaxOutput(scores, name="softmax")
@@ -237,7 +237,7 @@ def gamma_that_is_fixed(mx: Any) -> Any:
 
 @program
 def which_names_may_be_shared(mx: Any) -> Any:
-    """Whether symbols with nodes of one name are bound."""
+    """Binding of symbols with nodes of one name: accepted or refused."""
     x, dense, norm = mx.sym.var("x"), mx.sym.FullyConnected, mx.sym.BatchNorm
     networks = {
         "two variables": mx.sym.broadcast_add(x, mx.sym.var("x")),
@@ -311,7 +311,7 @@ def optimizers_move_half_precision_weights(mx: Any) -> Any:
 
 
 def run(name: str, mx: Any) -> Any:
-    """What a program returns, from seeds of its own."""
+    """Run a program from seeds of its own, and return its findings."""
     np.random.seed(7)
     mx.random.seed(7)
     return PROGRAMS[name](mx)

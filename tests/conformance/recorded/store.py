@@ -28,7 +28,7 @@ SAME = "same"
 
 @dataclass(frozen=True)
 class Result:
-    """What MXNet computed for a case.
+    """Results of MXNet for a case.
 
     Attributes:
         digest: Of the case's inputs and parameters when it was recorded.
@@ -50,11 +50,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What MXNet said of the files that operad wrote of a case.
+    """MXNet's verdict on the files that operad wrote of a case.
 
     Attributes:
         digest: Of the files it was given.
-        words: `same` where it computed with them what it computes with its own symbol.
+        words: `same` if it computed the same with them as with its own symbol.
     """
 
     digest: str
@@ -89,7 +89,7 @@ class Record:
         np.savez_compressed(VALUES, **kept)
 
     def save_verdicts(self) -> None:
-        """Write what was said of files alone."""
+        """Write the verdicts on files alone."""
         told = {op: self.verdicts[op] for op in PLUGIN_OF if self.verdicts.get(op)}
         VERDICTS.write_text(
             _table(

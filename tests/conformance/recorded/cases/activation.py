@@ -87,7 +87,7 @@ def prelus() -> Iterator[Case]:
 
 
 def rrelus() -> Iterator[Case]:
-    """Prediction uses the middle of the bounds; training draws."""
+    """Leaky units of random slopes: prediction uses the middle of the bounds, training draws."""
     params = {"act_type": "rrelu"}
     bounds = {**params, "lower_bound": 0.1, "upper_bound": 0.9}
     yield Case("LeakyReLU", "rrelu_predicts", (normal(3, 4),), params, is_train=False)
@@ -104,7 +104,7 @@ def rrelus() -> Iterator[Case]:
 
 
 def softmaxes(op: str) -> Iterator[Case]:
-    """What softmax, softmin and log_softmax have in common."""
+    """Cases that softmax, softmin and log_softmax have in common."""
     yield Case(op, "defaults", (normal(3, 4),))
     yield Case(op, "one_axis", (normal(5),))
     for axis in (0, 1, 2, -2):
@@ -139,7 +139,7 @@ def softmaxes(op: str) -> Iterator[Case]:
 
 
 def softmax_lengths() -> Iterator[Case]:
-    """Only the first `length` entries take part."""
+    """Softmaxes of which only the first `length` entries take part."""
     masked = {"use_length": True}
     shapes: list[tuple[str, Recipe, Recipe, dict[str, object]]] = [
         ("length_per_row", normal(3, 4), exactly([1, 3, 4], "int32"), {}),

@@ -75,7 +75,7 @@ def quadratics() -> Iterator[Case]:
 
 
 def all_closes() -> Iterator[Case]:
-    """1 where every pair is close, else 0."""
+    """Comparisons: 1 where every pair is close, else 0."""
     op = "_contrib_allclose"
     pairs: list[tuple[str, Any, Any, dict[str, Any]]] = [
         ("equal", [1.0, 2.0], [1.0, 2.0], {}),
@@ -100,7 +100,7 @@ def all_closes() -> Iterator[Case]:
 
 
 def for_gpus_alone() -> Iterator[Case]:
-    """What MXNet computes on no CPU."""
+    """Cases that MXNet computes on no CPU."""
     yield Case("_contrib_fft", "refused_on_a_cpu", (normal(2, 4),), grad=())
     yield Case("_contrib_ifft", "refused_on_a_cpu", (normal(2, 8),), grad=())
     hashes: tuple[Recipe, ...] = (normal(2, 3), exactly([[0.0, 1.0, 0.0]]), exactly([[1.0, -1.0, 1.0]]))

@@ -53,7 +53,7 @@ def overlaps() -> Iterator[Case]:
 
 
 def suppressions() -> Iterator[Case]:
-    """Boxes that overlap a better one become -1."""
+    """Suppression of boxes that overlap a better one, which become -1."""
     by_class: dict[str, Any] = {"id_index": 0}
     rows: list[tuple[str, Recipe, dict[str, Any]]] = [
         ("defaults", DETECTIONS, {}),
@@ -112,7 +112,7 @@ def priors() -> Iterator[Case]:
 
 
 def targets() -> Iterator[Case]:
-    """What each anchor should predict."""
+    """Cases of the targets that each anchor should predict."""
     scores = normal(2, 3, 4)
     rows: list[tuple[str, dict[str, Any]]] = [
         ("defaults", {}),

@@ -32,7 +32,7 @@ def grids() -> Iterator[Case]:
 
 
 def samplers() -> Iterator[Case]:
-    """Beyond the edge lies zero."""
+    """Bilinear samples, which are zero beyond the edge."""
     rows: list[tuple[str, Recipe, Recipe]] = [
         ("defaults", normal(2, 2, 3, 4), uniform(2, 2, 2, 3)),
         ("beyond_the_edge", normal(1, 1, 3, 3), uniform(1, 2, 3, 3, low=-1.6, high=1.6)),

@@ -33,7 +33,7 @@ def deconvolution(
 
 
 def convolutions_of_images() -> Iterator[Case]:
-    """Windows that end where the data does, and earlier."""
+    """Convolutions whose windows end where the data does, and earlier."""
     yield convolution("defaults", (2, 2, 4, 5), (3, 2))
     yield convolution("no_bias", (2, 2, 4, 5), (3, 3), no_bias=True)
     yield convolution("stride", (1, 2, 6, 7), (3, 3), stride=(2, 3))
@@ -145,7 +145,7 @@ def target_shapes() -> list[tuple[str, Shape, Shape, dict[str, Any]]]:
 
 
 def up_samplings() -> Iterator[Case]:
-    """Nearest copies pixels; bilinear is a depthwise transposed convolution."""
+    """Upsampling: nearest copies pixels; bilinear is a depthwise transposed convolution."""
     nearest = {"sample_type": "nearest", "num_args": 1}
     yield Case("UpSampling", "nearest", (normal(2, 2, 2, 3),), {"scale": 2, **nearest})
     yield Case("UpSampling", "nearest_scale_1", (normal(1, 2, 2, 3),), {"scale": 1, **nearest})

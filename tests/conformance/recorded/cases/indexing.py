@@ -51,7 +51,7 @@ def _take() -> list[Case]:
 
 
 def _batch_take() -> list[Case]:
-    """MXNet registers no gradient for it."""
+    """Cases of batch_take, for which MXNet registers no gradient."""
     return [
         Case("batch_take", "defaults", [normal(4, 3), _index(4, below=3, dtype="int32")], grad=[]),
         Case("batch_take", "one_column", [normal(3, 1), exactly([0, 0, 0], "int32")], grad=[]),
@@ -152,7 +152,7 @@ def _gathered() -> list[Case]:
 
 
 def _scattered() -> list[Case]:
-    """Two writes to one place are recorded only where they are added: their order is undefined."""
+    """Cases of scattered elements; two meet in one place only if they are added, as order is undefined."""
     places: dict[str, tuple[tuple[int, ...], Any, tuple[int, ...]]] = {
         "defaults": ((3,), [[1, 1, 0], [0, 1, 0]], (2, 2)),
         "rows": ((2, 3), [[2, 0]], (4, 3)),

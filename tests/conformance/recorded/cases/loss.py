@@ -14,7 +14,7 @@ NORMALIZATIONS = ("null", "batch", "valid")
 
 
 def softmax_output(name: str, data: Recipe, label: Recipe, **params: Any) -> Case:
-    """Only data gets a gradient."""
+    """Case of SoftmaxOutput, in which only data gets a gradient."""
     return Case("SoftmaxOutput", name, (data, label), params, grad=(0,))
 
 

@@ -110,7 +110,7 @@ def layer_norms() -> Iterator[Case]:
 
 
 def group_norms() -> Iterator[Case]:
-    """Gamma and beta have one entry per group."""
+    """Cases of GroupNorm: gamma and beta have one entry per group."""
     shapes: list[tuple[str, Shape, dict[str, Any]]] = [
         ("defaults", (2, 4, 3), {}),
         ("two_groups", (2, 4, 3), {"num_groups": 2}),

@@ -59,7 +59,7 @@ class Update:
         return {self.clip: bound}
 
     def cases(self) -> Iterator[Case]:
-        """What all updates have, then the operator's own variants."""
+        """Cases that all updates have, then the operator's own variants."""
         yield self.case("defaults")
         yield self.case("rescale_grad", rescale_grad=0.25)
         yield self.case("clips", **self.clipped(0.5))
@@ -209,7 +209,7 @@ def lamb_second_phases() -> Iterator[Case]:
 
 
 def group_adagrads() -> Iterator[Case]:
-    """MXNet has this update for row-sparse gradients alone."""
+    """Cases of an update that MXNet has for row-sparse gradients alone."""
     for name, params in (("dense", {}), ("dense_clipped", {"clip_gradient": 0.5, "rescale_grad": 2.0})):
         inputs = (normal(3, 4), normal(3, 4), uniform(3, 1, low=0.1))
         yield Case("_contrib_group_adagrad_update", f"refused_{name}", inputs, {"lr": 0.1, **params}, grad=())

@@ -27,7 +27,7 @@ def tensors(shapes: Sequence[Shape], dtype: str, *, momentum: bool, master: bool
 
 
 def multi_sgd(op: str) -> Iterator[Case]:
-    """Learning rates and weight decays are parameters, or the last two inputs (`preloaded_`)."""
+    """Updates whose learning rates and weight decays are parameters, or last inputs (`preloaded_`)."""
     momentum, master = "mom" in op, "_mp_" in op
     variants: list[tuple[str, int, str, dict[str, Any]]] = [
         ("defaults", 1, "float32", {}),
@@ -133,7 +133,7 @@ SGD_FORMS = tuple(
 
 
 def finiteness() -> Iterator[Case]:
-    """1 where all elements are finite, else 0."""
+    """Checks of gradients: 1 where all elements are finite, else 0."""
     rows: list[tuple[str, list[Any]]] = [
         ("finite", [1.0, -3e38, 0.0]),
         ("nan", [1.0, float("nan")]),

@@ -13,7 +13,7 @@ TIED = exactly([[2, 1, 2, 1, 2], [0, 0, 0, 0, 0]])
 
 
 def _sort() -> list[Case]:
-    """Sorting has a gradient, but in MXNet only where the axis is named; its indices have none."""
+    """Cases of sorting; MXNet has a gradient only where the axis is named, and none of indices."""
     last = {"axis": -1}
     cases = []
     for op, grad in (("sort", [0]), ("argsort", [])):
@@ -80,7 +80,7 @@ def _topk() -> list[Case]:
 
 
 def _flat_indices() -> list[Case]:
-    """Coordinates are in columns, one row per axis."""
+    """Cases of flat indices, of coordinates in columns, one row per axis."""
     points = exactly([[0, 1, 3], [2, 0, 4]])
     flat = exactly([0, 7, 19])
     shape = {"shape": (4, 5)}

@@ -75,7 +75,7 @@ def every_type() -> Iterator[Case]:
 
 
 def padding_in_averages() -> Iterator[Case]:
-    """Whether padding counts, where windows hang over each edge."""
+    """Averages with and without padding, where windows hang over each edge."""
     windows: list[tuple[str, Shape, dict[str, Any]]] = [
         ("pad", (1, 1, 4, 4), {"kernel": (3, 3), "stride": (2, 2), "pad": (1, 1)}),
         ("full", (1, 1, 6, 5), {"kernel": (3, 3), "stride": (2, 2), "pooling_convention": "full"}),

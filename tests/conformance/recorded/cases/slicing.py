@@ -48,7 +48,7 @@ def _in_every_dtype(op: str, *shape: int, **params: Any) -> list[Case]:
 
 
 def _selected(shape: tuple[int, ...], params: dict[str, Any]) -> tuple[int, ...]:
-    """Shape of what a slice selects."""
+    """Shape of the elements that a slice selects."""
     steps = params.get("step", (None,) * len(params["begin"]))
     index = tuple(slice(*bounds) for bounds in zip(params["begin"], params["end"], steps, strict=True))
     return np.empty(shape)[index].shape
@@ -111,7 +111,7 @@ def _slices_like() -> list[Case]:
 
 
 def _assignments() -> list[Case]:
-    """MXNet registers no gradient for them: `x[...] = y` is recorded in another way."""
+    """Cases of assignments, for which MXNet registers no gradient: it records `x[...] = y` in another way."""
     rows: dict[str, Any] = {"begin": (1,), "end": (3,)}
     scalars: dict[str, tuple[str, float | None]] = {
         **{dtype: (dtype, 3.0) for dtype in DTYPES},
@@ -185,7 +185,7 @@ def _splits() -> list[Case]:
 
 
 def _padding() -> list[Case]:
-    """Only the last two or three axes can be padded."""
+    """Cases of padding, which MXNet has for the last two or three axes only."""
     widths = {
         "4d": ((1, 2, 3, 4), (0, 0, 0, 0, 1, 2, 2, 1)),
         "4d_one_side": ((2, 1, 2, 3), (0, 0, 0, 0, 0, 1, 2, 0)),
@@ -252,7 +252,7 @@ PATCHES: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = {
 
 
 def _column_count(shape: tuple[int, ...], params: dict[str, Any]) -> int:
-    """How many positions the kernel takes."""
+    """Number of positions that the kernel takes."""
     rank = len(params["kernel"])
     stride, dilate, pad = (params.get(k, (v,) * rank) for k, v in (("stride", 1), ("dilate", 1), ("pad", 0)))
     lengths = zip(shape[2:], params["kernel"], stride, dilate, pad, strict=True)
