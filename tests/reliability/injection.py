@@ -65,8 +65,8 @@ class Fused(Operator):
 def fuse_operators() -> Fuse:
     """Every operator of a kernel made from now on burns the fuse that is returned.
 
-    What kernels compute is made by their choice, for a call, a program and a gradient alike; `create_operator`
-    ends there too. `Fused` says nothing of `direct`, so no way leads past its `forward`.
+    What kernels compute is made by their choice, for a call, a program and a gradient alike, and
+    `create_operator` ends there too. `Fused` says nothing of `direct`, so no way leads past its `forward`.
     """
     fuse = Fuse()
     make = Choice.operator

@@ -4,8 +4,8 @@
 
 Dropout, a shuffle that NumPy's global generator draws, momentum, a schedule, BatchNorm on two contexts with a
 part of each batch, prefetching. Prints a line per batch, and at the end a digest of the weights, with the
-metric and the best epoch. With a number, kills itself instead of bringing its so many-th file to the disk,
-which is in the middle of writing a checkpoint.
+metric and the best epoch. With a number, kills itself instead of the so many-th call of `fsync`, which is in
+the middle of writing a checkpoint, and 0 kills nothing; the last line then is the count of these calls.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import stat
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +27,8 @@ from tests.reliability.training import digest
 ROWS, BATCH = 300, 32
 EVERY = 3
 """Batches from one checkpoint to the next."""
+syncs: list[int] = []
+"""The descriptors that `fsync` was called with, where `kill_at_sync` listens."""
 
 
 def network() -> od.Symbol:
@@ -64,13 +67,19 @@ def train(prefix: str | None, epochs: int, compression: Any = None, **given: Any
 
 
 def kill_at_sync(number: int) -> None:
-    """Let this process die at the `number`-th call of `fsync`, whose file is written but for its name."""
-    sync, left = os.fsync, [number]
+    """Let this process die at the `number`-th call of `fsync`; `syncs` counts them.
+
+    That is of a file that is written but for its name, which is cut in half as after a loss of power, or of
+    the folder that has just got the name.
+    """
+    sync = os.fsync
 
     def counting(descriptor: int) -> None:
-        left[0] -= 1
-        if left[0] == 0:
-            os.ftruncate(descriptor, os.fstat(descriptor).st_size // 2)  # as after a loss of power
+        syncs.append(descriptor)
+        if len(syncs) == number:
+            kind = os.fstat(descriptor)
+            if stat.S_ISREG(kind.st_mode):
+                os.ftruncate(descriptor, kind.st_size // 2)
             os.kill(os.getpid(), signal.SIGKILL)
         sync(descriptor)
 
@@ -87,6 +96,8 @@ def run_program(train: Callable[..., str]) -> None:
         print(param.epoch, param.nbatch, flush=True)
 
     print(train(folder, int(epochs), batch_end_callback=say))
+    for _ in at:
+        print(len(syncs))
 
 
 def main() -> None:

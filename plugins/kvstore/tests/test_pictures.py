@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import pickle
+import struct
 from typing import Any
 
 import numpy as np
@@ -47,6 +49,17 @@ def test_every_cut_and_every_other_byte_is_read_or_refused_by_an_error_that_name
             from_bytes(bytes(damaged), "its name")
         except FormatError as error:
             assert "its name" in str(error)  # noqa: PT017 - many are read: a number was changed
+
+
+@pytest.mark.parametrize("name", [", ", "f4,f4", "O", "2f4", "M8[", "<f4", "float33", "object", None, ["a"]])
+def test_an_element_type_under_another_name_than_its_own_is_refused(name: object) -> None:
+    content = to_bytes([np.zeros(4, np.float32)])
+    start = content.index(b"{")
+    text = json.loads(content[start:-16])
+    text["arrays"][0][0] = name
+    changed = json.dumps(text).encode()
+    with pytest.raises(FormatError, match="its name"):
+        from_bytes(content[: start - 8] + struct.pack("<Q", len(changed)) + changed + content[-16:], "its name")
 
 
 def test_a_picture_of_something_else_is_refused_by_name() -> None:

@@ -12,6 +12,7 @@ from operad.errors import FormatError, OperadError, OutOfMemoryError, as_one_of_
 _OF_CONTENTS: Final = (
     ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
     NotImplementedError,  # a library meets a variant of its format that it does not read
+    SyntaxError,  # of `np.dtype` and of literals
     EOFError, RecursionError, struct.error, zlib.error,
 )  # fmt: skip
 """What code that trusts a file raises where the file holds something else."""

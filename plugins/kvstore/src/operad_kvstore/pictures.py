@@ -100,7 +100,8 @@ def _arrays(content: memoryview, shapes: Any, *, in_place: bool) -> list[Any]:
     for name, shape in shapes:
         dtype = np.dtype(name)
         size = math.prod(shape) * dtype.itemsize
-        if dtype.kind not in _KINDS or min(shape, default=0) < 0 or start + size > len(content):
+        plain = dtype.name == name and dtype.kind in _KINDS
+        if not plain or min(shape, default=0) < 0 or start + size > len(content):
             raise ValueError(f"an array of {name} {shape} at byte {start} of {len(content)}")
         found = np.frombuffer(content[start : start + size], dtype).reshape(shape)
         arrays.append(found if in_place and found.flags.aligned else found.copy())
