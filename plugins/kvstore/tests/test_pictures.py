@@ -58,8 +58,9 @@ def test_an_element_type_under_another_name_than_its_own_is_refused(name: object
     text = json.loads(content[start:-16])
     text["arrays"][0][0] = name
     changed = json.dumps(text).encode()
+    content = content[: start - 8] + struct.pack("<Q", len(changed)) + changed + content[-16:]
     with pytest.raises(FormatError, match="its name"):
-        from_bytes(content[: start - 8] + struct.pack("<Q", len(changed)) + changed + content[-16:], "its name")
+        from_bytes(content, "its name")
 
 
 def test_a_picture_of_something_else_is_refused_by_name() -> None:
