@@ -11,6 +11,7 @@ from operad.device import cpu
 from operad.engine.budget import ThreadBudget
 from operad.engine.completion import AsyncRun, Completion
 from operad.engine.dispatch import Dispatcher
+from operad.engine.lock import Request
 from operad.engine.naive import NaiveRunner
 from operad.engine.operation import CALLED, DONE, Opr, OprBlock
 from operad.engine.var import Var
@@ -25,7 +26,7 @@ class Run:
         self.block = OprBlock(Opr(lambda *_: None, (), (Var(),), name="op", is_async=True), cpu())
         self.dispatcher.submit(self.block)
         self.block.state = CALLED
-        self.run = AsyncRun(self.dispatcher, "op", False)
+        self.run = AsyncRun(self.dispatcher, "op", False, Request(lambda _: None))
         self.run.block = self.block
 
     def on_complete(self) -> Completion:

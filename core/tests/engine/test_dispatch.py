@@ -14,6 +14,7 @@ from operad.engine import Engine, RunContext, ThreadedEngine
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.operation import DONE, TAKEN, Opr, OprBlock
+from operad.engine.thread import ThreadState
 from operad.engine.var import Var
 
 CTX = cpu()
@@ -95,8 +96,10 @@ class Stepped(Runner):
         block.state = TAKEN
         self._dispatcher.run(block, RunContext(block.ctx), False)
 
-    def renew(self) -> None:
-        self.offered.clear()
+    def in_hand(self, is_own: bool) -> list[OprBlock]:
+        return []
+
+    def renew(self) -> None: ...
 
     def after(self) -> None: ...
 
@@ -179,8 +182,11 @@ def test_a_profiler_that_raises_is_heard_no_more_and_told_at_a_wait(runner: Step
     assert len(dispatcher.queue.failures.unread()) == 1
 
 
-def test_a_forked_child_begins_with_an_empty_queue(runner: Stepped) -> None:
+def test_a_forked_child_has_what_was_offered_and_what_was_requested(runner: Stepped) -> None:
     dispatcher, var = runner._dispatcher, Var()
     dispatcher.submit(block(lambda _: None, var))
-    dispatcher.renew(is_in_step=False)
-    assert (runner.offered, dispatcher.queue.pending) == ([], 0)
+    dispatcher.lock.take(ThreadState())  # of another thread
+    dispatcher.submit(block(lambda _: None, var))
+    dispatcher._pid = -1
+    dispatcher.renew()
+    assert (len(runner.offered), dispatcher.queue.pending) == (1, 2)

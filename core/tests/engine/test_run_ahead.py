@@ -12,6 +12,7 @@ import pytest
 from operad import interrupts
 from operad.device import cpu
 from operad.engine import ThreadedEngine, run_ahead
+from operad.engine.var import DependencyQueue
 
 CTX = cpu()
 
@@ -111,7 +112,8 @@ def test_a_signal_handler_is_known_on_the_stack() -> None:
 
 def test_a_push_that_was_held_goes_on_when_half_is_done() -> None:
     """Else the next push would be held again at once."""
-    queue = SimpleNamespace(running=1, pending=10, pending_bytes=100, seq=10)
+    queue = DependencyQueue()
+    queue.running, queue.pending, queue.pending_bytes, queue.seq = 1, 10, 100, 10
     seen: dict[tuple[int, int], bool] = {}
 
     def wait_until(has_room: Callable[[], bool], _: float) -> None:

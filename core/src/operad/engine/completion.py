@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import reprlib
 import time
+from collections.abc import Callable
 from itertools import filterfalse, repeat
 from typing import TYPE_CHECKING, Any, final
 
+from operad.engine.lock import Request
 from operad.engine.operation import RAN
 from operad.errors import EngineError
 
 if TYPE_CHECKING:
     from operad.engine.dispatch import Dispatcher
+    from operad.engine.failure import Failure
     from operad.engine.operation import OprBlock
 
 
@@ -23,16 +26,19 @@ class AsyncRun:
         dispatcher: Takes the block back.
         title: The operation, for messages.
         profiling: Whether the run is reported to the profiler.
+        rest: What counts the function as returned; it may be requested twice.
 
     Attributes:
         block: What runs; None before its function is called, and once it is completed.
     """
 
-    __slots__ = ("_dispatcher", "_start_s", "_title", "block")
+    __slots__ = ("_dispatcher", "_is_left", "_rest", "_start_s", "_title", "block")
 
-    def __init__(self, dispatcher: Dispatcher, title: str, profiling: bool) -> None:
+    def __init__(self, dispatcher: Dispatcher, title: str, profiling: bool, rest: Request) -> None:
         self._dispatcher = dispatcher
         self._title = title
+        self._rest = rest
+        self._is_left = False
         self.block: OprBlock | None = None
         self._start_s = time.perf_counter() if profiling else 0.0
 
@@ -51,10 +57,31 @@ class AsyncRun:
         block.step = retire
         lock.tail.next = lock.tail = block
         # commit: end
+        dispatcher.started.discard(self)
         if block.profiling:
             dispatcher.report(self._title, block.ctx, self._start_s)
         lock.catch_up()
         return True
+
+    def leave(self, why: Callable[[OprBlock], Failure]) -> None:
+        """In a forked child: the parent completes it. Whoever completes it here does nothing.
+
+        Args:
+            why: Gives the failure of its block.
+        """
+        block, rest, lock, retire = self.block, self._rest, self._dispatcher.lock, self._dispatcher.retire
+        if block is not None:
+            failure, again = why(block), Request(lambda _: rest.step(rest))
+            # commit: begin
+            self.block = None
+            self._is_left = True
+            block.error = failure
+            block.state = RAN
+            block.step = retire
+            lock.tail.next = lock.tail = block
+            lock.tail.next = lock.tail = again
+            # commit: end
+        self._dispatcher.started.discard(self)
 
     def close_once(self, error: object) -> None:
         """Finish the operation.
@@ -62,7 +89,7 @@ class AsyncRun:
         Raises:
             EngineError: It was done already.
         """
-        if not self.close(error):
+        if not self.close(error) and not self._is_left:
             raise EngineError(f"{self._title}: on_complete was called twice; call it once for each run")
 
     def drop(self) -> None:

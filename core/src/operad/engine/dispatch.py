@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -15,8 +16,21 @@ from operad.engine.budget import ThreadBudget
 from operad.engine.completion import AsyncRun, Completion
 from operad.engine.failure import Failure, alive, interrupted, note_on
 from operad.engine.lock import CombiningLock, Request
-from operad.engine.operation import CALLED, DELETE, DONE, LEAVING, RAN, WAIT, Opr, OprBlock, RunContext
-from operad.engine.thread import local, new_event, wait_for
+from operad.engine.operation import (
+    CALLED,
+    CLAIM,
+    DELETE,
+    DONE,
+    LEAVING,
+    RAN,
+    TAKEN,
+    WAIT,
+    Opr,
+    OprBlock,
+    RunContext,
+    claims,
+)
+from operad.engine.thread import STEP, local, new_event, wait_for
 from operad.engine.var import DependencyQueue, Var
 from operad.errors import EngineError
 from operad.interrupts import is_from_outside
@@ -46,8 +60,15 @@ class Runner(ABC):
         self._dispatcher = dispatcher
 
     @abstractmethod
+    def in_hand(self, is_own: bool) -> list[OprBlock]:
+        """The blocks that the calling thread is running, or that all others are."""
+
+    @abstractmethod
     def renew(self) -> None:
-        """Begin anew in a forked child, where no thread but the calling one exists."""
+        """Go on in a forked child, where no thread but the calling one exists.
+
+        What another thread has taken, and did not call, is offered again.
+        """
 
     @abstractmethod
     def offer(self, block: OprBlock) -> None:
@@ -112,6 +133,7 @@ class Dispatcher:
         enter: The step that enters a block.
         retire: The step that takes back a block that RAN.
         watchers: Threads that wait for something of the whole queue. Under the lock.
+        started: Runs of asynchronous blocks that are not completed.
         dropped: Runs of asynchronous blocks whose `on_complete` died; most of them are completed.
         is_past_the_limit: Whether a push went on beyond the limit of `run_ahead`.
         profile_hook: See `Engine`.
@@ -127,7 +149,9 @@ class Dispatcher:
         self.enter, self.retire = self._enter, self._retire
         self.profile_hook: ProfileHook | None = None
         self.watchers: list[_Watcher] = []
+        self.started: set[AsyncRun] = set()
         self.dropped: deque[AsyncRun] = deque()
+        self._pid = os.getpid()
         self.is_past_the_limit = False
         self.use(runner)
 
@@ -138,14 +162,58 @@ class Dispatcher:
         self.lock.is_waited_for = not runner.is_threaded
         self.lock.has_after = True  # where it is not for good, that does no harm
 
-    def renew(self, is_in_step: bool) -> None:
-        """Begin anew in a forked child; a thread that forked in a step goes on to hold the lock."""
-        self.queue.forget()
-        self.watchers.clear()
-        self.dropped.clear()
-        if not is_in_step:
-            self.lock.renew()
-        self.runner.renew()
+    def in_hand(self, is_own: bool) -> list[OprBlock]:
+        """What the calling thread is about to run or is running, or what all others are."""
+        known = (claim() for claim in tuple(claims))
+        thread, retire = local.state, self.retire
+        return [
+            *self.runner.in_hand(is_own),
+            *(
+                claim
+                for claim in known
+                if claim is not None
+                and claim.state in (TAKEN, CALLED)
+                and claim.step is retire
+                and (claim.thread is thread) is is_own
+            ),
+        ]
+
+    def renew(self) -> None:
+        """Go on in a forked child: what other threads were running is the parent's, and has failed here.
+
+        A step of the calling thread goes on where it is; another thread's is begun anew.
+        """
+        lock, pid = self.lock, os.getpid()
+        if self._pid != pid:  # else this is done
+            own = self.in_hand(is_own=True)
+            self.queue.below = [(block, block.seq) for block in own if block.state == CALLED]
+            for run in tuple(self.started):
+                if run.block not in own:
+                    run.leave(self._left)
+            for block in self.in_hand(is_own=False):
+                if (block.state == CALLED or block.opr.kind == CLAIM) and not block.opr.is_async:
+                    left = self._left(block)
+                    # commit: begin
+                    block.error = left
+                    block.state = RAN
+                    block.step = self.retire
+                    lock.tail.next = lock.tail = block
+                    # commit: end
+            self.runner.renew()
+            if lock.owner is not local.state:
+                lock.give_back()
+            self._pid = pid
+        if local.state.inside != STEP:
+            lock.catch_up()
+
+    def _left(self, block: OprBlock) -> Failure:
+        """Why a block that another thread was running at a fork has no result in the child."""
+        title, site = "a call" if block.opr.kind == CLAIM else block.opr.title, block.site
+        error = EngineError(
+            f"{title} was running in another thread when this process was forked, and stays the parent's; "
+            "wait for its result before the fork"
+        )
+        return Failure(error, block.seq, note_on(title, site, self.runner.is_threaded), is_told=True)
 
     # Blocks in and out.
 
@@ -333,7 +401,8 @@ class Dispatcher:
     def start(self, block: OprBlock, run_ctx: RunContext, has_caller: bool) -> None:
         """Call an asynchronous block's function, which finishes the block by itself."""
         lock, rest = self.lock, _Rest(self._rest)
-        asynchronous = AsyncRun(self, block.opr.title, block.profiling)
+        asynchronous = AsyncRun(self, block.opr.title, block.profiling, rest)
+        self.started.add(asynchronous)
         completion = Completion(asynchronous, self)
         raised: BaseException | None = None
         try:

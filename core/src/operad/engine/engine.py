@@ -348,7 +348,7 @@ class Engine:
         queue, lock = self._queue, self.lock
 
         def is_over() -> bool:
-            return not queue.pending
+            return queue.is_done
 
         self._dispatcher.runner.help(is_over)
         if lock.is_busy or queue.pending:

@@ -9,32 +9,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Final, final
 
 from operad.device import Context, cpu
 from operad.engine.dispatch import Dispatcher, without_first_frame
 from operad.engine.failure import Failure, interrupted, note_on, push_site
 from operad.engine.lock import PROFILER
-from operad.engine.operation import CALLED, CLAIM, DONE, LEAVING, RAN, Opr, OprBlock
+from operad.engine.operation import CALLED, DONE, LEAVING, RAN, Claim
 from operad.engine.thread import NESTED, OPERATION, STEP, local
 from operad.engine.var import Var, settle
 from operad.errors import BlockingInOperatorError
 from operad.interrupts import is_from_outside
 from operad.scopes import Ending, Exit, as_now
-
-_CPU: Final = cpu()
-
-
-@final
-class Claim(OprBlock):
-    """What an inline function holds its variables by; a thread keeps one, and uses it again."""
-
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        super().__init__(Opr(_nothing, kind=CLAIM), _CPU)
-        self.state = DONE
-        self.has_caller = True
 
 
 def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
@@ -79,9 +64,10 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
     thread.spare_claim = None
     # commit: end
     if claim is None:
-        claim = Claim()
+        claim = Claim(thread)
     opr = claim.opr
     opr.const_vars, opr.mutable_vars = const_vars, mutable_vars  # type: ignore[assignment]
+    claim.step = dispatcher.retire
     try:
         thread.inside = STEP
         try:
@@ -126,7 +112,6 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
         if claim.state != DONE:
             if claim.state != LEAVING:
                 claim.state = RAN
-            claim.step = dispatcher.retire
             if lock.owner is None and lock.next is None and lock.current is None:
                 del lock.token
                 lock.owner = thread

@@ -18,21 +18,32 @@ from typing import final
 
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Runner
-from operad.engine.operation import DONE, OFFERED, TAKEN, OprBlock, RunContext
+from operad.engine.operation import CALLED, DONE, OFFERED, TAKEN, OprBlock, RunContext
 from operad.engine.thread import OPERATION, OUTSIDE, local
 
 
-class _Backlog(threading.local):
-    """What a thread has to run itself.
+@final
+class _Backlog:
+    """What a thread has to run itself, and what it runs."""
+
+    __slots__ = ("blocks", "running")
+
+    def __init__(self) -> None:
+        self.blocks: deque[OprBlock] = deque()
+        self.running: OprBlock | None = None
+
+
+class _Local(threading.local):
+    """The calling thread's backlog.
 
     Args:
-        known: Where what each thread has is noted, for a thread that waits for it.
+        known: Where that of each thread is noted, for a thread that waits for it.
     """
 
-    def __init__(self, known: list[deque[OprBlock]]) -> None:
-        self.blocks: deque[OprBlock] = deque()
-        known[:] = [blocks for blocks in known if blocks]
-        known.append(self.blocks)
+    def __init__(self, known: list[_Backlog]) -> None:
+        self.backlog = _Backlog()
+        known[:] = [backlog for backlog in known if backlog.blocks or backlog.running is not None]
+        known.append(self.backlog)
 
 
 @final
@@ -43,26 +54,43 @@ class NaiveRunner(Runner):
 
     def __init__(self, budget: ThreadBudget) -> None:
         super().__init__(budget)
-        self.renew()
+        self._known: list[_Backlog] = []
+        self._local = _Local(self._known)
+
+    def in_hand(self, is_own: bool) -> list[OprBlock]:
+        """See `Runner`."""
+        own, found = self._local.backlog, []
+        for backlog in tuple(self._known):
+            block = backlog.running
+            if (backlog is own) is is_own and block is not None and block.state in (TAKEN, CALLED):
+                found.append(block)
+        return found
 
     def renew(self) -> None:
         """See `Runner`."""
-        self._known: list[deque[OprBlock]] = []
-        self._backlog = _Backlog(self._known)
+        own = self._local.backlog
+        for backlog in self._known:
+            block = backlog.running
+            if backlog is not own and block is not None and block.state == TAKEN:
+                # commit: begin
+                block.state = OFFERED
+                backlog.running = None
+                own.blocks.append(block)
+                # commit: end with a call
 
     def offer(self, block: OprBlock) -> None:
         """See `Runner`."""
-        self._backlog.blocks.append(block)
+        self._local.backlog.blocks.append(block)
 
     def after(self) -> None:
         """Run the backlog, unless that is done further up this thread's stack.
 
         `has_after` stays set: only a thread itself knows of its backlog.
         """
-        self._run_all(self._backlog.blocks)
+        self._run_all(self._local.backlog.blocks)
 
     def _run_all(self, blocks: deque[OprBlock]) -> None:
-        thread = local.state
+        thread, own = local.state, self._local.backlog
         if thread.inside != OUTSIDE:
             return
         while blocks:
@@ -75,6 +103,7 @@ class NaiveRunner(Runner):
                     del blocks[0]
                     if is_mine:
                         block.state = TAKEN
+                        own.running = block
                     thread.inside = OPERATION
                     # commit: end
                 except IndexError:  # another thread, which heals, has taken the last one
@@ -84,6 +113,7 @@ class NaiveRunner(Runner):
             finally:
                 # commit: begin
                 thread.inside = OUTSIDE
+                own.running = None
                 if is_mine and block.state == TAKEN:
                     block.state = OFFERED
                     blocks.appendleft(block)
@@ -108,8 +138,8 @@ class NaiveRunner(Runner):
 
     def heal(self) -> None:
         """Run what an exception kept another thread from running."""
-        for blocks in tuple(self._known):
-            self._run_all(blocks)
+        for backlog in tuple(self._known):
+            self._run_all(backlog.blocks)
 
     def end(self) -> None:
         """There is nothing to end."""

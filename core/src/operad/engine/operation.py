@@ -7,17 +7,19 @@ which carries what belongs to that push alone: place, priority, position in the 
 from __future__ import annotations
 
 import enum
+import weakref
 from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, Final, final
 
-from operad.device import Context
+from operad.device import Context, cpu
 from operad.engine.lock import Request
 from operad.errors import DuplicateVarError, EngineError
 
 if TYPE_CHECKING:
     from operad.engine.budget import ThreadBudget
     from operad.engine.failure import Failure, Site
+    from operad.engine.thread import ThreadState
     from operad.engine.var import Var
 
 
@@ -65,6 +67,7 @@ class RunContext:
         return 1 if self._budget is None else self._budget.share
 
 
+_CPU: Final = cpu()
 _ASYNC: Final = FnProperty.ASYNC
 """Looked up by its name, a member of an enumeration costs as much as a call."""
 
@@ -246,3 +249,25 @@ class OprBlock(Request):
         self.given: int
         self.error: BaseException | Failure | None = None
         self.site: Site | None = None
+
+
+claims: Final[set[weakref.ref[Claim]]] = set()
+"""The claims of all threads."""
+
+
+@final
+class Claim(OprBlock):
+    """What an inline function holds its variables by; a thread keeps one, and uses it again.
+
+    Args:
+        thread: Whose it is.
+    """
+
+    __slots__ = ("__weakref__", "thread")
+
+    def __init__(self, thread: ThreadState) -> None:
+        super().__init__(Opr(int, kind=CLAIM), _CPU)
+        self.state = DONE
+        self.has_caller = True
+        self.thread = thread
+        claims.add(weakref.ref(self, claims.discard))  # a function of C, in which no exception is lost

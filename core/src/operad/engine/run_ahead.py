@@ -41,7 +41,7 @@ def wait_for_room(dispatcher: Dispatcher, max_pending: int, max_bytes: int, size
     most, most_bytes = max_pending // 2, min(max_bytes // 2, max_bytes - size_bytes)
 
     def has_room() -> bool:
-        return not queue.running or (queue.pending <= most and queue.pending_bytes <= most_bytes)
+        return queue.is_at_rest or (queue.pending <= most and queue.pending_bytes <= most_bytes)
 
     finished = -1
     while not has_room() and finished != queue.seq - queue.pending:

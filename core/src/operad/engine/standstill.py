@@ -10,6 +10,7 @@ looks at what is done already (see `lifetime`).
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any, Final, final
 
 from operad.engine.dispatch import Dispatcher, Runner
@@ -19,6 +20,7 @@ from operad.engine.thread import OUTSIDE, STEP, ThreadState, local, new_event, w
 
 _POLL_S: Final = 0.01
 _HELD_POLL_S: Final = 0.001
+_MOST_POLLS: Final = 500
 _FORKING: Final = ThreadState()
 _FORKING.inside = STEP  # as the lock's owner during a fork: no thread that waits takes it for left behind
 
@@ -53,15 +55,15 @@ class StandStill:
     def begin_with_nothing_pending(self) -> None:
         """`begin`, once asynchronous operations are completed as well."""
         queue = self._dispatcher.queue
-        while self.begin() and queue.pending:
+        while self.begin() and not queue.is_done:
             self.end()  # what completes them may be held back
-            self._dispatcher.wait_until(lambda: not queue.pending, _POLL_S)
+            self._dispatcher.wait_until(lambda: queue.is_done, _POLL_S)
 
     def use(self, runner: Runner) -> None:
         """Have another runner run the operations, once none is handed out; between `begin` and `end`."""
 
         def change(_: Request) -> None:
-            if not self._dispatcher.queue.running:
+            if self._dispatcher.queue.is_at_rest:
                 self._dispatcher.use(runner)
 
         while self._dispatcher.runner is not runner:
@@ -91,51 +93,56 @@ class StandStill:
         queue = self._dispatcher.queue
 
         def is_at_rest() -> bool:
-            return not queue.running
+            return queue.is_at_rest
 
         dispatcher = self._dispatcher
-        while self._lock.is_busy or queue.running:
+        while self._lock.is_busy or not queue.is_at_rest:
             dispatcher.runner.help(is_at_rest)  # at the end of the process no worker may start any more
             dispatcher.wait_until(is_at_rest, _POLL_S)
-            if queue.running:
+            if not queue.is_at_rest:
                 dispatcher.heal()
 
     def hold_for_fork(self) -> None:
-        """Come to rest, unless called inside the engine, and keep the lock."""
+        """Come to rest, and keep the lock, unless this thread has it already: then its step goes on in both.
+
+        Inside the engine there is no rest to wait for. What other threads run is given a moment to end, since
+        it would be lost to the child; not for ever, for it may be waiting for this thread.
+        """
         thread = local.state
-        if thread.inside == STEP:
-            return  # this thread may hold the lock already, and goes on in both processes
         is_outside = thread.inside == OUTSIDE
         if is_outside:
             if self._owner is not thread:
                 self._is_held_for_fork = True
             self.begin()
-        if self._lock.owner is not _FORKING:
+        if self._lock.owner not in (_FORKING, thread):
             self._lock.take(_FORKING)
-        while is_outside and (self._lock.next is not None or self._dispatcher.queue.running):
+        while is_outside and (self._lock.next is not None or not self._dispatcher.queue.is_at_rest):
             self._lock.give_back()
             self._rest()
             self._lock.take(_FORKING)
+        for _ in range(_MOST_POLLS):
+            if is_outside or not self._dispatcher.in_hand(is_own=False):
+                break
+            time.sleep(_HELD_POLL_S)
 
     def release_after_fork(self) -> None:
         """The parent goes on."""
-        if local.state.inside == STEP:
-            return
         if self._lock.owner is _FORKING:
             self._lock.give_back()
-        self._lock.catch_up()
+        if local.state.inside != STEP:  # else what it goes on to does that
+            self._lock.catch_up()
         if self._is_held_for_fork:
             self.end()
             self._is_held_for_fork = False
 
     def renew_after_fork(self) -> None:
-        """The child starts without workers, pending work or memory of the other threads."""
+        """The child goes on without the other threads."""
         blockers = self._lock.blockers
         self._turn = threading.RLock()
         self._owner = None
         self._is_held_for_fork = False
         blockers[:] = [word for word in blockers if word != GATE]
-        self._dispatcher.renew(is_in_step=local.state.inside == STEP)
+        self._dispatcher.renew()
 
     def finish_at_exit(self) -> list[Failure]:
         """Run what can run without another thread's `on_complete`; the failures no wait has raised."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from queue import SimpleQueue
 from typing import Any, final
 
@@ -31,15 +32,19 @@ from operad.engine.thread import OPERATION, local
 class Stream:
     """The stream of one worker: launches blocks on it, and finishes them when their events say so.
 
+    Attributes:
+        launched: Blocks whose events have not come; changed by single atomic steps.
+
     Args:
         dispatcher: Calls the functions of blocks, and is told when they are done.
     """
 
-    __slots__ = ("_dispatcher", "_launched", "_stream")
+    __slots__ = ("_dispatcher", "_events", "_stream", "launched")
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        self._launched: SimpleQueue[tuple[OprBlock, Any, BaseException | None]] = SimpleQueue()
+        self.launched: deque[OprBlock] = deque()
+        self._events: SimpleQueue[tuple[OprBlock, Any, BaseException | None]] = SimpleQueue()
         self._stream: Any = None  # until a device gave one
 
     def launch(self, block: OprBlock) -> None:
@@ -60,7 +65,8 @@ class Stream:
             else:
                 dispatcher.finish(block, refusal)
             return
-        self._launched.put((block, event, error))
+        self.launched.append(block)
+        self._events.put((block, event, error))
 
     def _call(self, block: OprBlock, run_ctx: RunContext) -> BaseException | None:
         """Call a block's function, which launches on the stream; what it raised."""
@@ -83,10 +89,11 @@ class Stream:
     def _serve(self) -> None:
         local.state.inside = OPERATION
         while True:
-            block, event, raised = self._launched.get()
+            block, event, raised = self._events.get()
             try:
                 event.synchronize()
             except Exception as error:  # noqa: BLE001 - what a kernel did wrong is the operation's error
                 raised = raised or error
+            self.launched.popleft()
             self._dispatcher.finish(block, raised)
             del block, event, raised

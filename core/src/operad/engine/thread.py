@@ -12,7 +12,7 @@ import numpy as np
 from operad.scopes import Ending, closing
 
 if TYPE_CHECKING:
-    from operad.engine.inline import Claim
+    from operad.engine.operation import Claim
 
 _SLICE_S: Final = 0.2
 

@@ -92,17 +92,48 @@ class ThreadedRunner(Runner):
 
     def __init__(self, budget: ThreadBudget) -> None:
         super().__init__(budget)
-        self.renew()
-
-    def renew(self) -> None:
-        """See `Runner`."""
-        self._budget.renew()
         self._cpu = WorkerPool("cpu", self._budget.total)
         self._gpus: dict[tuple[Context, FnProperty], WorkerPool] = {}
         self._threads: list[threading.Thread] = []
         self._hires: deque[WorkerPool] = deque()
+        self._hired: list[_Worker] = []
         self._helpers: list[_Worker] = []
         self._is_ending = False
+
+    def in_hand(self, is_own: bool) -> list[OprBlock]:
+        """See `Runner`."""
+        own, found = local.state.worker, []
+        for worker in (*self._hired, *self._helpers):
+            block = worker.block
+            if (worker is own) is is_own:
+                if block is not None and block.state in (TAKEN, CALLED):
+                    found.append(block)
+                if worker.stream is not None:
+                    found += worker.stream.launched
+        return found
+
+    def renew(self) -> None:
+        """See `Runner`."""
+        own, pools = local.state.worker, (self._cpu, *self._gpus.values())
+        self._budget.renew()
+        for pool in pools:
+            pool.idle.clear()
+            pool.workers = 0
+            pool.is_waking = False
+        for worker in (*self._hired, *self._helpers):
+            if worker is not own:
+                self._offer_again(worker)
+        self._hires.clear()
+        self._threads = [thread for thread in self._threads if thread is threading.current_thread()]
+        self._hired = [worker for worker in self._hired if worker is own]
+        self._helpers = [worker for worker in self._helpers if worker is own]
+        for worker in self._hired:
+            worker.pool.workers = 1
+        for pool in pools:
+            if pool.ready:
+                lock = self._dispatcher.lock
+                wake = _Wake(lambda wake: self._wake(wake.pool), pool)
+                lock.tail.next = lock.tail = wake  # commit
 
     # Waking and hiring.
 
@@ -212,6 +243,7 @@ class ThreadedRunner(Runner):
                 if worker is None:
                     self._threads.append(threading.current_thread())
                     worker = _Worker(pool, self._dispatcher, self._budget)
+                    self._hired.append(worker)
                     pool.is_waking = False
                     if not pool.device:
                         local.state.worker = worker
@@ -278,6 +310,14 @@ class ThreadedRunner(Runner):
 
     def _put_down(self, worker: _Worker) -> None:
         """Give the budget slot back, and offer again what an exception left with `worker`."""
+        self._offer_again(worker)
+        if worker.has_slot or worker.run_ctx in self._budget.running:
+            worker.has_slot = False
+            self._budget.finish(worker.run_ctx)
+            self._budget.use(is_worth=True)
+
+    def _offer_again(self, worker: _Worker) -> None:
+        """Offer what `worker` has taken and not called."""
         block = worker.block
         if block is not None and block.state == TAKEN:
             ready, item = worker.pool.ready, (block.opr.rank, block.order, block.seq, block)
@@ -295,10 +335,6 @@ class ThreadedRunner(Runner):
                 # commit: end
                 raise
         worker.block = None
-        if worker.has_slot or worker.run_ctx in self._budget.running:
-            worker.has_slot = False
-            self._budget.finish(worker.run_ctx)
-            self._budget.use(is_worth=True)
 
     def _run(self, block: OprBlock, worker: _Worker, has_caller: bool) -> None:
         """Run `block`, and finish it unless it is asynchronous or on a stream."""

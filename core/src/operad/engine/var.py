@@ -76,6 +76,8 @@ class DependencyQueue:
     Attributes:
         seq: Blocks and claims added so far.
         pending: Blocks and claims that are neither finished nor skipped.
+        below: The operations of the calling thread inside which this process was forked, each with its `seq`:
+            they end when the child returns from them, and are not waited for.
         pending_bytes: Memory that they keep in use, as far as their pushers said; a deletion's from when its
             turn has come, since until then an operation keeps it.
         running: Those of them that were handed out and have not come to rest. An asynchronous block
@@ -87,20 +89,31 @@ class DependencyQueue:
             deleted, or writes are counted anew. Any thread may ask.
     """
 
-    __slots__ = ("failures", "pending", "pending_bytes", "ready", "revision", "running", "seq")
+    __slots__ = ("below", "failures", "pending", "pending_bytes", "ready", "revision", "running", "seq")
 
     def __init__(self) -> None:
         self.seq = 0
         self.failures = FailureLog()
         self.revision = object()
-        self.forget()
-
-    def forget(self) -> None:
-        """Count nothing as pending, as in a forked child, where it stays the parent's."""
         self.ready: deque[OprBlock] = deque()
         self.pending = 0
         self.pending_bytes = 0
         self.running = 0
+        self.below: list[tuple[OprBlock, int]] = []
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is pending that may be waited for."""
+        return self.pending <= len(self.below) and self.pending == self._num_below()
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing runs that may be waited for."""
+        return self.running <= len(self.below) and self.running == self._num_below()
+
+    def _num_below(self) -> int:
+        """How many of those `below` have not ended; a claim is used again, with another `seq`."""
+        return sum(block.seq == seq and block.state != DONE for block, seq in self.below)
 
     def add(self, block: OprBlock) -> bool:  # noqa: PLR0915 - a function more is a call more
         """Enter `block` into the queue of every variable it names; whether it is to be run at once."""
