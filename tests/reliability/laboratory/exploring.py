@@ -169,15 +169,20 @@ def freeze() -> None:
     gc.disable()  # so that no finalizer runs at another moment when a schedule is run again
 
 
-def in_children(work: Work, folders: tuple[str, ...]) -> RunAll:
+def in_children(work: Work, folders: tuple[str, ...], is_fresh: bool) -> RunAll:
     """A function that runs `work` under schedules, some after another in one forked child.
 
     A schedule that does not end right is the last one of its child, and is run again in a child of its own.
+
+    Args:
+        work: Runs the program.
+        folders: Where the code lies that has points.
+        is_fresh: Whether each schedule has a child of its own.
     """
 
     def run_all(schedules: Iterable[Schedule]) -> Iterator[Run]:
         waiting = iter(schedules)
-        while batch := list(islice(waiting, BATCH)):
+        while batch := list(islice(waiting, 1 if is_fresh else BATCH)):
             while batch:
                 *done, last = _run_in_child(work, batch, folders, False)
                 yield from done

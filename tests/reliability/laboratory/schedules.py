@@ -108,15 +108,17 @@ def main() -> None:
     if given.program in TOYS:
         run: Work = partial(play, TOYS[given.program])
         sources: tuple[str, ...] = (toys.__file__,)
+        is_fresh = False
     else:
         program = PROGRAMS[given.program]
         run, sources = partial(play_on_engine, program.begin), _sources(program)
+        is_fresh = program.is_fresh
     _warm(run, sources)
     if given.replay is not None:
         done = run_alone(run, parsed(given.replay), sources)
         print("\n".join([*done.switches, f"{done.verdict}: {done.text}"]))
         return
-    tally = explore(given.program, in_children(run, sources), given.pairs)
+    tally = explore(given.program, in_children(run, sources, is_fresh), given.pairs)
     found = {field.name: getattr(tally, field.name) for field in dataclasses.fields(tally)}
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     found["cpu_s"] = round(sum(each.ru_utime + each.ru_stime for each in used), 1)

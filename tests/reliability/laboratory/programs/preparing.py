@@ -66,19 +66,19 @@ def _assign(weight: Any) -> None:
     weight[:] = 3.0
 
 
-@program("executor engine")
+@program("executor engine", is_fresh=True)
 def weight_written_while_it_is_prepared() -> Parts:
     """A weight is assigned, in the calling thread where that may be."""
     return _two_threads(_assign)
 
 
-@program("executor engine", inline_us=0)
+@program("executor engine", is_fresh=True, inline_us=0)
 def weight_pushed_while_it_is_prepared() -> Parts:
     """The same, where a worker writes."""
     return _two_threads(_assign)
 
 
-@program("executor engine", inline_us=0)
+@program("executor engine", is_fresh=True, inline_us=0)
 def weight_updated_while_it_is_prepared() -> Parts:
     """The same, by an operator that has it as its output."""
     return _two_threads(lambda weight: nd.elemwise_add(nd.ones((2,)), nd.ones((2,)) * 2.0, out=weight))

@@ -28,6 +28,8 @@ class Program:
         settings: `OPERAD_*` settings of its process.
         packages: Packages of operad whose code has points.
         is_small: Whether all its schedules with two preemptions can be tried, in some minutes.
+        is_fresh: Whether each schedule needs a process of its own, since what the program makes once is
+            made under some schedules alone, and would be there already for those after them.
     """
 
     name: str
@@ -35,20 +37,21 @@ class Program:
     settings: Mapping[str, object]
     packages: tuple[str, ...]
     is_small: bool
+    is_fresh: bool
 
 
 PROGRAMS: Final[dict[str, Program]] = {}
 
 
 def program(
-    packages: str = "engine", *, is_small: bool = False, **settings: object
+    packages: str = "engine", *, is_small: bool = False, is_fresh: bool = False, **settings: object
 ) -> Callable[[Callable[[], Parts]], Callable[[], Parts]]:
     """Enter a program under its function's name."""
 
     def enter(begin: Callable[[], Parts]) -> Callable[[], Parts]:
         name = begin.__name__
         known = {"num_threads": 1, **settings}
-        PROGRAMS[name] = Program(name, begin, known, tuple(packages.split()), is_small)
+        PROGRAMS[name] = Program(name, begin, known, tuple(packages.split()), is_small, is_fresh)
         return begin
 
     return enter
