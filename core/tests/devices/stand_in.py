@@ -20,7 +20,7 @@ import pytest
 from core.tests.devices import streams
 from core.tests.devices.arrays import Array, adopted, functions, host_of
 from operad import engine
-from operad.imperative.chunk import bury
+from operad.imperative.chunk import reclaim
 
 _SCALARS = ("bool_", "float16", "float32", "float64", "int8", "int32", "int64", "uint8", "inf", "nan", "pi")
 
@@ -105,5 +105,5 @@ def installed() -> Iterator[ModuleType]:
         yield cupy
         # An array that died later would be deleted on a device that is gone.
         gc.collect()
-        bury()
+        reclaim()
         engine.get().wait_for_all()

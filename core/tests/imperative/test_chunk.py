@@ -9,7 +9,7 @@ import pytest
 
 from operad import autograd, engine, nd, storage
 from operad.device import cpu
-from operad.imperative.chunk import bury
+from operad.imperative.chunk import reclaim
 
 pytestmark = [pytest.mark.serial, pytest.mark.usefixtures("operators")]
 
@@ -18,7 +18,7 @@ CTX = cpu(7)  # nobody else's
 
 def live_bytes():
     nd.waitall()
-    bury()
+    reclaim()
     nd.waitall()
     return storage.get().stats(CTX).in_use_bytes
 

@@ -206,7 +206,7 @@ class TestRecycledBlocks:
     def without_collector(self):
         gc.collect()
         gc.disable()
-        chunk.bury()
+        chunk.reclaim()
         yield
         gc.enable()
 
@@ -255,12 +255,12 @@ class TestRecycledBlocks:
 
     def test_what_died_goes_back_to_the_pool_when_it_is_swept(self):
         x = self.new()
-        handle = x._chunk.handle
+        lease = x._chunk.lease
         del x
-        assert not handle.freed
-        chunk.bury()
-        assert handle.freed
-        assert handle.var is None
+        assert not lease.handle.freed
+        chunk.reclaim()
+        assert lease.handle.freed
+        assert lease.var is None
 
     def test_what_died_counts_as_pooled(self):
         context = od.cpu(8)  # nobody else's
@@ -277,14 +277,14 @@ class TestRecycledBlocks:
 
     def test_large_blocks_are_given_back_at_the_next_array(self):
         x = nd.empty((chunk.RECYCLED_BYTES // 4 + 1,))
-        handle = x._chunk.handle
+        handle = x._chunk.lease.handle
         del x
         self.new()
         assert handle.freed
 
     def test_nothing_is_recycled_in_debug_mode(self, monkeypatch):
         monkeypatch.setattr(chunk, "settings", lambda: type("Settings", (), {"debug": True}))
-        assert chunk.limbo_of(od.cpu(), 64) is chunk._large
+        assert chunk.deferred_list_of(od.cpu(), 64) is chunk._large
 
     def test_a_result_on_the_tape_keeps_its_block(self):
         x = nd.array(np.ones(self.SHAPE))
@@ -300,10 +300,10 @@ class TestRecycledBlocks:
         wide, small = np.ones(700), nd.empty((700, 8))
         x = nd.array(wide, dtype="float64")
         nd.tanh(x)
-        handle = small._chunk.handle
+        lease = small._chunk.lease
         del small
         result = nd.tanh(x)
-        assert result._chunk.handle is not handle
+        assert result._chunk.lease is not lease
         np.testing.assert_array_equal(result.asnumpy(), np.tanh(wide))
 
     def test_debug_mode_keeps_to_its_own_sizes(self):

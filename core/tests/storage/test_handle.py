@@ -7,7 +7,7 @@ import pytest
 
 from operad.device import cpu
 from operad.errors import StorageError
-from operad.storage import Storage
+from operad.storage import Handle, Storage
 
 F32, I64 = np.dtype(np.float32), np.dtype(np.int64)
 
@@ -62,6 +62,31 @@ def test_a_handle_says_what_it_is(storage: Storage) -> None:
     assert repr(handle) == "<Handle of 60 bytes on cpu(1), in use>"
     storage.free(handle)
     assert repr(handle) == "<Handle of 60 bytes on cpu(1), freed>"
+
+
+class Record:
+    """What a holder of blocks keeps with one."""
+
+    is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_a_record_stays_with_its_block_until_the_block_goes_back_to_the_system(storage: Storage) -> None:
+    handle, record = storage.alloc(64, cpu()), Record()
+    handle.record = record
+    storage.free(handle)
+    again = storage.alloc(64, cpu())
+    assert (again.record, record.is_closed) == (record, False)
+    storage.free(again)
+    storage.release_all(cpu())
+    assert (again.record, record.is_closed) == (None, True)
+
+
+def test_a_handle_has_one_slot_for_what_the_storage_does_not_know(storage: Storage) -> None:
+    own = {"buffer", "capacity_bytes", "ctx", "free_list", "freed", "pool", "size_bytes", "_cached"}
+    assert {*Handle.__slots__} - own == {"record"}
 
 
 def test_an_unknown_attribute_is_an_attribute_error(storage: Storage) -> None:

@@ -7,8 +7,8 @@ those writes, and behind earlier runs that still read the array. Inside an opera
 nothing: it knows of writes that come later. So does the count of a write that another thread is about to
 push; the engine counts those again, and the next run fills the array again.
 
-Memory that is somebody else's, or was lent, may be written behind the engine's back. What is made of such an
-argument is made anew for every run.
+Memory that is not the storage's, or was exported, may be written behind the engine's back. What is made of such
+an argument is made anew for every run.
 """
 
 from __future__ import annotations
@@ -87,5 +87,5 @@ class PreparedArrays:
 
 
 def _is_ours(chunk: Chunk) -> bool:
-    """Whether nobody but operations of the engine writes the memory."""
-    return chunk.handle is not None and chunk.owner is None
+    """Whether operations of the engine alone write the memory."""
+    return chunk.lease is not None and chunk.owner is None

@@ -12,8 +12,8 @@ from operad.imperative.call import find_invoker as find_invoker
 from operad.imperative.call import keep as keep
 from operad.imperative.call import refuse_lost as refuse_lost
 from operad.imperative.call import told_apart as told_apart
-from operad.imperative.chunk import LENT as LENT
-from operad.imperative.chunk import NOTHING_TO_GIVE as NOTHING_TO_GIVE
+from operad.imperative.chunk import EXPORTED as EXPORTED
+from operad.imperative.chunk import NOTHING_TO_RECLAIM as NOTHING_TO_RECLAIM
 from operad.imperative.chunk import Chunk as Chunk
 from operad.imperative.chunk import Export as Export
 from operad.imperative.chunk import new_chunk as new_chunk

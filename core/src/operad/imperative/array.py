@@ -11,7 +11,7 @@ from typing import Any, Final, Self, final
 
 from operad.device import Context
 from operad.dtypes import DType
-from operad.imperative.chunk import Chunk, lend
+from operad.imperative.chunk import Chunk, acquire
 from operad.imperative.spec import Spec, spec_of
 from operad.op import Shape
 
@@ -47,14 +47,14 @@ class Array:
     def _new(cls, spec: Spec) -> Self:
         """A new array with undefined contents."""
         # What the constructors do, for every call makes an array.
-        handle = lend(spec.limbo, spec.ctx, spec.nbytes)
-        chunk = Chunk(None, handle.giver)
-        chunk.var = handle.var
-        chunk.handle = handle
+        lease = acquire(spec.deferred, spec.ctx, spec.nbytes)
+        chunk = Chunk(None, lease.reclaimer)
+        chunk.var = lease.var
+        chunk.lease = lease
         chunk.owner = chunk.note = None
         made = _made(cls)
         made._chunk = chunk
-        made._data = handle.array(spec.shape, spec.dtype)
+        made._data = lease.handle.array(spec.shape, spec.dtype)
         made._spec = spec
         made._autograd = None
         return made
@@ -104,8 +104,8 @@ class Array:
     @property
     def _is_part(self) -> bool:
         """Whether writing all of this array may leave some of its memory as it is."""
-        handle = self._chunk.handle
-        whole: int = self._chunk.owner.nbytes if handle is None else handle.size_bytes
+        lease = self._chunk.lease
+        whole: int = self._chunk.owner.nbytes if lease is None else lease.handle.size_bytes
         return whole != self._spec.nbytes
 
     def _view(self, data: Any) -> Self:

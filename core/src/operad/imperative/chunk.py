@@ -2,29 +2,30 @@
 
 A chunk gives its block back when the last view of it is gone and the engine has finished with its
 variable. Python runs finalizers at any point, also inside the engine while it holds its lock, so a
-dying chunk does nothing but append its block to a list, the *limbo*, where it waits until it is idle.
+dying chunk does nothing but append its block to a *deferred free list*, where it waits until it is idle.
 
 It does so by functions of C alone. A `__del__` written in Python swallows every exception that comes from
 outside while it runs: a Ctrl-C would be lost, and the block with it. So a chunk is an iterator whose
-`__del__` is its own `__next__`, over an iterator that the block keeps, each step of which appends the block
-to its limbo.
+`__del__` is its own `__next__`, over an iterator that the block's lease keeps, each step of which appends the
+lease to its deferred free list.
 (As quick as the `__del__` it replaces, 250 ns with the making; `partial` in its place 470, a weak reference
 with a callback 770.)
 
-Small blocks are recycled whole, with variable and view: each size class has a limbo of its own, and the
-next array of that class takes the block that came last, once it is seen to be idle.
+Small blocks are recycled whole, with variable and view: each size class has a deferred free list of its own,
+and the next array of that class takes the block that came last, once it is seen to be idle.
 
-# invariant: a block in a limbo belongs to nobody, and `pop` is atomic, so whoever pops it owns it.
+# invariant: a block in a deferred free list has no owner, and `pop` is atomic, so the thread that pops it
+# owns it.
 # invariant: its variable is the one that every operation on the block named. So a block may be used
 # again when its variable is idle; and it need not even be, for what its new owner pushes is ordered
 # behind what is pending. Idle is asked for since the inline paths want it.
 # invariant: a variable that carries a failure is not recycled (a failure holds its error, and is not to wait
 # for the next array of that size, so it is looked for while there is any), and the version of one that is
-# only counts up, so whoever remembers an old version sees a change.
+# only counts up, so a reader that remembers an old version sees a change.
 
-Other blocks share one limbo, which the next allocation empties. In debug mode and without a pool all do,
-so that the storage sees every use of a block. Whoever asks the storage what is in use, or to release what
-is not, has every limbo emptied first.
+Other blocks share one list, which the next allocation empties. In debug mode and without a pool all do,
+so that the storage sees every use of a block. The storage has every list emptied before it says what is in
+use, or releases what is not.
 """
 
 from __future__ import annotations
@@ -47,45 +48,73 @@ from operad.storage import Handle, class_bytes
 RECYCLED_BYTES: Final = 16384
 """The largest blocks that are recycled whole."""
 
-_large: Final[deque[Handle]] = deque()
-_small: Final[dict[tuple[Context, int], deque[Handle]]] = {}
+NOTHING_TO_RECLAIM: Final = repeat(None)
+"""`Lease.reclaimer` of memory that another library or an executor owns."""
 
-
-NOTHING_TO_GIVE: Final = repeat(None)
-"""`Handle.giver` of memory that is somebody else's."""
-
-LENT: Final = "lent to another library"
-"""`Chunk.owner` of memory that was handed out."""
+EXPORTED: Final = "exported to another library"
+"""`Chunk.owner` of memory of ours that another library may write."""
 
 _LOOKED_AT: Final = 16
-"""Blocks of each limbo that are looked at for failures: the last ones."""
+"""Blocks of each deferred free list that are looked at for failures: the last ones."""
+
+
+@final
+class Lease:
+    """A block of the storage, and what arrays in it need; it lasts as long as the block.
+
+    Attributes:
+        handle: The block.
+        var: Orders its uses.
+        deferred: The deferred free list where it waits for the last of them.
+        reclaimer: Puts it there, by each of its steps.
+        spec: What the block was last used for; None if that is unknown.
+        view: The array for `spec`.
+    """
+
+    __slots__ = ("deferred", "handle", "reclaimer", "spec", "var", "view")
+
+    def __init__(self, handle: Handle) -> None:
+        self.handle = handle
+        self.var: Any = None
+        self.deferred: deque[Lease] | None = None
+        self.reclaimer: Any = None
+        self.spec: Any = None
+        self.view: Any = None
+
+    def close(self) -> None:
+        """See `Closable`."""
+        self.spec = self.view = self.deferred = self.reclaimer = None
+
+
+_large: Final[deque[Lease]] = deque()
+_small: Final[dict[tuple[Context, int], deque[Lease]]] = {}
 
 
 @final
 class Chunk(filterfalse):  # type: ignore[type-arg]
     """A block of memory with the engine variable that orders its uses.
 
-    It is made by `Chunk(None, handle.giver)`, and the maker sets every attribute.
+    It is made by `Chunk(None, lease.reclaimer)`, and the maker sets every attribute.
 
     Attributes:
-        handle: The block; None where the memory is somebody else's (DLPack, an executor's plan).
+        lease: The block; None for memory that is not the storage's (DLPack, an executor's plan).
         var: Names the block to the engine.
-        owner: Whatever keeps foreign memory alive; `LENT` for memory of ours that others may write.
+        owner: What keeps foreign memory alive; `EXPORTED` for memory of ours that others may write.
         note: That a recorded call wrote the block; None if none did. See `aliases`.
     """
 
-    __slots__ = ("handle", "note", "owner", "var")
+    __slots__ = ("lease", "note", "owner", "var")
     __del__ = filterfalse.__next__
 
     var: Var
-    handle: Handle | None
+    lease: Lease | None
     owner: Any
     note: Any
 
 
 @final
 class Export:
-    """Host memory lent to another library: NumPy's array over it keeps the chunk alive."""
+    """Host memory that another library sees: NumPy's array over it keeps the chunk alive."""
 
     __slots__ = ("__array_interface__", "chunk")
 
@@ -96,16 +125,16 @@ class Export:
 
 def new_chunk(ctx: Context, size_bytes: int) -> Chunk:
     """Memory of at least `size_bytes` on `ctx`, with undefined contents."""
-    handle = lend(limbo_of(ctx, size_bytes), ctx, size_bytes)
-    chunk = Chunk(None, handle.giver)
-    chunk.var = handle.var
-    chunk.handle = handle
+    lease = acquire(deferred_list_of(ctx, size_bytes), ctx, size_bytes)
+    chunk = Chunk(None, lease.reclaimer)
+    chunk.var = lease.var
+    chunk.lease = lease
     chunk.owner = chunk.note = None
     return chunk
 
 
-def limbo_of(ctx: Context, size_bytes: int) -> deque[Handle]:
-    """Where blocks for `size_bytes` on `ctx` wait until they are idle."""
+def deferred_list_of(ctx: Context, size_bytes: int) -> deque[Lease]:
+    """The deferred free list of blocks for `size_bytes` on `ctx`."""
     if size_bytes > RECYCLED_BYTES or settings().debug or not settings().pool:
         return _large
     key = (ctx, class_bytes(size_bytes))
@@ -113,63 +142,66 @@ def limbo_of(ctx: Context, size_bytes: int) -> deque[Handle]:
     return found if found is not None else _small.setdefault(key, deque())
 
 
-def recycles(limbo: deque[Handle]) -> bool:
-    """Whether the blocks in `limbo` are all of one size, for the next array of that size."""
-    return limbo is not _large
+def recycles(deferred: deque[Lease]) -> bool:
+    """Whether the blocks in `deferred` are all of one size, for the next array of that size."""
+    return deferred is not _large
 
 
-def lend(limbo: deque[Handle], ctx: Context, size_bytes: int) -> Handle:
-    """An idle block with a variable, out of `limbo` or from the storage."""
+def acquire(deferred: deque[Lease], ctx: Context, size_bytes: int) -> Lease:
+    """An idle block with a variable, out of `deferred` or from the storage."""
     if alive:
         _set_failed_apart()
     if _large:
-        bury(_large)
-    if recycles(limbo):
+        reclaim(_large)
+    if recycles(deferred):
         try:
-            handle = limbo.pop()
+            lease = deferred.pop()
         except IndexError:
             pass
         else:
-            if handle.var.failure is None and engine.get().is_idle(handle.var):
-                handle.var.version += 1
-                handle.size_bytes = size_bytes
-                handle.spec = None
-                return handle
-            limbo.appendleft(handle)
+            if lease.var.failure is None and engine.get().is_idle(lease.var):
+                lease.var.version += 1
+                lease.handle.size_bytes = size_bytes
+                lease.spec = None
+                return lease
+            deferred.appendleft(lease)
     handle = storage.get().alloc(size_bytes, ctx)
-    if handle.limbo is not limbo:
-        handle.limbo = limbo
-        handle.giver = map(limbo.append, repeat(handle))
-    handle.spec = None
-    if handle.var is None or handle.var.failure is not None:
-        handle.var = engine.get().new_variable()
-    return handle
+    record = handle.record or Lease(handle)
+    assert isinstance(record, Lease)
+    lease = handle.record = record
+    if lease.deferred is not deferred:
+        lease.deferred = deferred
+        lease.reclaimer = map(deferred.append, repeat(lease))
+    lease.spec = None
+    if lease.var is None or lease.var.failure is not None:
+        lease.var = engine.get().new_variable()
+    return lease
 
 
 def _set_failed_apart() -> None:
-    """Take blocks whose contents failed out of the limbos of their sizes."""
-    for limbo in tuple(_small.values()):
-        for place in range(-1, -1 - min(len(limbo), _LOOKED_AT), -1):
+    """Take blocks whose contents failed out of the deferred free lists of their sizes."""
+    for deferred in tuple(_small.values()):
+        for place in range(-1, -1 - min(len(deferred), _LOOKED_AT), -1):
             # By number: other threads, and finalizers in this one, change it meanwhile.
             with suppress(IndexError, ValueError):
-                handle = limbo[place]
-                if handle.var.failure is not None:
-                    limbo.remove(handle)
-                    _large.append(handle)
+                lease = deferred[place]
+                if lease.var.failure is not None:
+                    deferred.remove(lease)
+                    _large.append(lease)
 
 
-def bury(limbo: deque[Handle] | None = None) -> None:
-    """Give back the blocks in `limbo`, or in all, each as soon as the engine is done with it."""
-    if limbo is None:
+def reclaim(deferred: deque[Lease] | None = None) -> None:
+    """Free the blocks in `deferred`, or in all lists, each as soon as the engine is done with it."""
+    if deferred is None:
         for each in (_large, *_small.values()):
-            bury(each)
+            reclaim(each)
         return
-    while limbo:
+    while deferred:
         try:
-            handle = limbo.popleft()
+            lease = deferred.popleft()
         except IndexError:  # perhaps another thread took the last one
             return
-        var, handle.var = handle.var, None
+        handle, var, lease.var = lease.handle, lease.var, None
         if engine.get().is_idle(var):
             storage.get().free(handle)
         else:
@@ -180,4 +212,4 @@ def _free(handle: Handle, *_: Any) -> None:
     storage.get().free(handle)
 
 
-storage.on_sweep(bury)
+storage.on_sweep(reclaim)

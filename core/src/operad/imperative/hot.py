@@ -29,7 +29,7 @@ from typing import Any, Final, final
 from operad.engine import current
 from operad.engine.thread import NESTED, STEP, ThreadState, local
 from operad.imperative.array import Array
-from operad.imperative.chunk import Chunk, lend
+from operad.imperative.chunk import Chunk, acquire
 from operad.imperative.fold import folded
 from operad.imperative.plan import Plan
 from operad.imperative.spec import Spec
@@ -136,18 +136,18 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
     if out is None:
         # What `_new` does, without asking whether the block is idle, which is known under the lock.
         try:
-            handle = spec.limbo.pop() if plan.is_recycled else lend(spec.limbo, spec.ctx, spec.nbytes)
+            lease = spec.deferred.pop() if plan.is_recycled else acquire(spec.deferred, spec.ctx, spec.nbytes)
         except IndexError:
-            handle = lend(spec.limbo, spec.ctx, spec.nbytes)
-        if handle.spec is spec:
-            data = handle.view
+            lease = acquire(spec.deferred, spec.ctx, spec.nbytes)
+        if lease.spec is spec:
+            data = lease.view
         else:
-            handle.size_bytes = spec.nbytes
-            data = handle.view = handle.array(spec.shape, spec.dtype)
-            handle.spec = spec
-        chunk = Chunk(None, handle.giver)
-        chunk.var = var = handle.var
-        chunk.handle = handle
+            lease.handle.size_bytes = spec.nbytes
+            data = lease.view = lease.handle.array(spec.shape, spec.dtype)
+            lease.spec = spec
+        chunk = Chunk(None, lease.reclaimer)
+        chunk.var = var = lease.var
+        chunk.lease = lease
         chunk.owner = chunk.note = None
         made = _new(type(first))
         made._chunk = chunk

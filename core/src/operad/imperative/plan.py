@@ -141,7 +141,7 @@ class Plan(Recordable):
         self.is_plain = not self._resource_vars
         self._choose_direct()
         self.updates = [(place, 0) in self._inplace for place in args]
-        self.is_recycled = recycles(out_specs[0].limbo)
+        self.is_recycled = recycles(out_specs[0].deferred)
         total = sum(spec.size for spec in (*specs, *out_specs))
         few = self.operator.is_brief and total <= _BRIEF_SIZE
         self.is_brief = few or cost.work_us <= self.operator.brief_us

@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 from operad.device import Context
 from operad.dtypes import DType
-from operad.imperative.chunk import limbo_of
+from operad.imperative.chunk import deferred_list_of
 from operad.op import Shape
 
 
@@ -23,11 +23,11 @@ class Spec:
     """What an array is, apart from its contents; made by `spec_of`.
 
     Attributes:
-        limbo: Where blocks for such arrays wait; see `chunk`.
+        deferred: The deferred free list of blocks for such arrays; see `chunk`.
         copy: What copies between two of them; the hot path's own.
     """
 
-    __slots__ = ("__weakref__", "copy", "ctx", "dtype", "limbo", "nbytes", "shape", "size")
+    __slots__ = ("__weakref__", "copy", "ctx", "deferred", "dtype", "nbytes", "shape", "size")
 
     def __init__(self, shape: Shape, dtype: DType, ctx: Context) -> None:
         self.shape = shape
@@ -35,7 +35,7 @@ class Spec:
         self.ctx = ctx
         self.size = math.prod(shape)
         self.nbytes = self.size * dtype.itemsize
-        self.limbo = limbo_of(ctx, self.nbytes)
+        self.deferred = deferred_list_of(ctx, self.nbytes)
         self.copy: Any = None
 
     def __repr__(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from operad import engine
 from operad.device import Context
 from operad.dtypes import as_dtype
-from operad.imperative import NOTHING_TO_GIVE, Chunk, spec_of
+from operad.imperative import NOTHING_TO_RECLAIM, Chunk, spec_of
 from operad.ndarray.ndarray import NDArray
 
 _new: Final = object.__new__
@@ -22,9 +22,9 @@ def over(datas: Iterable[Any], ctx: Context) -> list[NDArray | None]:
             made.append(None)
             continue
         # What the constructors do, which an operation that calls operators does for each of its arrays.
-        chunk, array = Chunk(None, NOTHING_TO_GIVE), _new(NDArray)
+        chunk, array = Chunk(None, NOTHING_TO_RECLAIM), _new(NDArray)
         chunk.var = engine.Var()
-        chunk.handle = chunk.note = None
+        chunk.lease = chunk.note = None
         chunk.owner = array._data = data
         array._chunk = chunk
         array._spec = spec_of(data.shape, as_dtype(data.dtype), ctx)

@@ -23,7 +23,7 @@ from operad.device import Context, as_context
 from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
 from operad.errors import ArgumentError, BindError, ShapeError, UnsupportedError
 from operad.imperative import (
-    LENT,
+    EXPORTED,
     Array,
     Export,
     Marked,
@@ -261,7 +261,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
         data = self._data
         # From now on it may be written without an operation of the engine.
         if self._chunk.owner is None:
-            self._chunk.owner = LENT
+            self._chunk.owner = EXPORTED
         if isinstance(data, np.ndarray):
             data = np.asarray(Export(self._chunk, data))
         return data.__dlpack__(**options)

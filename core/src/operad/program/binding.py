@@ -116,9 +116,9 @@ class Binding:
     def _view(self, entry: int) -> Any:
         place, spec = self.program.plan.places[entry], self.program.spec(entry)
         assert place is not None
-        handle = self.chunks[place.block].handle
-        assert handle is not None
-        part = handle.buffer[place.offset_bytes : place.offset_bytes + place.size_bytes]
+        lease = self.chunks[place.block].lease
+        assert lease is not None
+        part = lease.handle.buffer[place.offset_bytes : place.offset_bytes + place.size_bytes]
         view = self._views[entry] = part.view(spec.dtype).reshape(spec.shape)
         return view
 
@@ -156,9 +156,9 @@ def _new_state_vars(program: Program, steps: Iterable[int]) -> dict[int, Var]:
 
 
 def _fits(chunk: Chunk, block: Block) -> bool:
-    handle = chunk.handle
+    handle = chunk.lease and chunk.lease.handle
     return handle is not None and handle.ctx is block.ctx and handle.capacity_bytes >= block.size_bytes
 
 
 def _capacity(chunk: Chunk) -> int:
-    return 0 if chunk.handle is None else chunk.handle.capacity_bytes
+    return 0 if chunk.lease is None else chunk.lease.handle.capacity_bytes

@@ -1,8 +1,8 @@
-"""A block of device memory in somebody's hands."""
+"""A block of device memory that was handed out."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, Protocol, final
 
 from operad.device import Context
 from operad.errors import StorageError
@@ -13,11 +13,18 @@ if TYPE_CHECKING:
 _NOTHING_CACHED: Final = (None, None, None)
 
 
+class Closable(Protocol):
+    """What a holder of blocks keeps with each."""
+
+    def close(self) -> None:
+        """The block is gone: let go of what refers to its handle."""
+
+
 @final
 class Handle:
-    """Memory that `Storage.alloc` lent out.
+    """Memory that `Storage.alloc` has handed out.
 
-    Outside debug mode the pool keeps the handle together with its block and lends both out again,
+    Outside debug mode the pool keeps the handle together with its block and hands both out again,
     so a handle says nothing, and must not be touched, after it was freed.
 
     Attributes:
@@ -26,17 +33,14 @@ class Handle:
         ctx: Device the block lies on.
         buffer: The block, one-dimensional `uint8`, of the device's array module, 64-byte aligned.
         freed: Whether the handle was given back.
-        var: What orders the uses of the block, and `limbo`, where it waits for the last of them; `giver`,
-            which puts it there; `spec`, what it was last lent for, and `view`, the array for that: opaque
-            here, they belong to whoever lends blocks on.
+        record: What the holder keeps with the block, as long as the block lasts: opaque here.
         pool: The pool the block belongs to; the allocator's own, as is `free_list`, where it waits.
 
     Source: Storage::Handle, include/mxnet/storage.h.
     """
 
     __slots__ = (
-        "_cached", "buffer", "capacity_bytes", "ctx", "free_list", "freed", "giver", "limbo", "pool",
-        "size_bytes", "spec", "var", "view",
+        "_cached", "buffer", "capacity_bytes", "ctx", "free_list", "freed", "pool", "record", "size_bytes",
     )  # fmt: skip
 
     def __init__(self, buffer: Any, size_bytes: int, pool: Pool, free_list: list[Handle]) -> None:
@@ -47,11 +51,7 @@ class Handle:
         self.freed = False
         self.pool = pool
         self.free_list = free_list
-        self.var: Any = None
-        self.limbo: Any = None
-        self.giver: Any = None
-        self.spec: Any = None
-        self.view: Any = None
+        self.record: Closable | None = None
         # One tuple, replaced whole, so that threads that read one array agree on what they see.
         self._cached: tuple[Any, Any, Any] = _NOTHING_CACHED
 
@@ -82,7 +82,9 @@ class Handle:
     def revoke(self) -> None:
         """Take the block away: any later use of the handle raises `StorageError`."""
         self._cached = _NOTHING_CACHED
-        self.spec = self.view = self.limbo = self.giver = None  # the giver refers to the handle
+        if self.record is not None:
+            self.record.close()
+            self.record = None
         del self.buffer
 
     def __getattr__(self, name: str) -> Any:
