@@ -10,13 +10,13 @@ IMPORTS = core_imports()
 AT_RUN_TIME = [found for found in IMPORTS if not found.is_typed]
 
 TYPED_CIRCLES = [
-    ["engine.budget", "engine.completion", "engine.dispatch", "engine.inline", "engine.intra_op",
-     "engine.lock", "engine.operation", "engine.thread", "engine.var"],
+    ["engine.budget", "engine.intra_op", "engine.lock", "engine.operation", "engine.thread", "engine.var"],
+    ["engine.completion", "engine.dispatch"],
     ["ndarray.arithmetic", "ndarray.indexing", "ndarray.ndarray", "ndarray.numpy_protocol"],
     ["op.choice", "op.cost", "op.counts", "op.kernel", "op.property"],
     ["storage.handle", "storage.pool", "storage.size_class"],
     ["symbol.arithmetic", "symbol.symbol"],
-]  # fmt: skip
+]
 """Modules whose annotations name each other's types; `operad.` is left out."""
 
 OF_PLUGINS = {"operad.registry.loading", "operad.front.finder"}

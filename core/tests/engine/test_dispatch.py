@@ -14,7 +14,6 @@ from operad.engine import Engine, RunContext, ThreadedEngine
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.operation import DONE, TAKEN, Opr, OprBlock
-from operad.engine.thread import ThreadState
 from operad.engine.var import Var
 
 CTX = cpu()
@@ -180,13 +179,3 @@ def test_a_profiler_that_raises_is_heard_no_more_and_told_at_a_wait(runner: Step
     assert isinstance(failure.error, KeyError)
     dispatcher.report("op", CTX, 0.0)
     assert len(dispatcher.queue.failures.unread()) == 1
-
-
-def test_a_forked_child_has_what_was_offered_and_what_was_requested(runner: Stepped) -> None:
-    dispatcher, var = runner._dispatcher, Var()
-    dispatcher.submit(block(lambda _: None, var))
-    dispatcher.lock.take(ThreadState())  # of another thread
-    dispatcher.submit(block(lambda _: None, var))
-    dispatcher._pid = -1
-    dispatcher.renew()
-    assert (len(runner.offered), dispatcher.queue.pending) == (1, 2)

@@ -32,7 +32,7 @@ def test_a_small_call_of_a_ufunc_takes_the_hot_path_in_few_calls():
     for _ in range(2):
         nd.tanh(x)
     names = calls_of(lambda: nd.tanh(x))
-    assert names == ["tanh", "apply_small"]
+    assert names == ["tanh", "apply_fast"]
 
 
 @pytest.mark.parametrize("call", [lambda x: x + x, lambda x: x * 2.5], ids=["array", "scalar"])
@@ -41,7 +41,7 @@ def test_arithmetic_takes_the_same_path(call):
     for _ in range(2):
         call(x)
     names = calls_of(lambda: call(x))
-    assert "apply_small" in names
+    assert "apply_fast" in names
     assert len(names) <= 7
 
 
@@ -51,7 +51,7 @@ def test_a_scalar_never_seen_before_takes_the_same_path():
         x * float(next(numbers))
     number = float(next(numbers))
     names = calls_of(lambda: x * number)
-    assert "apply_small" in names
+    assert "apply_fast" in names
     assert len(names) <= 9
 
 
@@ -65,7 +65,7 @@ def test_a_given_array_is_filled_on_the_same_path(call):
     for _ in range(2):
         call(x, y)
     names = calls_of(lambda: call(x, y))
-    assert "apply_small" in names
+    assert "apply_fast" in names
     assert "apply" not in names
 
 
@@ -73,20 +73,22 @@ def plan_of(function):
     return next(iter(function.__globals__["__plans"].values()))
 
 
-def test_only_what_is_brief_runs_under_the_lock(monkeypatch):
+def test_only_what_is_quick_runs_under_the_lock(monkeypatch):
     x, seen = nd.array(X), {}
     functions = {"tanh": nd.tanh, "softmax": nd.softmax}
     for name, function in functions.items():
         function(x)
         plan = plan_of(function)
         monkeypatch.setattr(
-            plan, "direct", lambda *_, name=name: seen.update({name: current._engine.lock.owner is not None})
+            plan.fast or plan,
+            "direct",
+            lambda *_, name=name: seen.update({name: current._engine.lock.owner is not None}),
         )
         function(x)
     assert seen == {"tanh": True, "softmax": False}
 
 
-def test_a_function_that_says_so_is_brief_up_to_its_cost(monkeypatch):
+def test_a_function_that_says_so_runs_under_the_lock_up_to_its_cost(monkeypatch):
     pytest.importorskip("operad_fully_connected", reason="this is its operator")
     seen = []
     for rows in (4, 4096):
@@ -94,12 +96,14 @@ def test_a_function_that_says_so_is_brief_up_to_its_cost(monkeypatch):
         nd.FullyConnected(*arrays, num_hidden=16)
     small, large = nd.FullyConnected.__globals__["__plans"].values()
     for plan in (small, large):
-        monkeypatch.setattr(plan, "inline", True)
-        monkeypatch.setattr(plan, "direct", lambda *_: seen.append(current._engine.lock.owner is not None))
+        monkeypatch.setattr(plan.run, "inline", True)
+        monkeypatch.setattr(
+            plan.fast or plan, "direct", lambda *_: seen.append(current._engine.lock.owner is not None)
+        )
     for rows in (4, 4096):
         nd.FullyConnected(nd.ones((rows, 8)), nd.ones((16, 8)), nd.ones(16), num_hidden=16)
     nd.waitall()
-    assert (small.is_brief, large.is_brief, seen) == (True, False, [True, False])
+    assert (small.run.runs_under_lock, large.run.runs_under_lock, seen) == (True, False, [True, False])
 
 
 @pytest.mark.parametrize("value", [0.5, 2, float("nan"), 1e300])
@@ -174,7 +178,7 @@ def test_the_naive_engine_has_no_hot_path():
     engine.set("naive")
     try:
         plan = plan_of(nd.tanh)
-        assert plan.small(plan, local.state, x, None, None, None, (), None) is None
+        assert plan.fast.call(plan.fast, local.state, x, None, None, None, (), None) is None
         np.testing.assert_array_equal(nd.tanh(x).asnumpy(), np.tanh(X))
     finally:
         engine.set("threaded")

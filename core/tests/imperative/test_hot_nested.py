@@ -75,7 +75,7 @@ def test_an_error_of_the_hot_path_inside_an_operation_is_raised_where_the_call_i
     def body():
         nd.tanh(x)
         for plan in nd.tanh.__globals__["__plans"].values():
-            monkeypatch.setattr(plan, "direct", fail)
+            monkeypatch.setattr(plan.fast, "direct", fail)
         try:
             nd.tanh(x)
         except ZeroDivisionError as error:

@@ -41,6 +41,7 @@ from operad_sdk.declare import define as define
 from operad_sdk.declare import from_mapper as from_mapper
 from operad_sdk.declare import gradient as gradient
 from operad_sdk.declare import kernel as kernel
+from operad_sdk.declare import lock_cost_limit as lock_cost_limit
 from operad_sdk.declare import operator as operator
 from operad_sdk.declare import reduced as reduced
 from operad_sdk.declare import reduced_axes as reduced_axes

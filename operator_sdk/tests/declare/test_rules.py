@@ -18,6 +18,7 @@ from operad_sdk import (
     brief,
     define,
     gradient,
+    lock_cost_limit,
     param,
     unary,
 )
@@ -308,26 +309,30 @@ def test_a_ufunc_is_called_itself() -> None:
     assert op().create_operator(cpu(), [(2,)], [np.dtype("f4")]).direct is np.sqrt
 
 
-def test_a_function_is_brief_if_it_says_that_it_only_calls_ufuncs() -> None:
+def test_a_function_runs_under_the_lock_if_it_says_that_it_only_calls_ufuncs() -> None:
     class Root:
         only_ufuncs = True
 
         def __call__(self, data: Any, output: Any) -> None:
             np.sqrt(data, output)
 
-    def is_brief(forward: Any) -> bool:
-        return unary("root")(forward)().create_operator(cpu(), [(2,)], [np.dtype("f4")]).is_brief
+    def is_under_lock(forward: Any) -> bool:
+        return unary("root")(forward)().create_operator(cpu(), [(2,)], [np.dtype("f4")]).runs_under_lock
 
-    assert [is_brief(forward) for forward in (np.sqrt, Root(), lambda data: data**0.5)] == [True, True, False]
+    assert [is_under_lock(forward) for forward in (np.sqrt, Root(), lambda data: data**0.5)] == [
+        True,
+        True,
+        False,
+    ]
 
 
-def test_a_function_is_brief_up_to_the_cost_that_it_says() -> None:
-    @brief(100)
+def test_a_function_runs_under_the_lock_up_to_the_cost_that_it_says() -> None:
+    @lock_cost_limit(100)
     def root(data: Any, output: Any) -> None:
         np.sqrt(data, output)
 
     def cost(forward: Any) -> float:
-        return unary("root")(forward)().create_operator(cpu(), [(2,)], [np.dtype("f4")]).brief_us
+        return unary("root")(forward)().create_operator(cpu(), [(2,)], [np.dtype("f4")]).lock_cost_limit_us
 
     assert [cost(root), cost(lambda data: data**0.5)] == [100, 0]
 
@@ -363,3 +368,12 @@ def test_a_hidden_output_for_training_may_stay_unwritten_in_prediction() -> None
 def test_a_gradient_of_what_is_no_argument_is_named() -> None:
     with pytest.raises(DeclarationError, match="dta_grad computes 'dta_grad', which this operator does not"):
         declared(forward=lambda data: data, dta_grad=lambda output_grad: output_grad)
+
+
+def test_the_old_name_of_a_limit_works_with_a_warning() -> None:
+    def root(data: Any, output: Any) -> None:
+        np.sqrt(data, output)
+
+    with pytest.warns(DeprecationWarning, match="brief is lock_cost_limit since operad 0.3"):
+        marked = brief(7)(root)
+    assert unary("root")(marked)().create_operator(cpu(), [(2,)], [np.dtype("f4")]).lock_cost_limit_us == 7

@@ -104,7 +104,7 @@ class _Recorded:
         places = [*node.inputs, *[None] * len(node.aux)]
         inputs = [
             Entry(self._variable(spec)) if place is None else self._entry(place)
-            for place, spec in zip(places, plan.in_specs, strict=True)
+            for place, spec in zip(places, plan.signature.in_specs, strict=True)
         ]
         return OpNode(plan.prop, plan.name, inputs)
 
@@ -240,7 +240,7 @@ class BackwardProgram:
         assert isinstance(node, TapeNode)
         assert isinstance(node.plan, Plan)
         graph = self._program.graph
-        saved = node.plan.recipe(node.wanted).entries
+        saved = node.plan.saved_tensors(node.wanted).entries
         first, inputs = graph.first_entries[step], graph.input_ids[step]
         self._saved += [inputs[index] if kind == "in_data" else first + index for kind, index in saved]
         applied = graph.nodes[step]
@@ -266,8 +266,8 @@ class BackwardProgram:
         state_vars: dict[int, Var] = {}
         for step, plan in zip(self._steps, [node.plan for node in nodes], strict=True):
             operators[step] = plan.operator
-            if plan.state_var is not None:
-                state_vars[step] = plan.state_var
+            if plan.run.state_var is not None:
+                state_vars[step] = plan.run.state_var
         binding = Binding(program, arrays, operators, state_vars=state_vars)
         made = segments(binding, self._codes)
         for segment in made:

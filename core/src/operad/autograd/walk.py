@@ -115,7 +115,7 @@ class _Walk:
             assert isinstance(plan, Plan)
             if isinstance(plan.prop, (GradAdd, CrossDeviceCopy)):
                 (total,) = self._gradients_of(node, reached)
-                gradients = [_like(total, spec) for spec in plan.in_specs]
+                gradients = [_like(total, spec) for spec in plan.signature.in_specs]
             else:
                 gradients = self._recorded(node, number, plan, flows)
         for entry, gradient, flag in zip(node.inputs, gradients, flows, strict=True):
@@ -130,7 +130,7 @@ class _Walk:
         # One for each input that was recorded, wanted or not: it decides what the node has saved.
         leaves = [
             None if entry is None else Marked(heads[0]._new(spec), "write")
-            for entry, spec in zip(node.inputs, node.plan.in_specs, strict=False)
+            for entry, spec in zip(node.inputs, node.plan.signature.in_specs, strict=False)
         ]
         inputs = tuple([leaf and (leaf, 0) for leaf in leaves])
         alone = TapeNode(node.plan, inputs, node.saved or (), node.aux)
@@ -147,7 +147,7 @@ class _Walk:
         assert node.saved is not None
         node.check_unchanged()
         entries = plan.declared.backward_dependency(flows)
-        saved = dict(zip(plan.recipe(node.wanted).entries, node.saved, strict=True))
+        saved = dict(zip(plan.saved_tensors(node.wanted).entries, node.saved, strict=True))
         heads = iter(self._gradients_of(node, [index for kind, index in entries if kind == "out_grad"]))
         inputs: list[Array] = []
         for entry in entries:

@@ -14,23 +14,10 @@ from typing import Final, final
 from operad.device import Context, cpu
 from operad.engine.budget import ThreadBudget
 from operad.engine.completion import AsyncRun, Completion
-from operad.engine.failure import Failure, alive, interrupted, note_on
+from operad.engine.failure import Failure, alive, interrupted, note_on, without_first_frame
 from operad.engine.lock import CombiningLock, Request
-from operad.engine.operation import (
-    CALLED,
-    CLAIM,
-    DELETE,
-    DONE,
-    LEAVING,
-    RAN,
-    TAKEN,
-    WAIT,
-    Opr,
-    OprBlock,
-    RunContext,
-    claims,
-)
-from operad.engine.thread import STEP, local, new_event, wait_for
+from operad.engine.operation import CALLED, DELETE, DONE, LEAVING, RAN, WAIT, Opr, OprBlock, RunContext
+from operad.engine.thread import local, new_event, wait_for
 from operad.engine.var import DependencyQueue, Var
 from operad.errors import EngineError
 from operad.interrupts import is_from_outside
@@ -135,6 +122,7 @@ class Dispatcher:
         watchers: Threads that wait for something of the whole queue. Under the lock.
         started: Runs of asynchronous blocks that are not completed.
         dropped: Runs of asynchronous blocks whose `on_complete` died; most of them are completed.
+        pid: The process that it is in, which a fork changes; see `forking`.
         is_past_the_limit: Whether a push went on beyond the limit of `run_ahead`.
         profile_hook: See `Engine`.
         engine: The engine whose runner is in force; it belongs to `Engine`.
@@ -151,7 +139,7 @@ class Dispatcher:
         self.watchers: list[_Watcher] = []
         self.started: set[AsyncRun] = set()
         self.dropped: deque[AsyncRun] = deque()
-        self._pid = os.getpid()
+        self.pid = os.getpid()
         self.is_past_the_limit = False
         self.use(runner)
 
@@ -161,59 +149,6 @@ class Dispatcher:
         self.runner = runner
         self.lock.is_waited_for = not runner.is_threaded
         self.lock.has_after = True  # where it is not for good, that does no harm
-
-    def in_hand(self, is_own: bool) -> list[OprBlock]:
-        """What the calling thread is about to run or is running, or what all others are."""
-        known = (claim() for claim in tuple(claims))
-        thread, retire = local.state, self.retire
-        return [
-            *self.runner.in_hand(is_own),
-            *(
-                claim
-                for claim in known
-                if claim is not None
-                and claim.state in (TAKEN, CALLED)
-                and claim.step is retire
-                and (claim.thread is thread) is is_own
-            ),
-        ]
-
-    def renew(self) -> None:
-        """Go on in a forked child: what other threads were running is the parent's, and has failed here.
-
-        A step of the calling thread goes on where it is; another thread's is begun anew.
-        """
-        lock, pid = self.lock, os.getpid()
-        if self._pid != pid:  # else this is done
-            own = self.in_hand(is_own=True)
-            self.queue.below = [(block, block.seq) for block in own if block.state == CALLED]
-            for run in tuple(self.started):
-                if run.block not in own:
-                    run.leave(self._left)
-            for block in self.in_hand(is_own=False):
-                if (block.state == CALLED or block.opr.kind == CLAIM) and not block.opr.is_async:
-                    left = self._left(block)
-                    # commit: begin
-                    block.error = left
-                    block.state = RAN
-                    block.step = self.retire
-                    lock.tail.next = lock.tail = block
-                    # commit: end
-            self.runner.renew()
-            if lock.owner is not local.state:
-                lock.give_back()
-            self._pid = pid
-        if local.state.inside != STEP:
-            lock.catch_up()
-
-    def _left(self, block: OprBlock) -> Failure:
-        """Why a block that another thread was running at a fork has no result in the child."""
-        title, site = "a call" if block.opr.kind == CLAIM else block.opr.title, block.site
-        error = EngineError(
-            f"{title} was running in another thread when this process was forked, and stays the parent's; "
-            "wait for its result before the fork"
-        )
-        return Failure(error, block.seq, note_on(title, site, self.runner.is_threaded), is_told=True)
 
     # Blocks in and out.
 
@@ -459,9 +394,3 @@ class Dispatcher:
             self.queue.failures.record(found[0])
 
         self.lock.do(Request(record))
-
-
-def without_first_frame(error: BaseException) -> BaseException:
-    """`error` without the engine's own frame, which holds the block, at the head of its traceback."""
-    traceback = error.__traceback__
-    return error.with_traceback(None if traceback is None else traceback.tb_next)

@@ -238,3 +238,9 @@ def _written(site: Site) -> str:
     code, instruction = site
     lines = (line for start, end, line in code.co_lines() if start <= instruction < end)
     return f"{code.co_filename}:{next(lines, code.co_firstlineno)}"
+
+
+def without_first_frame(error: BaseException) -> BaseException:
+    """`error` without the engine's own frame, which holds the block, at the head of its traceback."""
+    traceback = error.__traceback__
+    return error.with_traceback(None if traceback is None else traceback.tb_next)

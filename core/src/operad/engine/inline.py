@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 from operad.device import Context, cpu
-from operad.engine.dispatch import Dispatcher, without_first_frame
-from operad.engine.failure import Failure, interrupted, note_on, push_site
+from operad.engine.dispatch import Dispatcher
+from operad.engine.failure import Failure, interrupted, note_on, push_site, without_first_frame
 from operad.engine.lock import PROFILER
 from operad.engine.operation import CALLED, DONE, LEAVING, RAN, Claim
 from operad.engine.thread import NESTED, OPERATION, STEP, local

@@ -72,7 +72,7 @@ under the lock instead of calling `Engine.run_inline`. It does, with `lock = cur
 * A variable may be read if `var.holders >= 0 and not var.queue and var.failure is None`, and written if
   `not var.holders and var.failure is None`.
 * Only for direct ufuncs of at most about 500 elements, where NumPy holds the interpreter's lock anyway,
-  and for functions that say they are as brief (`Operator.brief_us`): who waits does so for some
+  and for functions that say they are as quick (`Operator.lock_cost_limit_us`): who waits does so for some
   microseconds, and who pushes leaves a request. Longer functions go to `run_inline`, which claims their
   variables under the lock and calls them without it.
 """

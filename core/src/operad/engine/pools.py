@@ -17,10 +17,16 @@ Source: ThreadedEnginePerDevice, src/engine/threaded_engine_perdevice.cc.
 from __future__ import annotations
 
 import threading
-from typing import final
+from typing import Final, final
 
-from operad.device import Context
-from operad.engine.operation import OprBlock
+from operad.device import Context, cpu
+from operad.engine.budget import ThreadBudget
+from operad.engine.dispatch import Dispatcher
+from operad.engine.operation import OprBlock, RunContext
+from operad.engine.stream import Stream
+from operad.engine.thread import new_event
+
+_CPU: Final = cpu()
 
 
 @final
@@ -54,3 +60,26 @@ class WorkerPool:
         except ValueError:
             return False
         return True
+
+
+@final
+class Worker:
+    """A thread's place in a pool.
+
+    Attributes:
+        block: What it has taken.
+        is_serving: Whether a thread that waits uses it or puts it down, where it is a helper's.
+        has_slot: Whether it counts against the budget now.
+        was_broken_off: Whether an exception ended what it did.
+    """
+
+    __slots__ = ("block", "event", "has_slot", "is_serving", "pool", "run_ctx", "stream", "was_broken_off")
+
+    def __init__(self, pool: WorkerPool, dispatcher: Dispatcher, budget: ThreadBudget) -> None:
+        self.pool = pool
+        self.event = new_event()
+        self.run_ctx = RunContext(pool.device or _CPU, None, budget)
+        self.stream = Stream(dispatcher) if pool.device else None
+        self.block: OprBlock | None = None
+        self.has_slot = self.was_broken_off = False
+        self.is_serving = True

@@ -15,6 +15,7 @@ from typing import Any, Final, final
 
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.failure import Failure
+from operad.engine.forking import in_hand, renew
 from operad.engine.lock import GATE, Request
 from operad.engine.thread import OUTSIDE, STEP, ThreadState, local, new_event, wait_for
 
@@ -121,7 +122,7 @@ class StandStill:
             self._rest()
             self._lock.take(_FORKING)
         for _ in range(_MOST_POLLS):
-            if is_outside or not self._dispatcher.in_hand(is_own=False):
+            if is_outside or not in_hand(self._dispatcher, is_own=False):
                 break
             time.sleep(_HELD_POLL_S)
 
@@ -142,7 +143,7 @@ class StandStill:
         self._owner = None
         self._is_held_for_fork = False
         blockers[:] = [word for word in blockers if word != GATE]
-        self._dispatcher.renew()
+        renew(self._dispatcher)
 
     def finish_at_exit(self) -> list[Failure]:
         """Run what can run without another thread's `on_complete`; the failures no wait has raised."""

@@ -8,7 +8,7 @@ under the queue's lock. Ready queues and lists of idle workers are changed by si
 (`heappop`, `append`, `pop`) and looked at again after every step that could have missed another
 thread's, so taking work needs no lock.
 
-A block is never in no thread's hands: who takes it notes it as `_Worker.block` in one step, and what an
+A block is never in no thread's hands: who takes it notes it as `Worker.block` in one step, and what an
 exception leaves there is offered again, by that thread or by one that waits (`heal`).
 
 A thread that waits runs ready blocks itself while nothing else runs: a push and its wait take 7 to 14 us
@@ -28,38 +28,14 @@ from typing import Final, final
 
 from operad.device import Context, cpu
 from operad.engine.budget import ThreadBudget
-from operad.engine.dispatch import Dispatcher, Runner
+from operad.engine.dispatch import Runner
 from operad.engine.lock import Request
 from operad.engine.operation import CALLED, DELETE, OFFERED, TAKEN, FnProperty, OprBlock, RunContext
-from operad.engine.pools import WorkerPool
-from operad.engine.stream import Stream
-from operad.engine.thread import OPERATION, OUTSIDE, local, new_event
+from operad.engine.pools import Worker, WorkerPool
+from operad.engine.thread import OPERATION, OUTSIDE, local
 
 _CPU: Final = cpu()
 _JOIN_S: Final = 0.001
-
-
-@final
-class _Worker:
-    """A thread's place in a pool.
-
-    Attributes:
-        block: What it has taken.
-        is_serving: Whether a thread that waits uses it or puts it down, where it is a helper's.
-        has_slot: Whether it counts against the budget now.
-        was_broken_off: Whether an exception ended what it did.
-    """
-
-    __slots__ = ("block", "event", "has_slot", "is_serving", "pool", "run_ctx", "stream", "was_broken_off")
-
-    def __init__(self, pool: WorkerPool, dispatcher: Dispatcher, budget: ThreadBudget) -> None:
-        self.pool = pool
-        self.event = new_event()
-        self.run_ctx = RunContext(pool.device or _CPU, None, budget)
-        self.stream = Stream(dispatcher) if pool.device else None
-        self.block: OprBlock | None = None
-        self.has_slot = self.was_broken_off = False
-        self.is_serving = True
 
 
 @final
@@ -96,8 +72,8 @@ class ThreadedRunner(Runner):
         self._gpus: dict[tuple[Context, FnProperty], WorkerPool] = {}
         self._threads: list[threading.Thread] = []
         self._hires: deque[WorkerPool] = deque()
-        self._hired: list[_Worker] = []
-        self._helpers: list[_Worker] = []
+        self._hired: list[Worker] = []
+        self._helpers: list[Worker] = []
         self._is_ending = False
 
     def in_hand(self, is_own: bool) -> list[OprBlock]:
@@ -147,7 +123,7 @@ class ThreadedRunner(Runner):
     def go_on_with(self, block: OprBlock) -> None:
         """See `Runner`."""
         owner = self._dispatcher.lock.owner  # the calling thread
-        worker: _Worker | None = owner and owner.worker
+        worker: Worker | None = owner and owner.worker
         last = None if worker is None else worker.block
         if worker is None or last is None or last.state < TAKEN or last.state == CALLED or block.is_gpu:
             self.offer(block)
@@ -242,7 +218,7 @@ class ThreadedRunner(Runner):
             try:
                 if worker is None:
                     self._threads.append(threading.current_thread())
-                    worker = _Worker(pool, self._dispatcher, self._budget)
+                    worker = Worker(pool, self._dispatcher, self._budget)
                     self._hired.append(worker)
                     pool.is_waking = False
                     if not pool.device:
@@ -252,7 +228,7 @@ class ThreadedRunner(Runner):
                 if worker is not None:
                     worker.was_broken_off = True
 
-    def _work(self, worker: _Worker) -> None:
+    def _work(self, worker: Worker) -> None:
         """Run what there is, and then wait to be woken."""
         pool = worker.pool
         if worker.was_broken_off:
@@ -271,11 +247,11 @@ class ThreadedRunner(Runner):
             worker.event.acquire()
             pool.is_waking = False
 
-    def _may_take(self, worker: _Worker) -> bool:
+    def _may_take(self, worker: Worker) -> bool:
         pool = worker.pool
         return bool(pool.ready) and (worker.has_slot or not (pool.is_counted and self._budget.is_full))
 
-    def _take(self, worker: _Worker) -> OprBlock | None:
+    def _take(self, worker: Worker) -> OprBlock | None:
         """The next block of the worker's pool, if there is one and the budget allows it."""
         pool, budget, block = worker.pool, self._budget, worker.block
         if block is not None and block.state == TAKEN:
@@ -308,7 +284,7 @@ class ThreadedRunner(Runner):
             self._wake_next(pool)
         return block
 
-    def _put_down(self, worker: _Worker) -> None:
+    def _put_down(self, worker: Worker) -> None:
         """Give the budget slot back, and offer again what an exception left with `worker`."""
         self._offer_again(worker)
         if worker.has_slot or worker.run_ctx in self._budget.running:
@@ -316,7 +292,7 @@ class ThreadedRunner(Runner):
             self._budget.finish(worker.run_ctx)
             self._budget.use(is_worth=True)
 
-    def _offer_again(self, worker: _Worker) -> None:
+    def _offer_again(self, worker: Worker) -> None:
         """Offer what `worker` has taken and not called."""
         block = worker.block
         if block is not None and block.state == TAKEN:
@@ -336,7 +312,7 @@ class ThreadedRunner(Runner):
                 raise
         worker.block = None
 
-    def _run(self, block: OprBlock, worker: _Worker, has_caller: bool) -> None:
+    def _run(self, block: OprBlock, worker: Worker, has_caller: bool) -> None:
         """Run `block`, and finish it unless it is asynchronous or on a stream."""
         run_ctx, dispatcher = worker.run_ctx, self._dispatcher
         if worker.stream is not None:
@@ -379,7 +355,7 @@ class ThreadedRunner(Runner):
                 worker.is_serving = False  # commit
         self._wake_next(pool)
 
-    def _helper(self) -> _Worker:
+    def _helper(self) -> Worker:
         """A place for a thread that waits."""
         for worker in self._helpers:
             # commit: begin
@@ -387,7 +363,7 @@ class ThreadedRunner(Runner):
                 worker.is_serving = True
                 return worker
             # commit: end
-        worker = _Worker(self._cpu, self._dispatcher, self._budget)
+        worker = Worker(self._cpu, self._dispatcher, self._budget)
         self._helpers.append(worker)
         return worker
 

@@ -7,8 +7,8 @@ those writes, and behind earlier runs that still read the array. Inside an opera
 nothing: it knows of writes that come later. So does the count of a write that another thread is about to
 push; the engine counts those again, and the next run fills the array again.
 
-Memory that is not the storage's, or was exported, may be written behind the engine's back. What is made of such
-an argument is made anew for every run.
+Memory that is not the storage's, or was exported, may be written behind the engine's back. What is made of
+such an argument is made anew for every run.
 """
 
 from __future__ import annotations

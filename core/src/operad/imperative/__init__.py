@@ -17,9 +17,9 @@ from operad.imperative.chunk import NOTHING_TO_RECLAIM as NOTHING_TO_RECLAIM
 from operad.imperative.chunk import Chunk as Chunk
 from operad.imperative.chunk import Export as Export
 from operad.imperative.chunk import new_chunk as new_chunk
+from operad.imperative.fast_path import MOST_ARRAYS as MOST_ARRAYS
 from operad.imperative.overlap import Use as Use
 from operad.imperative.overlap import clash as clash
-from operad.imperative.plan import MOST_SMALL as MOST_SMALL
 from operad.imperative.plan import Plan as Plan
 from operad.imperative.plan import Recordable as Recordable
 from operad.imperative.run import distinct as distinct

@@ -19,7 +19,7 @@ from operad.engine.thread import local
 from operad.errors import ArgumentError, BindError, ContextError, ParamError
 from operad.imperative.aliases import note_written, refuse_aliases
 from operad.imperative.array import Array
-from operad.imperative.hot import copy_small, small_call
+from operad.imperative.hot import copy_fast, fast_path
 from operad.imperative.plan import Plan
 from operad.imperative.run import execute
 from operad.imperative.run_time import ABSENT
@@ -101,7 +101,7 @@ class Invoker:
             given = {name: value for name, value in named if value is not ABSENT}
             prop = self.prop.rebound(given) if given else self.prop
             plan = Plan(prop, [x._spec for x in inputs], ctx, is_train)
-            plan.small = small_call(plan)
+            plan.fast = fast_path(plan)
             keep(self._plans, key, plan)
         return plan
 
@@ -155,9 +155,9 @@ def apply(
         mode: The thread's mode.
         cls: The class of new arrays where there are no inputs.
     """
-    if plan.places is not None:
-        inputs = [inputs[place] for place in plan.places]
-    if plan.state_var is not None:
+    if plan.signature.order is not None:
+        inputs = [inputs[place] for place in plan.signature.order]
+    if plan.run.state_var is not None:
         plan = plan.with_own_operator()
     if values:
         if mode & RECORDING or plan.direct is None:
@@ -168,7 +168,7 @@ def apply(
     if out is None:
         cls = inputs[0].__class__ if inputs else cls
         outputs = list(map(cls._new, plan.out_specs))
-        plan.run(inputs, outputs, values=values)
+        plan.compute(inputs, outputs, values=values)
     else:
         outputs = _given(plan, out)
         if mode & RECORDING:
@@ -180,14 +180,16 @@ def apply(
         if out is not None:
             for array in outputs:
                 note_written(array)
-    return outputs[0] if plan.num_visible == 1 else outputs[: plan.num_visible]
+    num_visible = plan.signature.num_visible
+    return outputs[0] if num_visible == 1 else outputs[:num_visible]
 
 
 def _given(plan: Plan, out: Any) -> list[Array]:
     given = list(out) if isinstance(out, (list, tuple)) else [out]
     specs, names = plan.out_specs, plan.prop.list_outputs()
-    if len(given) not in (plan.num_visible, len(specs)):
-        raise ArgumentError(f"{plan.name}: out has {len(given)} arrays, expected {plan.num_visible}")
+    num_visible = plan.signature.num_visible
+    if len(given) not in (num_visible, len(specs)):
+        raise ArgumentError(f"{plan.name}: out has {len(given)} arrays, expected {num_visible}")
     for array, spec, name in zip(given, specs, names, strict=False):
         if not isinstance(array, Array) or array._spec is not spec:
             found = array._spec if isinstance(array, Array) else type(array).__name__
@@ -200,10 +202,10 @@ def _given(plan: Plan, out: Any) -> list[Array]:
 def _run_into(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array], values: tuple[Any, ...]) -> None:
     """Compute into arrays the caller gave, which may be, or overlap, inputs."""
     if plan.may_overwrite(inputs, outputs):
-        plan.run(inputs, outputs, into_given=True, values=values)
+        plan.compute(inputs, outputs, into_given=True, values=values)
         return
     fresh = [out._new(out._spec) for out in outputs]
-    plan.run(inputs, fresh, values=values)
+    plan.compute(inputs, fresh, values=values)
     for array, value in zip(outputs, fresh, strict=True):
         copy_into(array, value)
 
@@ -237,7 +239,7 @@ def _copied(array: Array) -> Array:
 
 def copy_into(target: Array, source: Array) -> None:
     """Copy values from `source`, casting and moving between devices as needed; shapes broadcast."""
-    if copy_small(target, source):
+    if copy_fast(target, source):
         return
     is_within = target._chunk is source._chunk
     ctx = source.ctx if source.ctx.is_gpu else target.ctx

@@ -3,20 +3,19 @@
 This is the one module outside `engine` and `storage` that touches what those keep to themselves: the
 engine's lock, by the rules that `engine.lock` gives for it, and the view that a block's handle keeps.
 What a call of `nd.tanh` on 16x16 costs is Python calls and look-ups, so they are written out here, once, and
-`fold` makes a copy for each number of arrays. Every case that is in any way unusual is left to `call.apply`,
-which does the same in the open.
+`specialize` makes a copy for each number of arrays. Every case that is in any way unusual is left to
+`call.apply`, which does the same in the open.
 
-A plan that `is_brief` runs under the engine's lock, any other one with its variables claimed.
+A fast path with `runs_under_lock` runs under the engine's lock, any other one with its variables claimed.
 
-# invariant: what is brief calls nothing but functions of NumPy: ufuncs on so few elements that NumPy keeps
-# the interpreter's lock, or what its author says to be as quick. So it takes no other lock and ends in a few
-# microseconds; who pushes while it runs under the engine's lock leaves a note, and only who waits has to.
+# invariant: what runs under the lock calls nothing but functions of NumPy: ufuncs on so few elements that
+# NumPy keeps the interpreter's lock, or what its author says to be as quick. So it takes no other lock and
+# ends in a few microseconds; a thread that pushes meanwhile leaves a request, and only one that waits has to.
 # Neither larger calls nor arbitrary code must run so.
 # invariant: under the lock, with no request left, a variable without holders is named by no operation
 # pushed so far. So inputs that are idle and clean hold their final values, and an idle output, which
-# nobody else knows, may be written. The inbox is read after the block was found dead, so what its last
-# owner pushed is in the queue by then; or in a group that a `bulk` scope still collects, and then there is a
-# blocker, which is asked for after the block was found, too.
+# no other thread knows, may be written. Requests are read after the block was found dead, so what its last
+# owner pushed is in the queue by then.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from operator import call
-from typing import Any, Final, final
+from typing import Any, Final
 
 from operad.engine import current
 from operad.engine.thread import NESTED, STEP, ThreadState, local
 from operad.imperative.array import Array
 from operad.imperative.chunk import Chunk, acquire
-from operad.imperative.fold import folded
+from operad.imperative.fast_path import FastPath
 from operad.imperative.plan import Plan
-from operad.imperative.spec import Spec
+from operad.imperative.specialize import specialized
 from operad.imperative.state import RECORDING
 from operad.imperative.tape import record
 
@@ -46,56 +45,56 @@ _MOST_STATES: Final = 2
 """Behind two arguments, which is how the steps of optimizers look."""
 
 
-def small_call(plan: Plan) -> Callable[..., Any] | None:
-    """What runs a plan on the hot path; None if that cannot."""
-    num_args, num_states = plan.num_args, plan.num_inputs - plan.num_args
+def fast_path(plan: Plan) -> FastPath | None:
+    """The fast path of a plan; None if the hot path cannot run it."""
+    signature, run_time = plan.signature, plan.run_time
+    num_args = signature.num_args
+    num_states = signature.num_inputs - num_args
     is_usual = 1 <= num_args <= _MOST_ARGS if num_states == 0 else num_args == 2
-    if not (plan.inline and plan.is_plain and plan.direct is not None and plan.places is None):
+    is_plain = plan.run.inline and not plan.run.resource_vars and signature.order is None
+    if (
+        plan.direct is None
+        or not is_plain
+        or not is_usual
+        or num_states > _MOST_STATES
+        or len(plan.out_specs) > 1
+    ):
         return None
-    if not is_usual or num_states > _MOST_STATES or len(plan.out_specs) > 1:
-        return None
-    num_values = 0 if plan.run_time is None else len(plan.run_time)
-    return _small_call(num_args + num_states, num_states, num_values)
+    return FastPath(
+        _specialized(num_args + num_states, num_states, 0 if run_time is None else len(run_time)),
+        plan.name,
+        plan.direct,
+        plan.out_specs[0],
+        plan=plan,
+        updates=[(place, 0) in signature.inplace for place in range(num_args)],
+        runs_under_lock=plan.run.runs_under_lock,
+        run_time=run_time,
+    )
 
 
 @cache
-def _small_call(num_arrays: int, num_states: int, num_values: int) -> Callable[..., Any]:
+def _specialized(num_arrays: int, num_states: int, num_values: int) -> Callable[..., Any]:
     known = {"num_arrays": num_arrays, "num_states": num_states, "has_values": num_values > 0}
-    return folded(apply_small, {"values": num_values}, **known)
+    return specialized(apply_fast, {"values": num_values}, **known)
 
 
-def copy_small(target: Array, source: Array) -> bool:
+def copy_fast(target: Array, source: Array) -> bool:
     """Copy between small arrays of one specification; False if that must go another way."""
     thread, spec = local.state, target._spec
     if source._spec is not spec or spec.nbytes > _COPIED_BYTES or spec.ctx.is_gpu or thread.mode >= RECORDING:
         return False
-    plan = spec.copy
-    if plan is None:
-        plan = spec.copy = _Copy(spec)
-    return plan.small(plan, thread, source, None, None, None, (), target) is target
+    fast = spec.copy
+    if fast is None:
+        fast = spec.copy = FastPath(_specialized(1, 0, 0), "_copyto", _copy, spec)
+    return fast.call(fast, thread, source, None, None, None, (), target) is target
 
 
-@final
-class _Copy:
-    """What `apply_small` asks of a plan, of a copy between arrays of one specification."""
-
-    name = "_copyto"
-    run_time = None
-    is_brief = True
-    updates = (False,)
-
-    def __init__(self, spec: Spec) -> None:
-        self.out_spec = spec
-        self.small = _small_call(1, 0, 0)
-
-    @staticmethod
-    def direct(source: Any, target: Any) -> None:
-        """Copy."""
-        target[...] = source
+def _copy(source: Any, target: Any) -> None:
+    target[...] = source
 
 
-def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
-    plan: Plan,
+def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
+    fast: FastPath,
     thread: ThreadState,
     first: Any,
     second: Any,
@@ -108,10 +107,10 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
     num_states: int,
     has_values: bool,
 ) -> Any:
-    """Apply a plan whose `small` this is; None if that must go another way.
+    """Apply a plan by its fast path, whose `call` this is; None if that must go another way.
 
     Args:
-        plan: What to do.
+        fast: What to do.
         thread: The calling thread.
         first: The first array: arguments, and then auxiliary states.
         second: The second, `third` and `fourth`: anything where there is none.
@@ -126,17 +125,18 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
         return None
     if num_states > 0 and mode >= RECORDING:
         return None
+    plan: Any = fast.plan
     if has_values:
         if mode >= RECORDING:
             plan = plan.bound(values)
-        run_time: Any = plan.run_time  # there is one, since there are values
+        run_time: Any = fast.run_time  # there is one, since there are values
         last, found, is_plain = run_time.last
         values = found if is_plain and values == last else run_time.converted(values, plan.operator)
-    spec, first_var = plan.out_spec, first._chunk.var
+    spec, first_var = fast.out_spec, first._chunk.var
     if out is None:
         # What `_new` does, without asking whether the block is idle, which is known under the lock.
         try:
-            lease = spec.deferred.pop() if plan.is_recycled else acquire(spec.deferred, spec.ctx, spec.nbytes)
+            lease = spec.deferred.pop() if fast.is_recycled else acquire(spec.deferred, spec.ctx, spec.nbytes)
         except IndexError:
             lease = acquire(spec.deferred, spec.ctx, spec.nbytes)
         if lease.spec is spec:
@@ -157,14 +157,14 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
     elif mode < RECORDING and type(out) is type(first) and out._spec is spec:
         made, chunk, data = out, out._chunk, out._data
         # What `Plan.may_overwrite` asks.
-        if first._chunk is chunk and not (first._data is data and plan.updates[0]):
+        if first._chunk is chunk and not (first._data is data and fast.updates[0]):
             return None
-        if num_arrays > 1 and second._chunk is chunk and not (second._data is data and plan.updates[1]):
+        if num_arrays > 1 and second._chunk is chunk and not (second._data is data and fast.updates[1]):
             return None
         if (
             num_arrays > 2
             and third._chunk is chunk
-            and (num_states > 0 or not (third._data is data and plan.updates[2]))
+            and (num_states > 0 or not (third._data is data and fast.updates[2]))
         ):
             return None
         if num_arrays > 3 and fourth._chunk is chunk:
@@ -183,8 +183,8 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
         return None
     if num_states > 1 and fourth_var in (first_var, second_var, third_var):
         return None
-    direct: Any = plan.direct  # there is one, since it is small
-    if not plan.is_brief:
+    direct = fast.direct
+    if not fast.runs_under_lock:
         args: tuple[Any, ...]
         read: tuple[Any, ...]
         written: tuple[Any, ...] = (var,)
@@ -205,7 +205,7 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
             args = (*args, *values)
         if var in read or (num_arrays > 1 and len({*read}) < len(read)):
             read = tuple({*read} - {var})
-        if not current.get().run_inline(direct, args, plan.ctx, read, written, plan.name):
+        if not current.get().run_inline(direct, args, spec.ctx, read, written, fast.name):
             return None
         if mode >= RECORDING:
             record(plan, (first, second, third)[:num_arrays], (made,))
@@ -246,14 +246,14 @@ def apply_small(  # noqa: PLR0912, PLR0915 - a function more is a call more
                 if num_states == 2:
                     run(direct, first._data, second._data, data, third._data, fourth._data, *values)
             except BaseException as error:
-                if inside:  # where nobody waits for it
+                if inside:  # where no wait would raise it
                     raise
                 written = (var,)
                 if num_states == 1:
                     written = (var, third_var)
                 if num_states == 2:
                     written = (var, third_var, fourth_var)
-                current.get().fail_inline(direct, written, plan.name, error)
+                current.get().fail_inline(direct, written, fast.name, error)
             var.version += 1
             if num_states > 0:
                 third_var.version += 1

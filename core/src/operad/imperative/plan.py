@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, final
 
 from operad import engine, registry, resource
 from operad.config import settings
 from operad.device import Context
+from operad.engine import Var
 from operad.errors import ShapeError
 from operad.imperative.array import Array
-from operad.imperative.chunk import Chunk, recycles
+from operad.imperative.chunk import Chunk
+from operad.imperative.fast_path import FastPath
 from operad.imperative.run import distinct, execute
 from operad.imperative.run_time import RunTime
 from operad.imperative.spec import Spec, spec_of
@@ -35,13 +38,9 @@ from operad.op import (
     own_cost,
 )
 
-_BRIEF_SIZE: Final = 1500
+_LOCKED_SIZE: Final = 1500
 """Elements of all arrays of a call that may run under the engine's lock: two of 500 and their result.
-NumPy keeps the interpreter's lock for so few, so nobody is held up who is not anyway."""
-
-
-MOST_SMALL: Final = 4
-"""Arrays that `Plan.small` takes."""
+NumPy keeps the interpreter's lock for so few, so no thread is held up that is not anyway."""
 
 _MAX_GRADIENT_PLANS: Final = 64
 """Plans for gradients that a plan keeps: one for each set of gradients, and of run-time values."""
@@ -64,7 +63,7 @@ class Recordable:
 
 
 @final
-class Recipe(NamedTuple):
+class SavedTensors(NamedTuple):
     """What a recorded call keeps for its gradient.
 
     Attributes:
@@ -74,6 +73,64 @@ class Recipe(NamedTuple):
 
     entries: list[BackwardEntry]
     places: list[int]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a plan is for.
+
+    Attributes:
+        ctx: Where it runs.
+        is_train: Whether for a training run.
+        in_specs: Specifications of arguments and auxiliary states.
+        in_shapes: Shapes of the arguments.
+        in_types: Element types of the arguments.
+        num_args: How many of the inputs are arguments.
+        num_inputs: How many inputs there are.
+        num_visible: How many of the outputs a caller sees.
+        order: Where each input stands in a call; None where nothing moves.
+        inplace: Pairs of an argument and an output that may lie in the same place.
+    """
+
+    ctx: Context
+    is_train: bool
+    in_specs: tuple[Spec, ...]
+    in_shapes: list[Shape]
+    in_types: list[Any]
+    num_args: int
+    num_inputs: int
+    num_visible: int
+    order: list[int] | None
+    inplace: frozenset[tuple[int, int]]
+
+
+@final
+@dataclass(slots=True)
+class Run:
+    """How the engine is to run a plan.
+
+    Attributes:
+        op_ctx: What the operator is told, with its resources.
+        resource_vars: Engine variables of those, and of what the operator keeps.
+        state_var: The engine variable of what the operator keeps from call to call; None if it keeps nothing.
+        req: The requests of the outputs.
+        out_bytes: Memory of the outputs.
+        inline: Whether it is small enough for the calling thread.
+        is_parallel: Whether it is worth several threads inside.
+        runs_under_lock: Whether it may hold the engine's lock meanwhile, for a few microseconds; see `hot`.
+        templates: Its calls, once the first run has made them.
+    """
+
+    op_ctx: OpContext
+    resource_vars: tuple[Var, ...]
+    state_var: Var | None
+    req: tuple[OpReq, ...]
+    out_bytes: int
+    inline: bool
+    is_parallel: bool
+    runs_under_lock: bool
+    templates: Sequence[CallTemplate] | None = None
 
 
 @final
@@ -87,24 +144,12 @@ class Plan(Recordable):
         declared: The operator's property.
         prop: What is computed: that, or where its kernels ask for more, what stands for it.
         operator: Computes it.
-        state_var: The engine variable of what the operator keeps from call to call; None if it keeps nothing.
-        in_specs: Specifications of arguments and auxiliary states.
-        in_shapes: Shapes of the arguments.
-        inline: Whether it is small enough for the calling thread.
-        is_parallel: Whether it is worth several threads inside.
-        is_plain: Whether it needs nothing but its arrays, no random numbers and nothing of its own.
-        small: What runs it on the hot path; None if that cannot.
-        is_brief: Whether that may hold the engine's lock meanwhile, for a few microseconds; see `hot`.
-        is_recycled: Whether the block of the first output is recycled whole; see `chunk`.
-        num_args: How many of the inputs are arguments.
-        num_inputs: How many inputs there are.
-        updates: Whether the first output may lie where an argument lies, for each argument.
-        num_visible: How many of the outputs a caller sees.
-        places: Where each input stands in a call; None where nothing moves.
-        out_spec: Specification of the first output.
+        signature: What it is for.
+        run: How the engine is to run it.
         direct: Computes it from arrays and run-time values alone; None if there is no such function.
         run_time: The run-time parameters; None if it has none.
-        recipes: What `recipe` found so far.
+        fast: How the hot path runs it; None if that cannot.
+        saved: What `saved_tensors` found so far.
         structure: The plan that this is a copy of, or itself. Equal structures have equal
             gradients but for the run-time values.
     """
@@ -112,95 +157,76 @@ class Plan(Recordable):
     def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
         num_args = len(prop.list_arguments())
         self.declared = prop
-        self._in_types, out_specs = _inferred(prop, specs, num_args, ctx)
-        self.in_shapes: list[Shape] = [spec.shape for spec in specs[:num_args]]
-        self._choice = self._chosen(prop, ctx, is_train)
-        prop, out_specs = self._with_demands(prop, out_specs)
+        in_types, out_specs = _inferred(prop, specs, num_args, ctx)
+        in_shapes: list[Shape] = [spec.shape for spec in specs[:num_args]]
+        self._choice = _chosen(prop, ctx, in_shapes, in_types, is_train)
+        prop, out_specs = _with_demands(self._choice, prop, out_specs)
         super().__init__(engine.OperatorName(prop.name, registry.provider(prop.name)), out_specs)
         self.prop = prop
-        self.ctx = ctx
-        self.in_specs = tuple(specs)
-        self.num_args = num_args
-        self.num_inputs = len(specs)
-        self.num_visible = prop.num_visible_outputs
-        self.places = prop.input_places()
-        self.small: Callable[..., Any] | None = None
-        requested = resource.get().request_all(ctx, prop.forward_resource(self.in_shapes))
-        self.state_var = engine.get().new_variable() if prop.is_stateful else None
-        own = () if self.state_var is None else (self.state_var,)
-        self._resource_vars = (*resource.mutable_vars_of(requested), *own)
-        self._op_ctx = OpContext(ctx, is_train, requested)
-        self.operator, cost = self._computed()
-        self._req = (OpReq.WRITE,) * len(out_specs)
-        self._out_bytes = sum(spec.nbytes for spec in out_specs)
-        self.inline = not ctx.is_gpu and cost.us <= settings().inline_us
-        self.is_parallel = cost.is_parallel
-        args, outs = list(range(num_args)), list(range(len(out_specs)))
-        self._inplace = frozenset(prop.forward_inplace_option(args, outs))
+        inplace = prop.forward_inplace_option(list(range(num_args)), list(range(len(out_specs))))
+        self.signature = Signature(
+            ctx, is_train, tuple(specs), in_shapes, in_types, num_args, len(specs),
+            prop.num_visible_outputs, prop.input_places(), frozenset(inplace),
+        )  # fmt: skip
+        self.run, self.operator = self._prepared()
         self.run_time = RunTime(prop) if prop.params.run_time else None
-        self.is_plain = not self._resource_vars
-        self._choose_direct()
-        self.updates = [(place, 0) in self._inplace for place in args]
-        self.is_recycled = recycles(out_specs[0].deferred)
-        total = sum(spec.size for spec in (*specs, *out_specs))
-        few = self.operator.is_brief and total <= _BRIEF_SIZE
-        self.is_brief = few or cost.work_us <= self.operator.brief_us
-        self.out_spec = out_specs[0]
+        self.direct = self._direct()
+        self.fast: FastPath | None = None
         self.structure = self
         # One tuple, replaced whole, so that threads agree on what they see.
         self._last_bound: tuple[tuple[Any, ...], Plan | None] = ((), None)
-        self.recipes: dict[tuple[bool, ...], Recipe] = {}
+        self.saved: dict[tuple[bool, ...], SavedTensors] = {}
         self._gradient_plans: dict[tuple[Any, ...], Plan] = {}
 
-    def _choose_direct(self) -> None:
+    def _prepared(self) -> tuple[Run, Operator]:
+        """How to run it, and what computes it."""
+        signature, prop, out_specs = self.signature, self.prop, self.out_specs
+        ctx = signature.ctx
+        requested = resource.get().request_all(ctx, prop.forward_resource(signature.in_shapes))
+        state_var = engine.get().new_variable() if prop.is_stateful else None
+        own = () if state_var is None else (state_var,)
+        operator, cost = self._computed()
+        total = sum(spec.size for spec in (*signature.in_specs, *out_specs))
+        few = operator.runs_under_lock and total <= _LOCKED_SIZE
+        run = Run(
+            op_ctx=OpContext(ctx, signature.is_train, requested),
+            resource_vars=(*resource.mutable_vars_of(requested), *own),
+            state_var=state_var,
+            req=(OpReq.WRITE,) * len(out_specs),
+            out_bytes=sum(spec.nbytes for spec in out_specs),
+            inline=not ctx.is_gpu and cost.us <= settings().inline_us,
+            is_parallel=cost.is_parallel,
+            runs_under_lock=few or cost.work_us <= operator.lock_cost_limit_us,
+        )
+        return run, operator
+
+    def _direct(self) -> Callable[..., Any] | None:
         operator = self.operator
-        self.direct = operator.direct if self.run_time is None else operator.direct_with_values
-        self._templates: Sequence[CallTemplate] | None = None
-
-    def _chosen(self, prop: OperatorProperty, ctx: Context, is_train: bool) -> Choice | None:
-        """The kernels, as in graphs; None where the operator's class makes what computes it.
-
-        Other values of run-time parameters come to an operator that is there, so nothing is kept for it.
-        """
-        if not is_computed_by_kernels(prop):
-            return None
-        is_bare = bool(prop.params.run_time)
-        choice = choose(KernelCall(prop, ctx, self.in_shapes, self._in_types, is_train, is_bare=is_bare))
-        if is_bare or not is_train or not choice.forward.keeps:
-            return choice
-        choice = choice.keeping()
-        return choice.with_arrays(choice.needs(tuple(choice.kernels)), ())
-
-    def _with_demands(
-        self, prop: OperatorProperty, out_specs: tuple[Spec, ...]
-    ) -> tuple[OperatorProperty, tuple[Spec, ...]]:
-        """What is computed, where kernels ask for more than the operator declares."""
-        choice = self._choice
-        if choice is None or not choice.has_demands:
-            return prop, out_specs
-        kept = [spec_of(shape, dtype, choice.call.ctx) for shape, dtype in choice.kept_arrays()]
-        return Chosen(choice), (*out_specs, *kept)
+        return operator.direct if self.run_time is None else operator.direct_with_values
 
     def _computed(self) -> tuple[Operator, Cost]:
         """What computes the operator, and what that is estimated at."""
         if self._choice is not None:
             return self._choice.operator(), self._choice.cost((FORWARD,))
-        shapes, types = self.in_shapes, self._in_types
+        shapes, types = self.signature.in_shapes, self.signature.in_types
         cost = own_cost(self.prop, shapes, [spec.shape for spec in self.out_specs], types)
-        return self.prop.create_operator(self.ctx, shapes, types), cost
+        return self.prop.create_operator(self.signature.ctx, shapes, types), cost
 
     def _anew(self) -> Operator:
         """What computes the operator for other values of run-time parameters."""
-        self._choice = self._chosen(self.prop, self.ctx, self._op_ctx.is_train)
+        signature = self.signature
+        self._choice = _chosen(
+            self.prop, signature.ctx, signature.in_shapes, signature.in_types, signature.is_train
+        )
         return self._computed()[0]
 
     def with_own_operator(self) -> Plan:
         """The same plan with an operator of its own, for a call of one that keeps something."""
         made = self._copy()
         made.operator = self._computed()[0]
-        made._templates = None
-        made.state_var = engine.get().new_variable()
-        made._resource_vars = (*self._resource_vars[:-1], made.state_var)
+        state_var = engine.get().new_variable()
+        resource_vars = (*self.run.resource_vars[:-1], state_var)
+        made.run = replace(self.run, state_var=state_var, resource_vars=resource_vars, templates=None)
         return made
 
     def _copy(self) -> Plan:
@@ -223,11 +249,12 @@ class Plan(Recordable):
         made.prop = made.declared = prop
         made.operator = self.operator.rebound(prop) or made._anew()
         made.run_time = RunTime(prop)
-        made._choose_direct()
+        made.direct = made._direct()
+        made.run = replace(self.run, templates=None)
         self._last_bound = (given, made)
         return made
 
-    def run(
+    def compute(
         self,
         inputs: Sequence[Array],
         outputs: Sequence[Array],
@@ -242,30 +269,31 @@ class Plan(Recordable):
             into_given: Whether `outputs` are the caller's, and so perhaps inputs too, or parts of arrays.
             values: What `run_time.converted` gave.
         """
-        num_args = self.num_args
+        num_args, run = self.signature.num_args, self.run
         read = tuple(map(_var_of, inputs))
         parts = [out._chunk.var for out in outputs if out._is_part] if into_given else ()
-        written = (*map(_var_of, outputs), *self._resource_vars)
+        written = (*map(_var_of, outputs), *run.resource_vars)
         const, mutable, updated = distinct(read[:num_args], (*read[num_args:], *parts), written)
         data = tuple(map(_data_of, inputs))
         args = (*data[:num_args], *map(_data_of, outputs), *data[num_args:], *values)
         execute(
-            self.direct or self._compute, args, self.ctx, const, mutable, self.name, self.inline, updated,
-            self.is_parallel, self._out_bytes,
+            self.direct or self._forward, args, self.signature.ctx, const, mutable, self.name, run.inline,
+            updated, run.is_parallel, run.out_bytes,
         )  # fmt: skip
 
-    def _compute(self, *arrays: Any) -> None:
+    def _forward(self, *arrays: Any) -> None:
         """What `direct` would do, by templates; making them is part of the first run, as its errors are."""
-        num_args, num_states = self.num_args, self.num_inputs - self.num_args
-        if self.state_var is not None:  # an operator of one call, of which nothing is worth keeping
+        run, num_args = self.run, self.signature.num_args
+        num_states = self.signature.num_inputs - num_args
+        if run.state_var is not None:  # an operator of one call, of which nothing is worth keeping
             ins, rest = list(arrays[:num_args]), list(arrays[num_args:])
             outs = rest[: len(rest) - num_states]
-            self.operator.forward(self._op_ctx, ins, self._req, outs, rest[len(outs) :])
+            self.operator.forward(run.op_ctx, ins, run.req, outs, rest[len(outs) :])
             return
-        templates = self._templates
+        templates = run.templates
         if templates is None:
-            templates = self.operator.forward_templates(self._op_ctx, self._req, num_args, num_states)
-            self._templates = templates
+            templates = self.operator.forward_templates(run.op_ctx, run.req, num_args, num_states)
+            run.templates = templates
         filled(templates, arrays)()
 
     def may_overwrite(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:
@@ -274,24 +302,24 @@ class Plan(Recordable):
         for j, out in enumerate(outputs):
             written.setdefault(out._chunk, []).append(j)
         return all(
-            x._data is outputs[j]._data and (i, j) in self._inplace
+            x._data is outputs[j]._data and (i, j) in self.signature.inplace
             for i, x in enumerate(inputs)
             for j in written.get(x._chunk, ())
         )
 
-    def recipe(self, wanted: tuple[bool, ...]) -> Recipe:
+    def saved_tensors(self, wanted: tuple[bool, ...]) -> SavedTensors:
         """What a recorded call keeps for the gradients marked in `wanted`; nothing if none of them exists."""
-        found = self.recipes.get(wanted)
+        found = self.saved.get(wanted)
         if found is None:
             flows = [w and d for w, d in zip(wanted, self.prop.differentiable_inputs(), strict=True)]
             reads = list(self.prop.backward_dependency(flows)) if any(flows) else []
             if self.declared is not self.prop and reads:
                 # A gradient of the gradient knows nothing of kernels, and reads what is declared.
                 reads = list(dict.fromkeys([*self.declared.backward_dependency(flows), *reads]))
-            firsts = {"in_data": 0, "out_data": self.num_inputs}
+            firsts = {"in_data": 0, "out_data": self.signature.num_inputs}
             entries = [entry for entry in reads if entry.kind in firsts]
-            found = Recipe(entries, [firsts[kind] + index for kind, index in entries])
-            self.recipes[wanted] = found
+            found = SavedTensors(entries, [firsts[kind] + index for kind, index in entries])
+            self.saved[wanted] = found
         return found
 
     def gradient_plan(self, wanted: tuple[bool, ...], specs: Sequence[Spec], is_train: bool) -> Plan:
@@ -309,8 +337,11 @@ class Plan(Recordable):
         key = (wanted, is_train, *values)
         found = self._gradient_plans.get(key)
         if found is None:
-            made = self.declared.gradient_operator(self.ctx, self.in_shapes, self._in_types, wanted)
-            found = Plan(made, specs, self.ctx, is_train)
+            signature = self.signature
+            made = self.declared.gradient_operator(
+                signature.ctx, signature.in_shapes, signature.in_types, wanted
+            )
+            found = Plan(made, specs, signature.ctx, is_train)
             # Those of other values have the same structure, as their plans have.
             found.structure = self._gradient_plans.setdefault((wanted, is_train, None), found).structure
             if len(self._gradient_plans) >= _MAX_GRADIENT_PLANS:
@@ -335,3 +366,30 @@ def _inferred(
             raise ShapeError(f"{prop.name}: {name} has shape {spec.shape}, expected {shape}")
     outs = tuple(spec_of(shape, dtype, ctx) for shape, dtype in zip(out_shapes, out_types, strict=True))
     return in_types, outs
+
+
+def _chosen(
+    prop: OperatorProperty, ctx: Context, in_shapes: list[Shape], in_types: list[Any], is_train: bool
+) -> Choice | None:
+    """The kernels, as in graphs; None where the operator's class makes what computes it.
+
+    Other values of run-time parameters come to an operator that is there, so nothing is kept for it.
+    """
+    if not is_computed_by_kernels(prop):
+        return None
+    is_bare = bool(prop.params.run_time)
+    choice = choose(KernelCall(prop, ctx, in_shapes, in_types, is_train, is_bare=is_bare))
+    if is_bare or not is_train or not choice.forward.keeps:
+        return choice
+    choice = choice.keeping()
+    return choice.with_arrays(choice.needs(tuple(choice.kernels)), ())
+
+
+def _with_demands(
+    choice: Choice | None, prop: OperatorProperty, out_specs: tuple[Spec, ...]
+) -> tuple[OperatorProperty, tuple[Spec, ...]]:
+    """What is computed, where kernels ask for more than the operator declares."""
+    if choice is None or not choice.has_demands:
+        return prop, out_specs
+    kept = [spec_of(shape, dtype, choice.call.ctx) for shape, dtype in choice.kept_arrays()]
+    return Chosen(choice), (*out_specs, *kept)

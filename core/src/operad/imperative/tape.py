@@ -58,8 +58,8 @@ class TapeNode:
         number: Position in the order of recording; larger than that of every node of `inputs`.
         plan: What was called.
         inputs: For each argument its place on the tape; None where no gradient flows to it.
-        saved: What the gradient reads of arguments and outputs, in the order of `plan.recipe`; None once a
-            backward pass that did not retain it has run.
+        saved: What the gradient reads of arguments and outputs, in the order of `plan.saved_tensors`; None
+            once a backward pass that did not retain it has run.
         versions: How often the variables of `saved` had been written when the call was recorded.
         aux: The auxiliary states.
     """
@@ -87,7 +87,7 @@ class TapeNode:
             if array._chunk.var.version != version:
                 assert isinstance(self.plan, Plan)
                 prop = self.plan.prop
-                kind, index = self.plan.recipe(self.wanted).entries[i]
+                kind, index = self.plan.saved_tensors(self.wanted).entries[i]
                 names = prop.list_arguments() if kind == "in_data" else prop.list_outputs()
                 raise overwritten(f"backward of {prop.name}", f"its {names[index]}", "it was recorded")
 
@@ -111,7 +111,7 @@ def record(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> Non
     Raises:
         BindError: An input shares memory with a recorded result that it is not.
     """
-    num_args = plan.num_args
+    num_args = plan.signature.num_args
     entries = (inputs[0]._autograd,) if num_args == 1 else tuple(map(_entry_of, inputs[:num_args]))
     if None in entries:
         refuse_aliases(plan.name, inputs[:num_args])
@@ -120,11 +120,11 @@ def record(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> Non
                 output._origin = Origin.UNTRACKED
             return
     wanted = _ONE if num_args == 1 else tuple(map(bool, entries))
-    recipe = plan.recipes.get(wanted) or plan.recipe(wanted)
+    tensors = plan.saved.get(wanted) or plan.saved_tensors(wanted)
     # Written out as in `hot`: what constructors do, in one call.
     saved, versions = [], []
     arrays = (*inputs, *outputs)
-    for place in recipe.places:
+    for place in tensors.places:
         array = arrays[place]
         chunk = array._chunk
         if chunk.note is not None:
@@ -144,7 +144,7 @@ def record(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> Non
     node.saved = saved
     node.versions = versions
     node.aux = [x.detach() for x in inputs[num_args:]] if len(inputs) > num_args else ()
-    for i in range(plan.num_visible):
+    for i in range(plan.signature.num_visible):
         outputs[i]._autograd = (node, i)
 
 

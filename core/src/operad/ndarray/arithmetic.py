@@ -57,12 +57,14 @@ def binary(same_shape: str, broadcast: str, scalar: str) -> Method:
             plan = plans[thread.mode, self._spec, key]
         except KeyError:
             return other_way(self, other, out)
-        small = plan.small
-        if small is not None:
-            made = small(plan, thread, self, other, None, None, values, out)
+        fast = plan.fast
+        if fast is not None:
+            made = fast.call(fast, thread, self, other, None, None, values, out)
             if made is not None:
                 return made
-        return apply(plan, (self, other)[: plan.num_inputs], out, values, thread.mode, self.__class__)
+        return apply(
+            plan, (self, other)[: plan.signature.num_inputs], out, values, thread.mode, self.__class__
+        )
 
     @boundary
     def other_way(self: Any, other: Any, out: Any) -> Any:

@@ -17,7 +17,7 @@ from typing import Any, Final, final
 
 from operad import registry
 from operad.boundary import boundary
-from operad.imperative import ABSENT, MOST_SMALL, Array, Plan, apply, find_invoker, keep, local, told_apart
+from operad.imperative import ABSENT, MOST_ARRAYS, Array, Plan, apply, find_invoker, keep, local, told_apart
 from operad.ndarray.arguments import ordered, split_arguments
 from operad.ndarray.signature import array_names, own_params, presented
 from operad.op import OperatorProperty, Param
@@ -67,7 +67,7 @@ class OperatorFunction:
         filename = f"<operad.nd.{self.name}>"
         # The names that an operator cannot have begin with two underscores.
         names: dict[str, Any] = {
-            "__ABSENT": ABSENT, "__NONE": (None,) * MOST_SMALL, "__apply": apply, "__call": self.call,
+            "__ABSENT": ABSENT, "__NONE": (None,) * MOST_ARRAYS, "__apply": apply, "__call": self.call,
             "__by_position": self.by_position, "__cls": self.cls, "__plans": self._plans, "__local": local,
             "__op": self.op, "__type": type, "__typed": told_apart, "__name__": "operad.nd",
         }  # fmt: skip
@@ -86,7 +86,7 @@ class OperatorFunction:
             keys.append("__op.epoch")
         if self.arrays is None:
             takes, arrays, rest = "*__arrays", "__arrays", ""
-            four = f"*(__arrays + __NONE)[:{MOST_SMALL}]"
+            four = f"*(__arrays + __NONE)[:{MOST_ARRAYS}]"
             keys.append("*[array._spec for array in __arrays]")
         else:
             # By position alone, so what they are called here is for readers of tracebacks.
@@ -96,7 +96,7 @@ class OperatorFunction:
             ]
             takes = "".join(f"{name}=__ABSENT, " for name in listed) + ("/, *__rest" if listed else "*__rest")
             arrays, rest = f"({''.join(f'{name}, ' for name in listed)})", "__rest"
-            four = ", ".join([*listed, *["None"] * MOST_SMALL][:MOST_SMALL])
+            four = ", ".join([*listed, *["None"] * MOST_ARRAYS][:MOST_ARRAYS])
             # Without arrays the context decides; the thread's default, which may change, makes no key.
             keys += [f"{name}._spec" for name in listed] or ["ctx"]
         call = f"{arrays}, {{{given}}}, out, ctx"
@@ -113,13 +113,14 @@ class OperatorFunction:
             *([f"    if {rest}:", f"        return __by_position({rest}, {call})"] if rest else []),
             "    if __plan is None or __others:",
             f"        return __call(__key, {call})",
-            f"    return __apply(__plan, {arrays}[:__plan.num_inputs], out, ({values}), __key[0], __cls)",
+            f"    __inputs = {arrays}[:__plan.signature.num_inputs]",
+            f"    return __apply(__plan, __inputs, out, ({values}), __key[0], __cls)",
         ]
-        if self.arrays is None or 1 <= len(self.arrays) <= MOST_SMALL:
-            lines[-1:-1] = [
-                "    __small = __plan.small",
-                "    if __small is not None:",
-                f"        __made = __small(__plan, __thread, {four}, ({values}), out)",
+        if self.arrays is None or 1 <= len(self.arrays) <= MOST_ARRAYS:
+            lines[-2:-2] = [
+                "    __fast = __plan.fast",
+                "    if __fast is not None:",
+                f"        __made = __fast.call(__fast, __thread, {four}, ({values}), out)",
                 "        if __made is not None:",
                 "            return __made",
             ]

@@ -10,6 +10,7 @@ its calls as templates, which programs fill with arrays.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, final
@@ -35,16 +36,27 @@ class Operator(ABC):
             None if there is no such callable. Hot loops call it without a Python frame of ours in between.
         direct_with_values: `direct` for any values of the run-time parameters: it takes what
             `run_time_values` gives behind the arrays.
-        is_brief: Whether these do nothing but call ufuncs of the array module, so that on few elements they
-            may run while the engine's lock is held.
-        brief_us: The same for other functions of the array module, such as a product: for calls of at most
-            this estimate.
+        runs_under_lock: Whether these do nothing but call ufuncs of the array module, so that on few elements
+            they may run while the engine's lock is held.
+        lock_cost_limit_us: The same for other functions of the array module, such as a product: for calls of
+            at most this estimate.
     """
 
     direct: Callable[..., object] | None = None
     direct_with_values: Callable[..., object] | None = None
-    is_brief: bool = False
-    brief_us: float = 0.0
+    runs_under_lock: bool = False
+    lock_cost_limit_us: float = 0.0
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for old, new in (("is_brief", "runs_under_lock"), ("brief_us", "lock_cost_limit_us")):
+            if old in vars(cls):
+                setattr(cls, new, vars(cls)[old])
+                warnings.warn(
+                    f"{cls.__qualname__}.{old} is {new} since operad 0.3; the old name ends with 0.4",
+                    DeprecationWarning,
+                    stacklevel=2,
+                )
 
     @abstractmethod
     def forward(

@@ -122,8 +122,8 @@ class PartsOperator(Operator):
         # Replaced whole, so that threads that make them at once agree on what they see.
         self._made: Sequence[tuple[frozenset[int], Operator]] | None = None
         self.direct = forward.direct
-        self.is_brief = forward.is_brief
-        self.brief_us = forward.brief_us
+        self.runs_under_lock = forward.runs_under_lock
+        self.lock_cost_limit_us = forward.lock_cost_limit_us
 
     def forward(
         self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays

@@ -21,7 +21,7 @@ from operad.operator import Array, CallTemplate, OpContext, Operator, OpReq, Pla
 from operad_sdk.declare.adapter import direct_call
 from operad_sdk.declare.function import Bound
 from operad_sdk.declare.function_runner import FunctionRunner, ValuePositions, widened_types
-from operad_sdk.declare.marks import brief_us
+from operad_sdk.declare.marks import lock_cost_limit_us
 from operad_sdk.declare.names import AUX, EXTRA, IN_DATA, IN_GRAD, OUT_DATA, OUT_GRAD
 from operad_sdk.declare.targets import store
 
@@ -54,10 +54,9 @@ class BoundOperator(Operator):
     """Calls an operator's forward function and its gradients.
 
     A forward function whose attribute `only_ufuncs` is true does nothing but call ufuncs of the array module,
-    so that on few elements it may run while the engine's lock is held, as a ufunc itself may; `@brief` says
-    it of other functions. One that has a
-    method `fitted(in_shapes, in_types)` gives by that what is called instead for arrays of those, with the
-    same arguments.
+    so that on few elements it may run while the engine's lock is held, as a ufunc itself may;
+    `@lock_cost_limit` says it of other functions. One that has a method `fitted(in_shapes, in_types)` gives
+    by that what is called instead for arrays of those, with the same arguments.
 
     Attributes:
         xp: The array module of its arrays.
@@ -101,8 +100,8 @@ class BoundOperator(Operator):
         )
         self._forward: FunctionRunner | None = None
         if forward is not None:
-            self.brief_us = brief_us(forward.function)
-            self.is_brief = getattr(forward.function, "only_ufuncs", False)
+            self.lock_cost_limit_us = lock_cost_limit_us(forward.function)
+            self.runs_under_lock = getattr(forward.function, "only_ufuncs", False)
             forward = forward.fitted(in_shapes, in_types)
             self._forward = FunctionRunner(self, forward, layout, wide)
         self._gradients: list[FunctionRunner] | None = None
@@ -130,7 +129,7 @@ class BoundOperator(Operator):
         # A kernel that is a class may have looked at parameters.
         self._is_free = not any(hasattr(bound.function, "__self__") for bound in (forward, *gradients))
         is_ufunc = isinstance(forward.function, np.ufunc) and not forward.returned
-        self.is_brief = is_ufunc or self.is_brief
+        self.runs_under_lock = is_ufunc or self.runs_under_lock
         is_float = is_ufunc and in_types[0].kind == "f" and type(prop).params.run_time == ("scalar",)
         self._scalar_type = in_types[0].type if is_float else None
         run_time = [i + 1 for i, declared in enumerate(type(prop).params.values()) if declared.run_time]

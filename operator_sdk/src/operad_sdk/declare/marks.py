@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar, final, overload
 
@@ -12,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _MARK: Final = "_operad_gradient"
 _END: Final = "_grad"
-_BRIEF: Final = "_operad_brief_us"
+_LOCK_COST_LIMIT: Final = "_operad_lock_cost_limit_us"
 
 
 @final
@@ -85,7 +86,7 @@ def is_gradient(name: str, value: Any) -> bool:
     return inspect.isfunction(value) and (name == "backward" or name.endswith(_END))
 
 
-def brief(us: float) -> Callable[[F], F]:
+def lock_cost_limit(us: float) -> Callable[[F], F]:
     """Mark a forward function that does nothing but call functions of the array module.
 
     Then a call whose cost is estimated at no more than `us` microseconds may run while the engine's lock is
@@ -96,13 +97,23 @@ def brief(us: float) -> Callable[[F], F]:
     """
 
     def declare(function: F) -> F:
-        setattr(function, _BRIEF, us)
+        setattr(function, _LOCK_COST_LIMIT, us)
         return function
 
     return declare
 
 
-def brief_us(function: Any) -> float:
+def brief(us: float) -> Callable[[F], F]:
+    """Mark a function by the old name of `lock_cost_limit`, which ends with 0.4."""
+    warnings.warn(
+        "brief is lock_cost_limit since operad 0.3; the old name ends with 0.4",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return lock_cost_limit(us)
+
+
+def lock_cost_limit_us(function: Any) -> float:
     """Estimate up to which calls of a forward function run under the lock; 0 if none is given."""
-    found: float = getattr(function, _BRIEF, 0.0)
+    found: float = getattr(function, _LOCK_COST_LIMIT, 0.0)
     return found

@@ -12,7 +12,17 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 
 from operad_activation.scratch import scratch
-from operad_sdk import UNARY, Array, Contract, Cost, OperatorProperty, brief, gradient, operator, param
+from operad_sdk import (
+    UNARY,
+    Array,
+    Contract,
+    Cost,
+    OperatorProperty,
+    gradient,
+    lock_cost_limit,
+    operator,
+    param,
+)
 
 
 def relu(data: Array, out: Array) -> None:
@@ -121,7 +131,7 @@ class Activation(OperatorProperty):
     inplace = "data -> output"
     contract = Contract(reference=lambda data, act_type: CURVES[act_type].definition(data))
 
-    @brief(1)
+    @lock_cost_limit(1)
     def forward(data: Array, act_type: str, output: Array) -> None:
         """Apply the function."""
         CURVES[act_type].fill(data, output)

@@ -5,12 +5,22 @@ from __future__ import annotations
 from inspect import isfunction
 from typing import Any, Final
 
-from operad_sdk import BINARY, UNARY, DType, OperatorProperty, Scalar, as_dtype, brief, define, param
+from operad_sdk import (
+    BINARY,
+    UNARY,
+    DType,
+    OperatorProperty,
+    Scalar,
+    as_dtype,
+    define,
+    lock_cost_limit,
+    param,
+)
 
 Declared = type[OperatorProperty]
 Example = tuple[str, ...]
 
-_BRIEF_COST: Final = 2048
+_LOCK_COST_LIMIT: Final = 2048
 """Scalar operations that a few calls of NumPy, which is all that functions here are, do in microseconds."""
 
 NUMBER: Final = {
@@ -42,7 +52,7 @@ def of_one(
     return define(
         name,
         spec,
-        brief(_BRIEF_COST)(function) if isfunction(function) else function,
+        lock_cost_limit(_LOCK_COST_LIMIT)(function) if isfunction(function) else function,
         gradient,
         summary=summary,
         example=example,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array, Contract, Cost, OperatorProperty, brief, operator, param
+from operad_sdk import Array, Contract, Cost, OperatorProperty, lock_cost_limit, operator, param
 
 
 def _affine(data: Array, weight: Array, *bias: Array, flatten: bool) -> Array:
@@ -54,7 +54,7 @@ class FullyConnected(OperatorProperty):
     compute_dtype = "float32"
     multiplies = ("data", "weight")
 
-    @brief(5)
+    @lock_cost_limit(5)
     def forward(data: Array, weight: Array, bias: Array | None, flatten: bool, output: Array) -> None:
         """`data @ weight.T`, to which the bias is added in place."""
         if data.ndim == output.ndim == 2 and output.flags.c_contiguous:

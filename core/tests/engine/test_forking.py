@@ -13,8 +13,9 @@ import pytest
 
 from operad.device import cpu
 from operad.engine import Engine, NaiveEngine, ThreadedEngine
+from operad.engine.forking import in_hand, renew
 from operad.engine.operation import RAN, TAKEN
-from operad.engine.thread import OUTSIDE, STEP, local
+from operad.engine.thread import OUTSIDE, STEP, ThreadState, local
 from operad.errors import EngineError
 
 pytestmark = [
@@ -220,7 +221,7 @@ def test_a_second_call_of_the_handler_in_the_child_leaves_new_work_alone(engine:
         ran: list[object] = []
         for _ in range(20):
             engine.push_sync(ran.append, CTX, (), (var,))
-            dispatcher.renew()
+            renew(dispatcher)
         engine.wait_for_all()
         return len(ran) == 20
 
@@ -231,12 +232,24 @@ def test_a_claim_is_in_hand_of_its_thread_while_it_runs(engine: Engine) -> None:
     seen = []
 
     def look() -> None:
-        (claim,) = engine._dispatcher.in_hand(is_own=True)
+        (claim,) = in_hand(engine._dispatcher, is_own=True)
         seen.append(TAKEN <= claim.state < RAN)
-        other = threading.Thread(target=lambda: seen.append(len(engine._dispatcher.in_hand(is_own=False))))
+        other = threading.Thread(target=lambda: seen.append(len(in_hand(engine._dispatcher, is_own=False))))
         other.start()
         other.join()
 
     assert engine.run_inline(look, (), CTX, (), (engine.new_variable(),), None)
     assert seen == [True, 1]
-    assert engine._dispatcher.in_hand(is_own=True) == []
+    assert in_hand(engine._dispatcher, is_own=True) == []
+
+
+def test_what_was_requested_of_a_lock_that_another_thread_held_is_done_in_the_child(engine: Engine) -> None:
+    dispatcher, ran = engine._dispatcher, []
+    dispatcher.lock.take(ThreadState())  # of a thread that was interrupted, or is not there
+    dispatcher.lock.is_waited_for = False
+    engine.push_sync(ran.append, CTX, (), (engine.new_variable(),))
+    assert not ran
+    dispatcher.pid = -1
+    renew(dispatcher)
+    engine.wait_for_all()
+    assert len(ran) == 1

@@ -19,7 +19,7 @@ from operad.first_use import first_use, parse_source
 _COMPARE: Final[dict[type, Callable[[Any, Any], bool]]] = {ast.Eq: operator.eq, ast.Gt: operator.gt}
 
 
-def folded(
+def specialized(
     function: Callable[..., Any], lengths: Mapping[str, int] | None = None, **known: object
 ) -> Callable[..., Any]:
     """A copy of `function` without the keyword parameters `known`, which have these values in it.
@@ -44,7 +44,7 @@ def folded(
     assert isinstance(definition, ast.FunctionDef)
     definition.args.kwonlyargs = [arg for arg in definition.args.kwonlyargs if arg.arg not in known]
     definition.args.kw_defaults = [None] * len(definition.args.kwonlyargs)
-    module = ast.fix_missing_locations(_Fold(known, lengths or {}).visit(module))
+    module = ast.fix_missing_locations(_Specialize(known, lengths or {}).visit(module))
     made: dict[str, Any] = {}
     code = first_use(compile, module, function.__code__.co_filename, "exec")  # it reads the tree
     exec(code, function.__globals__, made)  # noqa: S102
@@ -52,7 +52,7 @@ def folded(
 
 
 @final
-class _Fold(ast.NodeTransformer):
+class _Specialize(ast.NodeTransformer):
     """Puts in what is known; the compiler leaves out what then is never reached."""
 
     def __init__(self, known: Mapping[str, object], lengths: Mapping[str, int]) -> None:

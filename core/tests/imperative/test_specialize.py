@@ -1,4 +1,4 @@
-"""A folded function is the function with some parameters fixed, by fewer steps."""
+"""A specialized function is the function with some parameters fixed, by fewer steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from operad.imperative.fold import folded
+from operad.imperative.specialize import specialized
 
 
 def shown(data: list, *, count: int, has_more: bool) -> list:
@@ -25,7 +25,7 @@ def shown(data: list, *, count: int, has_more: bool) -> list:
     if (count > 1 and data) or (count > 2 and not data):
         found.append("data" if data else "none")
     if data and has_more and count == 3:
-        raise ValueError("folded")
+        raise ValueError("specialized")
     return found
 
 
@@ -38,12 +38,12 @@ def test_a_copy_gives_what_the_function_gives(data: list, count: int, has_more: 
         except ValueError as error:
             return str(error)
 
-    copy = folded(shown, count=count, has_more=has_more)
+    copy = specialized(shown, count=count, has_more=has_more)
     assert outcome(copy) == outcome(shown, count=count, has_more=has_more)
 
 
 def test_what_is_known_is_neither_taken_nor_asked_for() -> None:
-    copy = folded(shown, count=1, has_more=False)
+    copy = specialized(shown, count=1, has_more=False)
     assert list(inspect.signature(copy).parameters) == ["data"]
     assert not {"count", "has_more"} & {step.argval for step in dis.get_instructions(copy)}
     assert len(list(dis.get_instructions(copy))) < len(list(dis.get_instructions(shown))) / 2
@@ -55,7 +55,7 @@ def together(values: tuple, *, has_more: bool) -> list:
 
 @pytest.mark.parametrize("values", [(1,), (1, 2), (0, 0, 5)])
 def test_tuples_of_known_length_are_written_out(values: tuple) -> None:
-    copy = folded(together, {"values": len(values)}, has_more=False)
+    copy = specialized(together, {"values": len(values)}, has_more=False)
     assert copy(values) == together(values, has_more=False)
     calls = [step.opname for step in dis.get_instructions(copy)]
     assert "CALL_FUNCTION_EX" not in calls
@@ -63,10 +63,10 @@ def test_tuples_of_known_length_are_written_out(values: tuple) -> None:
 
 
 def test_a_traceback_shows_the_lines_of_the_function() -> None:
-    with pytest.raises(ValueError, match="folded") as caught:
-        folded(shown, count=3, has_more=True)([1])
+    with pytest.raises(ValueError, match="specialized") as caught:
+        specialized(shown, count=3, has_more=True)([1])
     last = traceback.extract_tb(caught.value.__traceback__)[-1]
-    assert (last.filename, last.name, last.line) == (__file__, "shown", 'raise ValueError("folded")')
+    assert (last.filename, last.name, last.line) == (__file__, "shown", 'raise ValueError("specialized")')
 
 
 def test_without_source_text_the_values_are_passed_along(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,5 +74,5 @@ def test_without_source_text_the_values_are_passed_along(monkeypatch: pytest.Mon
         raise OSError("could not get source code")
 
     monkeypatch.setattr(inspect, "getsourcelines", none)
-    copy = folded(shown, count=1, has_more=False)
+    copy = specialized(shown, count=1, has_more=False)
     assert copy([]) == shown([], count=1, has_more=False)
