@@ -72,14 +72,14 @@ def test_an_operation_may_push_what_conflicts_with_itself(engine: Engine) -> Non
 
 
 def test_deletion_runs_after_every_operation_and_closes_the_variable(engine: Engine) -> None:
-    var, log = engine.new_variable("mortal"), []
+    var, log = engine.new_variable("deleted"), []
     engine.push_sync(lambda _: log.append("used"), CTX, (), (var,))
     engine.delete_variable(lambda _: log.append("deleted"), CTX, var)
     engine.wait_for_all()
     assert log == ["used", "deleted"]
-    with pytest.raises(EngineError, match="'mortal' was deleted"):
+    with pytest.raises(EngineError, match="'deleted' was deleted"):
         engine.push_sync(lambda _: None, CTX, (var,), ())
-    with pytest.raises(EngineError, match="'mortal'"):
+    with pytest.raises(EngineError, match="'deleted'"):
         engine.wait_for_var(var)
     with pytest.raises(EngineError, match="deleted already"):
         engine.delete_variable(lambda _: None, CTX, var)

@@ -31,13 +31,13 @@ def test_a_wait_never_ends_before_a_push_that_was_left_to_another_thread(
         var, reached, go, begun, gate = threaded.new_variable(), *(threading.Event() for _ in range(4))
         lines, found = [0], []
 
-        def stand_still(frame, event, _, lines=lines, stop_at=stop_at, reached=reached, go=go):
+        def quiescence(frame, event, _, lines=lines, stop_at=stop_at, reached=reached, go=go):
             if event == "line":
                 lines[0] += 1
                 if lines[0] == stop_at:
                     reached.set()
                     go.wait()
-            return stand_still
+            return quiescence
 
         def operation(_, begun=begun, gate=gate) -> None:
             begun.set()
@@ -46,7 +46,7 @@ def test_a_wait_never_ends_before_a_push_that_was_left_to_another_thread(
 
         def program(var=var, reached=reached, operation=operation, found=found) -> None:
             threaded.push_sync(operation, CTX, (), (var,))
-            sys.settrace(lambda frame, *_: stand_still if "engine" in frame.f_code.co_filename else None)
+            sys.settrace(lambda frame, *_: quiescence if "engine" in frame.f_code.co_filename else None)
             try:
                 wait(var)
                 found.append(len(ran))

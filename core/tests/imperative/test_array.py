@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from operad.device import cpu
-from operad.imperative import Array, Origin, spec_of
+from operad.imperative import Array, Provenance, spec_of
 
 FLOAT32 = np.dtype("float32")
 
@@ -56,7 +56,7 @@ def test_a_filled_array_is_a_new_one_of_the_same_kind(made):
 
 
 def test_how_it_came_to_be_is_known_only_where_that_was_noted(made):
-    assert not made._came_by(Origin.COMPARED)
-    assert made._came(Origin.COMPARED) is made
-    assert made._came_by(Origin.COMPARED)
-    assert not made._came_by(Origin.MADE)
+    assert not made._has_provenance(Provenance.COMPARED)
+    assert made._with_provenance(Provenance.COMPARED) is made
+    assert made._has_provenance(Provenance.COMPARED)
+    assert not made._has_provenance(Provenance.MADE)

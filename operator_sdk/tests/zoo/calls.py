@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad.operator import CallTemplate, Operator, Place, assign
+from operad.operator import ArgumentSlot, CallTemplate, Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import OperatorProperty, operator
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
@@ -136,7 +136,7 @@ class _OtherTemplate(Copying):
     def forward_templates(self, op_ctx, req, num_inputs, num_states):
         if int(req[0]) == 3:
             return super().forward_templates(op_ctx, req, num_inputs, num_states)
-        return [CallTemplate(np.absolute, (Place(0), Place(1)))]
+        return [CallTemplate(np.absolute, (ArgumentSlot(0), ArgumentSlot(1)))]
 
     def forward(self, op_ctx, in_data, req, out_data, aux_states):
         super().forward(op_ctx, [in_data[0] * in_data[0]], req, out_data, aux_states)

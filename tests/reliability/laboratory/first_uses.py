@@ -90,7 +90,7 @@ def check(use: Callable[..., np.ndarray[Any, Any]], size: int = 8) -> None:
         raise AssertionError(f"found {found.ravel()[:4]}, expected {wanted.ravel()[:4]}")
 
 
-class Mortal:
+class WithFinalizer:
     """Computes when it dies."""
 
     def __init__(self, use: Callable[[], Any]) -> None:
@@ -189,8 +189,8 @@ class FirstUse:
         if self._how == "error":
             raise KeyboardInterrupt
         if self._how == "finalizer":
-            mortal = Mortal(self._use)
-            del mortal
+            dying = WithFinalizer(self._use)
+            del dying
 
 
 def limit_time(limit_s: float) -> None:

@@ -25,8 +25,8 @@ to switch there is to switch at the point before."""
 
 _PRIVATE: Final = frozenset({
     "operation.py:__init__", "thread.py:__init__", "thread.py:renew", "thread.py:new_event",
-    "failure.py:push_site", "run_ahead.py:is_interruption", "run_ahead.py:_handlers",
-    "run_ahead.py:<setcomp>", "run_ahead.py:<listcomp>",
+    "failure.py:push_site", "back_pressure.py:is_interruption", "back_pressure.py:_handlers",
+    "back_pressure.py:<setcomp>", "back_pressure.py:<listcomp>",
     "interrupts.py:is_from_outside", "interrupts.py:is_interruption", "interrupts.py:_signal_handlers",
     "interrupts.py:_codes", "interrupts.py:<setcomp>", "interrupts.py:<listcomp>", "interrupts.py:<genexpr>",
 })  # fmt: skip

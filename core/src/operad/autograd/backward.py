@@ -10,20 +10,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from operad.autograd.function import FunctionCall
-from operad.autograd.program import backward_program, deliver
-from operad.autograd.walk import followed, gradients_by_node
+from operad.autograd.program import accumulate_grad, backward_program
+from operad.autograd.walk import gradients_by_node, with_zero_grad
 from operad.boundary import boundary, shortened
 from operad.errors import ArgumentError, GradientError
 from operad.graph import REQUESTS
 from operad.imperative import (
+    Access,
     Array,
     Marked,
-    Origin,
+    Provenance,
     Scope,
     TapeEntry,
     TapeNode,
-    Use,
-    clash,
+    overlap_check,
     tape_of,
     unrecorded,
 )
@@ -52,16 +52,16 @@ def mark_variables(
         raise ArgumentError(
             f"mark_variables: {len(arrays)} variables, {len(buffers)} gradients and {len(reqs)} grad_reqs"
         )
-    uses: list[Use] = []
+    uses: list[Access] = []
     for i, (array, buffer, req) in enumerate(zip(arrays, buffers, reqs, strict=True)):
         _check_array(f"mark_variables: variable {i}", array)
         if req not in REQUESTS:
             raise ArgumentError(f"mark_variables: grad_req is {req!r}, expected one of {', '.join(REQUESTS)}")
         _check_like("mark_variables: the gradient", buffer, array)
-        uses.append(Use(f"variable {i}", array, "read"))
+        uses.append(Access(f"variable {i}", array, "read"))
         if req != "null":
-            uses.append(Use(f"the gradient of variable {i}", buffer, req))
-    if found := clash(uses):
+            uses.append(Access(f"the gradient of variable {i}", buffer, req))
+    if found := overlap_check(uses):
         raise ArgumentError(
             f"mark_variables: {found[0]} shares memory with {found[1]}; a gradient would overwrite "
             "a variable or another gradient, so give each an array of its own"
@@ -137,7 +137,7 @@ def grad(
             made = gradients_by_node(nodes, entries, grads, wanted, train_mode)
         if not retain_graph:
             _free(nodes)
-        return [followed(x, g) for x, g in zip(arrays, made, strict=True)]
+        return [with_zero_grad(x, g) for x, g in zip(arrays, made, strict=True)]
     results = [Marked(x._new(x._spec), "write") for x in arrays]
     _run(nodes, entries, grads, wanted, results, retain_graph, train_mode)
     return [buffer.grad for buffer in results]
@@ -164,7 +164,7 @@ def _run(
             program.run(nodes, head_grads, results, train_mode)
         for result, buffer in zip(results, buffers, strict=True):
             if result is not buffer.grad:
-                deliver(result, buffer.grad, REQUESTS[buffer.req])
+                accumulate_grad(result, buffer.grad, REQUESTS[buffer.req])
     if not retain_graph:
         _free(nodes)
 
@@ -196,7 +196,9 @@ def _results_apart(
     results = [buffer.grad for buffer in buffers]
     written = {id(array._chunk) for array in results}
     if len(written) < len(results):
-        found = clash(Use(f"gradient {i}", buffer.grad, buffer.req) for i, buffer in enumerate(buffers))
+        found = overlap_check(
+            Access(f"gradient {i}", buffer.grad, buffer.req) for i, buffer in enumerate(buffers)
+        )
         if found:
             raise GradientError(
                 f"backward: {found[0]} shares memory with {found[1]}, so one would overwrite the other; "
@@ -232,11 +234,11 @@ def _heads(
 
 def _no_gradient(what: str, array: Array) -> GradientError:
     """The error for an array that is not on the tape, by how it came to be."""
-    if array._came_by(Origin.MADE):
+    if array._has_provenance(Provenance.MADE):
         why = (
             "it was made, not computed; call attach_grad() on it, and compute from it under autograd.record()"
         )
-    elif array._came_by(Origin.UNTRACKED):
+    elif array._has_provenance(Provenance.UNTRACKED):
         why = "no array it was computed from has a gradient; call attach_grad() on them before record()"
     else:
         why = (

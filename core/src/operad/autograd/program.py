@@ -287,7 +287,7 @@ def _kept(nodes: Sequence[TapeNode]) -> list[Array]:
     return found
 
 
-def deliver(value: Array, target: Array, request: OpReq | None) -> None:
+def accumulate_grad(value: Array, target: Array, request: OpReq | None) -> None:
     """Put a gradient into an array."""
     if request is OpReq.ADD:
         args, const = (target._data, value._data), (value._chunk.var,)

@@ -215,7 +215,7 @@ def _like(gradient: Array, spec: Spec) -> Array:
     return made
 
 
-def followed(variable: Array, gradient: Array | None) -> Array:
+def with_zero_grad(variable: Array, gradient: Array | None) -> Array:
     """A gradient that is on the tape: one that does not change with the variable has a gradient of zeros.
 
     Args:

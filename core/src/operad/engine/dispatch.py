@@ -123,7 +123,7 @@ class Dispatcher:
         started: Runs of asynchronous blocks that are not completed.
         dropped: Runs of asynchronous blocks whose `on_complete` died; most of them are completed.
         pid: The process that it is in, which a fork changes; see `forking`.
-        is_past_the_limit: Whether a push went on beyond the limit of `run_ahead`.
+        is_past_the_limit: Whether a push went on beyond the limit of `back_pressure`.
         profile_hook: See `Engine`.
         engine: The engine whose runner is in force; it belongs to `Engine`.
     """

@@ -11,14 +11,14 @@ from typing import ClassVar
 from operad.config import settings
 from operad.device import Context
 from operad.engine import inline, lifetime
+from operad.engine.back_pressure import wait_for_capacity, wait_until_entered
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, ProfileHook, Runner
 from operad.engine.failure import push_site
 from operad.engine.intra_op import PartFn
 from operad.engine.lock import PROFILER
 from operad.engine.operation import DELETE, AsyncFn, FnProperty, Opr, OprBlock, SyncFn
-from operad.engine.run_ahead import wait_for_room, wait_until_entered
-from operad.engine.standstill import StandStill
+from operad.engine.quiescence import Quiescence
 from operad.engine.thread import NESTED, OUTSIDE, local
 from operad.engine.var import Var
 from operad.errors import BlockingInOperatorError, EngineError, EngineStoppedError
@@ -56,13 +56,13 @@ class Engine:
         self._max_pending, self._max_bytes = options.max_pending, options.max_pending_bytes
         self._is_stopped = False
         dispatcher = Dispatcher(self.runner_class(self._budget))
-        self._work_on(dispatcher, StandStill(dispatcher))
+        self._work_on(dispatcher, Quiescence(dispatcher))
         self._budget.apply_if_restricted()
-        lifetime.watch(self._stand_still)
+        lifetime.watch(self._quiescence)
 
-    def _work_on(self, dispatcher: Dispatcher, stand_still: StandStill) -> None:
+    def _work_on(self, dispatcher: Dispatcher, quiescence: Quiescence) -> None:
         self._dispatcher = dispatcher
-        self._stand_still = stand_still
+        self._quiescence = quiescence
         self._queue = dispatcher.queue
         self.lock = dispatcher.lock
         self.submit = dispatcher.submit
@@ -77,17 +77,17 @@ class Engine:
         Raises:
             BaseException: Failures of `other` that no wait has raised; this engine has taken over.
         """
-        dispatcher, stand_still = other._dispatcher, other._stand_still
-        self._stand_still.begin_with_nothing_pending()
-        self._stand_still.end()
-        stand_still.begin_with_nothing_pending()
+        dispatcher, quiescence = other._dispatcher, other._quiescence
+        self._quiescence.begin_with_nothing_pending()
+        self._quiescence.end()
+        quiescence.begin_with_nothing_pending()
         try:
             before = dispatcher.runner
-            stand_still.use(self.runner_class(self._budget))
+            quiescence.use(self.runner_class(self._budget))
             self._dispatcher.runner.end()
-            self._work_on(dispatcher, stand_still)
+            self._work_on(dispatcher, quiescence)
         finally:
-            stand_still.end()
+            quiescence.end()
         before.end()
         before.budget.apply(is_over=True)
         self._budget.apply_if_restricted()
@@ -221,7 +221,7 @@ class Engine:
                 raise opr.after_deletion_of(var)
             var.version += 1
         if queue.pending >= self._max_pending or queue.pending_bytes + block.size_bytes > self._max_bytes:
-            wait_for_room(self._dispatcher, self._max_pending, self._max_bytes, block.size_bytes)
+            wait_for_capacity(self._dispatcher, self._max_pending, self._max_bytes, block.size_bytes)
         # `Dispatcher.submit`, without further frames, unless its variables are to be looked at again.
         # commit: begin
         block.step = self._dispatcher.enter
@@ -255,7 +255,7 @@ class Engine:
 
     def _admit(self, block: OprBlock) -> None:
         """See to what stands in the way of a push."""
-        self._stand_still.hold_back()
+        self._quiescence.wait_until_resumed()
         if self._is_stopped and local.state.inside == OUTSIDE:
             raise EngineStoppedError("push to a stopped engine; operad.engine.get() starts a new one")
         if PROFILER in self.lock.blockers:
@@ -388,10 +388,10 @@ class Engine:
         if self._is_stopped or self._dispatcher.engine is not self:  # Another one has taken over.
             return
         self._prepare_to_wait("stopping", self)
-        self._stand_still.begin_with_nothing_pending()
+        self._quiescence.begin_with_nothing_pending()
         self._is_stopped = True
         self.run_inline = inline.refuse
-        self._stand_still.end()
+        self._quiescence.end()
         self._dispatcher.runner.end()
         self._budget.apply(is_over=True)
         self._queue.failures.raise_unread()

@@ -1,6 +1,6 @@
 """What a fork leaves of one dependency queue in the child: all that no other thread had begun.
 
-A fork copies one thread. Where that stands outside the engine, nothing runs when it comes (see `standstill`).
+A fork copies one thread. Where that stands outside the engine, nothing runs when it comes (see `quiescence`).
 Where it stands inside, in a step or in an operation, other threads may be running operations, which never end
 in the child. Nothing is forgotten there, for counts and holders of variables must stay what they are:
 

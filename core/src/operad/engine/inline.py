@@ -16,7 +16,7 @@ from operad.engine.failure import Failure, interrupted, note_on, push_site, with
 from operad.engine.lock import PROFILER
 from operad.engine.operation import CALLED, DONE, LEAVING, RAN, Claim
 from operad.engine.thread import NESTED, OPERATION, STEP, local
-from operad.engine.var import Var, settle
+from operad.engine.var import Var, set_failure
 from operad.errors import BlockingInOperatorError
 from operad.interrupts import is_from_outside
 from operad.scopes import Ending, Exit, as_now
@@ -195,7 +195,7 @@ def fail(
     else:
         failure = Failure(without_first_frame(error), queue.seq, note)
     queue.failures.record(failure)
-    settle(mutable_vars, failure)
+    set_failure(mutable_vars, failure)
     if failure.is_told:
         raise error
 

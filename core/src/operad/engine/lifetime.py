@@ -25,20 +25,20 @@ from typing import Any
 
 from operad import first_use
 from operad.engine.budget import BlasLimits, blas_limits
-from operad.engine.standstill import StandStill
+from operad.engine.quiescence import Quiescence
 from operad.engine.thread import NESTED, OPERATION, local
 
-_engines: weakref.WeakSet[StandStill] = weakref.WeakSet()
+_engines: weakref.WeakSet[Quiescence] = weakref.WeakSet()
 _forking: Any = threading.RLock()  # held by the thread that forks
-_held: list[StandStill | BlasLimits] = []
+_held: list[Quiescence | BlasLimits] = []
 
 
-def watch(engine: StandStill) -> None:
+def watch(engine: Quiescence) -> None:
     """Tell `engine` of forks and of the end."""
     _engines.add(engine)
 
 
-def _parts() -> list[StandStill | BlasLimits]:
+def _parts() -> list[Quiescence | BlasLimits]:
     """What a fork waits for, in this order."""
     return [*_engines, blas_limits]
 

@@ -86,7 +86,7 @@ from typing import Any, Final, final
 from operad.engine.thread import STEP, ThreadState, local
 from operad.interrupts import is_from_outside
 
-GATE: Final = "gate"
+QUIESCING: Final = "quiescing"
 PROFILER: Final = "profiler"
 """The words in `CombiningLock.blockers`."""
 

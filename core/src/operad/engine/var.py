@@ -190,7 +190,7 @@ class DependencyQueue:
             self.release(block, 0)
             return False
         if alive and (failure := inherited(block)) is not None:
-            settle(opr.mutable_vars, failure)
+            set_failure(opr.mutable_vars, failure)
             self.release(block, 0)
             return False
         running, size_bytes = self.running + 1, self.pending_bytes
@@ -209,9 +209,9 @@ class DependencyQueue:
         if failure is not None:
             assert isinstance(failure, Failure)
             self.failures.record(failure)
-            settle(opr.mutable_vars, failure)
+            set_failure(opr.mutable_vars, failure)
         elif alive:
-            settle(opr.mutable_vars, None)
+            set_failure(opr.mutable_vars, None)
         if opr.kind == DELETE:
             opr.mutable_vars[0].close()
 
@@ -309,7 +309,7 @@ class DependencyQueue:
         """Be done with a block of which a step always raises: what it would have written has failed."""
         opr = block.opr
         self.failures.record(failure)
-        settle(opr.mutable_vars, failure)
+        set_failure(opr.mutable_vars, failure)
         named = [(var, False) for var in opr.const_vars] + [(var, True) for var in opr.mutable_vars]
         given = block.given if block.state == LEAVING else 0
         for var, is_write in named[given : block.place]:
@@ -333,7 +333,7 @@ def inherited(block: OprBlock) -> Failure | None:
     return min(found, key=attrgetter("seq"), default=None)
 
 
-def settle(mutable_vars: Sequence[Var], failure: Failure | None) -> None:
+def set_failure(mutable_vars: Sequence[Var], failure: Failure | None) -> None:
     """Mark what a block that holds its variables would have written: failed, or cleared."""
     for var in mutable_vars:
         var.failure = failure

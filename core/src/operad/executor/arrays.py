@@ -11,7 +11,7 @@ import numpy as np
 from operad.device import Context
 from operad.dtypes import DType
 from operad.errors import BindError
-from operad.imperative import Spec, Use, clash
+from operad.imperative import Access, Spec, overlap_check
 from operad.ndarray import NDArray, empty
 from operad.op import Shape
 
@@ -78,13 +78,13 @@ def check_apart(
 
     Gradients that are all added to their arrays may share one.
     """
-    uses = [Use(f"argument {name!r}", array, "read") for name, array in others.items()]
+    uses = [Access(f"argument {name!r}", array, "read") for name, array in others.items()]
     uses += [
-        Use(f"the gradient of {name!r}", grad, requests[name])
+        Access(f"the gradient of {name!r}", grad, requests[name])
         for name, grad in gradients.items()
         if grad is not None
     ]
-    if found := clash(uses):
+    if found := overlap_check(uses):
         raise BindError(f"bind: {found[0]} shares memory with {found[1]}; give it an array of its own")
 
 

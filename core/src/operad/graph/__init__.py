@@ -61,5 +61,5 @@ from operad.graph.repeat import Repetition as Repetition
 from operad.graph.repeat import repetition as repetition
 from operad.graph.schedule import Schedule as Schedule
 from operad.graph.schedule import values_read as values_read
-from operad.graph.signature import Answers as Answers
+from operad.graph.signature import Memo as Memo
 from operad.graph.verify import check_plan as check_plan

@@ -17,7 +17,7 @@ from operad.device import Context
 from operad.errors import GraphError
 from operad.graph.infer import extended
 from operad.graph.ir import Entry, Graph, Node, OpNode, Variable, rewrite
-from operad.graph.signature import Answers
+from operad.graph.signature import Memo
 from operad.op import FORWARD, Choice, Chosen, Gradient, Kernel, Preparation
 
 Facts = Mapping[str, Any]
@@ -76,11 +76,11 @@ class _Rewriting:
         for node in graph.op_nodes:
             if isinstance(node.op, Gradient) and node.companion is not None:
                 self._gradients.setdefault(node.companion, []).append(node)
-        self._keeping: Answers[Choice] = Answers()
-        self._bare: Answers[Choice] = Answers()
-        self._chosen: Answers[Chosen] = Answers()
-        self._differentiated: Answers[Gradient] = Answers()
-        self._preparing: Answers[Preparation] = Answers()
+        self._keeping: Memo[Choice] = Memo()
+        self._bare: Memo[Choice] = Memo()
+        self._chosen: Memo[Chosen] = Memo()
+        self._differentiated: Memo[Gradient] = Memo()
+        self._preparing: Memo[Preparation] = Memo()
         self._demands: dict[Node, _Demand] = {}
         self._made: dict[Node, OpNode] = {}  # what stands for each node whose kernels ask for something
         self._nodes: dict[tuple[Preparation, tuple[Entry, ...]], Node] = {}

@@ -32,7 +32,7 @@ from typing import Final, NamedTuple, final
 from operad.errors import GradientError
 from operad.graph.ir import Entry, Node, OpNode, Variable, depth_first, topological_order
 from operad.graph.primitives import GradAdd, OnesLike, ZerosLike
-from operad.graph.signature import Answers
+from operad.graph.signature import Memo
 from operad.op import Gradient, OperatorProperty
 
 MAX_SUM_READERS: Final = 2
@@ -110,9 +110,9 @@ class _GradientPass:
         self._leads = {entry.node for entry in wrt}  # the nodes on the ways to `wrt`
         self._demands: dict[Node, _Demand] = {}
         self._readers: Counter[Entry] = Counter()  # nodes that will give a gradient of the entry
-        self._flags: Answers[list[bool]] = Answers()
+        self._flags: Memo[list[bool]] = Memo()
         # Nodes that act alike share a gradient, so that whoever asks it something asks once.
-        self._operators: Answers[tuple[Gradient | None, tuple[int, ...]]] = Answers()
+        self._operators: Memo[tuple[Gradient | None, tuple[int, ...]]] = Memo()
         for node in order:
             if isinstance(node, OpNode):
                 self._ask(node)

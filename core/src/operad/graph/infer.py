@@ -21,7 +21,7 @@ from operad.dtypes import DType, as_dtype, from_type_flag
 from operad.errors import DTypeError, GraphError, OperadError, ShapeError
 from operad.graph.ir import Entry, Graph, Node, OpNode, Variable
 from operad.graph.primitives import GraphPrimitive
-from operad.graph.signature import Answers
+from operad.graph.signature import Memo
 from operad.op import Gradient, PartialShape, Shape, given_shape, is_known, unify_shapes
 
 V = TypeVar("V")
@@ -176,7 +176,7 @@ class _Solver(Generic[V]):
         self._touched: list[Sequence[int]] = [()] * len(graph.nodes)
         self._is_read = [False] * len(self._values)
         self._is_settled = False
-        self._answers: Answers[tuple[list[V | None], bool]] = Answers()
+        self._answers: Memo[tuple[list[V | None], bool]] = Memo()
 
     def solve(self) -> Table[V]:
         """Sweep to and fro until no node has news."""

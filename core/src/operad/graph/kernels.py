@@ -11,7 +11,7 @@ from typing import Any
 from operad.graph.demands import parts_of
 from operad.graph.ir import Graph, OpNode
 from operad.graph.partition import node_costs
-from operad.graph.signature import Answers
+from operad.graph.signature import Memo
 from operad.op import (
     Choice,
     Chosen,
@@ -34,7 +34,7 @@ def choose_kernels(graph: Graph, facts: Mapping[str, Any]) -> list[Choice | None
     """
     is_train = any(isinstance(node, OpNode) and isinstance(node.op, Gradient) for node in graph.nodes)
     shapes, types, contexts = facts["shapes"].values, facts["types"].values, facts["contexts"]
-    answers: Answers[Choice] = Answers()
+    answers: Memo[Choice] = Memo()
     found: list[Choice | None] = []
     for number, node in enumerate(graph.nodes):
         choice = None
@@ -64,7 +64,7 @@ def _chosen(op: OperatorProperty, ctx: Any, in_shapes: Any, in_types: Any, is_tr
 def kernel_costs(graph: Graph, facts: Mapping[str, Any], choices: Sequence[Choice | None]) -> list[Cost]:
     """What each node computes: what its kernels say, or else its operator, as the fact `costs` does."""
     costs = list(facts["costs"]) if "costs" in facts else node_costs(graph, facts["shapes"], facts["types"])
-    answers: Answers[Cost] = Answers()
+    answers: Memo[Cost] = Memo()
     declaring = {choice for choice in set(choices) if choice is not None and choice.has_costs}
     for number, choice in enumerate(choices if declaring else ()):
         if choice is not None and choice in declaring:

@@ -23,7 +23,7 @@ from operad.errors import GraphError, ShapeError
 from operad.graph.infer import ShapeTable, TypeTable
 from operad.graph.ir import OpNode, Variable
 from operad.graph.schedule import Schedule
-from operad.graph.signature import Answers
+from operad.graph.signature import Memo
 from operad.op import BackwardEntry, OpReq
 
 _NONE: Final[Mapping[int, int]] = {}
@@ -85,7 +85,7 @@ class Liveness:
         graph = self._graph = schedule.graph
         self._readers = self._find_readers()
         self._buffer_of: dict[int, Buffer] = {}
-        self._pairs: Answers[list[tuple[int, int]]] = Answers()
+        self._pairs: Memo[list[tuple[int, int]]] = Memo()
         self.buffers: list[Buffer] = []
         self.bound = {entry: entry for entry, request in bound.items() if request is not OpReq.NULL}
         self.inplace: dict[int, int] = {}

@@ -18,7 +18,7 @@ from operad.device import Context
 from operad.graph.infer import ShapeTable, TypeTable
 from operad.graph.ir import Graph, OpNode, Variable, requirements
 from operad.graph.schedule import Schedule
-from operad.graph.signature import Answers
+from operad.graph.signature import Memo
 from operad.op import Cost, own_cost
 
 _NODE_US: Final = 1.0
@@ -35,7 +35,7 @@ _WORTH: Final = 1.25
 def node_costs(graph: Graph, shapes: ShapeTable, types: TypeTable) -> list[Cost]:
     """For each node, roughly what it computes."""
     costs: list[Cost] = []
-    answers: Answers[Cost] = Answers()
+    answers: Memo[Cost] = Memo()
     values, first = shapes.values, graph.first_entries
     for number, node in enumerate(graph.nodes):
         cost = _NOTHING

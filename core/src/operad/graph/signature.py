@@ -51,7 +51,7 @@ def _derived(cls: type) -> frozenset[str]:
 
 
 @final
-class Answers(Generic[T]):
+class Memo(Generic[T]):
     """What operators say, asked once for all that are alike."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ _made: Final = object.__new__
 
 
 @final
-class Origin(Enum):
+class Provenance(Enum):
     """How an array came to be, where a message may have to say so later."""
 
     MADE = "by a function that makes arrays, from no other array"
@@ -32,10 +32,10 @@ class Array:
 
     The underscored attributes belong to the layers of the core; users see the properties.
     `_autograd` is the tape's place for this array, `(node, index)`; None where no gradient flows to it.
-    `_origin` is unset in most arrays, which costs their makers nothing.
+    `_provenance` is unset in most arrays, which costs their makers nothing.
     """
 
-    __slots__ = ("__weakref__", "_autograd", "_chunk", "_data", "_origin", "_spec")
+    __slots__ = ("__weakref__", "_autograd", "_chunk", "_data", "_provenance", "_spec")
 
     def __init__(self, chunk: Chunk, data: Any, spec: Spec) -> None:
         self._chunk = chunk
@@ -59,13 +59,13 @@ class Array:
         made._autograd = None
         return made
 
-    def _came(self, origin: Origin) -> Self:
-        """This array, whose origin is noted."""
-        self._origin = origin
+    def _with_provenance(self, provenance: Provenance) -> Self:
+        """This array, whose provenance is noted."""
+        self._provenance = provenance
         return self
 
-    def _came_by(self, origin: Origin) -> bool:
-        return getattr(self, "_origin", None) is origin
+    def _has_provenance(self, provenance: Provenance) -> bool:
+        return getattr(self, "_provenance", None) is provenance
 
     @property
     def shape(self) -> Shape:

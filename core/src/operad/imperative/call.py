@@ -102,7 +102,7 @@ class Invoker:
             prop = self.prop.rebound(given) if given else self.prop
             plan = Plan(prop, [x._spec for x in inputs], ctx, is_train)
             plan.fast = fast_path(plan)
-            keep(self._plans, key, plan)
+            insert_bounded(self._plans, key, plan)
         return plan
 
     def _for_values(self, inputs: Sequence[Array]) -> Invoker:
@@ -270,12 +270,12 @@ def find_invoker(op: type[OperatorProperty], params: Mapping[str, Any]) -> tuple
     # Whether a value is given, and whether it is None, may decide what is there; the value does not.
     fixed = {name: params[name] is None if name in names else params[name] for name in params}
     try:
-        key = (op, op.epoch, *[(name, *told_apart(value)) for name, value in fixed.items()])
+        key = (op, op.epoch, *[(name, *cache_key(value)) for name, value in fixed.items()])
         found = _invokers.get(key)
     except TypeError:  # an array or another unhashable value: validation names it
         return Invoker(op(**params)), values
     if found is None:
-        keep(_invokers, key, found := Invoker(op(**params)))
+        insert_bounded(_invokers, key, found := Invoker(op(**params)))
     else:
         _check_run_time(op, params)
     return found, values
@@ -295,7 +295,7 @@ def _check_run_time(op: type[OperatorProperty], params: Mapping[str, Any]) -> No
                 raise ParamError(f"{op.name}: {error}") from error.__cause__
 
 
-def told_apart(value: Any) -> tuple[Any, ...]:
+def cache_key(value: Any) -> tuple[Any, ...]:
     """What values that mean the same have in common: `1 == True == 1.0` are told apart, and `0.0 == -0.0`.
 
     Their text alone is not enough: a class may have one text for all its values.
@@ -305,7 +305,7 @@ def told_apart(value: Any) -> tuple[Any, ...]:
     return value.__class__, repr(value) if isinstance(value, (float, np.generic)) else value
 
 
-def keep(cache: dict[Any, Any], key: Any, made: object) -> None:
+def insert_bounded(cache: dict[Any, Any], key: Any, made: object) -> None:
     """Enter `made` into a cache, which is emptied first where it holds too much."""
     if len(cache) >= _MAX_CACHED:
         cache.clear()

@@ -12,7 +12,7 @@ from operad.imperative.array import Array
 
 
 @final
-class Use(NamedTuple):
+class Access(NamedTuple):
     """One use of an array.
 
     Attributes:
@@ -26,12 +26,12 @@ class Use(NamedTuple):
     request: str
 
 
-def clash(uses: Iterable[Use]) -> tuple[str, str] | None:
+def overlap_check(uses: Iterable[Access]) -> tuple[str, str] | None:
     """What to call a written array and the earlier one that shares memory with it; None if none does.
 
     Any number of uses may read the same memory, and any number may add to it.
     """
-    seen: defaultdict[int, list[Use]] = defaultdict(list)
+    seen: defaultdict[int, list[Access]] = defaultdict(list)
     for use in uses:
         before = seen[id(use.array._chunk)]
         for other in before:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, final
 
@@ -11,12 +10,12 @@ from operad import engine, registry, resource
 from operad.config import settings
 from operad.device import Context
 from operad.engine import Var
-from operad.errors import ShapeError
 from operad.imperative.array import Array
 from operad.imperative.chunk import Chunk
 from operad.imperative.fast_path import FastPath
 from operad.imperative.run import distinct, execute
 from operad.imperative.run_time import RunTime
+from operad.imperative.signature import Signature, inferred
 from operad.imperative.spec import Spec, spec_of
 from operad.op import (
     FORWARD,
@@ -34,7 +33,6 @@ from operad.op import (
     choose,
     filled,
     is_computed_by_kernels,
-    is_known,
     own_cost,
 )
 
@@ -76,41 +74,10 @@ class SavedTensors(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """What a plan is for.
-
-    Attributes:
-        ctx: Where it runs.
-        is_train: Whether for a training run.
-        in_specs: Specifications of arguments and auxiliary states.
-        in_shapes: Shapes of the arguments.
-        in_types: Element types of the arguments.
-        num_args: How many of the inputs are arguments.
-        num_inputs: How many inputs there are.
-        num_visible: How many of the outputs a caller sees.
-        order: Where each input stands in a call; None where nothing moves.
-        inplace: Pairs of an argument and an output that may lie in the same place.
-    """
-
-    ctx: Context
-    is_train: bool
-    in_specs: tuple[Spec, ...]
-    in_shapes: list[Shape]
-    in_types: list[Any]
-    num_args: int
-    num_inputs: int
-    num_visible: int
-    order: list[int] | None
-    inplace: frozenset[tuple[int, int]]
-
-
-@final
-@dataclass(slots=True)
 class Run:
     """How the engine is to run a plan.
 
-    Attributes:
+    Args:
         op_ctx: What the operator is told, with its resources.
         resource_vars: Engine variables of those, and of what the operator keeps.
         state_var: The engine variable of what the operator keeps from call to call; None if it keeps nothing.
@@ -119,18 +86,46 @@ class Run:
         inline: Whether it is small enough for the calling thread.
         is_parallel: Whether it is worth several threads inside.
         runs_under_lock: Whether it may hold the engine's lock meanwhile, for a few microseconds; see `hot`.
+
+    Attributes:
         templates: Its calls, once the first run has made them.
     """
 
-    op_ctx: OpContext
-    resource_vars: tuple[Var, ...]
-    state_var: Var | None
-    req: tuple[OpReq, ...]
-    out_bytes: int
-    inline: bool
-    is_parallel: bool
-    runs_under_lock: bool
-    templates: Sequence[CallTemplate] | None = None
+    __slots__ = (
+        "inline", "is_parallel", "op_ctx", "out_bytes", "req", "resource_vars", "runs_under_lock",
+        "state_var", "templates",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        op_ctx: OpContext,
+        resource_vars: tuple[Var, ...],
+        state_var: Var | None,
+        req: tuple[OpReq, ...],
+        out_bytes: int,
+        *,
+        inline: bool,
+        is_parallel: bool,
+        runs_under_lock: bool,
+    ) -> None:
+        self.op_ctx = op_ctx
+        self.resource_vars = resource_vars
+        self.state_var = state_var
+        self.req = req
+        self.out_bytes = out_bytes
+        self.inline = inline
+        self.is_parallel = is_parallel
+        self.runs_under_lock = runs_under_lock
+        self.templates: Sequence[CallTemplate] | None = None
+
+    def anew(self) -> Run:
+        """The same for another operator, with another variable for what that keeps."""
+        state_var = self.state_var and engine.get().new_variable()
+        resource_vars = self.resource_vars if state_var is None else (*self.resource_vars[:-1], state_var)
+        return Run(
+            self.op_ctx, resource_vars, state_var, self.req, self.out_bytes, inline=self.inline,
+            is_parallel=self.is_parallel, runs_under_lock=self.runs_under_lock,
+        )  # fmt: skip
 
 
 @final
@@ -157,7 +152,7 @@ class Plan(Recordable):
     def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
         num_args = len(prop.list_arguments())
         self.declared = prop
-        in_types, out_specs = _inferred(prop, specs, num_args, ctx)
+        in_types, out_specs = inferred(prop, specs, num_args, ctx)
         in_shapes: list[Shape] = [spec.shape for spec in specs[:num_args]]
         self._choice = _chosen(prop, ctx, in_shapes, in_types, is_train)
         prop, out_specs = _with_demands(self._choice, prop, out_specs)
@@ -224,9 +219,7 @@ class Plan(Recordable):
         """The same plan with an operator of its own, for a call of one that keeps something."""
         made = self._copy()
         made.operator = self._computed()[0]
-        state_var = engine.get().new_variable()
-        resource_vars = (*self.run.resource_vars[:-1], state_var)
-        made.run = replace(self.run, state_var=state_var, resource_vars=resource_vars, templates=None)
+        made.run = self.run.anew()
         return made
 
     def _copy(self) -> Plan:
@@ -250,7 +243,7 @@ class Plan(Recordable):
         made.operator = self.operator.rebound(prop) or made._anew()
         made.run_time = RunTime(prop)
         made.direct = made._direct()
-        made.run = replace(self.run, templates=None)
+        made.run = self.run.anew()
         self._last_bound = (given, made)
         return made
 
@@ -348,24 +341,6 @@ class Plan(Recordable):
                 self._gradient_plans.clear()
             self._gradient_plans[key] = found
         return found
-
-
-def _inferred(
-    prop: OperatorProperty, specs: Sequence[Spec], num_args: int, ctx: Context
-) -> tuple[list[Any], tuple[Spec, ...]]:
-    _, out_shapes, aux_shapes = prop.infer_shape([spec.shape for spec in specs[:num_args]])
-    in_types, out_types, _ = prop.infer_type([spec.dtype for spec in specs[:num_args]])
-    for name, shape, dtype in zip(prop.list_outputs(), out_shapes, out_types, strict=True):
-        if not is_known(shape) or dtype is None:
-            raise ShapeError(
-                f"{prop.name}: shape and type of {name} do not follow from the arguments, "
-                f"got {shape} of {dtype}"
-            )
-    for name, shape, spec in zip(prop.list_auxiliary_states(), aux_shapes, specs[num_args:], strict=True):
-        if shape is not None and shape != spec.shape:
-            raise ShapeError(f"{prop.name}: {name} has shape {spec.shape}, expected {shape}")
-    outs = tuple(spec_of(shape, dtype, ctx) for shape, dtype in zip(out_shapes, out_types, strict=True))
-    return in_types, outs
 
 
 def _chosen(

@@ -19,7 +19,7 @@ from operator import attrgetter
 from typing import Final, final
 
 from operad.imperative.aliases import refuse_aliases
-from operad.imperative.array import Array, Origin
+from operad.imperative.array import Array, Provenance
 from operad.imperative.plan import Plan, Recordable
 from operad.imperative.versions import overwritten
 
@@ -117,7 +117,7 @@ def record(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> Non
         refuse_aliases(plan.name, inputs[:num_args])
         if not any(entries):
             for output in outputs:
-                output._origin = Origin.UNTRACKED
+                output._provenance = Provenance.UNTRACKED
             return
     wanted = _ONE if num_args == 1 else tuple(map(bool, entries))
     tensors = plan.saved.get(wanted) or plan.saved_tensors(wanted)

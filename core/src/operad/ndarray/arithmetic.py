@@ -18,7 +18,16 @@ import numpy as np
 from operad import registry
 from operad.boundary import boundary
 from operad.errors import BindError, DTypeError
-from operad.imperative import Array, Origin, Plan, apply, find_invoker, is_recording, keep, local
+from operad.imperative import (
+    Array,
+    Plan,
+    Provenance,
+    apply,
+    find_invoker,
+    insert_bounded,
+    is_recording,
+    local,
+)
 from operad.ndarray.function import operator_function
 
 if TYPE_CHECKING:
@@ -83,7 +92,7 @@ def binary(same_shape: str, broadcast: str, scalar: str) -> Method:
         plan = found.plan(inputs, values=values)
         # An operator whose scalar is no run-time parameter has a plan for each value.
         if values or len(inputs) == 2:
-            keep(plans, (local.state.mode, self._spec, kind), plan)
+            insert_bounded(plans, (local.state.mode, self._spec, kind), plan)
         return apply(plan, inputs, out, values, local.state.mode, self.__class__)
 
     return method
@@ -118,7 +127,7 @@ def _compared(method: Method) -> Method:
 
     def compare(self: Any, other: Any) -> Any:
         made = method(self, other)
-        return made if made is NotImplemented else made._came(Origin.COMPARED)
+        return made if made is NotImplemented else made._with_provenance(Provenance.COMPARED)
 
     return compare
 
@@ -142,7 +151,7 @@ def _check_logical(symbol: str, operand: Any) -> None:
     """Raise DTypeError unless `operand` holds truth values: no operator computes with bits."""
     is_array = isinstance(operand, Array)
     if isinstance(operand, (bool, np.bool_)) or (
-        is_array and (operand.dtype == np.bool_ or operand._came_by(Origin.COMPARED))
+        is_array and (operand.dtype == np.bool_ or operand._has_provenance(Provenance.COMPARED))
     ):
         return
     what = f"an array of {operand.dtype.name}" if is_array else f"{operand!r}"
@@ -188,7 +197,7 @@ class Arithmetic:
 
     def __invert__(self) -> Any:
         _check_logical("~", self)
-        return invoke("logical_not", (cast("NDArray", self),))._came(Origin.COMPARED)
+        return invoke("logical_not", (cast("NDArray", self),))._with_provenance(Provenance.COMPARED)
 
     def __floordiv__(self, other: Any) -> Any:
         return _whole((self - self % other) / other)

@@ -17,7 +17,17 @@ from typing import Any, Final, final
 
 from operad import registry
 from operad.boundary import boundary
-from operad.imperative import ABSENT, MOST_ARRAYS, Array, Plan, apply, find_invoker, keep, local, told_apart
+from operad.imperative import (
+    ABSENT,
+    MOST_ARRAYS,
+    Array,
+    Plan,
+    apply,
+    cache_key,
+    find_invoker,
+    insert_bounded,
+    local,
+)
 from operad.ndarray.arguments import ordered, split_arguments
 from operad.ndarray.signature import array_names, own_params, presented
 from operad.op import OperatorProperty, Param
@@ -69,7 +79,7 @@ class OperatorFunction:
         names: dict[str, Any] = {
             "__ABSENT": ABSENT, "__NONE": (None,) * MOST_ARRAYS, "__apply": apply, "__call": self.call,
             "__by_position": self.by_position, "__cls": self.cls, "__plans": self._plans, "__local": local,
-            "__op": self.op, "__type": type, "__typed": told_apart, "__name__": "operad.nd",
+            "__op": self.op, "__type": type, "__typed": cache_key, "__name__": "operad.nd",
         }  # fmt: skip
         exec(compile(source, filename, "exec"), names)  # noqa: S102 - the text is made of declared names
         # Tracebacks show the lines; without a time of change, `linecache` never drops them.
@@ -151,7 +161,7 @@ class OperatorFunction:
         if key is not None and is_usual and not by_name and not found.prop.is_shaped_by_values:
             plan = found.plan(inputs, ctx, values)
             if registry.get(self.name) is self.op:
-                keep(self._plans, key, plan)
+                insert_bounded(self._plans, key, plan)
         return found(inputs, out, ctx, cls, values)
 
 

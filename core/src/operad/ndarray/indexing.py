@@ -16,7 +16,7 @@ from operad.errors import BindError, IndexOutOfRangeError
 from operad.imperative import (
     Array,
     Marked,
-    Origin,
+    Provenance,
     copy_into,
     execute,
     is_recording,
@@ -143,7 +143,7 @@ def _whole_numbers(key: NDArray) -> np.ndarray[Any, Any]:
     indices = key.asnumpy()
     if indices.dtype.kind == "b":
         return indices
-    if key._came_by(Origin.COMPARED) and ((indices == 0) | (indices == 1)).all():
+    if key._has_provenance(Provenance.COMPARED) and ((indices == 0) | (indices == 1)).all():
         raise IndexOutOfRangeError(
             f"an index is the result of a comparison, {indices.dtype.name} 0s and 1s, which would select the "
             "elements 0 and 1; for a mask use (x > y).astype('bool')"

@@ -11,7 +11,7 @@ from typing import Any
 
 from operad import registry, storage
 from operad.device import Context, as_context
-from operad.imperative import Origin
+from operad.imperative import Provenance
 from operad.ndarray.function import operator_function
 from operad.ndarray.ndarray import NDArray
 
@@ -24,7 +24,7 @@ def make(name: str, ctx: Context | None = None, **params: Any) -> NDArray:
     """
     given = {key: value for key, value in params.items() if value is not None}
     made: NDArray = operator_function(name, NDArray)(ctx=as_context(ctx, name.lstrip("_")), **given)
-    return made._came(Origin.MADE)
+    return made._with_provenance(Provenance.MADE)
 
 
 def release_idle_memory(ctx: Context | None = None) -> None:

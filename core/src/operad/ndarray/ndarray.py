@@ -27,7 +27,7 @@ from operad.imperative import (
     Array,
     Export,
     Marked,
-    Origin,
+    Provenance,
     copy_into,
     is_recording,
     note_written,
@@ -335,7 +335,7 @@ def empty(
         raise ShapeError(f"empty: shape {lengths} has a negative axis")
     place = as_context(ctx, "empty")
     made = NDArray._new(spec_of(lengths, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), place))
-    return made._came(Origin.MADE)
+    return made._with_provenance(Provenance.MADE)
 
 
 @boundary

@@ -71,6 +71,6 @@ from operad.op.shapes import is_np_shape as is_np_shape
 from operad.op.shapes import np_shape as np_shape
 from operad.op.shapes import set_np_shape as set_np_shape
 from operad.op.shapes import unify_shapes as unify_shapes
+from operad.op.template import ArgumentSlot as ArgumentSlot
 from operad.op.template import CallTemplate as CallTemplate
-from operad.op.template import Place as Place
 from operad.op.template import filled as filled

@@ -28,7 +28,7 @@ from operad.op.operator import Arrays, Operator, Requests, SomeArrays
 from operad.op.property import BackwardEntry, InferredShapes, InferredTypes, OperatorProperty
 from operad.op.req import OpReq
 from operad.op.shapes import PartialShape, Shape
-from operad.op.template import CallTemplate, Place
+from operad.op.template import ArgumentSlot, CallTemplate
 from operad.resource import ResourceRequest
 
 T = TypeVar("T")
@@ -278,15 +278,17 @@ class _Backward(Operator):
         num_args, num_outputs = len(prop.wanted), len(prop.of.list_outputs())
         firsts = {"in_data": 0, "out_data": num_args, "out_grad": num_args + num_outputs}
         first_grad = num_args + 2 * num_outputs
-        slots: list[Place | None] = [None] * (first_grad + num_args)
+        slots: list[ArgumentSlot | None] = [None] * (first_grad + num_args)
         for place, (kind, index) in enumerate(prop.reads):
-            slots[firsts[kind] + index] = Place(place)
+            slots[firsts[kind] + index] = ArgumentSlot(place)
         requests = [OpReq.NULL] * num_args
         for place, (target, request) in enumerate(zip(prop.targets, req, strict=True), num_inputs):
-            slots[first_grad + target], requests[target] = Place(place), request
-        slots += map(Place, range(num_inputs + len(req), num_inputs + len(req) + num_states))
+            slots[first_grad + target], requests[target] = ArgumentSlot(place), request
+        slots += map(ArgumentSlot, range(num_inputs + len(req), num_inputs + len(req) + num_states))
         return [
-            CallTemplate(function, tuple([slots[arg] if arg.__class__ is Place else arg for arg in args]))
+            CallTemplate(
+                function, tuple([slots[arg] if arg.__class__ is ArgumentSlot else arg for arg in args])
+            )
             for function, args in self._operator.backward_templates(
                 op_ctx, tuple(requests), num_outputs, num_states
             )

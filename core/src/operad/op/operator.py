@@ -18,7 +18,7 @@ from typing import Any, final
 from operad.errors import GradientError
 from operad.op.context import OpContext
 from operad.op.req import OpReq
-from operad.op.template import CallTemplate, Place, filled, in_groups
+from operad.op.template import ArgumentSlot, CallTemplate, filled, in_groups
 
 Array = Any
 """A `numpy.ndarray` or `cupy.ndarray`."""
@@ -107,7 +107,7 @@ class Operator(ABC):
     ) -> list[CallTemplate]:
         """`forward` as calls that lack nothing but arrays.
 
-        Places count the inputs, then the outputs, then the states; an array that is absent is None.
+        Slots count the inputs, then the outputs, then the states; an array that is absent is None.
 
         Args:
             req: One request per output.
@@ -115,9 +115,11 @@ class Operator(ABC):
             num_states: How many auxiliary states there will be.
         """
         if self.direct is not None and all(r is OpReq.WRITE or r is OpReq.INPLACE for r in req):
-            return [CallTemplate(self.direct, tuple(map(Place, range(num_inputs + len(req) + num_states))))]
+            return [
+                CallTemplate(self.direct, tuple(map(ArgumentSlot, range(num_inputs + len(req) + num_states))))
+            ]
         counts = (num_inputs, len(req), num_states)
-        return [CallTemplate(_forward, (self, op_ctx, req, counts, *map(Place, range(sum(counts)))))]
+        return [CallTemplate(_forward, (self, op_ctx, req, counts, *map(ArgumentSlot, range(sum(counts)))))]
 
     def backward_templates(
         self, op_ctx: OpContext, req: Requests, num_outputs: int, num_states: int
@@ -133,7 +135,7 @@ class Operator(ABC):
             num_states: How many auxiliary states there will be.
         """
         counts = (len(req), num_outputs, num_outputs, len(req), num_states)
-        return [CallTemplate(_backward, (self, op_ctx, req, counts, *map(Place, range(sum(counts)))))]
+        return [CallTemplate(_backward, (self, op_ctx, req, counts, *map(ArgumentSlot, range(sum(counts)))))]
 
     def is_alike(self, other: Operator) -> bool:
         """Whether the templates of another operator are this one's but for the operator itself in them."""

@@ -8,7 +8,7 @@ from typing import Final, final
 from operad.op.context import OpContext
 from operad.op.operator import Arrays, Operator, Requests, SomeArrays
 from operad.op.req import OpReq
-from operad.op.template import CallTemplate, Place, filled
+from operad.op.template import ArgumentSlot, CallTemplate, filled
 
 _OVERWRITES: Final = (OpReq.WRITE, OpReq.INPLACE)
 
@@ -86,13 +86,13 @@ def _moved(
     Args:
         groups: For each group, where each of its arrays stands in the larger group, and how large that is.
     """
-    slots: list[Place | None] = []
+    slots: list[ArgumentSlot | None] = []
     first = 0
     for places, count in groups:
-        slots += [None if place is None else Place(first + place) for place in places]
+        slots += [None if place is None else ArgumentSlot(first + place) for place in places]
         first += count
     return [
-        CallTemplate(function, tuple([slots[arg] if arg.__class__ is Place else arg for arg in args]))
+        CallTemplate(function, tuple([slots[arg] if arg.__class__ is ArgumentSlot else arg for arg in args]))
         for function, args in templates
     ]
 
@@ -169,7 +169,7 @@ class PartsOperator(Operator):
                 found += operator.backward_templates(op_ctx, own, num_outputs, num_states)
         first = len(req) + 2 * num_outputs
         rest = [p for p, r in enumerate(req) if p not in computed and r in _OVERWRITES]
-        return [*found, *[CallTemplate(_write_zeros, (Place(first + place),)) for place in rest]]
+        return [*found, *[CallTemplate(_write_zeros, (ArgumentSlot(first + place),)) for place in rest]]
 
     def _operators(self) -> Sequence[tuple[frozenset[int], Operator]]:
         made = self._made

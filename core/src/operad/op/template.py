@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, final
 
 
 @final
-class Place(int):
+class ArgumentSlot(int):
     """Stands for an array, by its number among all that an operator is given."""
 
 
@@ -23,7 +23,7 @@ class CallTemplate(NamedTuple):
 
     Attributes:
         function: What to call.
-        args: Its arguments, in order: a `Place` for an array, anything else for itself.
+        args: Its arguments, in order: an `ArgumentSlot` for an array, anything else for itself.
     """
 
     function: Callable[..., object]
@@ -33,7 +33,7 @@ class CallTemplate(NamedTuple):
 def filled(templates: Sequence[CallTemplate], arrays: Sequence[Any]) -> Callable[[], object]:
     """The calls with their arrays, as one thing to call many times."""
     calls = [
-        partial(function, *[arrays[arg] if arg.__class__ is Place else arg for arg in args])
+        partial(function, *[arrays[arg] if arg.__class__ is ArgumentSlot else arg for arg in args])
         for function, args in templates
     ]
     return calls[0] if len(calls) == 1 else partial(_call_all, calls)

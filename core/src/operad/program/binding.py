@@ -66,7 +66,7 @@ class Binding:
         self.operators = operators
         self.state_vars = _new_state_vars(program, operators) if state_vars is None else state_vars
         self._arrays = dict(arrays)
-        for entry, home in program.homes:
+        for entry, home in program.aliased_entries:
             if home in arrays:
                 self._arrays[entry] = arrays[home]
         self._views: dict[int, Any] = {}

@@ -3,7 +3,7 @@
 The backward pass of a tape runs the same calls at every step of a training loop, on other arrays. So what
 depends on the program alone is worked out once: the functions, where each takes its arrays from, and which
 entries the engine must know of. A `Binding` turns that into calls: the arrays of all entries make one table,
-and every call picks its own out of it.
+and every call gathers its own out of it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, final
 from operad import engine, resource
 from operad.config import settings
 from operad.graph import OpNode, estimated_us
-from operad.op import CallTemplate, Gradient, OpContext, Operator, OpReq, Place
+from operad.op import ArgumentSlot, CallTemplate, Gradient, OpContext, Operator, OpReq
 from operad.program.binding import Binding
 from operad.program.profile import Timeline
 from operad.program.program import Program
@@ -28,13 +28,13 @@ class _Compiled(NamedTuple):
 
     Attributes:
         operators: Those that were asked for the calls.
-        picks: For each call, what takes its function and arguments out of the table.
+        gathers: For each call, what takes its function and arguments out of the table.
         constants: What stands in the table behind the arrays and the operators.
         steps: The step of each call.
     """
 
     operators: Sequence[Operator]
-    picks: Sequence[Callable[[Any], Any]]
+    gathers: Sequence[Callable[[Any], Any]]
     constants: Sequence[Any]
     steps: Sequence[int]
 
@@ -123,7 +123,7 @@ class SegmentCode:
             # One tuple, replaced whole, so that threads that share a program agree on what they see.
             compiled = self._compiled[is_train] = self._compile(operators, is_train)
         table = [*binding.data_of(self._entries), *operators, *compiled.constants]
-        return [*map(call_with, compiled.picks, repeat(table))], compiled.steps
+        return [*map(call_with, compiled.gathers, repeat(table))], compiled.steps
 
     def timeline(self, is_train: bool) -> Timeline:
         """The nodes behind the calls, for a profiler; `calls` comes first."""
@@ -137,7 +137,7 @@ class SegmentCode:
         first = len(self._entries) + len(operators)
         constants: list[Any] = [None]
         numbers: dict[int, int] = {id(None): first}
-        picks: list[Callable[[Any], Any]] = []
+        gathers: list[Callable[[Any], Any]] = []
         steps: list[int] = []
 
         def number(value: Any) -> int:
@@ -150,15 +150,17 @@ class SegmentCode:
         def add(place: int, template: CallTemplate, slots: Sequence[int | None] = ()) -> None:
             found = [number(template.function)]
             for arg in template.args:
-                entry = slots[arg] if arg.__class__ is Place else None
+                entry = slots[arg] if arg.__class__ is ArgumentSlot else None
                 if entry is not None:
                     found.append(self._numbers[self._key(entry)])
                 elif arg is operators[place]:  # of which the next run may have another
                     found.append(len(self._entries) + place)
                 else:
-                    found.append(number(None if arg.__class__ is Place else arg))
+                    found.append(number(None if arg.__class__ is ArgumentSlot else arg))
             # Of one number, `itemgetter` would give the value and no sequence.
-            picks.append(itemgetter(*found) if len(found) > 1 else itemgetter(slice(found[0], found[0] + 1)))
+            gathers.append(
+                itemgetter(*found) if len(found) > 1 else itemgetter(slice(found[0], found[0] + 1))
+            )
             steps.append(self.steps[place])
 
         was_parallel = self.is_parallel
@@ -172,7 +174,7 @@ class SegmentCode:
             op_ctx = OpContext(self.ctx, is_train, self.resources.get(step, ()))
             for template in self._templates(step, operators[place], op_ctx):
                 add(place, template, call.slots)
-        return _Compiled(operators, picks, constants, steps)
+        return _Compiled(operators, gathers, constants, steps)
 
     def _templates(self, step: int, operator: Operator, op_ctx: OpContext) -> list[CallTemplate]:
         node, found = self.program.graph.nodes[step], self.program.call(step)

@@ -16,10 +16,10 @@ from operad.device import Context
 from operad.errors import GradientError
 from operad.first_use import cached_property
 from operad.graph import (
-    Answers,
     Compilation,
     Entry,
     Graph,
+    Memo,
     MemoryPlan,
     OpNode,
     Pass,
@@ -114,8 +114,8 @@ class Program:
         self.compilation = compilation
         graph, facts = compilation.graph, compilation.facts
         self.graph = graph
-        self._calls: Answers[Call] = Answers()
-        self._resources: Answers[list[ResourceRequest]] = Answers()
+        self._calls: Memo[Call] = Memo()
+        self._resources: Memo[list[ResourceRequest]] = Memo()
         self.plan: MemoryPlan = facts["plan"]
         self.contexts: Sequence[Context] = facts["contexts"]
         self.costs: Sequence[Cost] = facts["costs"]
@@ -143,7 +143,7 @@ class Program:
         return spec_of(self._shapes[entry], self._types[entry], self.contexts[node])
 
     @cached_property
-    def homes(self) -> list[tuple[int, int]]:
+    def aliased_entries(self) -> list[tuple[int, int]]:
         """Entries that lie in an array bound to another entry, with that one."""
         return [(entry, home) for entry, home in self.plan.bound.items() if entry != home]
 
@@ -194,7 +194,7 @@ class Program:
 
     def operators(self, steps: Sequence[int]) -> dict[int, Operator]:
         """Operators for the nodes that have their own: one for all that are alike and keep no state."""
-        made: Answers[Operator] = Answers()
+        made: Memo[Operator] = Memo()
         found: dict[int, Operator] = {}
         for step in steps:
             node = self.graph.nodes[step]

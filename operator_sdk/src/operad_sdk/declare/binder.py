@@ -17,7 +17,7 @@ import numpy as np
 from operad.context import Context
 from operad.dtypes import DType
 from operad.first_use import cached_property
-from operad.operator import Array, CallTemplate, OpContext, Operator, OpReq, Place, Shape
+from operad.operator import ArgumentSlot, Array, CallTemplate, OpContext, Operator, OpReq, Shape
 from operad_sdk.declare.adapter import direct_call
 from operad_sdk.declare.function import Bound
 from operad_sdk.declare.function_runner import FunctionRunner, ValuePositions, widened_types
@@ -208,7 +208,9 @@ class BoundOperator(Operator):
             if any(req[position] is not OpReq.NULL for position in runner.targets)
         ]
         first = len(ins) + 2 * len(outs)
-        zero = [Place(first + position) for position, wanted in enumerate(rest) if wanted in _OVERWRITES]
+        zero = [
+            ArgumentSlot(first + position) for position, wanted in enumerate(rest) if wanted in _OVERWRITES
+        ]
         return [*templates, *[CallTemplate(store, (position, 0)) for position in zero]]
 
     def like(self, group: str, position: int) -> tuple[Shape, DType]:

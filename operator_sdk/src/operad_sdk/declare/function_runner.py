@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol, final
 import numpy as np
 
 from operad.dtypes import DType
-from operad.operator import Array, CallTemplate, OpReq, Place, Shape
+from operad.operator import ArgumentSlot, Array, CallTemplate, OpReq, Shape
 from operad_sdk.declare.function import Bound
 from operad_sdk.declare.names import ABSENT, AUX, EXTRA, IN_GRAD, IS_TRAIN, OUT_GRAD, WORDS, Slot
 from operad_sdk.declare.targets import add, store, sum_to, truncated
@@ -116,7 +116,7 @@ class FunctionRunner:
         """
         bound = self._bound
         wide = self._widened(req, types)
-        positions = list(map(Place, range(len(types))))
+        positions = list(map(ArgumentSlot, range(len(types))))
         args = self._picked([*positions, *extras])
         if not wide and not bound.accumulate:
             if not bound.returned and all(self._is_given(position, req) for position in bound.filled):

@@ -16,7 +16,7 @@ from typing import Any, Final, final
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.failure import Failure
 from operad.engine.forking import in_hand, renew
-from operad.engine.lock import GATE, Request
+from operad.engine.lock import QUIESCING, Request
 from operad.engine.thread import OUTSIDE, STEP, ThreadState, local, new_event, wait_for
 
 _POLL_S: Final = 0.01
@@ -27,7 +27,7 @@ _FORKING.inside = STEP  # as the lock's owner during a fork: no thread that wait
 
 
 @final
-class StandStill:
+class Quiescence:
     """Brings one engine to rest, and lets it go on; see also `lifetime`."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
@@ -46,7 +46,7 @@ class StandStill:
             if not self._turn._is_owned():  # else an exception ended this here
                 self._turn.acquire()
             self._owner = thread
-            self._lock.blockers.append(GATE)
+            self._lock.blockers.append(QUIESCING)
             self._rest()
         except BaseException:
             self.end()
@@ -75,12 +75,12 @@ class StandStill:
         """Let the other threads go on, if this one holds them back."""
         if not self._turn._is_owned():
             return
-        while GATE in self._lock.blockers:
-            self._lock.blockers.remove(GATE)
+        while QUIESCING in self._lock.blockers:
+            self._lock.blockers.remove(QUIESCING)
         self._owner = None
         self._turn.release()
 
-    def hold_back(self) -> None:
+    def wait_until_resumed(self) -> None:
         """Wait, before a push, while another thread needs the engine to stand still.
 
         Operations, and whatever interrupts a step of the engine, never wait: they are part of what comes
@@ -142,7 +142,7 @@ class StandStill:
         self._turn = threading.RLock()
         self._owner = None
         self._is_held_for_fork = False
-        blockers[:] = [word for word in blockers if word != GATE]
+        blockers[:] = [word for word in blockers if word != QUIESCING]
         renew(self._dispatcher)
 
     def finish_at_exit(self) -> list[Failure]:

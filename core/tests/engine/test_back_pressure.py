@@ -11,7 +11,7 @@ import pytest
 
 from operad import interrupts
 from operad.device import cpu
-from operad.engine import ThreadedEngine, run_ahead
+from operad.engine import ThreadedEngine, back_pressure
 from operad.engine.var import DependencyQueue
 
 CTX = cpu()
@@ -42,11 +42,11 @@ def most_pending(engine: ThreadedEngine, count: int, size_bytes: int) -> tuple[i
 
 
 def test_pending_operations_stay_within_the_limit_and_the_inbox(limited: ThreadedEngine) -> None:
-    assert most_pending(limited, 2000, 0)[0] <= 8 + run_ahead.MAX_DEFERRED
+    assert most_pending(limited, 2000, 0)[0] <= 8 + back_pressure.MAX_DEFERRED
 
 
 def test_pending_bytes_stay_within_the_limit_and_the_inbox(limited: ThreadedEngine) -> None:
-    assert most_pending(limited, 1000, 30)[1] <= 100 + 30 * run_ahead.MAX_DEFERRED
+    assert most_pending(limited, 1000, 30)[1] <= 100 + 30 * back_pressure.MAX_DEFERRED
 
 
 def test_a_single_push_above_the_limit_goes_alone(limited: ThreadedEngine) -> None:
@@ -116,12 +116,12 @@ def test_a_push_that_was_held_goes_on_when_half_is_done() -> None:
     queue.running, queue.pending, queue.pending_bytes, queue.seq = 1, 10, 100, 10
     seen: dict[tuple[int, int], bool] = {}
 
-    def wait_until(has_room: Callable[[], bool], _: float) -> None:
+    def wait_until(has_capacity: Callable[[], bool], _: float) -> None:
         for seen_at in ((6, 10), (5, 51), (5, 50)):
             queue.pending, queue.pending_bytes = seen_at
-            seen[seen_at] = has_room()
+            seen[seen_at] = has_capacity()
 
-    run_ahead.wait_for_room(SimpleNamespace(queue=queue, wait_until=wait_until), 10, 100, 1)
+    back_pressure.wait_for_capacity(SimpleNamespace(queue=queue, wait_until=wait_until), 10, 100, 1)
     assert seen == {(6, 10): False, (5, 51): False, (5, 50): True}
 
 
@@ -129,7 +129,7 @@ def test_a_push_goes_on_with_one_warning_where_nothing_is_finished(
     limited: ThreadedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The thread that pushes is the one that would release what it waits for."""
-    monkeypatch.setattr(run_ahead, "_PATIENCE_S", 0.01)
+    monkeypatch.setattr(back_pressure, "_PATIENCE_S", 0.01)
     gate, var, ran = threading.Event(), limited.new_variable(), []
     limited.push_sync(lambda _: gate.wait(), CTX, (), (var,))
     blocks = iter(range(30))

@@ -7,9 +7,10 @@ import threading
 import pytest
 
 from operad.device import cpu
-from operad.engine import Engine, ThreadedEngine, standstill, thread
-from operad.engine.lock import GATE
-from operad.engine.standstill import StandStill
+from operad.engine import Engine, ThreadedEngine, thread
+from operad.engine import quiescence as module
+from operad.engine.lock import QUIESCING
+from operad.engine.quiescence import Quiescence
 from operad.engine.thread import OPERATION, OUTSIDE, STEP, local
 from operad.errors import BlockingInOperatorError
 
@@ -17,8 +18,8 @@ CTX = cpu()
 
 
 @pytest.fixture
-def stand_still(threaded: ThreadedEngine) -> StandStill:
-    return threaded._stand_still
+def quiescence(threaded: ThreadedEngine) -> Quiescence:
+    return threaded._quiescence
 
 
 @pytest.fixture
@@ -30,110 +31,108 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[threading.Thread]:
         found.append(threading.current_thread())
         thread.wait_for(event, timeout_s)
 
-    monkeypatch.setattr(standstill, "wait_for", wait_for)
+    monkeypatch.setattr(module, "wait_for", wait_for)
     return found
 
 
 class Pusher(threading.Thread):
     """A thread that is held back if need be, standing somewhere."""
 
-    def __init__(self, stand_still: StandStill, inside: int = OUTSIDE) -> None:
+    def __init__(self, quiescence: Quiescence, inside: int = OUTSIDE) -> None:
         super().__init__()
-        self._stand_still, self._inside = stand_still, inside
+        self._quiescence, self._inside = quiescence, inside
         self.start()
 
     def run(self) -> None:
         local.state.inside = self._inside
-        self._stand_still.hold_back()
+        self._quiescence.wait_until_resumed()
 
 
-def test_an_engine_that_does_not_stand_still_holds_nobody(stand_still: StandStill) -> None:
-    Pusher(stand_still).join()
+def test_an_engine_that_does_not_stand_still_holds_nobody(quiescence: Quiescence) -> None:
+    Pusher(quiescence).join()
 
 
-def test_threads_outside_are_held_until_the_end(
-    stand_still: StandStill, held: list[threading.Thread]
-) -> None:
-    assert stand_still.begin()
-    pushers = [Pusher(stand_still) for _ in range(3)]
+def test_threads_outside_are_held_until_the_end(quiescence: Quiescence, held: list[threading.Thread]) -> None:
+    assert quiescence.begin()
+    pushers = [Pusher(quiescence) for _ in range(3)]
     while not all(pusher in held for pusher in pushers):
         pass
     assert all(pusher.is_alive() for pusher in pushers)
-    stand_still.end()
+    quiescence.end()
     for pusher in pushers:
         pusher.join()
 
 
 @pytest.mark.parametrize("inside", [OPERATION, STEP])
-def test_whoever_is_inside_the_engine_is_never_held(stand_still: StandStill, inside: int) -> None:
-    assert stand_still.begin()
-    Pusher(stand_still, inside).join()
-    stand_still.end()
+def test_whoever_is_inside_the_engine_is_never_held(quiescence: Quiescence, inside: int) -> None:
+    assert quiescence.begin()
+    Pusher(quiescence, inside).join()
+    quiescence.end()
 
 
-def test_the_thread_that_began_is_not_held(stand_still: StandStill) -> None:
-    assert stand_still.begin()
-    stand_still.hold_back()
-    stand_still.end()
+def test_the_thread_that_began_is_not_held(quiescence: Quiescence) -> None:
+    assert quiescence.begin()
+    quiescence.wait_until_resumed()
+    quiescence.end()
 
 
-def test_the_next_one_begins_when_one_has_ended(stand_still: StandStill) -> None:
+def test_the_next_one_begins_when_one_has_ended(quiescence: Quiescence) -> None:
     log: list[object] = []
 
     def begin() -> None:
-        log.append(stand_still.begin())
-        stand_still.end()
+        log.append(quiescence.begin())
+        quiescence.end()
 
-    assert stand_still.begin()
+    assert quiescence.begin()
     next_one = threading.Thread(target=begin)
     next_one.start()
     log.append("ending")
-    stand_still.end()
+    quiescence.end()
     next_one.join()
     assert log == ["ending", True]
 
 
-def test_what_was_pushed_before_has_run(threaded: ThreadedEngine, stand_still: StandStill) -> None:
+def test_what_was_pushed_before_has_run(threaded: ThreadedEngine, quiescence: Quiescence) -> None:
     ran: list[object] = []
     for _ in range(100):
         threaded.push_sync(ran.append, CTX, (), (threaded.new_variable(),))
-    assert stand_still.begin()
+    assert quiescence.begin()
     assert len(ran) == 100
-    stand_still.end()
+    quiescence.end()
 
 
 def test_other_threads_pushes_are_held_until_the_end(
-    threaded: ThreadedEngine, stand_still: StandStill, held: list[threading.Thread]
+    threaded: ThreadedEngine, quiescence: Quiescence, held: list[threading.Thread]
 ) -> None:
     log: list[object] = []
-    assert stand_still.begin()
+    assert quiescence.begin()
     pusher = threading.Thread(target=threaded.push_sync, args=(lambda _: log.append("pushed"), CTX))
     pusher.start()
     while pusher not in held:
         pass
     log.append("ending")
-    stand_still.end()
+    quiescence.end()
     pusher.join()
     threaded.wait_for_all()
     assert log == ["ending", "pushed"]
 
 
 def test_what_nobody_has_completed_is_not_waited_for(
-    threaded: ThreadedEngine, stand_still: StandStill
+    threaded: ThreadedEngine, quiescence: Quiescence
 ) -> None:
     held: list = []
     threaded.push_async(lambda _, done: held.append(done), CTX, (), (threaded.new_variable(),))
-    assert stand_still.begin()
-    stand_still.end()
+    assert quiescence.begin()
+    quiescence.end()
     held.pop()()
 
 
 def test_only_a_complete_stop_waits_until_it_is_completed(
-    threaded: ThreadedEngine, stand_still: StandStill
+    threaded: ThreadedEngine, quiescence: Quiescence
 ) -> None:
     held: list = []
     threaded.push_async(lambda _, done: held.append(done), CTX, (), (threaded.new_variable(),))
-    resting = threading.Thread(target=lambda: (stand_still.begin_with_nothing_pending(), stand_still.end()))
+    resting = threading.Thread(target=lambda: (quiescence.begin_with_nothing_pending(), quiescence.end()))
     resting.start()
     while not (held and threaded._dispatcher.watchers):
         pass
@@ -142,19 +141,19 @@ def test_only_a_complete_stop_waits_until_it_is_completed(
     assert threaded._queue.pending == 0
 
 
-def test_a_thread_that_stands_still_already_is_told_so(stand_still: StandStill) -> None:
-    assert stand_still.begin()
-    assert not stand_still.begin()
-    stand_still.end()
+def test_a_thread_that_stands_still_already_is_told_so(quiescence: Quiescence) -> None:
+    assert quiescence.begin()
+    assert not quiescence.begin()
+    quiescence.end()
 
 
 def test_an_interrupted_rest_holds_nobody(
-    threaded: ThreadedEngine, stand_still: StandStill, monkeypatch: pytest.MonkeyPatch
+    threaded: ThreadedEngine, quiescence: Quiescence, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stand_still, "_rest", lambda: 1 / 0)
+    monkeypatch.setattr(quiescence, "_rest", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        stand_still.begin()
-    assert GATE not in threaded.lock.blockers
+        quiescence.begin()
+    assert QUIESCING not in threaded.lock.blockers
     threaded.push_sync(lambda _: None, CTX)
     threaded.wait_for_all()
 
@@ -163,4 +162,4 @@ def test_stopping_inside_an_operation_is_refused_before_anybody_is_held(engine: 
     engine.push_sync(lambda _: engine.stop(), CTX)
     with pytest.raises(BlockingInOperatorError, match="stopping"):
         engine.wait_for_all()
-    assert GATE not in engine.lock.blockers
+    assert QUIESCING not in engine.lock.blockers

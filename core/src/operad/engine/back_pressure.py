@@ -22,7 +22,7 @@ MAX_DEFERRED: Final = 64
 _PATIENCE_S: Final = 1.0
 
 
-def wait_for_room(dispatcher: Dispatcher, max_pending: int, max_bytes: int, size_bytes: int) -> None:
+def wait_for_capacity(dispatcher: Dispatcher, max_pending: int, max_bytes: int, size_bytes: int) -> None:
     """Wait until a push may go on, if the calling thread may be made to wait.
 
     Args:
@@ -40,14 +40,14 @@ def wait_for_room(dispatcher: Dispatcher, max_pending: int, max_bytes: int, size
 
     most, most_bytes = max_pending // 2, min(max_bytes // 2, max_bytes - size_bytes)
 
-    def has_room() -> bool:
+    def has_capacity() -> bool:
         return queue.is_at_rest or (queue.pending <= most and queue.pending_bytes <= most_bytes)
 
     finished = -1
-    while not has_room() and finished != queue.seq - queue.pending:
+    while not has_capacity() and finished != queue.seq - queue.pending:
         finished = queue.seq - queue.pending
-        dispatcher.wait_until(has_room, _PATIENCE_S)
-    if not has_room() and not dispatcher.is_past_the_limit:
+        dispatcher.wait_until(has_capacity, _PATIENCE_S)
+    if not has_capacity() and not dispatcher.is_past_the_limit:
         dispatcher.is_past_the_limit = True
         warnings.warn(
             f"{queue.pending} operations with {queue.pending_bytes} bytes are pending, and none was finished "

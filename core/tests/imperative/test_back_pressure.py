@@ -9,7 +9,7 @@ import pytest
 
 import operad as od
 from operad import engine, nd, storage
-from operad.engine import ThreadedEngine, run_ahead
+from operad.engine import ThreadedEngine, back_pressure
 from operad.ndarray import NDArray
 
 pytest.importorskip("operad_elemwise", reason="these are calls of its operators")
@@ -28,7 +28,7 @@ MAKERS: dict[str, Callable[[NDArray], NDArray]] = {
 def limited(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadedEngine]:
     made = engine.set(ThreadedEngine(2))
     monkeypatch.setattr(made, "_max_bytes", LIMIT)
-    monkeypatch.setattr(run_ahead, "_PATIENCE_S", 60)
+    monkeypatch.setattr(back_pressure, "_PATIENCE_S", 60)
     yield made
     engine.set("threaded")
 
