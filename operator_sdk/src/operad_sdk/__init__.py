@@ -3,6 +3,9 @@
 `docs/authoring/words.md` has a line and an example for each of these words.
 """
 
+from typing import TYPE_CHECKING
+from typing import Any as _Any
+
 from operad.dtypes import DType as DType
 from operad.dtypes import as_dtype as as_dtype
 from operad.errors import DTypeError as DTypeError
@@ -10,6 +13,7 @@ from operad.errors import OperadError as OperadError
 from operad.errors import ParamError as ParamError
 from operad.errors import ShapeError as ShapeError
 from operad.first_use import cached_property as cached_property
+from operad.first_use import import_module as _import_module
 from operad.operator import Array as Array
 from operad.operator import Cost as Cost
 from operad.operator import InferredShapes as InferredShapes
@@ -38,7 +42,6 @@ from operad_sdk.declare import binary as binary
 from operad_sdk.declare import brief as brief
 from operad_sdk.declare import broadcast as broadcast
 from operad_sdk.declare import define as define
-from operad_sdk.declare import from_mapper as from_mapper
 from operad_sdk.declare import gradient as gradient
 from operad_sdk.declare import kernel as kernel
 from operad_sdk.declare import lock_cost_limit as lock_cost_limit
@@ -63,50 +66,66 @@ from operad_sdk.errors import DeclarationError as DeclarationError
 from operad_sdk.errors import SpecError as SpecError
 from operad_sdk.loops import CompiledLoops as CompiledLoops
 from operad_sdk.loops import loop as loop
-from operad_sdk.mapper import Mapper as Mapper
-from operad_sdk.mapper import MapperError as MapperError
-from operad_sdk.mapper import acos as acos
-from operad_sdk.mapper import acosh as acosh
-from operad_sdk.mapper import asin as asin
-from operad_sdk.mapper import asinh as asinh
-from operad_sdk.mapper import atan as atan
-from operad_sdk.mapper import atan2 as atan2
-from operad_sdk.mapper import atanh as atanh
-from operad_sdk.mapper import cbrt as cbrt
-from operad_sdk.mapper import ceil as ceil
-from operad_sdk.mapper import copysign as copysign
-from operad_sdk.mapper import cos as cos
-from operad_sdk.mapper import cosh as cosh
-from operad_sdk.mapper import digamma as digamma
-from operad_sdk.mapper import erf as erf
-from operad_sdk.mapper import erfc as erfc
-from operad_sdk.mapper import exp as exp
-from operad_sdk.mapper import exp2 as exp2
-from operad_sdk.mapper import expm1 as expm1
-from operad_sdk.mapper import floor as floor
-from operad_sdk.mapper import fmod as fmod
-from operad_sdk.mapper import gamma as gamma
-from operad_sdk.mapper import hypot as hypot
-from operad_sdk.mapper import isfinite as isfinite
-from operad_sdk.mapper import isinf as isinf
-from operad_sdk.mapper import isnan as isnan
-from operad_sdk.mapper import lgamma as lgamma
-from operad_sdk.mapper import log as log
-from operad_sdk.mapper import log1p as log1p
-from operad_sdk.mapper import log2 as log2
-from operad_sdk.mapper import log10 as log10
 from operad_sdk.mapper import mapper as mapper
-from operad_sdk.mapper import maximum as maximum
-from operad_sdk.mapper import minimum as minimum
-from operad_sdk.mapper import power as power
-from operad_sdk.mapper import rint as rint
-from operad_sdk.mapper import rsqrt as rsqrt
-from operad_sdk.mapper import sign as sign
-from operad_sdk.mapper import sin as sin
-from operad_sdk.mapper import sinh as sinh
-from operad_sdk.mapper import slope_of as slope_of
-from operad_sdk.mapper import sqrt as sqrt
-from operad_sdk.mapper import tan as tan
-from operad_sdk.mapper import tanh as tanh
-from operad_sdk.mapper import trunc as trunc
-from operad_sdk.mapper import where as where
+from operad_sdk.mapper.words import word as _word
+
+if TYPE_CHECKING:
+    from operad_sdk.declare.mapped import from_mapper as from_mapper
+    from operad_sdk.mapper import Mapper as Mapper
+    from operad_sdk.mapper import MapperError as MapperError
+    from operad_sdk.mapper import acos as acos
+    from operad_sdk.mapper import acosh as acosh
+    from operad_sdk.mapper import asin as asin
+    from operad_sdk.mapper import asinh as asinh
+    from operad_sdk.mapper import atan as atan
+    from operad_sdk.mapper import atan2 as atan2
+    from operad_sdk.mapper import atanh as atanh
+    from operad_sdk.mapper import cbrt as cbrt
+    from operad_sdk.mapper import ceil as ceil
+    from operad_sdk.mapper import copysign as copysign
+    from operad_sdk.mapper import cos as cos
+    from operad_sdk.mapper import cosh as cosh
+    from operad_sdk.mapper import digamma as digamma
+    from operad_sdk.mapper import erf as erf
+    from operad_sdk.mapper import erfc as erfc
+    from operad_sdk.mapper import exp as exp
+    from operad_sdk.mapper import exp2 as exp2
+    from operad_sdk.mapper import expm1 as expm1
+    from operad_sdk.mapper import floor as floor
+    from operad_sdk.mapper import fmod as fmod
+    from operad_sdk.mapper import gamma as gamma
+    from operad_sdk.mapper import hypot as hypot
+    from operad_sdk.mapper import isfinite as isfinite
+    from operad_sdk.mapper import isinf as isinf
+    from operad_sdk.mapper import isnan as isnan
+    from operad_sdk.mapper import lgamma as lgamma
+    from operad_sdk.mapper import log as log
+    from operad_sdk.mapper import log1p as log1p
+    from operad_sdk.mapper import log2 as log2
+    from operad_sdk.mapper import log10 as log10
+    from operad_sdk.mapper import maximum as maximum
+    from operad_sdk.mapper import minimum as minimum
+    from operad_sdk.mapper import power as power
+    from operad_sdk.mapper import rint as rint
+    from operad_sdk.mapper import rsqrt as rsqrt
+    from operad_sdk.mapper import sign as sign
+    from operad_sdk.mapper import sin as sin
+    from operad_sdk.mapper import sinh as sinh
+    from operad_sdk.mapper import slope_of as slope_of
+    from operad_sdk.mapper import sqrt as sqrt
+    from operad_sdk.mapper import tan as tan
+    from operad_sdk.mapper import tanh as tanh
+    from operad_sdk.mapper import trunc as trunc
+    from operad_sdk.mapper import where as where
+
+
+def __getattr__(name: str) -> _Any:
+    """A word of mappers, whose modules are imported when one of them is first named."""
+    if name == "from_mapper":
+        return _import_module("operad_sdk.declare.mapped").from_mapper
+    return _word(__name__, name)
+
+
+def __dir__() -> list[str]:
+    """All words."""
+    return sorted({*globals(), *_import_module("operad_sdk.mapper").__all__, "from_mapper"})

@@ -17,8 +17,7 @@ import numpy as np
 from operad.config import settings
 from operad.first_use import import_module
 from operad.operator import KernelCall
-from operad_sdk.mapper.apply import NUMBA_FROM_SIZE, has_numba
-from operad_sdk.mapper.backends.quiet import keep_numba_quiet
+from operad_sdk.numba_setup import NUMBA_FROM_SIZE, has_numba, keep_numba_quiet
 
 F = TypeVar("F", bound=Callable[..., Any])
 Condition = Callable[[KernelCall], "bool | str"]

@@ -222,3 +222,30 @@ def test_a_function_without_a_line_is_refused():
 def test_importing_the_toolkit_imports_no_compiler():
     code = "import operad_sdk, sys; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_using_an_operator_imports_what_it_needs_and_neither_mappers_nor_the_tracer():
+    pytest.importorskip("operad_elemwise", reason="this is its operator")
+    code = (
+        "import operad as od, sys; od.nd.tanh(od.nd.ones(3)).wait_to_read()\n"
+        "print(*[name for name in sys.modules if name.split('.')[0] == 'operad_sdk'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    names = done.stdout.split()
+    assert len(names) <= 35, names
+    rooms = ("operad_sdk.differentiate", "operad_sdk.mapper.core", "operad_sdk.check")
+    assert not [name for name in names if name.startswith(rooms)]
+
+
+def test_words_of_mappers_are_there_when_they_are_named():
+    code = (
+        "import operad_sdk, sys\n"
+        "assert 'operad_sdk.mapper.core' not in sys.modules and 'erf' in dir(operad_sdk)\n"
+        "from operad_sdk import exp, from_mapper, mapper\n"
+        "import operad_sdk.mapper.slope\n"
+        "assert operad_sdk.mapper is mapper and exp(0.0) == 1.0\n"
+        "try:\n    operad_sdk.nonsense\n"
+        "except AttributeError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "module 'operad_sdk' has no attribute 'nonsense'\n"

@@ -10,7 +10,8 @@ import pytest
 
 from operad import config
 from operad.errors import DTypeError, ShapeError
-from operad_sdk.mapper import Mapper, MapperError, apply, core, exp, log, mapper, slope_of, sqrt
+from operad_sdk import numba_setup
+from operad_sdk.mapper import Mapper, MapperError, apply, core, exp, log, mapper, slope_of, sqrt, words
 from operad_sdk.mapper.backends import with_numpy
 
 FLOATS = (np.float16, np.float32, np.float64)
@@ -266,7 +267,8 @@ def test_importing_the_sdk_and_small_arrays_do_not_import_numba(tmp_path):
 
 
 def test_examples_in_the_documentation_run():
-    assert doctest.testmod(core).failed == 0
+    for module in (core, words):
+        assert doctest.testmod(module).failed == 0
 
 
 @pytest.mark.parametrize("size", [with_numpy.BLOCK, with_numpy.BLOCK + 1, 3 * with_numpy.BLOCK - 1])
@@ -290,7 +292,7 @@ def test_blocks_on_numpy_may_overwrite_an_operand_and_respect_overlap():
 @pytest.fixture
 def without_numba(monkeypatch):
     """As where `operad-sdk[fast]` is not installed."""
-    monkeypatch.setattr(apply, "find_spec", lambda name: None)
+    monkeypatch.setattr(numba_setup, "find_spec", lambda name: None)
     for function in (apply.has_numba, apply._with_numba):
         function.cache_clear()
     yield

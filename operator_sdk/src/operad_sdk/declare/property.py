@@ -40,7 +40,7 @@ import numpy as np
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import ParamError
-from operad.first_use import cached_property
+from operad.first_use import cached_property, import_module
 from operad.operator import BackwardEntry, Cost, Kernel, Operator, Param, ScalarForm, Shape, moved_bytes
 from operad.operator import OperatorProperty as CoreProperty
 from operad.resource import ResourceRequest
@@ -53,16 +53,18 @@ from operad_sdk.declare.kernels import kernel
 from operad_sdk.declare.marks import is_gradient, mark_of
 from operad_sdk.declare.meanings import check_function, check_names
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
-from operad_sdk.declare.scalar_form import scalar_form
 from operad_sdk.declare.shaped import ShapedProperty
 from operad_sdk.declare.targets import wrapped
-from operad_sdk.declare.traced_gradient import gradient_operator
 from operad_sdk.errors import DeclarationError
 from operad_sdk.shapes import parse
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _KINDS: Final = (OUT_GRAD, IN_DATA, OUT_DATA)
+
+# Imported when they are asked for: the tracer is twenty modules, which most programs never need.
+_TRACED_GRADIENT: Final = "operad_sdk.declare.traced_gradient"
+_SCALAR_FORM: Final = "operad_sdk.declare.scalar_form"
 
 
 class OperatorProperty(ShapedProperty):
@@ -297,7 +299,8 @@ class OperatorProperty(ShapedProperty):
         """The declared gradients as an operator, whose own gradient is found by tracing them."""
         if not self._gradient_functions:
             return super().gradient_operator(ctx, in_shapes, in_types, wanted)
-        return gradient_operator(self, ctx, in_shapes, in_types, wanted)
+        traced: Any = import_module(_TRACED_GRADIENT)
+        return traced.gradient_operator(self, ctx, in_shapes, in_types, wanted)  # type: ignore[no-any-return]
 
     def scalar_form(
         self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
@@ -305,7 +308,8 @@ class OperatorProperty(ShapedProperty):
         """Scalar form of a part, found by tracing its function once for each signature."""
         if self._forward_function is None or (part != "forward" and not self._gradient_functions):
             return super().scalar_form(part, in_shapes, in_types)
-        return scalar_form(self, part, in_shapes, in_types, self._forms)
+        traced: Any = import_module(_SCALAR_FORM)
+        return traced.scalar_form(self, part, in_shapes, in_types, self._forms)  # type: ignore[no-any-return]
 
     def forward_inplace_option(
         self, in_data: Sequence[Any], out_data: Sequence[Any]

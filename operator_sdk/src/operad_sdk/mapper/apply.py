@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
@@ -20,15 +19,9 @@ from operad.first_use import import_module
 from operad.operator import ScalarForm
 from operad_sdk.mapper.backends import with_cuda, with_numpy, with_python
 from operad_sdk.mapper.errors import MapperError
+from operad_sdk.numba_setup import NUMBA_FROM_SIZE, has_numba
 
 BACKENDS: Final = ("auto", "python", "numpy", "numba")
-NUMBA_FROM_SIZE: Final = 2048
-"""Elements from which `auto` takes numba, where that is installed (`operad-sdk[fast]`).
-
-Compiled loops win from a few elements on (huber over 2,048 float32: 5 us against 15 us; a lone
-multiplication: equal), but the first one of a process costs half a second, and compiling a loop 0.1 s
-to 0.25 s. So numba is left to sizes where it saves at least half of the time.
-"""
 
 _FLOAT16: Final = np.dtype(np.float16)
 _FLOAT32: Final = np.dtype(np.float32)
@@ -81,12 +74,6 @@ def prepare(
 
 def _done() -> None:
     """Do nothing: there is nothing left to compute."""
-
-
-@cache
-def has_numba() -> bool:
-    """Return whether loops can be compiled here, without importing numba; asked once, on first need."""
-    return find_spec("numba") is not None
 
 
 def _on_cpu(

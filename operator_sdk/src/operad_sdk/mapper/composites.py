@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from operad_sdk.mapper import special
-from operad_sdk.mapper.core import mapper
+from operad_sdk.mapper import mapper, special
 from operad_sdk.mapper.functions import sqrt
 
 digamma = mapper(special.digamma)

@@ -129,24 +129,8 @@ class Mapper:
         return f"<mapper {self.__name__}({', '.join(self.form.inputs)})>"
 
 
-def mapper(function: Callable[..., Any]) -> Mapper:
-    """Make a mapper of a scalar function written in restricted Python.
-
-    The function may use arithmetic, comparisons, and/or/not, if/elif/else, conditional expressions,
-    local assignments, numbers, other mappers, and the functions in `operad_sdk.mapper.functions`.
-
-    >>> from operad_sdk.mapper import mapper
-    >>> @mapper
-    ... def leaky(x, slope=0.1):
-    ...     return x if x > 0 else slope * x
-    >>> leaky(-2.0)
-    -0.2
-    >>> leaky.map(np.array([-1, 2], dtype=np.float32), 0.5)
-    array([-0.5,  2. ], dtype=float32)
-
-    Raises:
-        MapperError: The function uses anything else; the message names the line and what is allowed.
-    """
+def mapper_of(function: Callable[..., Any]) -> Mapper:
+    """See `operad_sdk.mapper.mapper`."""
     return Mapper(parse(function), function, defaults=_defaults(function))
 
 

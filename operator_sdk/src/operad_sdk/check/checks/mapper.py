@@ -23,7 +23,7 @@ from operad_sdk.check.trials.mapper_calls import (
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import Violation
 from operad_sdk.mapper import Mapper, slope_of
-from operad_sdk.mapper.apply import has_numba
+from operad_sdk.numba_setup import has_numba
 
 _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 _OF_FORMS: Final = (np.dtype(np.float16), *_TYPES)

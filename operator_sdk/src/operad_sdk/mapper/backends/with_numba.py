@@ -28,9 +28,9 @@ from operad.operator import Instruction, ScalarForm
 from operad_sdk.code_folder import code_folder
 from operad_sdk.mapper.backends import llvm
 from operad_sdk.mapper.backends.flat import is_flat
-from operad_sdk.mapper.backends.quiet import keep_numba_quiet
 from operad_sdk.mapper.emit import python_lines
 from operad_sdk.mapper.expansions import expanded
+from operad_sdk.numba_setup import keep_numba_quiet
 
 keep_numba_quiet()
 
