@@ -14,7 +14,7 @@ def executor_bound(executor):
     seen.append(executor)
 
 @hookimpl
-def extra_checks():
+def arrays_saved():
     return ["{name}"]
 """
 
@@ -31,7 +31,7 @@ def state(name: str) -> tuple[str, str | None]:
 
 def test_where_nobody_listens_a_call_gives_no_results(site):
     assert registry.hooks().executor_bound(executor=1) == []
-    assert registry.hooks().extra_checks() == []
+    assert registry.hooks().arrays_saved(path="p", names=[]) == []
 
 
 def test_a_hook_that_does_not_exist_is_refused_where_nobody_listens(site):
@@ -42,7 +42,7 @@ def test_a_hook_that_does_not_exist_is_refused_where_nobody_listens(site):
 def test_every_plugin_that_listens_is_called(site):
     install(site, "acme-a", LISTENER.format(name="a"))
     install(site, "acme-b", LISTENER.format(name="b"))
-    assert sorted(registry.hooks().extra_checks()) == [["a"], ["b"]]
+    assert sorted(registry.hooks().arrays_saved(path="p", names=[])) == [["a"], ["b"]]
     registry.hooks().executor_bound(executor="an executor")
     import acme_a_listens
     import acme_b_listens
@@ -56,7 +56,7 @@ def test_the_relay_is_made_once_until_refresh(site):
     assert registry.hooks() is relay
     site.uninstall("acme-a")
     registry.refresh()
-    assert registry.hooks().extra_checks() == []
+    assert registry.hooks().arrays_saved(path="p", names=[]) == []
 
 
 def test_one_module_named_twice_listens_once(site):
@@ -66,7 +66,7 @@ def test_one_module_named_twice_listens_once(site):
         modules={"acme_a_listens": LISTENER.format(name="a")},
     )
     registry.refresh()
-    assert registry.hooks().extra_checks() == [["a"]]
+    assert registry.hooks().arrays_saved(path="p", names=[]) == [["a"]]
 
 
 MARK = "import pluggy\nhookimpl = pluggy.HookimplMarker('operad')\n"
@@ -82,7 +82,7 @@ MISFITS = {
 def test_a_misfit_is_left_out_with_the_reason_and_the_others_are_called(site, source, shown):
     install(site, "acme-a", source)
     install(site, "acme-b", LISTENER.format(name="b"))
-    assert registry.hooks().extra_checks() == [["b"]]
+    assert registry.hooks().arrays_saved(path="p", names=[]) == [["b"]]
     assert state("acme-a")[0] == "broken"
     assert shown in state("acme-a")[1]
     assert state("acme-b") == ("ok", None)
@@ -91,4 +91,4 @@ def test_a_misfit_is_left_out_with_the_reason_and_the_others_are_called(site, so
 def test_a_blocked_plugin_does_not_listen(site, set_environment):
     install(site, "acme-a", LISTENER.format(name="a"))
     set_environment(BLOCK="acme-a")
-    assert registry.hooks().extra_checks() == []
+    assert registry.hooks().arrays_saved(path="p", names=[]) == []

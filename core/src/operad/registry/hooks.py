@@ -32,11 +32,9 @@ class HookSpecs:
     def arrays_saved(self, path: str, names: list[str]) -> None:
         """Called after arrays were written to `path`; `names` is empty for an unnamed list."""
 
-    def extra_checks(self) -> Any:
-        """Further contract checks for `operad check`, as a list."""
 
-
-_SPECS: Final = tuple(name for name in vars(HookSpecs) if not name.startswith("_"))
+SPECS: Final = tuple(name for name in vars(HookSpecs) if not name.startswith("_"))
+"""Names of the hooks."""
 
 
 @final
@@ -44,8 +42,8 @@ class _NobodyListens:
     """The relay where no plugin implements a hook: every call gives no results."""
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _SPECS:
-            raise AttributeError(f"there is no hook {name!r}; the hooks are {', '.join(_SPECS)}")
+        if name not in SPECS:
+            raise AttributeError(f"there is no hook {name!r}; the hooks are {', '.join(SPECS)}")
         return _no_results
 
 
@@ -73,7 +71,7 @@ def _build(plugins: loading.Plugins) -> Any:
             manager.register(implementation, name=f"{entry.owner.name}:{entry.name}")
             manager.check_pending()
             if not manager.get_hookcallers(implementation):
-                problem = f"it implements none of the hooks {', '.join(_SPECS)}"
+                problem = f"it implements none of the hooks {', '.join(SPECS)}"
         except Exception as error:  # noqa: BLE001 - pluggy reads every attribute of the plugin
             raise_of_handler(error)
             problem = f"its hooks do not fit: {error}".replace("\n", " ")
@@ -88,7 +86,7 @@ def _manager() -> Any:
     pluggy = import_module("pluggy")  # wanted only where a plugin has hooks
 
     specification = pluggy.HookspecMarker(PROJECT)
-    for name in _SPECS:
+    for name in SPECS:
         specification(getattr(HookSpecs, name))
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(HookSpecs)
