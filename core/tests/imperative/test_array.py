@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from operad.device import cpu
-from operad.imperative import Array, Provenance, spec_of
+from operad.imperative import Array, ArrayFields, Provenance, spec_of
 
 FLOAT32 = np.dtype("float32")
 
@@ -60,3 +60,9 @@ def test_how_it_came_to_be_is_known_only_where_that_was_noted(made):
     assert made._with_provenance(Provenance.COMPARED) is made
     assert made._has_provenance(Provenance.COMPARED)
     assert not made._has_provenance(Provenance.MADE)
+
+
+def test_the_fields_that_the_core_reads_are_those_of_the_protocol():
+    fields = set(ArrayFields.__annotations__)
+    assert fields == {"_autograd", "_chunk", "_data", "_spec"}
+    assert {*Array.__slots__} - {"__weakref__", "_provenance"} == fields

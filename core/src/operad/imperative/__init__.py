@@ -4,6 +4,7 @@ from operad.engine.thread import local as local
 from operad.imperative.aliases import note_written as note_written
 from operad.imperative.aliases import refuse_aliases as refuse_aliases
 from operad.imperative.array import Array as Array
+from operad.imperative.array import ArrayFields as ArrayFields
 from operad.imperative.array import Provenance as Provenance
 from operad.imperative.call import Invoker as Invoker
 from operad.imperative.call import apply as apply

@@ -7,7 +7,7 @@ array names the class: that of an input, or the one that the front end hands dow
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, Final, Self, final
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, final
 
 from operad.device import Context
 from operad.dtypes import DType
@@ -27,11 +27,25 @@ class Provenance(Enum):
     UNTRACKED = "under record(), from arrays that no gradient flows to"
 
 
-class Array:
-    """A plain array inside the memory of a chunk.
+class ArrayFields(Protocol):
+    """Fields of an array that the rooms of the core read, the hot path in their slots; users see properties.
 
-    The underscored attributes belong to the layers of the core; users see the properties.
-    `_autograd` is the tape's place for this array, `(node, index)`; None where no gradient flows to it.
+    Attributes:
+        _chunk: The memory, with the engine variable that orders its uses.
+        _data: The plain array of the device's array module, inside that memory.
+        _spec: Shape, element type and context; two arrays that are alike have the same one.
+        _autograd: Where the array stands on the tape, `(node, index)`; None where no gradient flows to it.
+    """
+
+    _chunk: Chunk
+    _data: Any
+    _spec: Spec
+    _autograd: Any
+
+
+class Array:
+    """A plain array inside the memory of a chunk: `ArrayFields`.
+
     `_provenance` is unset in most arrays, which costs their makers nothing.
     """
 
@@ -122,3 +136,9 @@ class Array:
         made = self._new(self._spec)
         made._data[...] = value  # fresh, so nothing is pending on it
         return made
+
+
+if TYPE_CHECKING:
+
+    def _fields(array: Array) -> ArrayFields:
+        return array

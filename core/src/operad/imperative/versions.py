@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import final
 
 from operad.errors import GradientError
-from operad.imperative.array import Array
+from operad.imperative.array import ArrayFields
 
 
 @final
@@ -19,7 +19,7 @@ class Versions:
 
     __slots__ = ("_noted", "_vars")
 
-    def __init__(self, arrays: Sequence[Array]) -> None:
+    def __init__(self, arrays: Sequence[ArrayFields]) -> None:
         self._vars = [array._chunk.var for array in arrays]
         self.note()
 
