@@ -1,7 +1,7 @@
-"""Where errors leave operad: an `OperadError`, and a traceback that shows the user's line.
+"""The way of errors out of operad: an `OperadError`, and a traceback that shows the user's line.
 
 A public function marked with `boundary` lets nothing bare of NumPy, Python or the operating system through,
-and of operad's own frames only the last one: where in the system a wrong shape was noticed helps nobody
+and of operad's own frames only the last one: where in the system a wrong shape was noticed helps no reader
 who gave it. `OPERAD_DEBUG=1` keeps every frame.
 
 A function that may call back into the user's code is marked `shortened` instead: errors of that code are the
@@ -21,7 +21,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _MOST_CAUSES: Final = 100
-"""How far a chain of causes is followed; one can be made a cycle."""
+"""Most causes of a chain that are followed; one can be made a cycle."""
 
 
 def boundary(function: Callable[P, R], shortening: type[Exception] = Exception) -> Callable[P, R]:

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def available_cores() -> int:
-    """How many cores this process may run on."""
+    """Number of cores that this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def at_least(least: int) -> Callable[[str], int]:
-    """How to read a whole number that is not smaller."""
+    """Return a reader of whole numbers that are not smaller."""
 
     def parse(text: str) -> int:
         number = int(text)
@@ -51,7 +51,7 @@ def flag(text: str) -> bool:
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
-    """How to read one of some words."""
+    """Return a reader of one of some words."""
 
     def parse(text: str) -> str:
         if text not in choices:
@@ -269,7 +269,7 @@ def _read(option: Option, environ: Mapping[str, str]) -> Reading:
 
 
 def unknown_settings() -> list[str]:
-    """What is wrong with each `OPERAD_*` variable that is no setting."""
+    """Problems of `OPERAD_*` variables that are no settings."""
     return list(_unknown(os.environ))
 
 

@@ -76,7 +76,7 @@ class Context(metaclass=_Defaulting):
 
     @property
     def is_gpu(self) -> bool:
-        """Whether arrays of this context live in GPU memory."""
+        """Return whether arrays of this context live in GPU memory."""
         return self.device_type == "gpu"
 
     @property
@@ -156,7 +156,7 @@ def gpu(device_id: int = 0) -> Context:
 
 
 def num_gpus() -> int:
-    """How many CUDA devices this process can use; 0 without CuPy or a driver."""
+    """Number of CUDA devices that this process can use; 0 without CuPy or a driver."""
     try:
         cupy = _cupy()
     except ContextError:

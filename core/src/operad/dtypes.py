@@ -59,5 +59,5 @@ def from_type_flag(flag: int) -> DType:
 
 
 def is_floating(dtype: DType) -> bool:
-    """Whether gradients can flow through arrays of `dtype`."""
+    """Return whether gradients can flow through arrays of `dtype`."""
     return dtype.kind == "f"

@@ -149,7 +149,7 @@ class BrokenPluginError(PluginError):
 
 
 class PluginNotReadyError(PluginError):
-    """What a plugin provides is asked for while it is being imported, by its own import or inside it."""
+    """A plugin is asked for what it provides while it is being imported, by its own import or inside it."""
 
 
 class IncompatiblePluginError(PluginError):

@@ -1,4 +1,4 @@
-"""What is done once, when it is first used: without a lock that operad does not own.
+"""Work that is done once, when it is first used: without a lock that operad does not own.
 
 A thread may fork at any moment, and a child finds every lock that another thread held taken for good. What
 operad owns it renews (`locks`); a lock of Python's is beyond it: `functools.cached_property` has one in
@@ -68,7 +68,7 @@ class cached_property(Generic[T]):  # noqa: N801 - as Python's
     @overload
     def __get__(self, instance: object, owner: type) -> T: ...
     def __get__(self, instance: object | None, owner: type) -> Self | T:
-        """What was worked out."""
+        """The value, once it was worked out."""
         if instance is None:
             return self
         found: T = vars(instance).setdefault(self._name, self._function(instance))
@@ -76,7 +76,7 @@ class cached_property(Generic[T]):  # noqa: N801 - as Python's
 
 
 def is_importing() -> bool:
-    """Whether the calling thread is in the midst of an import."""
+    """Return whether the calling thread is in the midst of an import."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":

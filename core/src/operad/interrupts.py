@@ -20,7 +20,7 @@ _RAISE: Final = opmap["RAISE_VARARGS"]
 
 
 def is_from_outside(error: BaseException) -> bool:
-    """Whether a handler of a signal, the interpreter or another thread raised `error`.
+    """Return whether a handler of a signal, the interpreter or another thread raised `error`.
 
     Of what is no `Exception`, all is, unless a `raise` of the operation raised it. An `Exception` that
     another thread sent (`PyThreadState_SetAsyncExc`) cannot be told from the operation's own.
@@ -35,7 +35,7 @@ def is_from_outside(error: BaseException) -> bool:
 
 
 def is_of_handler(error: BaseException) -> bool:
-    """Whether a handler of a signal raised `error`."""
+    """Return whether a handler of a signal raised `error`."""
     traceback, handlers = error.__traceback__, _codes(_signal_handlers())
     while traceback is not None:
         if traceback.tb_frame.f_code in handlers:
@@ -54,7 +54,7 @@ def raise_of_handler(error: BaseException) -> None:
 
 
 def is_interruption() -> bool:
-    """Whether a finalizer, a collector's callback or a signal handler is on the calling thread's stack.
+    """Return whether a finalizer, a collector's callback or a signal handler is on the thread's stack.
 
     It may have interrupted anything, and so must not be made to wait for other threads. Slow; asked
     only before a thread would wait.

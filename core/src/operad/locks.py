@@ -1,10 +1,10 @@
 """Locks that a forked child finds free.
 
-A thread that holds a lock while another one forks does not go on in the child, where nobody would ever
+A thread that holds a lock while another one forks does not go on in the child, where no thread would ever
 give the lock back. So the child makes every lock of this module new that another thread held, before any
 other code of operad runs there.
 
-What a lock guards may then be half changed. So whoever uses one changes it by single assignments in an
+What a lock guards may then be half changed. So code under one changes it by single assignments in an
 order in which any first part of them does no harm, or repairs it in a fork handler of its own.
 
 Refused: taking every lock before the fork. Locks nest (resources make variables of the engine, which

@@ -1,4 +1,4 @@
-"""What the engine runs, as it runs: the one part of MXNet's `mx.profiler` that needs the engine.
+"""Observer of what the engine runs: the one part of MXNet's `mx.profiler` that needs the engine.
 
 The rest (`set_config`, `start`, `dump`, `Task`, ...) is that of operad-profiler, which keeps what it
 observes. `stage`, `laps`, `count_stages` and `stages` are about pipelines: see `operad.stages`.

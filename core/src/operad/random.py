@@ -31,7 +31,7 @@ def seed(seed_state: int, ctx: Context | Literal["all"] = "all") -> None:
 
 
 def get_state() -> dict[str, Any]:
-    """Where the random streams of every device are, after all draws that were pushed before.
+    """Positions of the random streams of every device, after all draws that were pushed before.
 
     Made of dicts, lists, texts, numbers and NumPy's arrays, so that a file can hold it. Waits for the draws.
 

@@ -24,7 +24,7 @@ _NEVER: Final = object()
 
 @final
 class Ending(io.IOBase):
-    """What closes a scope: its `__exit__` calls `close`, a function of C that gives something false."""
+    """Ending of a scope: its `__exit__` calls `close`, a function of C that gives something false."""
 
     __slots__ = ("close",)
     closed = True  # else its finalizer would close the scope once more

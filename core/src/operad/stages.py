@@ -1,15 +1,15 @@
-"""How long each stage of a pipeline takes, from reading a file to moving the weights.
+"""Times of the stages of a pipeline, from reading a file to moving the weights.
 
     with stage("read"):
         content = file.read(size_bytes)
 
-Whoever does some of the work names the stage, in any thread. Stages of a loader are called "read", "decode",
-"augment" and "copy", those of a trainer "wait" (for data) and "compute". Stages may stand inside each other;
-each counts all of its time.
+Code that does some of the work names the stage, in any thread. Stages of a loader are called "read",
+"decode", "augment" and "copy", those of a trainer "wait" (for data) and "compute". Stages may stand inside
+each other; each counts all of its time.
 
-While nobody counts, a stage costs a call and a `with` over one shared object. Counted, it costs two readings
-of the clock and three locks, a few microseconds. Where one thread goes through short stages again and again,
-`laps` counts many of them at the price of one:
+While none is counted, a stage costs a call and a `with` over one shared object. Counted, it costs two
+readings of the clock and three locks, a few microseconds. Where one thread goes through short stages again
+and again, `laps` counts many of them at the price of one:
 
     with laps("read", "decode") as lap:
         for path in paths:
@@ -30,7 +30,7 @@ from operad.locks import new_lock
 
 
 class StageFigures(NamedTuple):
-    """What was counted of a stage.
+    """Counts of a stage.
 
     Attributes:
         runs: How often it was done.
@@ -123,7 +123,7 @@ def count_stages(on: bool = True) -> None:
 
 
 def stages() -> dict[str, StageFigures]:
-    """What was counted since the process began, by stage."""
+    """Counts since the process began, by stage."""
     with _lock:
         done = {name: one for name, one in _sums.items() if one.runs}
         return {name: StageFigures(one.runs, one.total_s, one.threads) for name, one in done.items()}

@@ -188,7 +188,7 @@ def _free(nodes: Sequence[TapeNode | Marked]) -> None:
 def _results_apart(
     nodes: Sequence[TapeNode | Marked], head_grads: Sequence[Array], buffers: Sequence[Marked]
 ) -> list[Array]:
-    """Where to put the gradients: into the buffers, or beside those in whose memory something is read.
+    """Return the buffers to put the gradients into, or others where in their memory something is read.
 
     A buffer may be, or share memory with, a head gradient or an array that was recorded; written while
     the backward pass still reads that one, it would make later gradients wrong.

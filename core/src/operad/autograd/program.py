@@ -121,7 +121,7 @@ class _Recorded:
         ]
 
     def analyses(self) -> dict[str, Pass]:
-        """What gives facts that only passes of plugins may require as early as they run."""
+        """Return passes that give facts which only passes of plugins may require as early as they run."""
         estimate = Pass("estimate", self._estimate, ("shapes", "types", "contexts"), ("planned_bytes",))
         contexts = Pass("contexts", self._find_contexts, (), ("contexts",))
         return {"contexts": contexts, "costs": COSTS, "kernels": KERNELS, "planned_bytes": estimate}
@@ -331,7 +331,7 @@ def forget() -> None:
 def _structure(
     tape: Tape, heads: Sequence[TapeEntry], wanted: Sequence[TapeEntry], requests: Sequence[str]
 ) -> Any:
-    """What two tapes that share a program have in common."""
+    """Key that two tapes which share a program have in common."""
     number = {node: i for i, node in enumerate(tape)}
     parts: list[Any] = []
     for node in tape:

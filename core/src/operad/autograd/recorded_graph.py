@@ -1,4 +1,4 @@
-"""What was recorded as a graph: MXNet's `autograd.get_symbol`, below symbols.
+"""The recorded calls as a graph: MXNet's `autograd.get_symbol`, below symbols.
 
 Source: MXAutogradGetSymbol, src/c_api/c_api_ndarray.cc.
 """

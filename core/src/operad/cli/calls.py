@@ -1,4 +1,4 @@
-"""What a call of an operator looks like: its tensors, its parameters, what it returns."""
+"""Form of a call of an operator: its tensors, its parameters, its results."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Call(NamedTuple):
 
 
 def call_of(op: type[OperatorProperty]) -> Call:
-    """What a call of `op` looks like under any parameters.
+    """Form of a call of `op` under any parameters.
 
     Raises:
         ParamError: No parameters were found that it accepts.

@@ -43,7 +43,7 @@ class Parameter:
 @final
 @dataclass(frozen=True, slots=True)
 class ArgumentGradient:
-    """How the gradient of one argument is computed.
+    """Way in which the gradient of one argument is computed.
 
     Attributes:
         argument: Whose gradient.
@@ -79,7 +79,7 @@ class KernelDescription:
 @final
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What `operad describe` found.
+    """Result of `operad describe`.
 
     Attributes:
         name: The operator's main name.
@@ -194,7 +194,7 @@ def describe(operator: str, params: dict[str, str]) -> Description:
 
 
 def description(name: str, params: Mapping[str, Any]) -> Description:
-    """What the operator `name` declares, shown for `params` and made-up values of others it requires.
+    """Declarations of the operator `name`, for `params` and made-up values of others it requires.
 
     Raises what `operad.registry.get` raises, and `ParamError`.
     """

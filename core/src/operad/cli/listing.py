@@ -15,7 +15,7 @@ from operad.cli.page import Page, page
 
 @runtime_checkable
 class Result(Protocol):
-    """What a command found: a dataclass of plain values that can also show itself."""
+    """Result of a command: a dataclass of plain values that can also show itself."""
 
     @property
     def exit_code(self) -> int:

@@ -43,7 +43,7 @@ class InstalledOperator:
 @final
 @dataclass(frozen=True, slots=True)
 class OperatorList:
-    """What `operad ops` found.
+    """Result of `operad ops`.
 
     Attributes:
         operators: The operators, sorted by name without regard to case.

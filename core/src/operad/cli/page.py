@@ -1,4 +1,4 @@
-"""Where a result is shown: rich tables on a terminal, plain aligned text in a pipe.
+"""Page that a result is shown on: rich tables on a terminal, plain aligned text in a pipe.
 
 Plain text is never wrapped, cut or coloured, so that `grep` and `awk` see every word. rich is
 imported only where there is a terminal to show it on.

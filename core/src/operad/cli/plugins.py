@@ -62,7 +62,7 @@ class InstalledPlugin:
 @final
 @dataclass(frozen=True, slots=True)
 class PluginList:
-    """What `operad plugins` found.
+    """Result of `operad plugins`.
 
     Attributes:
         plugins: The plugins, sorted by name.
@@ -103,7 +103,7 @@ def plugins(broken: bool) -> PluginList:
 
 
 def listed_plugin(record: PluginRecord) -> InstalledPlugin:
-    """What the registry knows of a plugin, as it is printed."""
+    """The registry's record of a plugin, as it is printed."""
     provides = {group: sorted(names) for group, names in sorted(record.groups.items())}
     failures = [
         Failure(b.entry.group if b.entry else "", b.entry.name if b.entry else "", b.reason, b.traceback)

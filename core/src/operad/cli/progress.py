@@ -14,7 +14,7 @@ Advance = Callable[[str], None]
 
 @contextmanager
 def progress(label: str, steps: int) -> Iterator[Advance]:
-    """Show a bar of `steps` steps while the block runs; nothing where nobody watches.
+    """Show a bar of `steps` steps while the block runs; nothing where no terminal shows it.
 
     Args:
         label: What is being done.

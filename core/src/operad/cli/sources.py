@@ -17,7 +17,7 @@ from typing import Final
 from operad.files import read_text
 
 _MOST_HOPS: Final = 8
-"""How often a name is followed from one module into the next."""
+"""Most times a name is followed from one module into the next."""
 _LOADERS: Final = (
     (machinery.ExtensionFileLoader, machinery.EXTENSION_SUFFIXES),
     (machinery.SourceFileLoader, machinery.SOURCE_SUFFIXES),
@@ -26,7 +26,7 @@ _LOADERS: Final = (
 
 
 def module_spec(module: str) -> ModuleSpec | None:
-    """Where `module` is; None where it, or a package around it, is not there. Imports nothing."""
+    """File of `module`; None where it, or a package around it, is not there. Imports nothing."""
     first, *rest = module.split(".")
     try:
         spec = importlib.util.find_spec(first)

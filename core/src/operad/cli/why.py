@@ -84,7 +84,7 @@ class PartChoice:
 @final
 @dataclass(frozen=True, slots=True)
 class PartForm:
-    """What one part of the operator computes for each element.
+    """Scalar form of one part of the operator.
 
     Attributes:
         part: `forward`, or the gradient of an argument.
@@ -100,7 +100,7 @@ class PartForm:
 @final
 @dataclass(frozen=True, slots=True)
 class KernelChoice:
-    """What `operad why` found.
+    """Result of `operad why`.
 
     Attributes:
         operator: The operator's main name.
@@ -128,7 +128,7 @@ class KernelChoice:
         return int(not any(verdict.chosen for verdict in self.candidates))
 
     def show(self, page: Page) -> None:
-        """What was asked, and one row a kernel."""
+        """The question, and one row for each kernel."""
         given = ", ".join(f"{name}={value}" for name, value in self.params.items())
         page.text(Mark(f"{self.operator}({given})", "name"))
         arrays = zip(self.shapes, self.dtypes, strict=True)

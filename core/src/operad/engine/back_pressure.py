@@ -1,4 +1,4 @@
-"""How far pushes may run ahead of what is done: back-pressure.
+"""Back-pressure: a limit on the operations and bytes that pushes may have pending.
 
 A push that would have too many operations or bytes pending waits until some are done. Only threads outside
 the engine do; operations, finalizers and signal handlers never. It is no wall: the thread that waits may be

@@ -58,7 +58,7 @@ class ThreadBudget:
 
     @property
     def is_full(self) -> bool:
-        """Whether no further operation may start."""
+        """Return whether no further operation may start."""
         return len(self.running) >= self.total
 
     @property
@@ -130,9 +130,9 @@ class ThreadBudget:
         if self.total < (os.cpu_count() or 1):
             self.apply()
 
-    def renew(self) -> None:
-        """Count nothing as running, as in a forked child."""
-        self.running.clear()
+    def renew(self, own: RunContext | None) -> None:
+        """Count nothing as running but what the calling thread runs, as in a forked child."""
+        self.running[:] = [run_ctx for run_ctx in self.running if run_ctx is own]
 
 
 @final

@@ -64,7 +64,7 @@ class AsyncRun:
         return True
 
     def leave(self, why: Callable[[OprBlock], Failure]) -> None:
-        """In a forked child: the parent completes it. Whoever completes it here does nothing.
+        """In a forked child: the parent completes it. A completion here does nothing.
 
         Args:
             why: Gives the failure of its block.

@@ -167,7 +167,7 @@ class Dispatcher:
         self.lock.do(block)
 
     def is_done(self, var: Var, write: bool) -> bool:
-        """Whether every operation pushed so far that mutates `var` is done; with `write`, that names it.
+        """Return whether all operations pushed so far that mutate `var` are done; with `write`, that name it.
 
         The one answer to this question, for waits, recycling and the fast path alike.
         """

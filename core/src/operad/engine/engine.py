@@ -95,7 +95,7 @@ class Engine:
 
     @property
     def num_threads_now(self) -> int:
-        """How many threads the operation that asks may use at this moment; 1 if it is worth no more."""
+        """Number of threads for the operation that asks, at this moment; 1 if it is worth no more."""
         budget = self._dispatcher.runner.budget
         return budget.share if budget.is_worth else 1
 
@@ -264,8 +264,8 @@ class Engine:
     def bulk(self, size: int) -> AbstractContextManager[None]:
         """Say that this thread's pushes inside `with` belong together, `size` at a time.
 
-        MXNet's programs say so to have operations grouped. Here whoever has run an operation goes on at once
-        with what that made ready, said or not, so this is accepted and changes nothing.
+        MXNet's programs say so to have operations grouped. Here a thread that has run an operation goes on at
+        once with what that made ready, said or not, so this is accepted and changes nothing.
 
         Raises:
             EngineError: `size` is less than 1.
@@ -287,7 +287,7 @@ class Engine:
         self._queue.revision = object()
 
     def is_idle(self, var: Var) -> bool:
-        """Whether no operation pushed so far still names `var`; takes no lock, so finalizers may ask."""
+        """Return whether no operation pushed so far names `var`; takes no lock, so finalizers may ask."""
         return self._dispatcher.is_done(var, True)
 
     def delete_variable(self, delete_fn: SyncFn, ctx: Context, var: Var, size_bytes: int = 0) -> None:

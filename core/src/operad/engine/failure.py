@@ -13,7 +13,7 @@ traceback, and every later wait raises a copy of that copy. Refused: raising the
 its first traceback, which keeps the frames of all callers alive.
 
 Source: ThreadedVar::var_exception, src/engine/threaded_engine.h. Differs: independent failures are
-all kept, and a variable is not taken for clean because somebody was told.
+all kept, and a variable is not taken for clean because a wait has raised it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from operad.errors import (
 )
 
 alive: Final[set[weakref.ref[Failure]]] = set()
-"""Failures of any engine that a variable carries or that no wait has raised; while empty, nobody looks."""
+"""Failures of any engine that a variable carries or that no wait has raised; often empty."""
 
 
 @final
@@ -207,7 +207,7 @@ def note_on(title: str, site: Site | None, other_thread: bool) -> str:
 
 
 Site: TypeAlias = tuple[CodeType, int]
-"""Where something was pushed: what ran there, and the index of its instruction."""
+"""Site of a push: the code that ran there, and the index of its instruction."""
 
 _is_internal: Final[dict[str, bool]] = {}
 """By the name of a source file, whether it is operad's or of one of its distributions."""

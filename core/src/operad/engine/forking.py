@@ -1,4 +1,4 @@
-"""What a fork leaves of one dependency queue in the child: all that no other thread had begun.
+"""Renewal of a dependency queue in a forked child: all is kept that no other thread had begun.
 
 A fork copies one thread. Where that stands outside the engine, nothing runs when it comes (see `quiescence`).
 Where it stands inside, in a step or in an operation, other threads may be running operations, which never end
@@ -24,7 +24,7 @@ from operad.errors import EngineError
 
 
 def in_hand(dispatcher: Dispatcher, is_own: bool) -> list[OprBlock]:
-    """What the calling thread is about to run or is running, or what all others are."""
+    """Blocks and claims that the calling thread is about to run or is running, or that all others are."""
     known = [claim() for claim in tuple(claims)]
     thread, retire = local.state, dispatcher.retire
     return [

@@ -205,7 +205,7 @@ def _title(fn: Callable[..., object], name: str | None) -> str:
 
 
 def _nothing() -> None:
-    """What a wait inside an operation runs."""
+    """Do nothing, as a wait inside an operation does."""
 
 
 class nested:  # noqa: N801 - a class for its speed, for callers a function

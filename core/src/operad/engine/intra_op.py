@@ -2,7 +2,7 @@
 
 An operation whose work falls into independent parts hands them to the pool and takes part itself.
 Which thread computes which part changes nothing about the result. The pool waits at a queue between
-jobs; nobody spins, so it does not compete with a BLAS pool, which has one thread meanwhile.
+jobs; no thread spins, so it does not compete with a BLAS pool, which has one thread meanwhile.
 
 Refused: `concurrent.futures`, which makes a future, a lock and a condition for every part (30 us where a
 part may take 100 us), and numba's or OpenMP's pools, which would be a second pool of spinning threads.

@@ -1,4 +1,4 @@
-"""What engines do when their process forks or ends.
+"""Engines before and after a fork, and at the end of the process.
 
 A fork copies one thread, so a child would find workers gone and a lock held for good. Before a fork, engines
 come to rest and their locks are taken; afterwards the parent lets go, and the child's engines make
@@ -10,8 +10,8 @@ An exception from outside may end any of these functions, also at its entry; Pyt
 forks all the same. So Python calls each twice, and each does what is not done already.
 
 At exit, what can still run is run, and other threads' new work waits meanwhile; asynchronous operations
-that nobody has completed are dropped, since waiting for them could take for ever. Failures nobody
-waited for are reported on one line.
+that are not completed are dropped, since waiting for them could take for ever. Failures that no wait
+has raised are reported on one line.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def watch(engine: Quiescence) -> None:
 
 
 def _parts() -> list[Quiescence | BlasLimits]:
-    """What a fork waits for, in this order."""
+    """Parts that a fork waits for, in this order."""
     return [*_engines, blas_limits]
 
 

@@ -1,4 +1,4 @@
-"""How threads share one dependency queue without waiting for each other, and how no exception tears a step.
+"""Lock of a dependency queue: threads do not wait for each other, and no exception tears a step.
 
 The queue is guarded by one lock, and no push or finish blocks on it. Under the interpreter's own lock,
 blocking on a contended lock in a hot path makes two threads hand over to each other at every step; a
@@ -27,7 +27,7 @@ next begins it anew, and it goes on where it was. A step must bear to be begun a
 
 *Who waits heals.* A thread that waits looks up now and then: it frees a lock whose owner has left its step
 (only a trace function's exception can do that), does what is deferred, and wakes workers. So a thread
-that was interrupted and calls the engine never again holds nobody up.
+that was interrupted and calls the engine never again holds no other one up.
 
 The lock itself is a slot: `del lock.token` tests and takes it in one instruction (13 ns; a list's `pop` 16,
 `with threading.Lock()` 134), `owner` beside it says who has it.
@@ -120,8 +120,8 @@ class CombiningLock:
         give_up: Called as `give_up(request, error)` under the lock, of a request that always raises.
 
     Attributes:
-        token: There while nobody holds the lock.
-        owner: Who holds it; None if nobody does.
+        token: There while no thread holds the lock.
+        owner: The thread that holds it; None if none does.
         next: The first request that waits for it; `tail` is the last one, or the lock itself.
         current: The request whose step is being done, or was ended by an exception.
         has_after: Whether a step left something to do after the release.
@@ -237,7 +237,7 @@ class CombiningLock:
         # commit: end
 
     def _is_hopeless(self, error: Exception) -> bool:
-        """Whether the current step has now raised three times by itself: a mistake of the engine."""
+        """Return whether the current step has now raised three times by itself: a mistake of the engine."""
         if isinstance(error, (MemoryError, RecursionError)) or is_from_outside(error):
             return False
         self._retries += 1
@@ -245,7 +245,7 @@ class CombiningLock:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a step is under way or requested."""
+        """Return whether a step is under way or requested."""
         return self.owner is not None or self.current is not None or self.next is not None
 
     def heal(self) -> None:

@@ -24,7 +24,7 @@ from operad.engine.thread import OPERATION, OUTSIDE, local
 
 @final
 class _Backlog:
-    """What a thread has to run itself, and what it runs."""
+    """Blocks that a thread has to run itself, and the one that it runs."""
 
     __slots__ = ("blocks", "running")
 

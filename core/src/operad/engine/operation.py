@@ -1,4 +1,4 @@
-"""What the engine runs: an `Opr` (a function and the variables it names) and its pushes.
+"""Operations of the engine: an `Opr` (a function and the variables it names) and its pushes.
 
 An `Opr` is validated once and may be pushed any number of times; each push makes one `OprBlock`,
 which carries what belongs to that push alone: place, priority, position in the push order.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class FnProperty(enum.Enum):
-    """What kind of work a function does; it decides which worker runs it, never the order.
+    """Kind of work that a function does; it decides which worker runs it, never the order.
 
     Source: FnProperty, include/mxnet/engine.h.
     """
@@ -43,7 +43,7 @@ class FnProperty(enum.Enum):
 
 @final
 class RunContext:
-    """Where a function runs, made by the engine at run time.
+    """Device and stream of a function, made by the engine at run time.
 
     Attributes:
         ctx: The device.
@@ -83,7 +83,7 @@ CLAIM: Final = 1
 WAIT: Final = 2
 DELETE: Final = 3
 
-# How far a block has come. Whoever changes it does so in a commit, see `lock`.
+# How far a block has come. It is changed in commits alone, see `lock`.
 NEW: Final = 0
 OFFERED: Final = 1
 TAKEN: Final = 2  # by a thread that is about to call its function
@@ -257,7 +257,7 @@ claims: Final[set[weakref.ref[Claim]]] = set()
 
 @final
 class Claim(OprBlock):
-    """What an inline function holds its variables by; a thread keeps one, and uses it again.
+    """Claim by which an inline function holds its variables; a thread keeps one, and uses it again.
 
     Args:
         thread: Whose it is.

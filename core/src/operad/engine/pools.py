@@ -1,4 +1,4 @@
-"""Who runs what: pools of workers and their ready queues.
+"""Pools of workers and their ready queues.
 
 All CPU contexts share one pool of as many workers as the thread budget has threads, because they
 share the cores; its ready queue is ordered by kind of work (prioritized, copies, the rest), then

@@ -3,7 +3,7 @@
 The worker of a device calls a function, which launches on the worker's stream, records an event behind
 it, and goes on to the next operation that is ready; a thread of the stream waits for its events in order
 and finishes the operations. So operations that are independent follow each other on the stream without a
-gap, and nobody synchronises in between. An operation that depends on another is launched when that one
+gap, and no thread synchronises in between. An operation that depends on another is launched when that one
 is done, not earlier: the dependency queue then means one thing for every reader of a variable (another
 stream, a CPU operation, a wait, the memory pool), and an error of a kernel belongs to the operation
 that launched it. Launching it at once, since the stream keeps the order, would save the round trip
@@ -60,7 +60,7 @@ class Stream:
                 error = self._call(block, run_ctx)
                 event = self._stream.record()
         except Exception as refusal:  # noqa: BLE001 - a device that refuses fails the operation, not its worker
-            if self._stream is None and block.opr.kind == DELETE:  # it needs none, and nobody could be told
+            if self._stream is None and block.opr.kind == DELETE:  # it needs none, and no wait could raise it
                 dispatcher.run(block, RunContext(block.ctx), False)
             else:
                 dispatcher.finish(block, refusal)

@@ -1,4 +1,4 @@
-"""What the engine keeps of a thread, and the events that threads wait for."""
+"""State of a thread that the engine keeps, and the events that threads wait for."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ NESTED: Final = 3
 
 @final
 class ThreadState:
-    """What all engines know of one thread; get the calling thread's by `local.state`.
+    """State of one thread, for all engines; get the calling thread's by `local.state`.
 
     Attributes:
         bulk_size: What `engine.set_bulk_size` was told last.
         inside: OUTSIDE the engine, inside an OPERATION (workers always are), NESTED in one that calls
-            operators, or in a STEP that holds a queue's lock or is about to take it. Whoever sets it
+            operators, or in a STEP that holds a queue's lock or is about to take it. Code that sets it
             restores what it was. It is set before the lock is tried: a signal handler or finalizer may
             run between any two bytecodes, and must learn that it interrupted a step.
         mode: What imperative calls of the thread do; it belongs to `imperative.state`, and stands here so

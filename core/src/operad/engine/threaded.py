@@ -1,6 +1,6 @@
 """Worker threads per device, under one thread budget.
 
-A push wakes at most one idle worker, and none while one is on its way; whoever takes a block while
+A push wakes at most one idle worker, and none while one is on its way; the worker that takes a block while
 more are ready wakes the next. A worker goes on at once with the block that its last one made ready, unless
 another one comes first, so a chain of dependent operations runs as one group: no hand-over, no wake-up.
 Who is woken or hired is decided
@@ -91,7 +91,7 @@ class ThreadedRunner(Runner):
     def renew(self) -> None:
         """See `Runner`."""
         own, pools = local.state.worker, (self._cpu, *self._gpus.values())
-        self._budget.renew()
+        self._budget.renew(own and own.run_ctx)
         for pool in pools:
             pool.idle.clear()
             pool.workers = 0

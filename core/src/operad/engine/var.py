@@ -14,7 +14,7 @@ What the queue itself touches is not safe for two threads at once; see `dispatch
 methods may be ended by an exception and begun anew, as `lock` says: a block's `place`, `waiting` and `given`
 say how far it has come, and counts are the last thing to change where they could not be told from it.
 `DependencyQueue` decides what may run and what must be skipped because of a failure; the caller
-decides who runs it. It calls nobody and blocks nowhere, and so is tested alone.
+decides who runs it. It calls no other part and blocks nowhere, and so is tested alone.
 
 Source: ThreadedVar and OprBlock, src/engine/threaded_engine.h; "Dependency engine" in MXNet's
 architecture notes. Differs: a deque and a holder count for the linked list of version blocks;
@@ -49,7 +49,7 @@ class Var:
     The other slots belong to the engine.
     """
 
-    # invariant: `queue` is empty when nobody holds the variable.
+    # invariant: `queue` is empty when no block holds the variable.
     __slots__ = ("__weakref__", "deleted", "failure", "holders", "name", "queue", "version")
 
     def __init__(self, name: str | None = None) -> None:
@@ -71,7 +71,7 @@ class Var:
 
 @final
 class DependencyQueue:
-    """Who may run, in which order. Not thread-safe: callers hold one lock around every call.
+    """Order of blocks by the variables they name. Not thread-safe: callers hold one lock around every call.
 
     Attributes:
         seq: Blocks and claims added so far.
@@ -103,16 +103,16 @@ class DependencyQueue:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is pending that may be waited for."""
+        """Return whether nothing is pending that may be waited for."""
         return self.pending <= len(self.below) and self.pending == self._num_below()
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether nothing runs that may be waited for."""
+        """Return whether nothing runs that may be waited for."""
         return self.running <= len(self.below) and self.running == self._num_below()
 
     def _num_below(self) -> int:
-        """How many of those `below` have not ended; a claim is used again, with another `seq`."""
+        """Number of those `below` that have not ended; a claim is used again, with another `seq`."""
         return sum(block.seq == seq and block.state != DONE for block, seq in self.below)
 
     def add(self, block: OprBlock) -> bool:  # noqa: PLR0915 - a function more is a call more

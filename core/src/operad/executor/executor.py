@@ -146,14 +146,14 @@ class Executor(registry.Extensible):
 
     @property
     def passes(self) -> list[PassReport]:
-        """What each pass did when the graph was bound, in the order in which they ran.
+        """Reports of the passes when the graph was bound, in the order in which they ran.
 
         Estimates of what each graph would need are made when this is asked for.
         """
         return self._program.compilation.reports()
 
     def why(self) -> NodeKernels:
-        """Which kernel computes each part of each node, and why no other; printed, it is a table."""
+        """Return the kernel of each part of each node, and why no other; printed, it is a table."""
         return node_kernels(self._program)
 
     @shortened
@@ -359,7 +359,7 @@ class Executor(registry.Extensible):
 
     @property
     def optimized_graph(self) -> Graph:
-        """What computes the outputs, after all passes; it may hold operators that passes insert."""
+        """Graph of the outputs, after all passes; it may hold operators that passes insert."""
         return Graph(self._program.graph.outputs[: len(self._outputs)])
 
     def debug_str(self) -> str:

@@ -54,7 +54,7 @@ def _array(binding: Binding, entry: int) -> NDArray:
 
 
 def _named_inputs(node: OpNode) -> list[tuple[str, Entry]]:
-    """What a monitor calls the inputs of a node: as MXNet does, but each pair of names once."""
+    """Names of the inputs of a node for a monitor: as MXNet's, but each pair of names once."""
     if node.companion is not None:
         read = [*node.inputs[: node.num_read], *node.of_sums(node.inputs)]
         return [(entry.name, entry) for entry in read]

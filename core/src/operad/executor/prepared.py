@@ -87,5 +87,5 @@ class PreparedArrays:
 
 
 def _is_ours(chunk: Chunk) -> bool:
-    """Whether operations of the engine alone write the memory."""
+    """Return whether operations of the engine alone write the memory."""
     return chunk.lease is not None and chunk.owner is None

@@ -1,4 +1,4 @@
-"""What computes each node of a bound graph, as a table."""
+"""Kernels of the nodes of a bound graph, as a table."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class NodeKernels:
 
 
 def node_kernels(program: Program) -> NodeKernels:
-    """What computes each node of a program."""
+    """Kernels of the nodes of a program."""
     rows: list[NodeKernel] = []
     for step, node in enumerate(program.graph.nodes):
         if not isinstance(node, OpNode):

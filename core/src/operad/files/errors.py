@@ -1,4 +1,4 @@
-"""What goes wrong while a file is read or written, as errors of ours that name the file."""
+"""Errors of reading and writing files, as errors of ours that name the file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OF_CONTENTS: Final = (
     SyntaxError,  # of `np.dtype` and of literals
     EOFError, RecursionError, struct.error, zlib.error,
 )  # fmt: skip
-"""What code that trusts a file raises where the file holds something else."""
+"""Errors that code which trusts a file raises where the file holds something else."""
 
 
 @final

@@ -1,4 +1,4 @@
-"""How much files may ask for: of the whole process, whatever number of threads read them.
+"""Limits on what files may ask for: of the whole process, whatever number of threads read them.
 
 A `Budget` is a number of bytes that all threads together may hold for one purpose at a time. What exceeds it
 alone is refused; what does not fit beside the others waits until they are done. A thread that holds a part
@@ -53,7 +53,7 @@ class Budget:
 
     def __init__(self, field: str, purpose: str) -> None:
         self._field, self._purpose = field, purpose
-        # The lock is a new one in a forked child. Nobody waits there: what waited were other threads.
+        # The lock is a new one in a forked child. No thread waits there: what waited were other threads.
         self._changed = threading.Condition(new_lock())  # type: ignore[arg-type]  # it is an RLock
         # Weak: one whose `with` a signal has interrupted before it began is gone, and holds nothing.
         self._held: WeakSet[Reservation] = WeakSet()
@@ -101,7 +101,7 @@ class Budget:
         self._held = WeakSet(one for one in self._held if one.thread == threading.get_ident())
 
     def refusal(self, size_bytes: int, what: str, expected: str) -> LimitError:
-        """What a request that is refused raises."""
+        """Error of a request that is refused."""
         return LimitError(
             f"{what} asks for {size_bytes:,} bytes {self._purpose}, {expected}; "
             f"if it is to be trusted, set OPERAD_{self._field.upper()} to more"
@@ -109,7 +109,7 @@ class Budget:
 
 
 _LOOK_AGAIN_S: Final = 0.1
-"""A reservation that a signal has taken away tells nobody."""
+"""A reservation that a signal has taken away is not announced."""
 _read: Final = Budget("max_file_bytes", "of a file")
 _expanded: Final = Budget("max_expanded_bytes", "once it is expanded")
 

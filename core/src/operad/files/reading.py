@@ -24,14 +24,14 @@ _GZIP: Final = b"\x1f\x8b"
 _FLAGS: Final = (
     os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 )
-"""Without blocking, for opening a pipe waits until somebody writes to it."""
+"""Without blocking, for opening a pipe waits until another process writes to it."""
 _LINES_BETWEEN_CHECKS: Final = 4096
 
 
 def check_file(path: Path, what: str) -> None:
     """Make sure that `path` is a regular file of no more than a text may have; others may be missing.
 
-    For files that somebody else's code reads.
+    For files that another library's code reads.
 
     Raises:
         FormatError: It is none.
@@ -40,7 +40,7 @@ def check_file(path: Path, what: str) -> None:
     try:
         status = os.stat(path)
     except OSError:
-        return  # whoever reads it will say so
+        return  # its reader will say so
     with translated(what, "a file"):
         _check_kind(status, what)
     _check_text(status.st_size, what)
@@ -181,7 +181,7 @@ def _check_text(size: int, what: str) -> None:
 
 @final
 class _Inflated(io.RawIOBase):
-    """What gzip made smaller; refuses to give more than the limits allow."""
+    """Contents of a gzip stream; refuses to give more than the limits allow."""
 
     def __init__(self, file: Any, what: str, growth: float) -> None:
         import gzip  # noqa: PLC0415 - few programs read compressed files

@@ -22,7 +22,7 @@ class _InPlugins:
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """How to import it; asked first, for the importer of files would make a second module of it."""
+        """Spec of a namespace; asked first, for the importer of files would make a second module of it."""
         if not name.startswith("operad."):
             return None
         _, first, *inner = name.split(".")
@@ -37,7 +37,7 @@ class _Added:
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """How to import it; asked last, so that files of the core come first."""
+        """Spec of a plugin's namespace; asked last, so that files of the core come first."""
         root, _, rest = name.partition(".")
         if root != "operad" or not rest:
             return None

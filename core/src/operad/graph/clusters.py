@@ -72,7 +72,7 @@ class Clusters:
         return [self.members(end) for end in sorted(ends, key=self._positions.__getitem__)]
 
     def can_merge(self, one: int, other: int) -> bool:
-        """Whether two clusters may become one; a cluster and itself may."""
+        """Return whether two clusters may become one; a cluster and itself may."""
         first, last = self._in_order(one, other)
         return first == last or self._between(first, last) is not None
 
@@ -98,7 +98,7 @@ class Clusters:
         return (first, last) if self._positions[first] <= self._positions[last] else (last, first)
 
     def _between(self, first: int, last: int) -> set[int] | None:
-        """What follows from `first` and stands before `last`; None where `last` follows from some of it."""
+        """Nodes after `first` and before `last`; None where `last` follows from some of them."""
         limit = self._positions[last]
         found: set[int] = set()
         waiting = [first]

@@ -3,8 +3,8 @@
 A pass takes a graph and facts about it, and gives a graph and further facts; `passes` lists those there are.
 A pass that returns another graph makes every fact about the old one void, save those it provides anew, since
 tables speak of nodes; facts that were given to the compiler stay, for they speak of the request. A void fact
-that a later pass requires is made again by the pass that provides it, so that whoever rewrites a graph need
-not care. *Analyses* are passes that no list names: they run when a pass requires what they provide.
+that a later pass requires is made again by the pass that provides it, so that a pass which rewrites a graph
+need not care. *Analyses* are passes that no list names: they run when a pass requires what they provide.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class Pass(NamedTuple):  # a dataclass would add 2 ms to the import
 
     @property
     def title(self) -> str:
-        """What errors call it, with its distribution."""
+        """Name for errors, with its distribution."""
         return f"pass {self.name!r}" + (f" of {self.distribution}" if self.distribution else "")
 
 
 @final
 class PassReport(NamedTuple):
-    """What one run of a pass did.
+    """Record of one run of a pass.
 
     Attributes:
         name: The pass.
@@ -165,7 +165,7 @@ class Compilation:
         )
 
     def reports(self) -> list[PassReport]:
-        """What each run of a pass did, in order; estimates what each graph needs, which takes a while."""
+        """Reports of all runs of passes, in order; estimates what each graph needs, which takes a while."""
         planned: dict[Graph, int] = {}
         for run in self._runs:
             if run.after not in planned:

@@ -4,7 +4,7 @@ Where such kernels were chosen, `operad.operator.Chosen` stands for the operator
 keeps becomes a hidden output of the node, which the node of the gradient reads, and what it has prepared an
 argument, made by a node of its own. What is kept are only arrays that a gradient of this graph reads, and
 what is prepared only what variables determine alone: those are made once for each version of them, by
-whoever runs the graph.
+the code that runs the graph.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Facts = Mapping[str, Any]
 
 
 class _Demand(NamedTuple):
-    """What the kernels of a node ask for.
+    """Demands of the kernels of a node.
 
     Attributes:
         op: Stands for its operator.
@@ -154,7 +154,7 @@ class _Rewriting:
         return None
 
     def _is_lasting(self, node: OpNode, parts: Sequence[str], kernel: Kernel, name: str) -> bool:
-        """Whether variables alone determine what is prepared, on the context of the node.
+        """Return whether variables alone determine what is prepared, on the context of the node.
 
         One whose gradient is computed here will change at every step, so nothing would be saved.
         """

@@ -19,7 +19,7 @@ from operad.graph.schedule import Schedule
 from operad.op import OpReq
 
 REQUESTS: Final = {"null": OpReq.NULL, "write": OpReq.WRITE, "add": OpReq.ADD}
-"""What a caller may ask for a gradient, by name."""
+"""Requests of a gradient that a caller may make, by name."""
 
 
 def planned_bytes(graph: Graph, facts: Mapping[str, Any]) -> int:

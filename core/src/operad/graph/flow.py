@@ -74,7 +74,7 @@ class _Flow(Generic[V]):
             self._to_readers[value] = {}
 
     def _search(self, needed: V, came: dict[tuple[V, bool], tuple[V, bool] | None]) -> V | None:
-        """Where a path to `needed` begins; fills `came` with the end behind each end, towards it."""
+        """Beginning of a path to `needed`; fills `came` with the end behind each end, towards it."""
         self._meet(needed)
         came[needed, True] = None
         waiting = deque([(needed, True)])
@@ -120,7 +120,7 @@ class _Flow(Generic[V]):
                 self._to_readers[other][one] -= width
 
     def _room_of(self, one: tuple[V, bool], other: tuple[V, bool]) -> int | None:
-        """What more can flow from end to end; None: anything."""
+        """Rest of what can flow from end to end; None: anything."""
         (value, is_far), (following, _) = one, other
         if value == following:
             return self._through[value] if is_far else self._room[value]

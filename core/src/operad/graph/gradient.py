@@ -1,7 +1,7 @@
 """The gradient pass: nodes that compute gradients of a graph.
 
 Two sweeps. The first, from inputs to outputs, decides which nodes matter: for each operator node,
-the arguments whose gradient somebody will use, and so the entries its backward will read. An
+the arguments whose gradient is used, and so the entries its backward will read. An
 argument's gradient is used if it is asked for, or if the backward of its producer reads it; that of
 a loss does not, so nothing is computed above a loss for its sake. The second sweep, from outputs to
 inputs, makes the nodes that compute gradients and sums the gradients that meet.
@@ -67,10 +67,10 @@ def gradient(
 
 
 class _Demand(NamedTuple):
-    """What is asked of one operator node.
+    """Gradients that are asked of one operator node.
 
     Attributes:
-        wanted: One flag per argument: whether somebody will use its gradient.
+        wanted: One flag per argument: whether its gradient is used.
         op: What computes these gradients; None if none is wanted.
         heads: The outputs whose gradients it reads.
         below: The producers of arguments that gradients go down to.
@@ -111,7 +111,7 @@ class _GradientPass:
         self._demands: dict[Node, _Demand] = {}
         self._readers: Counter[Entry] = Counter()  # nodes that will give a gradient of the entry
         self._flags: Memo[list[bool]] = Memo()
-        # Nodes that act alike share a gradient, so that whoever asks it something asks once.
+        # Nodes that act alike share a gradient, so that each question is asked once.
         self._operators: Memo[tuple[Gradient | None, tuple[int, ...]]] = Memo()
         for node in order:
             if isinstance(node, OpNode):

@@ -131,7 +131,7 @@ def _outputs_like(node: OpNode, ins: Sequence[tuple[Shape, DType]]) -> Sequence[
 
 
 class _Rules(NamedTuple, Generic[V]):
-    """What shapes and types differ in.
+    """Rules in which shapes and types differ.
 
     Attributes:
         attribute: What a variable's own attributes say.

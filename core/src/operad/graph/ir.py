@@ -68,7 +68,7 @@ class Node:
         return self.name
 
     def of_read(self, inputs: Sequence[T]) -> Sequence[T]:
-        """What stands for the inputs whose values are read, of what stands for all inputs."""
+        """Select, of what stands for all inputs, what stands for those whose values are read."""
         return inputs
 
     def __repr__(self) -> str:
@@ -145,17 +145,17 @@ class OpNode(Node):
         return list(zip(self.adds_to, self.of_sums(self.inputs), strict=True))
 
     def of_read(self, inputs: Sequence[T]) -> Sequence[T]:
-        """What stands for the inputs whose values are read, of what stands for all inputs."""
+        """Select, of what stands for all inputs, what stands for those whose values are read."""
         if self.num_read == self.num_args:
             return inputs
         return [*inputs[: self.num_read], *inputs[self.num_args :]]
 
     def of_states(self, inputs: list[T]) -> list[T]:
-        """What stands for the auxiliary states."""
+        """Entries of the auxiliary states."""
         return inputs[self.num_args : len(inputs) - len(self.adds_to)]
 
     def of_sums(self, inputs: list[T]) -> list[T]:
-        """What stands for the sums."""
+        """Entries of the sums."""
         return inputs[len(inputs) - len(self.adds_to) :]
 
     def output_name(self, index: int) -> str:
@@ -231,13 +231,13 @@ def depth_first(outputs: Iterable[Entry], required: Callable[[Node], Iterable[No
 
 @final
 class Graph:
-    """What a list of output entries needs, with its order and its variables.
+    """Nodes that a list of output entries needs, with their order and their variables.
 
     Attributes:
         outputs: The entries asked for, in the caller's order.
         computed: Operators that have run before the graph does, as those of a tape have. Passes leave them
             as they are, and new nodes may read those of their values that gradients read anyhow.
-        estimated: The `Liveness` of which its memory was estimated, for whoever plans it next.
+        estimated: The `Liveness` of which its memory was estimated, for the next plan.
     """
 
     def __init__(self, outputs: Iterable[Entry], computed: Collection[Node] = frozenset()) -> None:

@@ -1,4 +1,4 @@
-"""Which kernel computes each node: chosen once, before nodes are scheduled, for everyone to read.
+"""Kernels of all nodes: chosen once, before nodes are scheduled, for everyone to read.
 
 An imperative call asks the same function (`operad.op.choose`) for its plan.
 """
@@ -62,7 +62,7 @@ def _chosen(op: OperatorProperty, ctx: Any, in_shapes: Any, in_types: Any, is_tr
 
 
 def kernel_costs(graph: Graph, facts: Mapping[str, Any], choices: Sequence[Choice | None]) -> list[Cost]:
-    """What each node computes: what its kernels say, or else its operator, as the fact `costs` does."""
+    """Costs of all nodes, by their kernels or else by their operators, as the fact `costs` has them."""
     costs = list(facts["costs"]) if "costs" in facts else node_costs(graph, facts["shapes"], facts["types"])
     answers: Memo[Cost] = Memo()
     declaring = {choice for choice in set(choices) if choice is not None and choice.has_costs}

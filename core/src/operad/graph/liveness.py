@@ -1,4 +1,4 @@
-"""Which values need memory, from when to when, and which may overwrite an input.
+"""Lifetimes of values that need memory, and the inputs that outputs may overwrite.
 
 A *buffer* is memory for one value, or for several that follow one another in place. This module
 finds the buffers of a schedule; `memory` gives them places. Entries and steps are numbers.
@@ -8,7 +8,7 @@ equally large, nothing else reads the input at that time or later, and every arg
 the node reads that input is declared, so that `mul(x, x)` does not overwrite one operand while it
 still needs the other.
 
-A gradient that is added to a sum always takes over the sum's memory: nobody else reads the sum. Where
+A gradient that is added to a sum always takes over the sum's memory: no other node reads the sum. Where
 the last of them is bound to an array of the caller's, so is every sum before it.
 """
 
@@ -190,7 +190,7 @@ class Liveness:
         self._buffer_of[entry] = buffer
 
     def size_bytes(self, entry: int) -> int:
-        """What a value needs."""
+        """Memory that a value needs."""
         shape, dtype = self._shapes[entry], self._types[entry]
         if shape is None or None in shape or dtype is None:
             raise ShapeError(
@@ -201,7 +201,7 @@ class Liveness:
 
     def _pair_in_place(self, step: int, node: OpNode) -> Mapping[int, int]:
         """Output to the input it overwrites."""
-        # invariant: a sum is read by nobody but the node that adds to it, and made on the same context
+        # invariant: a sum is read by no node but the one that adds to it, and made on the same context
         sums = self._sums.get(step, _NONE)
         pairs = self._pairs.get(node.signature, inplace_pairs, node)
         if not pairs:
@@ -229,7 +229,7 @@ class Liveness:
             return False
         if buffer.size_bytes != self.size_bytes(target):
             return False
-        # Whoever touched the buffer before `source` did precedes its producer.
+        # Each node that touched the buffer before `source` did precedes its producer.
         touchers = [self.lifetimes[source][0], *readers]
         return self._schedule.all_precede([toucher for toucher in touchers if toucher != step], step)
 

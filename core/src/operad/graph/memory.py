@@ -50,14 +50,14 @@ class Block(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Where a value lives: `size_bytes` bytes at `offset_bytes` of block `block`."""
+    """Position of a value: `size_bytes` bytes at `offset_bytes` of block `block`."""
 
     block: int
     offset_bytes: int
     size_bytes: int
 
     def overlaps(self, other: Placement) -> bool:
-        """Whether the two have a byte in common."""
+        """Return whether the two have a byte in common."""
         return self.block == other.block and max(self.offset_bytes, other.offset_bytes) < min(
             self.offset_bytes + self.size_bytes, other.offset_bytes + other.size_bytes
         )
@@ -65,13 +65,13 @@ class Placement(NamedTuple):
 
 @final
 class MemoryPlan(Extensible):
-    """Where every value lives, and the request its node is run with. Lists are by entry number.
+    """Positions of all values, and the requests of their nodes. Lists are by entry number.
 
     Attributes:
         schedule: The nodes, in order, and their partitions.
         blocks: Every block; `blocks[i].id == i`.
         places: The place of each entry that has one. Variables and entries bound by the caller
-            have none, nor have entries whose request is `NULL`, which nobody reads.
+            have none, nor have entries whose request is `NULL`, which no node reads.
         requests: The request of each entry; None for variables.
         bound: For each entry that lies in an array of the caller's, the entry bound to that array.
     """
@@ -116,13 +116,13 @@ class MemoryPlan(Extensible):
 
     @property
     def prepared_bytes(self) -> int:
-        """What is prepared for kernels, in arrays that outlive the runs; no part of the blocks."""
+        """Bytes prepared for kernels, in arrays that outlive the runs; no part of the blocks."""
         graph, liveness = self.schedule.graph, self._liveness
         return sum(liveness.size_bytes(graph.entry_id(entry)) for entry in prepared_entries(graph))
 
     @property
     def baseline_bytes(self) -> int:
-        """What the same values need without any sharing."""
+        """Bytes that the same values need without any sharing."""
         return sum(round_up(place.size_bytes, ALIGNMENT) for place in self.places if place is not None)
 
     @property
@@ -212,7 +212,7 @@ class _Layout:
             for group in reversed(groups):
                 at = bisect_left(group, buffer.touchers[0], key=lambda each: each.touchers[0])
                 between = [*group[max(at - 1, 0) : at], buffer, *group[at : at + 1]]
-                # Whoever is over before a neighbour is over before all beyond it.
+                # A buffer that is over before a neighbour is over before all beyond it.
                 if all(self._is_over(one, other) for one, other in pairwise(between)):
                     group.insert(at, buffer)
                     break
@@ -223,7 +223,7 @@ class _Layout:
             self._add_block(ctx, round_up(max(each.size_bytes for each in group), ALIGNMENT))
 
     def _is_over(self, one: Buffer, other: Buffer) -> bool:
-        """Whether nobody touches `one` once the other is first written."""
+        """Return whether no step touches `one` once the other is first written."""
         return not one.is_pinned and self._schedule.all_precede(one.touchers, other.touchers[0])
 
     def _add_block(self, ctx: Context, size_bytes: int) -> None:

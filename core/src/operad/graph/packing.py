@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 _PLACEMENTS: Final = 20_000
-"""How many placements one packing may spend: about half a second, and none at the bound."""
+"""Number of placements that one packing may spend: about half a second, and none at the bound."""
 _MAX_ROUNDS: Final = 200
 _SLACK: Final = 0.01
-"""How far above the bound is good enough."""
+"""Share above the bound that is good enough."""
 
 
 def live_bytes(first: Ints, last: Ints, size: Ints) -> Ints:

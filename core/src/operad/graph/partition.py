@@ -1,4 +1,4 @@
-"""Which nodes may run beside which: partitions, and the segments they are cut into.
+"""Partitions, whose nodes may run beside each other, and the segments they are cut into.
 
 One thread runs a partition. A graph without heavy parallel branches has one partition for each context.
 Where branches are heavy enough, nodes are dealt to partitions by list scheduling: in order, each goes
@@ -22,14 +22,14 @@ from operad.graph.signature import Memo
 from operad.op import Cost, own_cost
 
 _NODE_US: Final = 1.0
-"""What a node costs besides what it computes."""
+"""Cost of a node besides what it computes."""
 _HANDOVER_US: Final = 40.0
-"""What it costs to wait for another partition."""
+"""Cost of a wait for another partition."""
 _LIGHT_US: Final = 100.0
 """Nodes below this follow the input they wait for."""
 _NOTHING: Final = Cost()
 _WORTH: Final = 1.25
-"""How many times faster partitions must promise to be."""
+"""Factor by which partitions must promise to be faster."""
 
 
 def node_costs(graph: Graph, shapes: ShapeTable, types: TypeTable) -> list[Cost]:

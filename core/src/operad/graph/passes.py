@@ -163,7 +163,7 @@ def _place(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
 
 
 def _contexts(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
-    """Where nodes will run, before copies are inserted."""
+    """Contexts of nodes, before copies are inserted."""
     return graph, {"contexts": assign_contexts(graph, facts["ctx"], facts["group2ctx"])}
 
 
@@ -255,6 +255,6 @@ ESTIMATE: Final = Pass(
     ("planned_bytes",),
 )
 ANALYSES: Final = {step.provides[0]: step for step in (CONTEXTS, COSTS, KERNELS, ESTIMATE)}
-"""What gives facts that no pass of the list has provided yet, by fact."""
+"""Passes that give facts which no pass of the list has provided yet, by fact."""
 KNOWN: Final = frozenset(fact for step in (*FIRST_PARTY, *ANALYSES.values()) for fact in step.provides)
 """The facts that the system provides itself."""

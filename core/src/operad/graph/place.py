@@ -7,7 +7,7 @@ beside their first input. A variable without a group lives where it is first rea
 An input of which a node only sees shape and type is not copied.
 
 Source: AssignContext, src/executor/graph_executor.cc. Differs: copies are made once for each value
-and target context, whoever reads them.
+and target context, whichever nodes read them.
 """
 
 from __future__ import annotations

@@ -56,6 +56,6 @@ def passes_of(stage: str, known: Collection[str]) -> list[Pass]:
 
 
 def _awaits(step: Pass, waiting: Sequence[Pass], known: Collection[str]) -> bool:
-    """Whether a pass that still waits provides what `step` requires."""
+    """Return whether a pass that still waits provides what `step` requires."""
     needed = set(step.requires).difference(known, step.provides)
     return any(needed.intersection(other.provides) for other in waiting)

@@ -86,7 +86,7 @@ class GraphPrimitive(OperatorProperty):
     def scalar_form(
         self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> ScalarForm | str:
-        """What is computed of the arguments; the gradient of each is that of the output."""
+        """Function of the arguments; the gradient of each is that of the output."""
         names = self.list_arguments() if part == "forward" else ["output_grad"]
         kinds = ["real" if dtype.kind == "f" else dtype.name for dtype in in_types]
         steps = [Instruction("input", (), kind, name) for kind, name in zip(kinds, names, strict=False)]
@@ -103,7 +103,7 @@ class GraphPrimitive(OperatorProperty):
 
     @abstractmethod
     def function(self, xp: Any) -> Callable[..., object]:
-        """What computes the last of its arguments, plain arrays of the module `xp`, from the others."""
+        """Function that computes its last argument, a plain array of the module `xp`, from the others."""
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """All shapes are alike."""

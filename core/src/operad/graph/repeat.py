@@ -12,7 +12,7 @@ from operad.resource import ResourceRequest
 
 @final
 class Repetition(NamedTuple):
-    """How the first outputs of a node are computed again.
+    """Way in which the first outputs of a node are computed again.
 
     Attributes:
         op: The operator; its outputs are the node's first ones.
@@ -24,7 +24,7 @@ class Repetition(NamedTuple):
 
 
 def repetition(node: Node, in_shapes: Sequence[Shape]) -> Repetition | None:
-    """How a node's outputs may be computed again; None where they cannot.
+    """Return the way in which a node's outputs may be computed again; None where they cannot.
 
     A node that updates auxiliary states, whose operator keeps state, or that draws random numbers is not run
     twice. Its operator may say what gives the same outputs without: `OperatorProperty.recomputation`.

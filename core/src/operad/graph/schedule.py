@@ -67,7 +67,7 @@ class Schedule:
         return {ids[other] for other in needed if not isinstance(other, Variable)}
 
     def all_precede(self, earlier: Sequence[int], later: int) -> bool:
-        """Whether every step of `earlier` has always ended when `later` begins."""
+        """Return whether every step of `earlier` has always ended when `later` begins."""
         if self._ancestors is None:
             return max(earlier, default=-1) < later
         before = self._ancestors[later]

@@ -1,4 +1,4 @@
-"""What makes two operators the same for a compiler: class and parameters, or else identity."""
+"""Keys of operators that are the same for a compiler: class and parameters, or else identity."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _derived(cls: type) -> frozenset[str]:
 
 @final
 class Memo(Generic[T]):
-    """What operators say, asked once for all that are alike."""
+    """Memo of what operators say, asked once for all that are alike."""
 
     def __init__(self) -> None:
         self._by_key: dict[Hashable, T] = {}

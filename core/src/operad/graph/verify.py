@@ -42,7 +42,7 @@ def check_plan(plan: MemoryPlan) -> None:
 
 @final
 class _Ownership:
-    """Who wrote each byte last."""
+    """Last writers of all bytes."""
 
     def __init__(self, plan: MemoryPlan) -> None:
         self._plan = plan

@@ -23,7 +23,7 @@ _note_of: Final = attrgetter("_chunk.note")
 
 @final
 class Note:
-    """That the contents which a chunk had at one version are the recorded value of one array."""
+    """Note that the contents which a chunk had at one version are the recorded value of one array."""
 
     __slots__ = ("_detached", "_version")
 
@@ -37,7 +37,7 @@ class Note:
         self._detached.append(weakref.ref(array))
 
     def concerns(self, array: Array) -> bool:
-        """Whether `array`, over this chunk, hides from the tape what it depends on."""
+        """Return whether `array`, over this chunk, hides from the tape what it depends on."""
         if array._autograd is not None or array._chunk.var.version != self._version:
             return False
         return not any(ref() is array for ref in self._detached)

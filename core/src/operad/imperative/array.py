@@ -1,6 +1,6 @@
 """The array that plans, tape and executors work on, without the methods that a user calls.
 
-`NDArray`, which adds those, stands above differentiation; this class stands below it. Whoever makes an
+`NDArray`, which adds those, stands above differentiation; this class stands below it. Code that makes an
 array names the class: that of an input, or the one that the front end hands down.
 """
 
@@ -20,7 +20,7 @@ _made: Final = object.__new__
 
 @final
 class Provenance(Enum):
-    """How an array came to be, where a message may have to say so later."""
+    """Provenance of an array, where a message may have to say it later."""
 
     MADE = "by a function that makes arrays, from no other array"
     COMPARED = "by a comparison: its elements are 0 and 1"
@@ -117,7 +117,7 @@ class Array:
 
     @property
     def _is_part(self) -> bool:
-        """Whether writing all of this array may leave some of its memory as it is."""
+        """Return whether writing all of this array may leave some of its memory as it is."""
         lease = self._chunk.lease
         whole: int = self._chunk.owner.nbytes if lease is None else lease.handle.size_bytes
         return whole != self._spec.nbytes

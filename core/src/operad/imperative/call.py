@@ -31,7 +31,7 @@ _MAX_CACHED: Final = 4096
 """Entries a cache may hold before it is emptied; bounds what varying shapes can pile up."""
 
 _LISTED: Final = 20
-"""How many arguments' names a message lists."""
+"""Number of arguments' names that a message lists."""
 
 
 @final
@@ -75,7 +75,7 @@ class Invoker:
         return apply(plan, inputs, out, self._run_time if values is None else values, local.state.mode, cls)
 
     def plan(self, inputs: Sequence[Array], ctx: Context | None = None, values: tuple[Any, ...] = ()) -> Plan:
-        """How the operator is run on `inputs`, in the order of a call, in the thread's mode.
+        """Plan of the operator on `inputs`, in the order of a call, in the thread's mode.
 
         Args:
             inputs: As for a call.
@@ -296,7 +296,7 @@ def _check_run_time(op: type[OperatorProperty], params: Mapping[str, Any]) -> No
 
 
 def cache_key(value: Any) -> tuple[Any, ...]:
-    """What values that mean the same have in common: `1 == True == 1.0` are told apart, and `0.0 == -0.0`.
+    """Key of values that mean the same: `1 == True == 1.0` are told apart, and `0.0 == -0.0`.
 
     Their text alone is not enough: a class may have one text for all its values.
     """

@@ -143,7 +143,7 @@ def deferred_list_of(ctx: Context, size_bytes: int) -> deque[Lease]:
 
 
 def recycles(deferred: deque[Lease]) -> bool:
-    """Whether the blocks in `deferred` are all of one size, for the next array of that size."""
+    """Return whether the blocks in `deferred` are all of one size, for the next array of that size."""
     return deferred is not _large
 
 

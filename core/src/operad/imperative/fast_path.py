@@ -15,7 +15,7 @@ MOST_ARRAYS: Final = 4
 
 @final
 class FastPath:
-    """How small arrays are computed in the calling thread; see `hot`.
+    """The parts of a plan by which small arrays are computed in the calling thread; see `hot`.
 
     Attributes:
         call: Runs it: `hot.apply_fast`, specialized for its number of arrays.

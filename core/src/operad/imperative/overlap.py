@@ -27,7 +27,7 @@ class Access(NamedTuple):
 
 
 def overlap_check(uses: Iterable[Access]) -> tuple[str, str] | None:
-    """What to call a written array and the earlier one that shares memory with it; None if none does.
+    """Names of a written array and the earlier one that shares memory with it; None if none does.
 
     Any number of uses may read the same memory, and any number may add to it.
     """
@@ -43,7 +43,7 @@ def overlap_check(uses: Iterable[Access]) -> tuple[str, str] | None:
 
 
 def _overlap(one: Array, other: Array) -> bool:
-    """Whether two arrays of one chunk have bytes in common."""
+    """Return whether two arrays of one chunk have bytes in common."""
     if not one.size:
         return False
     if not isinstance(one._data, np.ndarray):

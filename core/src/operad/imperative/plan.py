@@ -1,4 +1,4 @@
-"""What is worked out once for a kind of imperative call, and kept."""
+"""Plans: all that is worked out once for a kind of imperative call, and kept."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _data_of: Final = attrgetter("_data")
 
 
 class Recordable:
-    """What the tape knows of a call.
+    """Parts of a call that the tape knows.
 
     Attributes:
         name: What errors call it.
@@ -62,7 +62,7 @@ class Recordable:
 
 @final
 class SavedTensors(NamedTuple):
-    """What a recorded call keeps for its gradient.
+    """Arrays that a recorded call keeps for its gradient.
 
     Attributes:
         entries: Which arguments and outputs, in order.
@@ -75,7 +75,7 @@ class SavedTensors(NamedTuple):
 
 @final
 class Run:
-    """How the engine is to run a plan.
+    """Way in which the engine is to run a plan.
 
     Args:
         op_ctx: What the operator is told, with its resources.
@@ -174,7 +174,7 @@ class Plan(Recordable):
         self._gradient_plans: dict[tuple[Any, ...], Plan] = {}
 
     def _prepared(self) -> tuple[Run, Operator]:
-        """How to run it, and what computes it."""
+        """Return the way to run it, and the operator that computes it."""
         signature, prop, out_specs = self.signature, self.prop, self.out_specs
         ctx = signature.ctx
         requested = resource.get().request_all(ctx, prop.forward_resource(signature.in_shapes))
@@ -200,7 +200,7 @@ class Plan(Recordable):
         return operator.direct if self.run_time is None else operator.direct_with_values
 
     def _computed(self) -> tuple[Operator, Cost]:
-        """What computes the operator, and what that is estimated at."""
+        """Return the operator, and the estimate of its cost."""
         if self._choice is not None:
             return self._choice.operator(), self._choice.cost((FORWARD,))
         shapes, types = self.signature.in_shapes, self.signature.in_types
@@ -208,7 +208,7 @@ class Plan(Recordable):
         return self.prop.create_operator(self.signature.ctx, shapes, types), cost
 
     def _anew(self) -> Operator:
-        """What computes the operator for other values of run-time parameters."""
+        """Return the operator for other values of run-time parameters."""
         signature = self.signature
         self._choice = _chosen(
             self.prop, signature.ctx, signature.in_shapes, signature.in_types, signature.is_train
@@ -275,7 +275,7 @@ class Plan(Recordable):
         )  # fmt: skip
 
     def _forward(self, *arrays: Any) -> None:
-        """What `direct` would do, by templates; making them is part of the first run, as its errors are."""
+        """Compute as `direct` would, by templates; the first run makes them, and raises their errors."""
         run, num_args = self.run, self.signature.num_args
         num_states = self.signature.num_inputs - num_args
         if run.state_var is not None:  # an operator of one call, of which nothing is worth keeping
@@ -290,7 +290,7 @@ class Plan(Recordable):
         filled(templates, arrays)()
 
     def may_overwrite(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:
-        """Whether every output that shares memory with an input does so in a way the operator declared."""
+        """Return whether outputs share memory with inputs only in ways that the operator declared."""
         written: dict[Chunk, list[int]] = {}  # a chunk may hold several outputs
         for j, out in enumerate(outputs):
             written.setdefault(out._chunk, []).append(j)
@@ -301,7 +301,7 @@ class Plan(Recordable):
         )
 
     def saved_tensors(self, wanted: tuple[bool, ...]) -> SavedTensors:
-        """What a recorded call keeps for the gradients marked in `wanted`; nothing if none of them exists."""
+        """Arrays that a recorded call keeps for the gradients marked in `wanted`; none if there is none."""
         found = self.saved.get(wanted)
         if found is None:
             flows = [w and d for w, d in zip(wanted, self.prop.differentiable_inputs(), strict=True)]
@@ -316,7 +316,7 @@ class Plan(Recordable):
         return found
 
     def gradient_plan(self, wanted: tuple[bool, ...], specs: Sequence[Spec], is_train: bool) -> Plan:
-        """How the gradients marked in `wanted` are computed, as an operator with a gradient of its own.
+        """Plan of the gradients marked in `wanted`, as an operator with a gradient of its own.
 
         Args:
             wanted: One flag for each argument.
@@ -363,7 +363,7 @@ def _chosen(
 def _with_demands(
     choice: Choice | None, prop: OperatorProperty, out_specs: tuple[Spec, ...]
 ) -> tuple[OperatorProperty, tuple[Spec, ...]]:
-    """What is computed, where kernels ask for more than the operator declares."""
+    """Property and outputs, where kernels ask for more than the operator declares."""
     if choice is None or not choice.has_demands:
         return prop, out_specs
     kept = [spec_of(shape, dtype, choice.call.ctx) for shape, dtype in choice.kept_arrays()]

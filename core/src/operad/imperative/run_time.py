@@ -58,7 +58,7 @@ class RunTime:
         return len(self._names)
 
     def are_alike(self, last: tuple[Any, ...], given: tuple[Any, ...]) -> bool:
-        """Whether two sets of values are surely the same: the very objects, or equal numbers but zeros."""
+        """Return whether two sets of values are surely the same: same objects, or equal numbers but 0."""
         if self._is_number:
             number, other = given[0], last[0]
             return number is other or (number.__class__ is other.__class__ is float and number == other != 0)

@@ -13,7 +13,7 @@ from operad.op import OperatorProperty, Shape, is_known
 
 @final
 class Signature(NamedTuple):
-    """What a plan is for.
+    """Types and shapes that a plan is for.
 
     Attributes:
         ctx: Where it runs.

@@ -20,7 +20,7 @@ from operad.op import Shape
 
 @final
 class Spec:
-    """What an array is, apart from its contents; made by `spec_of`.
+    """Specification of an array, apart from its contents; made by `spec_of`.
 
     Attributes:
         deferred: The deferred free list of blocks for such arrays; see `chunk`.

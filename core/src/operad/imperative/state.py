@@ -1,4 +1,4 @@
-"""What the calling thread does with its imperative calls: record them, run them in training mode."""
+"""Modes of the calling thread's imperative calls: recorded, run in training mode."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ RECORDING: Final = 2
 
 
 def is_recording() -> bool:
-    """Whether calls of this thread are recorded."""
+    """Return whether calls of this thread are recorded."""
     return local.state.mode & RECORDING != 0
 
 
 def is_training() -> bool:
-    """Whether calls of this thread run in training mode."""
+    """Return whether calls of this thread run in training mode."""
     return local.state.mode & TRAINING != 0
 
 

@@ -29,7 +29,7 @@ _entry_of: Final = attrgetter("_autograd")
 _ONE: Final = (True,)
 _new: Final = object.__new__
 version_of: Final = attrgetter("_chunk.var.version")
-"""How often an array's memory was written."""
+"""Number of writes to an array's memory."""
 
 
 @final

@@ -1,4 +1,4 @@
-"""Whether arrays still hold what a gradient counts on.
+"""Versions of arrays, by which a gradient knows that they still hold what it counts on.
 
 Every write that is pushed counts up the version of the array's variable, so one comparison of integers
 tells. What shares a chunk shares its version: a write to another part of it counts too.

@@ -76,7 +76,7 @@ def _positional_params(
 
 
 def by_name(what: str, names: Sequence[str], args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-    """What a call gives for `names`, by position or by name.
+    """Values that a call gives for `names`, by position or by name.
 
     Args:
         what: What errors say was called.

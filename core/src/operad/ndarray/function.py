@@ -33,7 +33,7 @@ from operad.ndarray.signature import array_names, own_params, presented
 from operad.op import OperatorProperty, Param
 
 _COMMON: Final = ("out", "name", "ctx")
-"""What every function takes, also where an operator has a parameter of the name, as MXNet's do."""
+"""Parameters that every function takes, also where an operator has one of the name, as MXNet's do."""
 
 _functions: Final[dict[tuple[str, type[Array]], Callable[..., Any]]] = registry.follow({})
 
@@ -166,7 +166,7 @@ class OperatorFunction:
 
 
 def _key_part(name: str, declared: Param) -> str:
-    """What a parameter contributes to the key of a plan, as an expression.
+    """Contribution of a parameter to the key of a plan, as an expression.
 
     Values are equal only with equal types: `1 == True == 1.0`, which are not all valid, nor the same
     parameter; and by their text where `0.0 == -0.0`. Of run-time values only the type counts.

@@ -1,4 +1,4 @@
-"""What `od.nd` has beside its operators, and how it finds those.
+"""Names of `od.nd` beside its operators, and how it finds those.
 
 Every installed operator is a function of `od.nd`, found when it is first asked for. Names that begin
 with `_` work too.

@@ -291,7 +291,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
 
     @property
     def _is_recorded(self) -> bool:
-        """Whether calls on this array are recorded now."""
+        """Return whether calls on this array are recorded now."""
         return self._autograd is not None and is_recording()
 
     def _like(self, value: Any, dtype: DType | None = None) -> NDArray:

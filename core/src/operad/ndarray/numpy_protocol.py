@@ -30,7 +30,7 @@ OPERATORS: Final[dict[Any, Callable[[Any, Any], Any]]] = {
 
 
 def array_ufunc(array: NDArray, ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: Any) -> Any:
-    """What `ufunc` gives of `inputs`, one of which is `array`.
+    """Result of `ufunc` of `inputs`, one of which is `array`.
 
     Raises:
         ArgumentError: Neither Python's operators nor a plugin compute it; a TypeError, too.
@@ -42,7 +42,7 @@ def array_ufunc(array: NDArray, ufunc: np.ufunc, method: str, inputs: Sequence[A
 
 
 def array_function(array: NDArray, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
-    """What a function of NumPy gives, one of whose arguments is `array`.
+    """Result of a function of NumPy, one of whose arguments is `array`.
 
     Raises:
         ArgumentError: No plugin computes it; a TypeError, too.

@@ -1,4 +1,4 @@
-"""What a function generated for an operator shows: its signature, and a table of its parameters."""
+"""Signature of a function generated for an operator, and a table of its parameters."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from operad.resource import ResourceRequest
 
 @final
 class Choice:
-    """Which kernel computes what of a call.
+    """Kernels chosen for the parts of a call.
 
     Attributes:
         call: The call.
@@ -51,14 +51,14 @@ class Choice:
 
     @property
     def has_costs(self) -> bool:
-        """Whether more is known of the costs of any of the kernels than what the operator says."""
+        """Return whether more is known of the costs of any of the kernels than what the operator says."""
         measured = rates().kernels
         kernels = [kernel for kernel in self.kernels.values() if kernel is not None]
         return any(kernel.cost is not None or kernel.name in measured for kernel in kernels)
 
     @property
     def has_demands(self) -> bool:
-        """Whether it asks for more, or for other memory and resources, than the operator declares."""
+        """Return whether it asks for more, or for other memory and resources, than the operator declares."""
         if self.kept or self.prepared:
             return True
         return any(kernel is not None and kernel.has_demands for kernel in self.kernels.values())
@@ -88,7 +88,7 @@ class Choice:
         return [name for name in self.forward.keeps if name in read]
 
     def preparations(self, parts: Sequence[str]) -> list[tuple[Kernel, str]]:
-        """What the kernels of some parts would have prepared for these."""
+        """Arrays that the kernels of some parts would have prepared for these."""
         return [
             (kernel, name)
             for kernel in self.of(parts)
@@ -114,11 +114,11 @@ class Choice:
         return self.of(parts)
 
     def forward_resources(self) -> list[ResourceRequest]:
-        """What the kernel of the outputs asks the resource manager for."""
+        """Resources that the kernel of the outputs asks the resource manager for."""
         return self._resources(self.forward, FORWARD)
 
     def backward_resources(self) -> list[ResourceRequest]:
-        """What the kernels of the gradients ask for: one after another where any has its own, else once."""
+        """Resources of the kernels of the gradients: one after another where any has its own, else once."""
         kernels = self.gradient_kernels()
         if not any(kernel.resources is not None for kernel in kernels):
             return list(self.call.prop.backward_resource(self.call.in_shapes))
@@ -133,7 +133,7 @@ class Choice:
 
     @property
     def resource_spans(self) -> dict[int, slice]:
-        """Which of `backward_resources` are a kernel's, by its id; nothing where all share them."""
+        """Places in `backward_resources` that are a kernel's, by its id; none where all share them."""
         kernels = self.gradient_kernels()
         if not any(kernel.resources is not None for kernel in kernels):
             return {}
@@ -150,7 +150,7 @@ class Choice:
         return list({id(kernel): kernel for kernel in found if kernel is not None}.values())
 
     def cost(self, parts: Sequence[str]) -> Cost:
-        """What some parts compute together: what their kernels say, or else the operator.
+        """Cost of some parts together: what their kernels say, or else the operator.
 
         Measurements of `operad tune` correct either.
         """
@@ -172,7 +172,7 @@ class Choice:
         )
 
     def operator(self) -> Operator:
-        """What computes all parts: the kernel's own operator, where one kernel computes them all."""
+        """Operator of all parts: the kernel's own, where one kernel computes them all."""
         every = list(self.kernels.values())
         if all(kernel is every[0] for kernel in every):
             return self._made(self.forward)

@@ -1,7 +1,7 @@
 """An operator as certain kernels compute it, where these ask for more than the operator declares.
 
 A kernel may keep arrays for gradients, have others prepared, or have pairs in place and resources of its own.
-Nobody but the kernels knows of that: the operator's contract stays what it is. So once kernels are chosen,
+Only the kernels know of that: the operator's contract stays what it is. So once kernels are chosen,
 such an operator is replaced by one whose contract is theirs. What a kernel keeps are hidden outputs of it,
 behind the operator's own; what is prepared are arguments, behind its own. Plans of memory, schedules,
 programs and tapes then need not know of kernels.
@@ -78,7 +78,7 @@ class Chosen(OperatorProperty):
 
     @property
     def num_kept(self) -> int:
-        """What is kept."""
+        """Arrays that are kept."""
         return len(self.choice.kept)
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
@@ -94,7 +94,7 @@ class Chosen(OperatorProperty):
         return [*args, *prepared], [*outs, *[dtype for _, dtype in self.choice.kept_arrays()]], states
 
     def backward_dependency(self, wanted: Sequence[bool]) -> list[BackwardEntry]:
-        """What the kernels of these gradients read."""
+        """Arrays that the kernels of these gradients read."""
         names = self.of.list_arguments()
         found: set[BackwardEntry] = set()
         for place, part in enumerate(f"{name}_grad" for name in names):
@@ -179,7 +179,7 @@ class Chosen(OperatorProperty):
         return found
 
     def _pairs(self, kernel: Kernel, targets: Mapping[int, str]) -> list[tuple[BackwardEntry, int]]:
-        """What may be overwritten by which gradients that a kernel computes."""
+        """Pairs of what may be overwritten and the gradient by a kernel that may lie there."""
         if kernel.inplace is None:
             counts = self.of.num_visible_outputs, self.num_args, self.num_outputs, self.num_args
             kinds = (*_KINDS, "in_grad")
@@ -192,11 +192,11 @@ class Chosen(OperatorProperty):
         return sorted((entry, target) for entry, target in found if target in targets)
 
     def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
-        """What the kernel of the outputs asks for."""
+        """Resources that the kernel of the outputs asks for."""
         return self.choice.forward_resources()
 
     def backward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
-        """What the kernels of the gradients ask for."""
+        """Resources that the kernels of the gradients ask for."""
         return self.choice.backward_resources()
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float | Cost:
@@ -206,7 +206,7 @@ class Chosen(OperatorProperty):
     def create_operator(
         self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> Operator:
-        """That of the choice."""
+        """Cost of the choice."""
         return self.choice.operator()
 
 

@@ -1,4 +1,4 @@
-"""What an operator knows about the run it is part of."""
+"""Run that an operator is part of, as far as it knows it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OpContext(NamedTuple):
 
     @property
     def num_threads(self) -> int:
-        """How many threads the operation may use at this moment; 1 on a GPU and for light operators."""
+        """Number of threads that the operation may use at this moment; 1 on a GPU and for light operators."""
         return 1 if self.ctx.is_gpu else engine.get().num_threads_now
 
     def parallel(self, function: Callable[[int, int], object], count: int, width: int) -> None:

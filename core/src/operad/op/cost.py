@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 BLAS_FLOPS: Final = 1 << 18
 """Below this a BLAS product uses one thread anyhow, so it need not be told how many it may use."""
 PARALLEL_US: Final = 250.0
-"""What is estimated at less without products is worth one thread: a part that is handed over costs 30."""
+"""Estimate without products below which one thread is worth it: a part that is handed over costs 30."""
 _SINGLE_BYTES: Final = 4
 """Costs are declared for elements of single precision."""
 
 
 @final
 class Cost(NamedTuple):
-    """How much one call computes.
+    """Amount that one call computes.
 
     Attributes:
         loops: Operations of loops over elements, such as a step of a compiled loop.
@@ -58,7 +58,7 @@ class Cost(NamedTuple):
 
     @property
     def is_parallel(self) -> bool:
-        """Whether one call is worth several threads.
+        """Return whether one call is worth several threads.
 
         Threads of BLAS meet at barriers, where they turn, and they go on turning for a while after a product.
         So products are worth it only from the setting `parallel_flops`. The pool for parts waits at a queue:
@@ -68,12 +68,12 @@ class Cost(NamedTuple):
 
     @property
     def has_product(self) -> bool:
-        """Whether there is a product so large that BLAS may use threads, if it is not told otherwise."""
+        """Return whether a product is so large that BLAS may use threads, if it is not told otherwise."""
         return self.flops >= BLAS_FLOPS
 
     @property
     def work_us(self) -> float:
-        """What loops, products and moved bytes take of it."""
+        """Shares of loops, products and moved bytes in it."""
         found = rates()
         return found.loop_us * self.loops + found.flop_us * self.flops + found.moving_us(self.size_bytes)
 
@@ -90,14 +90,14 @@ class Cost(NamedTuple):
 
 
 def as_cost(found: float | Cost) -> Cost:
-    """What `OperatorProperty.cost` gave; a number counts loops."""
+    """Result of `OperatorProperty.cost`; a number counts loops."""
     return found if isinstance(found, Cost) else Cost(loops=found)
 
 
 def own_cost(
     prop: OperatorProperty, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape], in_types: Sequence[DType]
 ) -> Cost:
-    """What an operator says of its forward pass; wide elements take more, as they have more bytes."""
+    """Cost that an operator states of its forward pass; wide elements take more, as they have more bytes."""
     found = as_cost(prop.cost(in_shapes, out_shapes))
     widest = max([dtype.itemsize for dtype in in_types if dtype.kind == "f"], default=_SINGLE_BYTES)
     if widest <= _SINGLE_BYTES:  # half precision is computed in single
@@ -114,7 +114,7 @@ def moved_bytes(shapes: Sequence[Shape]) -> float:
 
 
 def gradient_cost(forward: Cost, factors: Sequence[str], wanted: Sequence[str]) -> Cost:
-    """What gradients are taken to compute where nothing says it: two loops of the forward pass.
+    """Cost of gradients where nothing states it: two loops of the forward pass.
 
     Args:
         forward: What the forward pass computes.

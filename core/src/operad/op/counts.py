@@ -1,7 +1,7 @@
 """Bounds how many tensors the parameters of an operator can ask for.
 
 `Concat(num_args=10**9)` would have a thousand million arguments, and their names alone fill the
-memory of a machine. Such a number comes from a slip, or from a file that somebody else wrote, so it is
+memory of a machine. Such a number comes from a slip, or from another person's file, so it is
 refused while the operator is made, before anything is made of it.
 
 Which parameters count tensors is found out, not declared, so that operators of every plugin are
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from operad.op.property import OperatorProperty
 
 MOST_TENSORS: Final = 65_536
-"""How many arguments, outputs or auxiliary states one operator may have."""
+"""Number of arguments, outputs or auxiliary states that one operator may have."""
 _INPUTS: Final = ("list_arguments", "list_auxiliary_states")
 
 
@@ -62,7 +62,7 @@ def _is_count(prop: OperatorProperty, name: str, large: Sequence[str], lists: Se
 
 
 def _count(prop: OperatorProperty, large: Sequence[str], counted: str, lists: Sequence[str]) -> int:
-    """How many tensors there are with large parameters at the least positive value, `counted` one more."""
+    """Number of tensors with large parameters at the least positive value, `counted` one more."""
     # invariant: no tensors are listed while any parameter is large, since that one may be a count, too
     trial = copy.copy(prop)  # a copy for each count, because it may cache what it works out
     for name in large:

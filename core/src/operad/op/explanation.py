@@ -65,7 +65,7 @@ def explained(choice: Choice, parts: Sequence[str]) -> list[PartKernel]:
 
 
 def _arrays(choice: Choice, part: str) -> tuple[dict[str, int], list[str], dict[str, int]]:
-    """What a part keeps, reads of what is kept, and has prepared."""
+    """Arrays that a part keeps, reads of what is kept, and has prepared."""
     kept = dict(zip(choice.kept, map(_bytes, choice.kept_arrays()), strict=True)) if part == FORWARD else {}
     read = [name for name in choice.needs([part]) if name in choice.kept]
     own = choice.preparations([part])
@@ -79,7 +79,7 @@ def _bytes(array: tuple[Shape, DType]) -> int:
 
 
 def _might_compute(kernel: Kernel, call: KernelCall, part: str) -> bool:
-    """Whether a kernel computes a part; one that does not apply may name what is not there."""
+    """Return whether a kernel computes a part; one that does not apply may name what is not there."""
     with suppress(OperadError):
         return kernel.computes(call.prop, part)
     return False

@@ -1,4 +1,4 @@
-"""What an operator computes for each element, as data: its scalar form.
+"""Scalar forms: the computation of an operator for each element, as data.
 
 A form is a list of instructions in which each value is computed once, from values before it (static single
 assignment). Branches are `select` instructions that compute both sides, which is what SIMD units, NumPy and
@@ -166,7 +166,7 @@ _SINGLE: Final = np.dtype(np.float32)
 
 
 def _rank(axes: Sequence[int | None]) -> int:
-    """How many axes a space has at least in which an array lies along these."""
+    """Least number of axes of a space in which an array lies along these."""
     return max((axis + 1 for axis in axes if axis is not None), default=0)
 
 

@@ -57,17 +57,17 @@ class Gradient(OperatorProperty):
 
     @cached_property
     def reads(self) -> tuple[BackwardEntry, ...]:
-        """What each of the arguments is whose values are read."""
+        """Roles of the arguments whose values are read."""
         return tuple(self.of.backward_dependency(self.wanted))
 
     @property
     def reads_heads(self) -> bool:
-        """Whether it reads gradients of the outputs, as all but those of losses do."""
+        """Return whether it reads gradients of the outputs, as all but those of losses do."""
         return any(kind == "out_grad" for kind, _ in self.reads)
 
     @cached_property
     def entries(self) -> tuple[BackwardEntry, ...]:
-        """What each of the arguments is."""
+        """Roles of all arguments."""
         return (
             *self.reads,
             *[entry for entry in _roles("in_data", len(self.wanted)) if entry not in self.reads],
@@ -80,15 +80,15 @@ class Gradient(OperatorProperty):
 
     @cached_property
     def _places(self) -> list[int]:
-        """Where each argument of the operator stands among the arguments."""
+        """Positions of the operator's arguments among the arguments."""
         return list(map(self.entries.index, _roles("in_data", len(self.wanted))))
 
     def of_operator(self, values: Sequence[T]) -> list[T]:
-        """What is known of the operator's own arguments, from what is known of the arguments."""
+        """Facts of the operator's own arguments, from those of the arguments."""
         return [values[place] for place in self._places] if values else []
 
     def gradients_of(self, values: Sequence[T]) -> list[T]:
-        """What is known of the gradients, which are like what they are the gradients of."""
+        """Facts of the gradients, which are like what they are the gradients of."""
         return [values[self._places[target]] for target in self.targets]
 
     @property
@@ -144,7 +144,7 @@ class Gradient(OperatorProperty):
     def infer_shape_backward(
         self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
     ) -> list[PartialShape]:
-        """What the operator learns of its arguments from its outputs, and from the gradients."""
+        """Facts of its arguments that the operator learns from its outputs, and from the gradients."""
         args: list[PartialShape] = self.of_operator(in_shapes)
         for place, shape in zip(self.targets, out_shapes, strict=True):
             args[place] = shape if args[place] is None else args[place]
@@ -209,7 +209,7 @@ class Gradient(OperatorProperty):
         return self.sharing(self.of.create_operator(ctx, shapes, types))
 
     def sharing(self, operator: Operator) -> Operator:
-        """What computes the gradients by `backward` of an operator, and so from what that keeps."""
+        """Operator that computes the gradients by `backward` of another, and so from what that keeps."""
         return _Backward(self, operator)
 
     def differentiable_inputs(self) -> list[bool]:
@@ -235,7 +235,7 @@ class Gradient(OperatorProperty):
     def _with_gradient(
         self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> OperatorProperty:
-        """What computes the same of the arguments that are read, and has gradients."""
+        """Operator that computes the same of the arguments that are read, and has gradients."""
         try:
             if self.is_stateful or self.list_auxiliary_states():
                 raise GradientError("it has states, which change between calls")

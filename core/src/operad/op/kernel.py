@@ -51,7 +51,7 @@ KernelPredicate = Callable[..., "bool | str"]
 
 @final
 class KernelCall:
-    """What is known of a call before there are arrays: what conditions and costs of kernels look at.
+    """A call before there are arrays, which conditions and costs of kernels look at.
 
     Attributes:
         prop: The operator's property; parameters are its attributes.
@@ -99,7 +99,7 @@ class KernelCall:
         return made
 
     def has(self, name: str) -> bool:
-        """Whether there is an argument or an output of this name for these parameters.
+        """Return whether there is an argument or an output of this name for these parameters.
 
         Raises:
             ArgumentError: There is none for any.
@@ -128,7 +128,7 @@ class KernelCall:
         return found
 
     def size(self, name: str) -> int:
-        """How many elements an argument or output has; 0 where it is absent."""
+        """Number of elements of an argument or output; 0 where it is absent."""
         return prod(self.shape(name)) if self.has(name) else 0
 
     def _of(self, name: str) -> tuple[Any, Any]:
@@ -230,7 +230,7 @@ class Kernel(NamedTuple):
 
     @property
     def has_demands(self) -> bool:
-        """Whether its pairs in place or its resources are others than the operator's."""
+        """Return whether its pairs in place or its resources are others than the operator's."""
         return self.inplace is not None or self.resources is not None
 
     @property
@@ -239,7 +239,7 @@ class Kernel(NamedTuple):
         return tuple(dict.fromkeys((*self.keeps, *self.needs)))
 
     def computes(self, prop: OperatorProperty, part: str) -> bool:
-        """Whether it computes a part."""
+        """Return whether it computes a part."""
         return self.parts is None or part in self.parts(prop)
 
     def rejection(self, call: KernelCall, part: str | None = None) -> str | None:
@@ -262,12 +262,12 @@ class Kernel(NamedTuple):
         return self.lacks(call, part) if self.computes(call.prop, part) else f"computes no {part}"
 
     def lacks(self, call: KernelCall, part: str) -> str | None:
-        """Which kept array a part would read that is not there, as a reason to reject; None if it has all."""
+        """Reason to reject a part that would read a kept array which is not there; None if it has all."""
         missing = [name for name in self.needs if name not in call.kept] if part != FORWARD else []
         return f"reads {missing[0]!r}, which the kernel of the outputs does not keep" if missing else None
 
     def estimate(self, call: KernelCall) -> Cost:
-        """What it computes: what it says, or else what the operator says; as measurements have it."""
+        """Cost of the kernel: what it says, or else the operator; as measurements have it."""
         if self.cost is None:
             own = own_cost(call.prop, call.in_shapes, call.out_shapes, call.in_types)
         else:
@@ -277,7 +277,7 @@ class Kernel(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _takes_three(when: KernelPredicate) -> bool:
-    """Whether a condition takes property, shapes and types, as all did before there were calls."""
+    """Return whether a condition takes property, shapes and types, as all did before there were calls."""
     function = when if hasattr(when, "__code__") else type(when).__call__
     code = getattr(function, "__code__", None)
     if code is None:  # a function of C, such as `partial`

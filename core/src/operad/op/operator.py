@@ -1,4 +1,4 @@
-"""What computes an operator: a function of plain arrays, for one set of shapes and types.
+"""Operators: functions of plain arrays, for one set of shapes and types.
 
 Operators are shared between nodes and called from several engine workers, so they keep no state
 between calls; what backward needs from forward is an output (hidden if need be) or an auxiliary
@@ -138,7 +138,7 @@ class Operator(ABC):
         return [CallTemplate(_backward, (self, op_ctx, req, counts, *map(ArgumentSlot, range(sum(counts)))))]
 
     def is_alike(self, other: Operator) -> bool:
-        """Whether the templates of another operator are this one's but for the operator itself in them."""
+        """Return whether another operator's templates are this one's but for the operator in them."""
         kind = type(self)
         return (
             kind is type(other)

@@ -91,7 +91,7 @@ class Param:
 
     @property
     def is_required(self) -> bool:
-        """Whether the parameter has no default."""
+        """Return whether the parameter has no default."""
         return self.default is REQUIRED
 
     def for_axes(self, value: Any, count: int) -> Any:
@@ -134,7 +134,7 @@ class Param:
         return str(value)
 
     def expects(self) -> str:
-        """What the parameter accepts, in words: `int >= 1`, `one of 'max', 'avg'`."""
+        """Values that the parameter accepts, in words: `int >= 1`, `one of 'max', 'avg'`."""
         if self.choices is not None:
             words = "one of " + ", ".join(repr(choice) for choice in self.choices)
         else:

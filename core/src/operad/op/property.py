@@ -41,7 +41,7 @@ class BackwardEntry(NamedTuple):
 
 
 class OperatorProperty(ABC):
-    """What an operator means. Subclasses declare parameters with `param(...)` class attributes.
+    """Meaning of an operator. Subclasses declare parameters with `param(...)` class attributes.
 
     Attributes:
         name: MXNet 1.x's name of the operator; defaults to the class's name.
@@ -152,7 +152,7 @@ class OperatorProperty(ABC):
         return [*self.list_arguments(), *self.list_auxiliary_states()]
 
     def input_places(self) -> list[int] | None:
-        """Where each argument, and then each state, stands in `list_inputs`; None where nothing moves.
+        """Positions in `list_inputs` of the arguments, and then the states; None where nothing moves.
 
         Nodes and plans keep arguments before states; calls and files keep the order of `list_inputs`.
         """
@@ -165,17 +165,17 @@ class OperatorProperty(ABC):
 
     @property
     def num_visible_outputs(self) -> int:
-        """How many leading outputs composition and imperative calls show."""
+        """Number of leading outputs that composition and imperative calls show."""
         return len(self.list_outputs())
 
     @property
     def num_unread(self) -> int:
-        """How many arguments, the last ones, only give a shape and a type; nodes pass none of them on."""
+        """Number of the last arguments that only give a shape and a type; nodes pass none of them on."""
         return 0
 
     @property
     def num_kept(self) -> int:
-        """How many outputs, the last ones, are arrays that a kernel keeps; they are written in every mode."""
+        """Number of the last outputs that are arrays which a kernel keeps; they are written in every mode."""
         return 0
 
     @abstractmethod
@@ -194,7 +194,7 @@ class OperatorProperty(ABC):
         """The same operator for arguments of these values, whose shapes follow, if it `is_shaped_by_values`.
 
         An imperative call waits for its arguments and asks for this. In a graph, which is planned before
-        there are values, nobody does.
+        there are values, no solver does.
 
         Args:
             in_data: One array an argument, to be read during the call.
@@ -229,11 +229,11 @@ class OperatorProperty(ABC):
     def declare_backward_dependency(
         self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]
     ) -> list[Any]:
-        """Which of the given arrays `backward` reads; the others may be recycled before it runs."""
+        """Return which of the given arrays `backward` reads; the others may be recycled before it runs."""
         return [*out_grad, *in_data, *out_data]
 
     def backward_dependency(self, wanted: Sequence[bool]) -> list[BackwardEntry]:
-        """What `backward` reads when only the gradients marked in `wanted` are requested.
+        """Entries that `backward` reads when only the gradients marked in `wanted` are requested.
 
         The default asks `declare_backward_dependency`, which knows nothing of `wanted`.
         """
@@ -264,14 +264,14 @@ class OperatorProperty(ABC):
         raise GradientError("the operator does not say how its gradient is differentiated")
 
     def list_parts(self) -> list[str]:
-        """What can be computed apart: `forward`, and `<argument>_grad` where a gradient can flow."""
+        """Parts that can be computed apart: `forward`, and `<argument>_grad` where a gradient can flow."""
         flags = zip(self.list_arguments(), self.differentiable_inputs(), strict=True)
         return ["forward", *(f"{name}_grad" for name, flows in flags if flows)]
 
     def scalar_form(
         self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> ScalarForm | str:
-        """What a part computes for each element; or, as text, why that cannot be said.
+        """Scalar form of a part; or, as text, the reason why there is none.
 
         It holds for all lengths of axes other than 1, for training and for prediction, and for these
         parameters. The inputs of `forward` are the arguments and then the states, its results the outputs and
@@ -284,7 +284,7 @@ class OperatorProperty(ABC):
         return "the operator does not say what it computes for each element"
 
     def recomputation(self) -> tuple[OperatorProperty, list[BackwardEntry]] | None:
-        """What computes the first outputs of a training run again: the same bits, no state, nothing random.
+        """Operator that computes the first outputs of a training run again: same bits, no state or draws.
 
         Asked before memory is planned, for values that the backward pass may compute again instead of reading
         what was kept.
@@ -344,7 +344,7 @@ class OperatorProperty(ABC):
 
 
 def is_computed_by_kernels(prop: OperatorProperty) -> bool:
-    """Whether kernels compute an operator; else its class makes what does."""
+    """Return whether kernels compute an operator; else its class makes what does."""
     return type(prop).create_operator is OperatorProperty.create_operator
 
 
@@ -353,6 +353,6 @@ def _own_params(cls: type) -> dict[str, Param]:
 
 
 def _params_of(base: type) -> Mapping[str, Param]:
-    """What a base class declares: all of a property's parameters, or a mixin's own."""
+    """Declarations of a base class: all of a property's parameters, or a mixin's own."""
     known: ParamSet | None = vars(base).get("params")
     return known if isinstance(known, ParamSet) else _own_params(base)

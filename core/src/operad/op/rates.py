@@ -1,8 +1,8 @@
-"""How fast this machine computes: the constants that turn what an operation computes into microseconds.
+"""Speed of this machine: the constants that turn what an operation computes into microseconds.
 
 The defaults are those of one core of a common machine (measured on an x86-64 server core with AVX-512,
 float32, NumPy 2 on OpenBLAS). `operad tune` measures them here and writes a file, which is read once in a
-process and is all that is read; whoever has no such file gets the defaults.
+process and is all that is read; without such a file there are the defaults.
 
 A byte has two rates, that of the caches and that of memory. A call is taken to find half of the last-level
 cache for its arrays, since other programs and earlier arrays have their part of it. An addition of arrays
@@ -25,12 +25,12 @@ from operad.files import parse_json, read_bytes
 
 FORMAT: Final = "operad-tune 2"
 _MOST: Final = 1e6
-"""What no constant of a machine reaches, in whatever unit it is."""
+"""Bound that no constant of a machine reaches, in whatever unit it is."""
 
 
 @final
 class Correction(NamedTuple):
-    """What measurements of a kernel say of its estimate.
+    """Measurements of a kernel beside its estimate.
 
     Attributes:
         base_us: What a call takes however small it is, in microseconds.
@@ -62,7 +62,7 @@ class Rates(NamedTuple):
     kernels: Mapping[str, Correction]
 
     def moving_us(self, size_bytes: float) -> float:
-        """What reading and writing takes in one call."""
+        """Time of reading and writing in one call."""
         beyond = max(0.0, size_bytes - cached_bytes())
         return self.byte_us * (size_bytes - beyond) + self.memory_us * beyond
 
@@ -89,7 +89,7 @@ _USUAL_BYTES: Final = 16 << 20
 
 
 class _InForce:
-    """The constants of this process; None before somebody asks."""
+    """The constants of this process; None before the first question."""
 
     rates: Rates | None = None
 
@@ -112,7 +112,7 @@ def forget_rates() -> None:
 
 
 def function_cost(name: str) -> float:
-    """What a function of elements takes beside reading and writing, in operations of loops.
+    """Time of a function of elements beside reading and writing, in operations of loops.
 
     Args:
         name: NumPy's, or that of a scalar form.
@@ -153,7 +153,7 @@ def machine() -> str:
 
 
 def tuned_path(folder: Path | None = None) -> Path:
-    """Where `operad tune` writes for this kind of processor.
+    """File that `operad tune` writes for this kind of processor.
 
     Args:
         folder: In place of the setting `cache_dir`.

@@ -1,4 +1,4 @@
-"""What an operator is asked to do with an output, and how to do it."""
+"""Requests: how an operator is to write an output, and functions that do it."""
 
 from __future__ import annotations
 

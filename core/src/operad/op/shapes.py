@@ -15,11 +15,11 @@ PartialShape = tuple[int | None, ...] | None
 
 
 _meanings: Final[Levels[bool]] = Levels(bool)
-"""Whether lengths mean what they mean in NumPy, in shapes that users and files give."""
+"""Return whether lengths mean what they mean in NumPy, in shapes that users and files give."""
 
 
 def is_np_shape() -> bool:
-    """Whether a length of 0 is a length, and -1 unknown; else, as MXNet began, 0 is unknown."""
+    """Return whether a length of 0 is a length, and -1 unknown; else, as MXNet began, 0 is unknown."""
     return _meanings.top[0]
 
 
@@ -54,7 +54,7 @@ def given_shape(axes: Iterable[int | None]) -> PartialShape:
 
 
 def is_known(shape: PartialShape) -> bool:
-    """Whether every axis of `shape` is known."""
+    """Return whether every axis of `shape` is known."""
     return shape is not None and None not in shape
 
 

@@ -1,7 +1,7 @@
 """Calls that are worked out before their arrays are there.
 
 What a call is depends on an operator, on requests and on where it runs; which arrays it gets may change at
-every run. So an operator names functions and where each takes its values from, and whoever runs them fills
+every run. So an operator names functions and where each takes its values from, and the runner fills
 the arrays in: an executor once, a backward pass of a tape at every step.
 """
 

@@ -1,4 +1,4 @@
-"""Where every entry of a program lies: the caller's arrays, and views into planned blocks."""
+"""Positions of all entries of a program: the caller's arrays, and views into planned blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from operad.program.program import Program
 
 @final
 class Owner:
-    """Whose values lie in memory that several bindings share.
+    """Owner of the values that lie in memory which several bindings share.
 
     Attributes:
         binding: The one that ran last.
@@ -84,7 +84,7 @@ class Binding:
 
     @property
     def is_owner(self) -> bool:
-        """Whether this binding's values are still there."""
+        """Return whether this binding's values are still there."""
         return not self.chunks or self._owner.binding is self
 
     def _blocks(self, pool: Sequence[Chunk]) -> dict[int, Chunk]:
@@ -123,7 +123,7 @@ class Binding:
         return view
 
     def is_part(self, entry: int) -> bool:
-        """Whether an entry lies in a part of an array of the caller's."""
+        """Return whether an entry lies in a part of an array of the caller's."""
         bound = self._arrays.get(entry)
         return bound is not None and bound._is_part
 

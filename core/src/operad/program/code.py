@@ -1,4 +1,4 @@
-"""What a segment computes, but for its arrays.
+"""Code of a segment: its calls, without their arrays.
 
 The backward pass of a tape runs the same calls at every step of a training loop, on other arrays. So what
 depends on the program alone is worked out once: the functions, where each takes its arrays from, and which
@@ -186,7 +186,7 @@ class SegmentCode:
 
 
 def _are_alike(some: Sequence[Operator], others: Sequence[Operator]) -> bool:
-    """Whether the calls of some operators are those of others, which stand in the table themselves."""
+    """Return whether the calls of some operators are those of others, which stand in the table themselves."""
     return some == others or all(a is b or a.is_alike(b) for a, b in zip(some, others, strict=True))
 
 

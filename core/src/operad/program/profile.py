@@ -1,8 +1,8 @@
 """Times of the nodes inside a segment, for a profiler.
 
-A segment is one loop in C over its calls, which knows no clock. While somebody observes nodes, segments are
+A segment is one loop in C over its calls, which knows no clock. While nodes are observed, segments are
 pushed in another form, whose loop reads the clock behind every call. So nothing is asked for each node while
-nobody observes, and a change takes effect with the next push, also of what was bound before.
+none is observed, and a change takes effect with the next push, also of what was bound before.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Where a node failed, it is the last that has ended.
 
 @final
 class _NodeProfiling:
-    """Who observes nodes, in the whole process; None: nobody."""
+    """The observer of nodes, in the whole process; None: there is none."""
 
     __slots__ = ("observer",)
 

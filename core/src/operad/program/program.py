@@ -179,7 +179,7 @@ class Program:
         return [step for step in steps if step not in self.preparations]
 
     def call(self, step: int) -> Call:
-        """How a step, which is no variable's, is run."""
+        """Call of a step, which is no variable's."""
         return self._calls.get(step, self._make_call, step)
 
     def _make_call(self, step: int) -> Call:
@@ -216,7 +216,7 @@ class Program:
         return found
 
     def resources(self, step: int) -> list[ResourceRequest]:
-        """What the step's operator asks the resource manager for."""
+        """Resources that the step's operator asks the resource manager for."""
         node = self.graph.nodes[step]
         assert isinstance(node, OpNode)
         shapes = [self._shapes[entry] for entry in self.graph.input_ids[step][: node.num_args]]
@@ -271,7 +271,7 @@ class Program:
 
     @cached_property
     def is_backward_repeatable(self) -> bool:
-        """Whether backward leaves everything it reads from forward as it was, so that it may run again."""
+        """Return whether backward leaves what it reads of forward as it was, and so may run again."""
         places, forward = self.plan.places, self.graph.first_entries[len(self.forward)]
         written = [places[entry] for step in self.backward for entry in self.entry_range(step)]
         read = {

@@ -25,7 +25,7 @@ from operad.program.profile import node_profiling
 from operad.program.program import Program
 
 _Form = tuple[bool, bool]
-"""Whether a run is one of training, and whether its nodes are timed."""
+"""Kind of a run: one of training or not, and with its nodes timed or not."""
 
 _RUN_ALL: Final[Callable[[Iterable[object]], None]] = deque[object](maxlen=0).extend
 

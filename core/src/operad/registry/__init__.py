@@ -1,4 +1,4 @@
-"""What is installed: operators and everything else that plugins provide."""
+"""The installed operators, and everything else that plugins provide."""
 
 from typing import Any as _Any
 

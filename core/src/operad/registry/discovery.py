@@ -81,7 +81,7 @@ def read_manifest() -> Manifest:
 
 
 def is_safe() -> bool:
-    """Whether `OPERAD_SAFE=1` is in force, also where another setting cannot be used."""
+    """Return whether `OPERAD_SAFE=1` is in force, also where another setting cannot be used."""
     try:
         return config.settings().safe
     except ConfigError:
@@ -164,7 +164,7 @@ def _is_plugin(found: metadata.Distribution) -> bool:
     try:
         return _OURS in (text_of(found, "entry_points.txt") or "")
     except UnicodeDecodeError as error:
-        # Wrong bytes in somebody else's file are none of our business.
+        # Wrong bytes in another package's file are none of our business.
         if _OURS.encode() in error.object.replace(b"\0", b""):
             raise
         return False

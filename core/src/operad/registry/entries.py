@@ -16,7 +16,7 @@ from operad.registry.policy import usable
 
 
 def entry(group: str, name: str) -> object:
-    """What the entry point `name` of `group` names, for example `("operad.kvstores", "dist_sync")`.
+    """Return what the entry point `name` of `group` names, for example `("operad.kvstores", "dist_sync")`.
 
     Imported on first use; raises what `get` raises for operators.
     """
@@ -58,7 +58,7 @@ def namespace(name: str) -> ModuleType:
 
 
 def find_attribute(owner: str, name: str) -> object | None:
-    """What a plugin adds to `owner` as `name`; None where none does.
+    """Return what a plugin adds to `owner` as `name`; None where none does.
 
     Raises what `get` raises for operators that cannot be used.
 

@@ -1,4 +1,4 @@
-"""What an entry point of each group has to name, and how it is adapted to what the core works with."""
+"""Kinds of objects that entry points of each group name, and their adaptation to the core."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from operad.registry.plugins import KERNELS, NAMESPACES, OPERATORS
 
 @final
 class Kind(NamedTuple):
-    """What a group's entry points name.
+    """Kind of object that a group's entry points name.
 
     Attributes:
         expected: In words.

@@ -2,7 +2,7 @@
 
 A plugin runs arbitrary code when it is imported, so anything may come out of it, `SystemExit` and
 `SyntaxError` included. Whatever it is becomes a `Broken` record, and an error that shows the
-plugin's own traceback to whoever asks for what it provides. Nobody else notices.
+plugin's own traceback where what it provides is asked for. Other calls do not notice.
 
 Plugins are imported under one lock of ours (`first_use`), which a fork waits for, and what came of it is
 recorded by single assignments. A module that is half imported is not ready yet, and never broken: a
@@ -42,12 +42,12 @@ _Key = tuple[str, str, str]
 
 
 class _Unusable(Exception):  # noqa: N818 - never leaves this module
-    """What an entry point names is missing or of the wrong kind."""
+    """The object that an entry point names is missing or of the wrong kind."""
 
 
 @final
 class Plugins:
-    """What is installed, and what has been loaded of it, since the manifest was last read."""
+    """The installed plugins, and what has been loaded of them, since the manifest was last read."""
 
     def __init__(self) -> None:
         self._manifest: Manifest | None = None
@@ -66,7 +66,7 @@ class Plugins:
         return manifest
 
     def entry(self, group: str, name: str) -> object:
-        """What the entry point `name` of `group` names; raises what `choose` and `load` raise."""
+        """Return what the entry point `name` of `group` names; raises what `choose` and `load` raise."""
         key = (group, name)
         if key not in self._entries:
             self._entries[key] = self.load(self.choose(group, name))
@@ -86,7 +86,7 @@ class Plugins:
         return choose(named[name])
 
     def load(self, entry: Entry) -> object:
-        """What `entry` names, checked and adapted to its group.
+        """Return what `entry` names, checked and adapted to its group.
 
         Raises:
             IncompatiblePluginError: Its distribution is not meant for the installed core.

@@ -33,7 +33,7 @@ class _Inserted:
         self._found.append((owner, name, found))
 
     def clear(self) -> None:
-        """Take everything back, save what somebody has put another value in the place of."""
+        """Take everything back, save where another value has been put since."""
         while self._found:
             owner, name, found = self._found.pop()
             if vars(owner).get(name) is found:
@@ -45,7 +45,7 @@ _inserted: Final = follow(_Inserted())
 
 @boundary
 def module_attribute(module: object, owner: str, name: str, function_of: Callable[[str], object]) -> Any:
-    """What a plugin adds to a module of operators, or the function of an operator: its `__getattr__`.
+    """Return what a plugin adds to a module of operators, or an operator's function: its `__getattr__`.
 
     Raises:
         AttributeError: The name is one of Python's own.
@@ -82,7 +82,7 @@ class Extensible(metaclass=_Extended):
     __slots__ = ()
 
     _nothing_else: ClassVar[str] = "and no plugin adds it"
-    """What errors say of a name that nothing provides."""
+    """Text of errors about a name that nothing provides."""
 
     @classmethod
     def _added(cls, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What to say when a name is not provided by anything installed."""
+"""Messages about a name that nothing installed provides."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from operad.registry.packages import names_elsewhere, packages, standard_line, u
 from operad.registry.plugins import ATTRIBUTES, OPERATORS, Broken, kind_of
 
 _LISTED: Final = 12
-"""How many names are still worth listing in full."""
+"""Number of names that are still worth listing in full."""
 _UNWRITTEN: Final = "not written yet"
 
 
@@ -58,7 +58,7 @@ def _way_out(group: str, name: str, here: Collection[str]) -> str:
 
 
 def _hint(group: str, name: str, here: Collection[str]) -> str:
-    """How to get another name than the one that was asked for."""
+    """Return another name than the one that was asked for."""
     if name in here:
         return ""
     package = packages(group).get(name)

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Cache(Protocol):
-    """What is derived from operators, and emptied when what is installed or registered changes."""
+    """Records derived from operators, emptied when what is installed or registered changes."""
 
     def clear(self) -> None:
         """Forget everything."""
@@ -60,7 +60,7 @@ def get(name: str) -> type[OperatorProperty]:
 
 
 def find(name: str) -> OperatorRecord | None:
-    """What is known of the operator `name` without importing it; None where there is none to use."""
+    """Record of the operator `name` without importing it; None where there is none to use."""
     return operators().get(name)
 
 

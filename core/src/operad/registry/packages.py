@@ -1,4 +1,4 @@
-"""Which packages of this repository provide what, so that a missing name can say what to install.
+"""Packages of this repository by what they provide, so that an error can say what to install.
 
 Only messages read this; what is installed speaks for itself through its entry points. `packages.json`
 is written from the entry points that the packages declare (`make format`), so a message never names
@@ -29,7 +29,7 @@ class Package(NamedTuple):
 
     @property
     def distribution(self) -> str:
-        """What pip calls it."""
+        """Name for pip."""
         return f"operad-{self.folder.rpartition('/')[2].replace('_', '-')}"
 
     def install_line(self) -> str:
@@ -37,7 +37,7 @@ class Package(NamedTuple):
         return f"pip install {' '.join(self.requirements())}"
 
     def requirements(self) -> list[str]:
-        """What pip is given for it, quoted for a shell."""
+        """Argument for pip, quoted for a shell."""
         root = checkout()
         if root is None or not os.path.isdir(os.path.join(root, self.folder)):
             return [self.distribution]

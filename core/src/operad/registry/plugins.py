@@ -1,4 +1,4 @@
-"""What the registry knows about plugins, as plain records.
+"""Plain records of what the registry knows about plugins.
 
 Named tuples rather than dataclasses, because `import operad` pays for making each class: 0.2 ms
 instead of 1 ms.
@@ -62,7 +62,7 @@ class Entry(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What messages call it, for example `operator 'tanh'`."""
+        """Name for messages, for example `operator 'tanh'`."""
         return f"{kind_of(self.group)} {self.name!r}"
 
 
@@ -88,7 +88,7 @@ class OperatorRecord(NamedTuple):
 
     @property
     def is_alias(self) -> bool:
-        """Whether this is a second name of an operator."""
+        """Return whether this is a second name of an operator."""
         return self.name != self.canonical
 
 

@@ -1,4 +1,4 @@
-"""Which plugins may be used, and which of several providers of one name is meant.
+"""Choice of plugins that may be used, and of one provider where several have a name.
 
 Nothing is chosen silently: where two distributions provide one name, the user says which
 (`OPERAD_PREFER`) or using the name is an error that tells the ways out.
@@ -93,7 +93,7 @@ def range_problem(owner: Distribution, core_version: str | None) -> str | None:
 
 
 def _guide(wanted: SpecifierSet, core_version: str) -> str:
-    """Where the author of a plugin for an older core reads on; nothing where it is for a newer one."""
+    """Page for the author of a plugin for an older core; nothing where it is for a newer one."""
     from packaging.version import Version  # noqa: PLC0415 - as above
 
     bounds = [part for part in wanted if part.operator in ("<", "<=", "==", "~=")]

@@ -1,4 +1,4 @@
-"""What an operator can ask for besides arrays, and what it gets."""
+"""Resources that an operator can ask for besides arrays."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class _DeviceResources:
             family.restart(seed.child(number), states.get(name, ()))
 
     def states(self) -> dict[str, Any]:
-        """How far the streams were drawn."""
+        """Positions of the streams."""
         return {name: family.states() for name, family in self._families}
 
 
@@ -129,7 +129,7 @@ class ResourceManager:
             self._push_restart(device, seed)
 
     def get_state(self) -> dict[str, Any]:
-        """Where the random streams of every device are, after all draws that were pushed before.
+        """Positions of the random streams of every device, after all draws that were pushed before.
 
         A dict of dicts, lists, texts, numbers and NumPy's arrays, for `set_state`; waits for the draws.
 

@@ -71,7 +71,7 @@ class _Random(Resource):
             self._generators[-1].bit_generator.state = state
 
     def states(self) -> list[Any]:
-        """How far each generator has drawn, as NumPy describes it; None for CuPy's, which do not tell.
+        """Position of each generator, as NumPy describes it; None for CuPy's, which do not tell.
 
         Only an operation that names `var` may call this.
         """

@@ -14,7 +14,7 @@ _NOTHING_CACHED: Final = (None, None, None)
 
 
 class Closable(Protocol):
-    """What a holder of blocks keeps with each."""
+    """Record that a holder of blocks keeps with each."""
 
     def close(self) -> None:
         """The block is gone: let go of what refers to its handle."""

@@ -35,7 +35,7 @@ class Storage:
     """Lends out blocks of memory and keeps freed ones for reuse.
 
     Thread-safe. A block must be freed only when nothing uses it any more; waiting for that is the
-    business of whoever knows the engine.
+    business of the layer that knows the engine.
 
     Args:
         make_device: Where the memory of a context comes from.
@@ -96,7 +96,7 @@ class Storage:
             pool.release_idle()
 
     def stats(self, ctx: Context) -> Stats:
-        """What is held on `ctx`; all zero where nothing was ever allocated."""
+        """Memory held on `ctx`; all zero where nothing was ever allocated."""
         _sweep()
         pool = self._pools.get(ctx)
         return pool.stats() if pool is not None else Stats(0, 0, 0, 0, 0, ())
@@ -134,7 +134,7 @@ _sweeps: Final[list[Callable[[], None]]] = []
 def on_sweep(give_back: Callable[[], None]) -> None:
     """Have `give_back` called, with no lock held, before blocks are counted or released.
 
-    For whoever keeps blocks that are of no use any more, to lend them on faster than a pool does.
+    For a layer that keeps blocks which are of no use any more, to hand them on faster than a pool does.
     """
     _sweeps.append(give_back)
 

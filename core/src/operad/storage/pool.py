@@ -3,7 +3,7 @@
 Why a pool: what costs is not the call but the first touch of fresh memory. Writing to a fresh
 1 MiB block took 525 us where writing to a used one took 20 us (4-core x86-64, Linux).
 
-Locks. The hot path takes none. A block is owned by whoever popped it, and `list.pop` and
+Locks. The hot path takes none. A block is owned by the thread that popped it, and `list.pop` and
 `list.append` are atomic in CPython, under the GIL and in free-threaded builds alike, so a block
 never has two owners. Everything that changes which blocks exist runs under `lock`, which is
 reentrant since a finalizer that frees memory may run inside it.
@@ -33,7 +33,7 @@ POISON: Final = 0xFF
 
 
 class Device(Protocol):
-    """Where a pool gets its blocks. The only part of the allocator that differs between devices."""
+    """Source of a pool's blocks. The only part of the allocator that differs between devices."""
 
     def allocate(self, capacity_bytes: int) -> Any:
         """A fresh one-dimensional `uint8` array, 64-byte aligned; `MemoryError` if there is none."""
@@ -126,7 +126,7 @@ class Pool:
         """Drop idle blocks until the limit holds.
 
         Goes an eighth further, so that the next `free` does not come here again, and starts each
-        time at another class, so that sizes nobody asks for any more go too.
+        time at another class, so that sizes that are not asked for any more go too.
         """
         with self.lock:
             held = self.stats()
@@ -152,7 +152,7 @@ class Pool:
             self.device.trim()
 
     def stats(self) -> Stats:
-        """What the pool holds now; exact while no other thread allocates or frees."""
+        """Memory that the pool holds now; exact while no other thread allocates or frees."""
         with self.lock:
             found = [size_class.stats() for size_class in tuple(self._classes.values()) if size_class.blocks]
             found.sort(key=lambda counted: counted.capacity_bytes)

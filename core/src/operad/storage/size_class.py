@@ -45,7 +45,7 @@ class ClassStats(NamedTuple):
 
 
 class Stats(NamedTuple):
-    """What a pool holds. All sizes count whole blocks (`Handle.capacity_bytes`).
+    """Memory that a pool holds. All sizes count whole blocks (`Handle.capacity_bytes`).
 
     Attributes:
         in_use_bytes: Lent out now.

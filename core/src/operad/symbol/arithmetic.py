@@ -22,7 +22,7 @@ _HINTS: Final = {
     "_mul_scalar": "_mulscalar", "_div_scalar": "_divscalar", "_rdiv_scalar": "_rdivscalar",
     "_mod_scalar": "_modscalar", "_rmod_scalar": "_rmodscalar", "_power_scalar": "_powerscalar",
 }  # fmt: skip
-"""What automatic names begin with, where MXNet 1.x has older names for the operators."""
+"""Beginnings of automatic names, where MXNet 1.x has older names for the operators."""
 
 
 def _binary(same_shape: str, scalar: str) -> Callable[[Any, Any], Any]:

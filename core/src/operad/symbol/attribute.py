@@ -50,7 +50,7 @@ def with_mirrored(attrs: dict[str, str]) -> dict[str, str]:
 
 
 def is_attribute(key: str) -> bool:
-    """Whether a call's keyword of this name is an attribute, unless it is a parameter."""
+    """Return whether a call's keyword of this name is an attribute, unless it is a parameter."""
     return hidden_key(key).startswith("__") and hidden_key(key).endswith("__")
 
 
@@ -73,4 +73,4 @@ def check_of_operator(what: str, attrs: Mapping[str, object]) -> None:
 
 
 _scopes: Final[Levels[AttrScope]] = Levels(AttrScope)
-"""What the scopes that the thread is in give, the inner ones with the outer ones' attributes."""
+"""Attributes that the thread's scopes give, the inner ones with those of the outer ones."""

@@ -114,7 +114,7 @@ def with_distinct_names(graph: Graph) -> Graph:
     """The graph, in which no two variables and no two operators have one name.
 
     Of nodes with one name the first keeps it; the others get a number, `act_1`, and a warning is given unless
-    nobody named them: the nodes of gradients.
+    the program did not name them: the nodes of gradients.
     """
     operators = _second_names(graph.op_nodes)
     variables = _second_names([node for node in graph.nodes if isinstance(node, Variable)])
@@ -191,7 +191,7 @@ def _copy(
 
 
 def num_heads(prop: OperatorProperty) -> int:
-    """How many outputs a symbol of the operator has: those it shows.
+    """Number of outputs of a symbol of the operator: those it shows.
 
     One that only writes its states shows none. Its first hidden one stands for it, or no graph could run it.
     """

@@ -14,7 +14,7 @@ from operad.symbol.attribute import is_attribute
 from operad.symbol.compose import apply, num_heads, only_entry
 
 _COMMON: Final = ("name", "attr")
-"""What every function takes."""
+"""Parameters that every function takes."""
 
 
 @boundary

@@ -1,4 +1,4 @@
-"""What `od.sym` has beside its operators, and how it finds those.
+"""Names of `od.sym` beside its operators, and how it finds those.
 
 Every installed operator is a function of `od.sym`, found when it is first asked for.
 """

@@ -55,7 +55,7 @@ class Convolution(Layer):
     contract = Contract(params=PARAMS, shapes=convolution_shapes, reference=by_windows)
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """What follows from `spec`; groups must be whole and the window must fit."""
+        """Shapes that follow from `spec`; groups must be whole and the window must fit."""
         self.check_channels(in_shapes[0])
         found = super().infer_shape(in_shapes)
         out = found[1][0]

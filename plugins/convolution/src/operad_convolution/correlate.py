@@ -19,7 +19,7 @@ from operad_sdk import Array, OpContext
 
 _ROWS_ELEMENTS: Final = 1 << 18
 _TOTALS: Final = 8
-"""How many sums of weight gradients are kept at most; cut by shapes alone, so that sums round alike."""
+"""Most sums of weight gradients that are kept; cut by shapes alone, so that sums round alike."""
 
 Part = Callable[[slice, Array, Array], None]
 """Treats some images, with a row buffer and the products' array."""

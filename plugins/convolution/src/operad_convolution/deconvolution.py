@@ -96,7 +96,7 @@ class Deconvolution(Layer):
         )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """What follows from `spec`; groups must be whole and the target within reach."""
+        """Shapes that follow from `spec`; groups must be whole and the target within reach."""
         data = in_shapes[0]
         self.check_channels(data)
         if data is not None and len(data) != len(self.kernel) + 2:

@@ -1,4 +1,4 @@
-"""What the contract checks try layers with filters on, and compare a convolution with.
+"""Layers with filters that the contract checks try, and references of a convolution.
 
 Drawn freely, few shapes would go with a kernel. So the number of windows is drawn, and from it the size
 of the images follows.

@@ -128,7 +128,7 @@ class Geometry:
 
     @property
     def images_together(self) -> int:
-        """How many images are treated at once."""
+        """Number of images that are treated at once."""
         columns = max(_COLUMNS, _ELEMENTS // max(1, self.length))
         wanted = ceil(columns / max(1, self.out[2]))
         one = 4 * max(1, self.buffer_size(1))
@@ -136,7 +136,7 @@ class Geometry:
 
     @property
     def _parts_worth(self) -> int:
-        """How many parts have work enough for a thread each."""
+        """Number of parts with work enough for a thread each."""
         products = self.batch * prod(self.out) * self.filters * self.group_channels * prod(self.kernel)
         return max(1, min(_MOST_PARTS, 2 * products // _PART_OPERATIONS))
 

@@ -1,4 +1,4 @@
-"""What `Convolution` and its transpose have in common."""
+"""Common parts of `Convolution` and its transpose."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def add_back(geometry: Geometry, buffer: Array, images: Array) -> None:
 
 
 def windows(xp: Any, geometry: Geometry, buffer: Array, tap: Tap) -> Array:
-    """What `tap` multiplies: a view (group, depth, height, length, image and column) for every output row."""
+    """Factor of `tap`: a view (group, depth, height, length, image and column) for every output row."""
     start = buffer[:, tap.depth * geometry.dilate[0] :, tap.height * geometry.dilate[1] :]
     columns = buffer.shape[5] * buffer.shape[6]
     group, depth, height = buffer.strides[:3]

@@ -22,7 +22,7 @@ _MOST_PARTS: Final = 16
 
 
 def _has_pairs(call: KernelCall) -> bool | str:
-    """Whether each window is two whole pairs of elements, one below the other."""
+    """Return whether each window is two whole pairs of elements, one below the other."""
     prop, data = call.prop, call.shape("data")
     if prop.pool_type != "max":
         return f"the loops compute maxima, and pool_type is {prop.pool_type!r}"
@@ -40,7 +40,7 @@ BY_LOOP: Final = LOOPS.when(lambda call: call.size("data"), _has_pairs)
 
 
 def places(call: KernelCall) -> tuple[Shape, DType]:
-    """What is kept: for each window which of its elements is the first largest one, in a byte."""
+    """Array that is kept: for each window which of its elements is the first largest one, in a byte."""
     return call.shape("output"), np.dtype(np.uint8)
 
 

@@ -145,7 +145,7 @@ def _spread_to_one(xp: Any, values: Array, data: Array, largest: Array, axes: Ax
 
 
 def divisor(xp: Any, axes: Axes, counts_pad: bool, ndim: int, dtype: Any) -> Any:
-    """How many positions of each window count: a number, or an array that broadcasts to the output."""
+    """Number of positions of each window that count: a number, or an array that broadcasts to the output."""
     by_axis = [lengths(axis, counts_pad) for axis in axes]
     if all(len(set(along)) <= 1 for along in by_axis):
         return dtype.type(prod(along[0] for along in by_axis if along))

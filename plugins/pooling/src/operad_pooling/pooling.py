@@ -116,7 +116,7 @@ class Pooling(OperatorProperty):
 
     @property
     def is_channels_last(self) -> bool:
-        """Whether `layout` says so."""
+        """Return whether `layout` says so."""
         return self.layout is not None and self.layout.endswith("C")
 
     def spec(self) -> str:
@@ -126,7 +126,7 @@ class Pooling(OperatorProperty):
         return f"data:({lead}, *S{tail}) -> output:({lead}, *({size}){tail})"
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """What follows from `spec`; windows must fit."""
+        """Shapes that follow from `spec`; windows must fit."""
         data = in_shapes[0]
         if data is not None:
             self._check_data(data)

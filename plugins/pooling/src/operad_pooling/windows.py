@@ -45,17 +45,17 @@ class Axis:
 
     @property
     def has_few_windows(self) -> bool:
-        """Whether it takes fewer steps to visit spans than taps."""
+        """Return whether it takes fewer steps to visit spans than taps."""
         return self.count < self.kernel
 
     @property
     def overlaps(self) -> bool:
-        """Whether an element may be in two windows."""
+        """Return whether an element may be in two windows."""
         return self.stride < self.kernel and self.count > 1
 
     @property
     def tiles(self) -> bool:
-        """Whether every element is in exactly one window, and every window has all its elements."""
+        """Return whether every element is in exactly one window, and every window has all its elements."""
         return self.stride == self.kernel and self.pad == 0 and self.count * self.kernel == self.size
 
     def at(self, part: slice) -> Index:
@@ -88,7 +88,7 @@ def taps(axis: Axis) -> tuple[Tap, ...]:
 
 @lru_cache(maxsize=1024)
 def lengths(axis: Axis, counts_pad: bool) -> tuple[int, ...]:
-    """How many positions of each window count; at least 1, so that they can divide.
+    """Number of positions of each window that count; at least 1, so that they can divide.
 
     Padding on the far side counts up to `pad` positions beyond the data.
     """

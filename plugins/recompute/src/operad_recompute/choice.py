@@ -1,4 +1,4 @@
-"""Which values are kept and which computed again.
+"""Choice of the values that are kept and of those that are computed again.
 
 Forward is walked in order and cut into stretches. What a stretch computes again follows from what stands
 before it, so backward, on its way up, holds the values of one stretch at a time beside those that are kept.
@@ -52,7 +52,7 @@ class Stretch(NamedTuple):
         return list({id(group): group for group in group_of.values()}.values())
 
     def freed_bytes(self, values: Values, steps: Collection[int]) -> int:
-        """What need not be kept if these nodes run once more, less what must be kept for that alone."""
+        """Bytes that need not be kept if these nodes run once more, less what must be kept for that alone."""
         freed = sum(values.bytes_of(entry) for entry in self.again if values.owners[entry] in steps)
         read = {entry for step in steps for entry in values.sources(step)} & self.kept
         return freed - sum(
@@ -64,7 +64,7 @@ class Stretch(NamedTuple):
 
 @final
 class Rules:
-    """What may be computed again, and of what.
+    """Values that may be computed again, and what they are computed of.
 
     Args:
         values: The graph's.
@@ -88,7 +88,7 @@ class Rules:
         return fewer
 
     def sources(self, entry: int) -> list[int] | None:
-        """What a value is computed of; None where it may not be computed again."""
+        """Entries that a value is computed of; None where it may not be computed again."""
         if entry not in self._sources:
             self._sources[entry] = self._find_sources(entry)
         return self._sources[entry]
@@ -105,7 +105,7 @@ class Rules:
         return found if all(values.may_be_read(source, self._is_careful) for source in found) else None
 
     def is_kept_anyhow(self, entry: int) -> bool:
-        """Whether backward has a value whatever is chosen."""
+        """Return whether backward has a value whatever is chosen."""
         return self._values.is_there(entry) or (entry in self._values.read and self.sources(entry) is None)
 
     def stretch(self, start: int, needed: Sequence[int]) -> Stretch:

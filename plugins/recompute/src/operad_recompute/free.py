@@ -22,7 +22,7 @@ WORTH_SHARE: Final = 0.04
 
 
 def freely(values: Values, facts: Facts) -> Outcome | None:
-    """What costs next to nothing; None where nothing is to be had for that.
+    """Values that cost next to nothing; None where nothing is to be had for that.
 
     Products are never computed again, unless the user says so.
     """

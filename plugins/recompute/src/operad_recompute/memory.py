@@ -14,7 +14,7 @@ from operad_recompute.settings import BYTES
 from operad_recompute.values import Values
 
 PEAKS: Final = 48
-"""How many peaks are tried between nothing and what is kept now."""
+"""Number of peaks that are tried between nothing and what is kept now."""
 BUILT: Final = 4
 """Of how many choices the graph is built to find the smallest plan: those of which arithmetic says least."""
 
@@ -49,7 +49,7 @@ def within(values: Values, facts: Facts, budget_bytes: int | None) -> Outcome | 
 
 
 def _choices(values: Values) -> list[Sequence[Stretch]]:
-    """What may be computed again, the least memory first, and of those that need as much the cheapest."""
+    """Values that may be computed again: the least memory first, then the cheapest."""
     rules = Rules(values, None, is_careful=False)
     peaks = [values.kept_bytes * part // PEAKS for part in range(1, PEAKS + 1)]
     found = {tuple(rules.stretches(peak)): None for peak in peaks}

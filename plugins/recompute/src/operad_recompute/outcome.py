@@ -1,4 +1,4 @@
-"""What comes of a choice: the graph, what it will need, and what it costs."""
+"""Outcome of a choice: the graph, what it will need, and what it costs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
 
 
 def outcome(values: Values, facts: Facts, stretches: Iterable[Stretch]) -> Outcome:
-    """What comes of computing the values of some stretches again."""
+    """Outcome of computing the values of some stretches again."""
     chosen = list(stretches)
     graph, origins = mirrored(values, chosen)
     new = carried(graph, origins, facts)
@@ -39,5 +39,5 @@ def outcome(values: Values, facts: Facts, stretches: Iterable[Stretch]) -> Outco
 
 
 def microseconds(values: Values, stretches: Iterable[Stretch]) -> float:
-    """How long what is computed again takes, roughly."""
+    """Time of what is computed again, roughly."""
     return sum(values.microseconds(step) for stretch in stretches for step in stretch.steps)

@@ -1,4 +1,4 @@
-"""What the environment says of recomputation."""
+"""Settings of recomputation in the environment."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RecomputeSettings(NamedTuple):
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> RecomputeSettings:
-        """What `OPERAD_RECOMPUTE` and `OPERAD_RECOMPUTE_BYTES` say.
+        """Values of `OPERAD_RECOMPUTE` and `OPERAD_RECOMPUTE_BYTES`.
 
         Raises:
             ConfigError: A value cannot be used, or the bytes are given in another mode than `memory`.

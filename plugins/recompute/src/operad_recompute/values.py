@@ -61,20 +61,20 @@ class Values:
         return self._sizes[entry]
 
     def microseconds(self, step: int) -> float:
-        """What running a node once more takes, roughly."""
+        """Time of running a node once more, roughly."""
         return float(self._facts["costs"][step].us)
 
     def is_product(self, step: int) -> bool:
-        """Whether a node multiplies matrices, or convolves."""
+        """Return whether a node multiplies matrices, or convolves."""
         return bool(self._facts["costs"][step].flops)
 
     def is_forced(self, step: int) -> bool | None:
-        """What the user's attribute `force_mirroring` says of a node; None where it says nothing."""
+        """Value of the user's attribute `force_mirroring` of a node; None where there is none."""
         text = self.graph.nodes[step].attrs.get("__force_mirroring__")
         return None if text is None else text.lower() in {"1", "true"}
 
     def repetition(self, step: int) -> Repetition | None:
-        """How a node may run once more; None where it cannot, or the user forbids it."""
+        """Way in which a node may run once more; None where it cannot, or the user forbids it."""
         if step not in self._repetitions:
             shapes = [self._shapes[entry] for entry in self.graph.input_ids[step]]
             can_be = self.is_forced(step) is not False
@@ -91,11 +91,11 @@ class Values:
         return found
 
     def is_there(self, entry: int) -> bool:
-        """Whether a value lies in an array of the caller's when backward runs: an argument or an output."""
+        """Return whether a value lies in the caller's array when backward runs: an argument or output."""
         return entry in self._there
 
     def may_be_read(self, entry: int, is_careful: bool) -> bool:
-        """Whether backward may come to read a value because something is computed again of it.
+        """Return whether backward may come to read a value because something is computed again of it.
 
         What backward reads must not be overwritten after forward. A careful choice adds no input and no
         output to that, and only those arguments that change after backward alone: the ones with a gradient.

@@ -25,7 +25,7 @@ _TONES: Final[dict[str, Tone]] = {"error": "bad", "warning": "bad", "advice": "n
 @final
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What `operad doctor` found.
+    """Result of `operad doctor`.
 
     Attributes:
         versions: Of Python, the platform, operad and operad-sdk; null where not installed.

@@ -1,4 +1,4 @@
-"""What an installation consists of, found without loading a plugin."""
+"""Facts of an installation, found without loading a plugin."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Cache:
     size_bytes: int
 
     def text(self) -> str:
-        """Where it is and how much it holds."""
+        """Place and size of the cache folder."""
         return f"{self.folder} ({self.files} files, {self.size_bytes / 1e6:.1f} MB)"
 
 
@@ -131,14 +131,14 @@ class Tuning:
     problem: str | None
 
     def text(self) -> str:
-        """Which constants hold."""
+        """Constants that are in force."""
         if self.sha256 is None:
             return "shipped constants; `operad tune` measures those of this machine"
         return f"{self.file} (sha256 {self.sha256[:16]}, {self.kernels} kernels)"
 
 
 def tuning(folder: Path) -> Tuning:
-    """What binding reads of `operad tune`."""
+    """Constants of `operad tune` that binding reads."""
     path = tuned_path(folder)
     if not path.exists():
         return Tuning(str(path), None, 0, None)
@@ -217,7 +217,7 @@ def gpu_count() -> int:
 
 
 def cache(folder: Path) -> Cache:
-    """What the cache folder holds."""
+    """Contents of the cache folder."""
     exists = folder.is_dir()
     files = [path for path in folder.rglob("*") if path.is_file()] if exists else []
     nearest = next((path for path in (folder, *folder.parents) if path.exists()), folder)
@@ -250,7 +250,7 @@ def _owners(module: str) -> list[str]:
 
     try:
         return metadata.packages_distributions().get(module, [])
-    except Exception:  # noqa: BLE001 - it reads the metadata of every distribution, whoever wrote it
+    except Exception:  # noqa: BLE001 - it reads the metadata of every distribution there is
         return []
 
 

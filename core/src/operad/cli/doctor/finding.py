@@ -1,4 +1,4 @@
-"""What `operad doctor` has to say about an installation."""
+"""Findings of `operad doctor` about an installation."""
 
 from __future__ import annotations
 

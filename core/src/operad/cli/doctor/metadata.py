@@ -71,7 +71,7 @@ def requirement_findings() -> Iterator[Finding]:
 
 
 def entry_point_findings(own_commands: Collection[str]) -> Iterator[Finding]:
-    """Entry points that lead nowhere, or stand in a group that nobody reads.
+    """Entry points that lead nowhere, or stand in a group that no code reads.
 
     Args:
         own_commands: Names of the core's commands, which hide those of plugins.

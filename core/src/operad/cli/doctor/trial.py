@@ -60,7 +60,7 @@ def _lines(said: bytes) -> list[dict[str, Any]]:
 
 
 def _try_all() -> None:
-    """What the second process does."""
+    """Body of the second process."""
     result = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what plugins print is no part of the result
     plugins = loading.current()

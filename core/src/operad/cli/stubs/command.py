@@ -44,7 +44,7 @@ class Skipped:
 @final
 @dataclass(frozen=True, slots=True)
 class WrittenStubs:
-    """What `operad stubs` did.
+    """Result of `operad stubs`.
 
     Attributes:
         files: Paths of the files written.
@@ -62,7 +62,7 @@ class WrittenStubs:
         return int(bool(self.skipped))
 
     def show(self, page: Page) -> None:
-        """What was written and what was left out."""
+        """Files that were written, and names that were left out."""
         page.text(f"{self.operators} names of operators in:")
         for file in self.files:
             page.text(Mark(file, "name"))

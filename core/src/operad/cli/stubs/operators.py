@@ -18,7 +18,7 @@ from numpy.typing import DTypeLike
 
 from operad.device import Context
 """
-"""What the types below need."""
+"""Imports that the types below need."""
 
 _TYPES: Final[Mapping[str, str]] = {
     "shape": "int | Sequence[int]",
@@ -89,7 +89,7 @@ def _parameter(declared: Param) -> str:
 
 
 def type_text(declared: Param) -> str:
-    """What a type checker should accept for a parameter: its values, and not MXNet's strings."""
+    """Type that a checker should accept for a parameter: its values, and not MXNet's strings."""
     if declared.choices is not None:
         text = f"Literal[{', '.join(map(repr, declared.choices))}]"
     elif isinstance(declared.type, str):

@@ -15,7 +15,7 @@ from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
 
 class AcrossTile(NamedTuple):
-    """What is computed at once.
+    """Sums that are computed at once.
 
     Attributes:
         vectors: Vectors of filters.

@@ -1,4 +1,4 @@
-"""What kernels of correlations have in common: images' copies, offsets in them, and calls."""
+"""Common parts of kernels of correlations: images' copies, offsets in them, and calls."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Tap(NamedTuple):
 
 @final
 class Correlation:
-    """What a correlation reads and writes for one image.
+    """Arrays that a correlation reads and writes for one image.
 
     Attributes:
         channels: Of the image, all groups together; `filters` likewise.

@@ -224,7 +224,7 @@ class WeightGradient:
 
 
 def _pieces(length: int, per: int) -> list[tuple[int, int]]:
-    """How long pieces are, and how many: whole ones, and one that is left over."""
+    """Lengths of pieces, and their numbers: whole ones, and one that is left over."""
     found = [(per, length // per), (length % per, 1)]
     return [(size, count) for size, count in found if size and count]
 

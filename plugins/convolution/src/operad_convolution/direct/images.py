@@ -1,4 +1,4 @@
-"""What kernels of correlations have in common: tables, images and vectors of pixels, as text of LLVM.
+"""Common parts of kernels of correlations: tables, images and vectors of pixels, as text of LLVM.
 
 A kernel takes one image after another. It copies the image to scratch memory, where windows have room, and
 then computes tile after tile, whose sums stay in registers. Where everything lies is said by a table, so
@@ -17,7 +17,7 @@ BYTES: Final = {"float32": 4, "float64": 8}
 
 
 class Tile(NamedTuple):
-    """What is computed at once.
+    """Sums that are computed at once.
 
     Attributes:
         filters: Rows of the tile.

@@ -13,7 +13,7 @@ CorrelationOf = Callable[[KernelCall], DirectCorrelation]
 
 
 def prepared_weights(correlation_of: CorrelationOf, correlates: str, adjoint: str) -> dict[str, Prepared]:
-    """What a layer has prepared.
+    """Arrays that a layer has prepared.
 
     Args:
         correlation_of: Gives the correlation of a call.

@@ -1,4 +1,4 @@
-"""Which tiles a correlation is computed in, and where their pixels lie."""
+"""Tiles that a correlation is computed in, and the positions of their pixels."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _SUMS: Final = 16
 _REGISTERS: Final = 20
 """Sums of a tile; with more, LLVM keeps some in memory."""
 _WORTH: Final = {1: 1.0, 2: 0.97, 4: 0.8}
-"""What is left of the speed where a vector is loaded in so many pieces."""
+"""Share of the speed that is left where a vector is loaded in so many pieces."""
 
 
 _MOVING: Final = 40
-"""What it costs, in products, to bring a number to where the filters of a pixel lie side by side, or back."""
+"""Cost, in products, of bringing a number to where the filters of a pixel lie side by side, or back."""
 
 
 class Pixels(NamedTuple):
-    """How the pixels of an output are put into vectors.
+    """Way in which the pixels of an output are put into vectors.
 
     Attributes:
         runs: Pieces of a vector; `used` pixels of each count.
@@ -69,7 +69,7 @@ def forward_tile(correlation: Correlation, lanes: int) -> tuple[Tile, list[list[
 
 
 def _best(rows: int, columns: int, most: tuple[int, int], load: float) -> tuple[tuple[int, int], float]:
-    """How many rows and columns of sums a tile should have, and the share of the speed that it should reach.
+    """Rows and columns of sums that a tile should have, and the share of the speed that it should reach.
 
     Args:
         rows: Of all sums; `columns` likewise. What does not fill a tile is computed in vain, or by a
@@ -89,7 +89,7 @@ def _best(rows: int, columns: int, most: tuple[int, int], load: float) -> tuple[
 
 
 class Heads(NamedTuple):
-    """How pixels of an output are put into vectors, each once.
+    """Ways in which pixels of an output are put into vectors, each once.
 
     Attributes:
         runs: Pieces of a whole vector.
