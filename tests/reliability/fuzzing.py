@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import operad as od
+from operad import config
 from tests.reliability.formats import FORMATS
 from tests.reliability.seeds.distributions import only_distributions_of
 
@@ -145,6 +146,7 @@ def main(kind: str, seconds: float, seed: int, folder: Path, cases: int | None =
 
 if __name__ == "__main__":
     os.environ.update({name: str(limit) for name, limit in LIMITS.items()})
+    config.reload()  # what was imported has read the settings
     most = int(sys.argv[5]) if len(sys.argv) > 5 else None
     # Metadata comes last, for it hides the packages that others may still import.
     for one in sorted(FORMATS, key="metadata".__eq__) if sys.argv[1] == "all" else [sys.argv[1]]:

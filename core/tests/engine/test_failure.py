@@ -251,7 +251,7 @@ def test_a_failure_before_a_group_skips_only_the_members_that_read_it(engine: En
         engine.push_sync(lambda _: ran.append("a"), CTX, (), (a,))
         engine.push_sync(lambda _: ran.append("again"), CTX, (a,), (c,))
     engine.wait_for_var(c)
-    assert ran == ["c", "a", "again"]
+    assert (sorted(ran[:2]), ran[2:]) == (["a", "c"], ["again"])  # "a" and "c" share no variable
     with pytest.raises(ValueError, match="boom"):
         engine.wait_for_all()
 
