@@ -141,11 +141,18 @@ class Bound:
     def fitted(self, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> Bound:
         """Same function, specialised for arrays of these shapes and types if it offers that."""
         fit = getattr(self.function, "fitted", None)
-        if fit is None:
-            return self
+        return self if fit is None else self.called(fit(in_shapes, in_types))
+
+    def called(self, function: Callable[..., Any]) -> Bound:
+        """The same, of another function with the same names."""
         made = copy(self)
-        made.function = fit(in_shapes, in_types)
+        made.function = function
         return made
+
+    @property
+    def method(self) -> Callable[..., Any] | None:
+        """The function of the class, where it is a method of an instance."""
+        return getattr(self.function, "__func__", None)
 
     def _pairs(
         self, text: str, names: Mapping[str, Slot], targets: Mapping[str, Slot], computed: Sequence[str]

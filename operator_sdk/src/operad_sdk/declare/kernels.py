@@ -266,6 +266,7 @@ class _ClassKernel:
         ]
         self._parts: dict[Any, Collection[str]] = {}
         self._found: dict[Any, list[Bound]] = {}
+        self._functions: dict[Any, dict[str, Bound]] = {}
 
     def parts(self, prop: OperatorProperty) -> Collection[str]:
         """The outputs, and the gradients that it brings."""
@@ -281,11 +282,25 @@ class _ClassKernel:
         self, prop: OperatorProperty, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> Operator:
         owner = self._class(prop, ctx, in_shapes, in_types)
-        forward = self._forward(prop, owner)
-        found = [self._gradient(prop, owner, name) for name in self._gradients]
+        names = prop.binding.names  # of which there is one for each set of tensors
+        known = self._functions.get(names)
+        if known is None:
+            unmade: Any = object.__new__(self._class)
+            known = self._functions[names] = self._bound_functions(prop, unmade)
+        methods = {name: getattr(owner, name) for name in known}
+        if all(getattr(method, "__func__", None) is known[name].method for name, method in methods.items()):
+            found = {name: known[name].called(method) for name, method in methods.items()}
+        else:  # the instance has functions of its own
+            found = self._bound_functions(prop, owner)
+        forward = found.pop("forward")
         # Without targets: of an argument that these parameters leave out.
-        gradients = [bound for bound in found if bound.targets]
+        gradients = [bound for bound in found.values() if bound.targets]
         return _operator(self._own, prop, ctx, in_shapes, in_types, forward, gradients)
+
+    def _bound_functions(self, prop: OperatorProperty, owner: Any) -> dict[str, Bound]:
+        """The forward function and the gradients of an instance, by name, with their names found."""
+        found = {"forward": self._forward(prop, owner)}
+        return found | {name: self._gradient(prop, owner, name) for name in self._gradients}
 
     def reads(self, prop: OperatorProperty, part: str) -> Collection[BackwardEntry]:
         """Entries of the operator's arrays that a gradient reads."""
