@@ -57,7 +57,7 @@ class OperatorList:
         return 0 if self.operators else 1
 
     def show(self, page: Page) -> None:
-        """One row an operator."""
+        """One row per operator."""
         rows = [
             (
                 Mark(op.name, "name"),

@@ -85,7 +85,7 @@ class PlainPage(Page):
             self._aligned([columns, *rows])
 
     def pairs(self, rows: Sequence[tuple[str, Cell]]) -> None:
-        """Write one line a pair, aligned."""
+        """Write one line per pair, aligned."""
         if rows:
             self._aligned([(f"{name}:", value) for name, value in rows])
 

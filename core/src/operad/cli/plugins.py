@@ -76,7 +76,7 @@ class PluginList:
         return int(any(plugin.state in ("broken", "incompatible") for plugin in self.plugins))
 
     def show(self, page: Page) -> None:
-        """One row a plugin, and below them what failed."""
+        """One row per plugin, and below them what failed."""
         plugin_table(page, self.plugins)
         for plugin in self.plugins:
             if plugin.reason is not None:
@@ -113,7 +113,7 @@ def listed_plugin(record: PluginRecord) -> InstalledPlugin:
 
 
 def plugin_table(page: Page, found: Sequence[InstalledPlugin]) -> None:
-    """Show one row a plugin."""
+    """Show one row per plugin."""
     rows = [
         (
             Mark(plugin.name, "name"),

@@ -65,10 +65,10 @@ class Operator(ABC):
         """Compute the outputs.
 
         Args:
-            in_data: One array an argument, in `list_arguments` order. Never written to.
-            req: One request an output.
-            out_data: One array an output; undefined contents unless its request is `ADD`.
-            aux_states: One array an auxiliary state; read and written in place.
+            in_data: One array per argument, in `list_arguments` order. Never written to.
+            req: One request per output.
+            out_data: One array per output; undefined contents unless its request is `ADD`.
+            aux_states: One array per auxiliary state; read and written in place.
         """
 
     def backward(

@@ -197,7 +197,7 @@ class OperatorProperty(ABC):
         there are values, no solver does.
 
         Args:
-            in_data: One array an argument, to be read during the call.
+            in_data: One array per argument, to be read during the call.
         """
         return self
 
@@ -243,7 +243,7 @@ class OperatorProperty(ABC):
         return self.declare_backward_dependency(grads, data, outs)
 
     def differentiable_inputs(self) -> list[bool]:
-        """One flag an argument: whether a gradient can flow to it (indices and labels: no)."""
+        """One flag per argument: whether a gradient can flow to it (indices and labels: no)."""
         return [self.has_gradient] * len(self.list_arguments())
 
     def gradient_operator(
