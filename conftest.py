@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import os
 import random
+from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import settings
 
 settings.register_profile("dev", max_examples=50, deadline=None)
@@ -48,6 +51,35 @@ def pytest_configure(config: pytest.Config) -> None:
         from tools.absent import Absent  # noqa: PLC0415 - imports operad, which no other run needs here
 
         config.pluginmanager.register(Absent(absent))
+    if hasattr(os, "register_at_fork"):
+        _limit_children(config)
+
+
+def _limit_children(config: pytest.Config) -> None:
+    """End a forked child of a test with a trace when the test's own time is over.
+
+    The thread that counts is cancelled before each fork: a child could not, and would wait for it.
+    """
+    rest_s, child_s = (float(config.getini(name) or 0) for name in ("faulthandler_timeout", "timeout"))
+    os.register_at_fork(
+        before=faulthandler.cancel_dump_traceback_later,
+        after_in_parent=lambda: "PYTEST_CURRENT_TEST" in os.environ and _end_after(rest_s, config),
+        after_in_child=lambda: _end_after(child_s, config),
+    )
+
+
+def _end_after(limit_s: float, config: pytest.Config) -> None:
+    """End this process with a trace of all threads if it is still there then."""
+    if limit_s:
+        stderr = config.stash.get(fault_handler_stderr_fd_key, 2)
+        faulthandler.dump_traceback_later(limit_s, exit=True, file=stderr)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Bound the clean-up of a failed test too, for which pytest has no limit left."""
+    _end_after(float(item.config.getini("faulthandler_timeout") or 0), item.config)
+    return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)

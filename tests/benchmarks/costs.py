@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from operad import config, registry
 from operad.context import cpu
 from operad.operator import FORWARD, KernelCall, Shape, choose, forget_rates
-from operad_sdk.commands.bench.contestants import Call
+from operad_sdk.commands.bench.contestants import SampleCall
 from operad_sdk.commands.tune.command import tuned
 from operad_sdk.commands.tune.constants import least_us
 
@@ -74,7 +74,7 @@ def predicted_us(case: Case, shapes: Sequence[Shape]) -> float:
 
 def measured_us(case: Case, shapes: Sequence[Shape]) -> float:
     """The chosen kernel on made-up arrays."""
-    call = Call(registry.get(case.name)(**case.params), shapes, SINGLE)
+    call = SampleCall(registry.get(case.name)(**case.params), shapes, SINGLE)
     return least_us(call.kernels()[0].run)
 
 

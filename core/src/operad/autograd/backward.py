@@ -1,7 +1,7 @@
 """Gradients of what was recorded.
 
-A program records much the same graph at every step, so the graph's gradient pass runs once for each
-structure (see `program`), and later steps only replay its result on new arrays.
+A program records much the same graph in every iteration, so the graph's gradient pass runs once for each
+structure (see `program`), and later iterations only replay its result on new arrays.
 """
 
 from __future__ import annotations

@@ -7,7 +7,16 @@ from functools import lru_cache
 from typing import Any, final
 
 from operad.graph import CrossDeviceCopy
-from operad.imperative import Array, Plan, Recordable, Spec, TapeNode, is_recording, record, refuse_aliases
+from operad.imperative import (
+    Array,
+    ArraySpec,
+    Plan,
+    Recordable,
+    TapeNode,
+    is_recording,
+    record,
+    refuse_aliases,
+)
 
 Gradients = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -22,7 +31,7 @@ class FunctionCall(Recordable):
 
     __slots__ = ("gradients",)
 
-    def __init__(self, name: str, out_specs: Sequence[Spec], gradients: Gradients) -> None:
+    def __init__(self, name: str, out_specs: Sequence[ArraySpec], gradients: Gradients) -> None:
         super().__init__(name, out_specs)
         self.gradients = gradients
 
@@ -63,7 +72,7 @@ def record_copy(source: Array, target: Array) -> None:
 
 
 @lru_cache(maxsize=256)
-def _copy_plan(source: Spec, target: Spec) -> Plan:
+def _copy_plan(source: ArraySpec, target: ArraySpec) -> Plan:
     ctx = target.ctx
     prop = CrossDeviceCopy(device_type=ctx.device_type, device_id=ctx.device_id, dtype=target.dtype.name)
     return Plan(prop, [source], ctx, is_train=False)

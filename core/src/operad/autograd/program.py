@@ -43,9 +43,9 @@ from operad.graph import (
 )
 from operad.imperative import (
     Array,
+    ArraySpec,
     Marked,
     Plan,
-    Spec,
     TapeEntry,
     TapeNode,
     copy_into,
@@ -75,8 +75,8 @@ class _Recorded:
     def __init__(
         self, tape: Tape, heads: Sequence[TapeEntry], wanted: Sequence[TapeEntry], requests: Sequence[str]
     ) -> None:
-        self._specs: dict[str, Spec] = {}  # of the variables
-        self._out_specs: dict[Node, Sequence[Spec]] = {}  # of what operators made
+        self._specs: dict[str, ArraySpec] = {}  # of the variables
+        self._out_specs: dict[Node, Sequence[ArraySpec]] = {}  # of what operators made
         self.nodes: dict[TapeNode | Marked, Node] = {}
         for node in tape:
             if isinstance(node, TapeNode):
@@ -90,7 +90,7 @@ class _Recorded:
         self._requests = requests
         self._targets = [_spec_of(entry).ctx for entry in wanted]
 
-    def _variable(self, spec: Spec) -> Variable:
+    def _variable(self, spec: ArraySpec) -> Variable:
         name = f"v{len(self._specs)}"
         self._specs[name] = spec
         return Variable(name)
@@ -133,7 +133,7 @@ class _Recorded:
 
     def _infer(self, graph: Graph, _: Facts) -> tuple[Graph, Facts]:
         """Nothing is left to find out about what was recorded, and the rest follows from it."""
-        known: dict[Node, Sequence[Spec]] = {**self._out_specs}
+        known: dict[Node, Sequence[ArraySpec]] = {**self._out_specs}
         for node in graph.nodes:
             if isinstance(node, Variable):
                 known[node] = (self._specs[node.name],)
@@ -185,7 +185,7 @@ class _Recorded:
         return requests
 
 
-def _spec_of(entry: TapeEntry) -> Spec:
+def _spec_of(entry: TapeEntry) -> ArraySpec:
     node, index = entry
     return node.grad._spec if isinstance(node, Marked) else node.plan.out_specs[index]
 
@@ -207,18 +207,18 @@ class BackwardProgram:
         self._heads = [program.variables.get(head.name) for head in recorded.head_grads]
         self._primitives = program.operators(program.backward)
         # Recorded nodes are on the contexts of what they read, so no pass made new ones of them.
-        steps = [program.graph.node_ids.get(recorded.nodes[node], -1) for node in tape]
+        node_ids = [program.graph.node_ids.get(recorded.nodes[node], -1) for node in tape]
         self._codes = codes(program, program.backward)
         nodes = program.graph.nodes
-        read = {program.operator_step(s) for s in program.backward if isinstance(nodes[s], OpNode)}
-        self._read = [number for number, step in enumerate(steps) if step in read]
-        self._steps = [steps[number] for number in self._read]
+        read = {program.operator_id(s) for s in program.backward if isinstance(nodes[s], OpNode)}
+        self._read = [number for number, node_id in enumerate(node_ids) if node_id in read]
+        self._node_ids = [node_ids[number] for number in self._read]
         self._saved: list[int] = []  # the entries of what the nodes read kept
         self._aux: list[int] = []  # the entries of their states
-        for number, step in zip(self._read, self._steps, strict=True):
-            self._note_read(tape[number], step)
+        for number, node_id in zip(self._read, self._node_ids, strict=True):
+            self._note_read(tape[number], node_id)
         recorded.nodes.clear()  # what passes ran stays with the program, which is cached; the tape must not
-        if names := [step.title for step in passes if step.distribution]:
+        if names := [node_id.title for node_id in passes if node_id.distribution]:
             self._check_kept(names)
 
     def _check_kept(self, passes: Sequence[str]) -> None:
@@ -226,9 +226,9 @@ class BackwardProgram:
         program = self._program
         first = program.graph.first_entries[len(program.forward)]
         kept = {*self._saved, *self._aux, *self._heads}
-        for step in program.backward:
-            node = program.graph.nodes[step]
-            numbers = node.of_read(program.graph.input_ids[step])
+        for node_id in program.backward:
+            node = program.graph.nodes[node_id]
+            numbers = node.of_read(program.graph.input_ids[node_id])
             for entry, number in zip(values_read(node), numbers, strict=True):
                 if number < first and number not in kept:
                     raise GraphError(
@@ -236,14 +236,14 @@ class BackwardProgram:
                         f"keeps no value; {', '.join(passes)} may read what gradients read anyhow"
                     )
 
-    def _note_read(self, node: TapeNode | Marked, step: int) -> None:
+    def _note_read(self, node: TapeNode | Marked, node_id: int) -> None:
         assert isinstance(node, TapeNode)
         assert isinstance(node.plan, Plan)
         graph = self._program.graph
         saved = node.plan.saved_tensors(node.wanted).entries
-        first, inputs = graph.first_entries[step], graph.input_ids[step]
+        first, inputs = graph.first_entries[node_id], graph.input_ids[node_id]
         self._saved += [inputs[index] if kind == "in_data" else first + index for kind, index in saved]
-        applied = graph.nodes[step]
+        applied = graph.nodes[node_id]
         assert isinstance(applied, OpNode)
         self._aux += applied.of_states(inputs)
 
@@ -264,10 +264,10 @@ class BackwardProgram:
         arrays.update((e, grad) for e, grad in zip(self._heads, head_grads, strict=True) if e is not None)
         operators = dict(self._primitives)
         state_vars: dict[int, Var] = {}
-        for step, plan in zip(self._steps, [node.plan for node in nodes], strict=True):
-            operators[step] = plan.operator
+        for node_id, plan in zip(self._node_ids, [node.plan for node in nodes], strict=True):
+            operators[node_id] = plan.operator
             if plan.run.state_var is not None:
-                state_vars[step] = plan.run.state_var
+                state_vars[node_id] = plan.run.state_var
         binding = Binding(program, arrays, operators, state_vars=state_vars)
         made = segments(binding, self._codes)
         for segment in made:

@@ -7,7 +7,7 @@ recorded like any others, so what they give can be differentiated, in any way an
 a node saved is put back in its place on the tape for that. A pass that is not recorded runs the compiled
 program of the node alone, and calls the gradients of functions where it comes to them.
 
-A compiled program of the whole tape would be quicker, but it leaves no values between its steps, which a
+A compiled program of the whole tape would be quicker, but it leaves no values between its nodes, which a
 second backward or a function reads. Gradients are summed as in `graph.gradient`, from the last reader to the
 first.
 """
@@ -24,10 +24,10 @@ from operad.errors import GradientError, OperadError
 from operad.graph import CrossDeviceCopy, GradAdd, ZerosLike
 from operad.imperative import (
     Array,
+    ArraySpec,
     Invoker,
     Marked,
     Plan,
-    Spec,
     TapeEntry,
     TapeNode,
     apply,
@@ -205,7 +205,7 @@ def _sum(terms: Sequence[Array]) -> Array:
     return made
 
 
-def _like(gradient: Array, spec: Spec) -> Array:
+def _like(gradient: Array, spec: ArraySpec) -> Array:
     """A gradient on the device and of the type of an array, recorded."""
     if gradient._spec is spec:
         return gradient

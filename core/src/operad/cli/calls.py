@@ -25,7 +25,7 @@ class TensorArgument(NamedTuple):
 
 
 @final
-class Call(NamedTuple):
+class CallForm(NamedTuple):
     """The call of one operator.
 
     Attributes:
@@ -53,7 +53,7 @@ class Call(NamedTuple):
         return f"{name}({', '.join(words)})"
 
 
-def call_of(op: type[OperatorProperty]) -> Call:
+def call_of(op: type[OperatorProperty]) -> CallForm:
     """Form of a call of `op` under any parameters.
 
     Raises:
@@ -61,12 +61,12 @@ def call_of(op: type[OperatorProperty]) -> Call:
     """
     params = tuple(p for name, p in op.params.items() if name.isidentifier() and not iskeyword(name))
     if op.takes_more_params:  # which decide what it is
-        return Call((), (), True, params, frozenset({1, 2}), True)
+        return CallForm((), (), True, params, frozenset({1, 2}), True)
     made = list(variants(sample_property(op, {})))
     counts = frozenset(prop.num_visible_outputs for prop in made)
     if op.key_var_num_args is not None:
         params = tuple(p for p in params if p.name != op.key_var_num_args)
-        return Call((), (), True, params, counts)
+        return CallForm((), (), True, params, counts)
     tensors = [
         TensorArgument(name, not all(name in names for names in lists), is_state)
         for is_state, lists in (
@@ -76,7 +76,7 @@ def call_of(op: type[OperatorProperty]) -> Call:
         for name in _merged(lists)
     ]
     every = {(*prop.list_arguments(), *prop.list_auxiliary_states()) for prop in made}
-    return Call(
+    return CallForm(
         tuple(tensors), tuple(sorted(every, key=lambda names: (-len(names), names))), False, params, counts
     )
 

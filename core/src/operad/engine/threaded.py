@@ -91,7 +91,10 @@ class ThreadedRunner(Runner):
     def renew(self) -> None:
         """See `Runner`."""
         own, pools = local.state.worker, (self._cpu, *self._gpus.values())
-        self._budget.renew(own and own.run_ctx)
+        if own is not None and own.block is not None and own.block.state == CALLED:
+            own.has_slot = False  # the child may wait inside this operation, so others need its place
+        counted = own if own is not None and own.has_slot else None
+        self._budget.renew(counted and counted.run_ctx)
         for pool in pools:
             pool.idle.clear()
             pool.workers = 0
@@ -103,8 +106,8 @@ class ThreadedRunner(Runner):
         self._threads = [thread for thread in self._threads if thread is threading.current_thread()]
         self._hired = [worker for worker in self._hired if worker is own]
         self._helpers = [worker for worker in self._helpers if worker is own]
-        for worker in self._hired:
-            worker.pool.workers = 1
+        if counted in self._hired:
+            counted.pool.workers = 1
         for pool in pools:
             if pool.ready:
                 lock = self._dispatcher.lock

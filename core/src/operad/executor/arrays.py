@@ -11,18 +11,18 @@ import numpy as np
 from operad.device import Context
 from operad.dtypes import DType
 from operad.errors import BindError
-from operad.imperative import Access, Spec, overlap_check
+from operad.imperative import Access, ArraySpec, overlap_check
 from operad.ndarray import NDArray, empty
 from operad.op import Shape
 
 
-def taken_or_new(taken: Mapping[str, NDArray | None], name: str, spec: Spec) -> NDArray:
+def taken_or_new(taken: Mapping[str, NDArray | None], name: str, spec: ArraySpec) -> NDArray:
     """The array of that name if it fits, else a new one of zeros."""
     found = taken.get(name)
     return found if found is not None and found._spec is spec else zeros(spec.shape, spec.ctx, spec.dtype)
 
 
-def lent(name: str, spec: Spec, lender: Mapping[str, NDArray | None], what: str) -> NDArray:
+def lent(name: str, spec: ArraySpec, lender: Mapping[str, NDArray | None], what: str) -> NDArray:
     """The array of that name, which another executor has and two then use.
 
     Args:
@@ -41,7 +41,7 @@ def lent(name: str, spec: Spec, lender: Mapping[str, NDArray | None], what: str)
     return found
 
 
-def buffered(name: str, spec: Spec, buffer: MutableMapping[str, NDArray]) -> NDArray:
+def buffered(name: str, spec: ArraySpec, buffer: MutableMapping[str, NDArray]) -> NDArray:
     """An array in the memory that `buffer` has under the name; new memory of zeros where that is too small.
 
     Raises:
@@ -60,7 +60,7 @@ def buffered(name: str, spec: Spec, buffer: MutableMapping[str, NDArray]) -> NDA
     return made
 
 
-def _words(spec: Spec) -> str:
+def _words(spec: ArraySpec) -> str:
     return f"{spec.dtype.name}{spec.shape} on {spec.ctx}"
 
 
@@ -90,7 +90,7 @@ def check_apart(
 
 def refitted(
     arrays: Mapping[str, Any],
-    specs: Mapping[str, Spec],
+    specs: Mapping[str, ArraySpec],
     named: Collection[str],
     partial_shaping: bool,
     allow_up_sizing: bool,

@@ -100,11 +100,11 @@ class Executor(registry.Extensible):
                 kept = None if old is None else part_of(old, program.spec(entry).shape)
                 bound[entry] = kept if kept is not None else _empty_like(program, entry)
         self._outputs = [bound[entry] for entry in program.outputs]
-        for step in program.preparations:
-            for entry in program.entry_range(step):
+        for node_id in program.preparations:
+            for entry in program.entry_range(node_id):
                 bound[entry] = _empty_like(program, entry)
-        steps = [*program.forward, *program.backward]
-        self._binding = Binding(program, bound, program.operators(steps), pool)
+        node_ids = [*program.forward, *program.backward]
+        self._binding = Binding(program, bound, program.operators(node_ids), pool)
         self._prepared = PreparedArrays(self._binding) if program.preparations else None
         forward, backward = map(program.without_preparations, (program.forward, program.backward))
         self._forward = segments(self._binding, codes(program, forward))
@@ -269,8 +269,8 @@ class Executor(registry.Extensible):
     def _run(self, parts: Sequence[Segment], is_train: bool) -> None:
         if self._monitor is not None:
             started = self._started_forward() if parts is self._backward else ()
-            steps = [step for segment in parts for step in segment.steps]
-            run_monitored(self._binding, steps, is_train, started, *self._monitor)
+            node_ids = [node_id for segment in parts for node_id in segment.node_ids]
+            run_monitored(self._binding, node_ids, is_train, started, *self._monitor)
             return
         for segment in parts:
             segment.push(is_train, alone=len(parts) == 1)
@@ -366,12 +366,12 @@ class Executor(registry.Extensible):
         """The nodes in running order with their places in memory, and what is planned for all of them."""
         program = self._program
         lines, spaces = [], 0
-        for step in (*program.forward, *program.backward):
-            node = program.graph.nodes[step]
+        for node_id in (*program.forward, *program.backward):
+            node = program.graph.nodes[node_id]
             if not isinstance(node, Variable):
-                places = [self._place(entry) for entry in program.call(step).outs if entry is not None]
+                places = [self._place(entry) for entry in program.call(node_id).outs if entry is not None]
                 lines.append(f"{node!r}: {', '.join(places)}")
-                spaces += program.resources(step).count(ResourceRequest.TEMP_SPACE)
+                spaces += program.resources(node_id).count(ResourceRequest.TEMP_SPACE)
         size_bytes = program.plan.planned_bytes + program.plan.prepared_bytes
         size_bytes += sum(array._spec.nbytes for array in self.outputs)
         lines += [f"Total {size_bytes >> 20} MB allocated", f"Total {spaces} TempSpace resource requested"]

@@ -15,28 +15,28 @@ MonitorCallback = Callable[[str, NDArray], object]
 
 def run_monitored(
     binding: Binding,
-    steps: Sequence[int],
+    node_ids: Sequence[int],
     is_train: bool,
     started: Collection[Var],
     callback: MonitorCallback,
     monitor_all: bool,
 ) -> None:
-    """Run steps one by one, and call `callback(name, array)` for what each writes.
+    """Run nodes one by one, and call `callback(name, array)` for what each writes.
 
     Args:
         started: As `segments` takes it.
         monitor_all: Whether to show the inputs of every node as well.
     """
     graph = binding.program.graph
-    for segment in segments(binding, codes(binding.program, steps, by_node=True), started):
-        (step,) = segment.steps
-        node = graph.nodes[step]
+    for segment in segments(binding, codes(binding.program, node_ids, by_node=True), started):
+        (node_id,) = segment.node_ids
+        node = graph.nodes[node_id]
         assert isinstance(node, OpNode)
         if monitor_all:
             for name, entry in _named_inputs(node):
                 callback(name, _array(binding, graph.entry_id(entry)))
         segment.push(is_train)
-        written = [entry for entry in binding.program.call(step).outs if entry is not None]
+        written = [entry for entry in binding.program.call(node_id).outs if entry is not None]
         outputs = [_array(binding, entry) for entry in written]
         for number, array in zip(written, outputs, strict=True):
             callback(graph.entries[number].name, array)

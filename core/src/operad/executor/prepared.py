@@ -28,12 +28,12 @@ class _Array(NamedTuple):
     """One prepared array.
 
     Attributes:
-        step: The step that fills it.
+        node_id: The node that fills it.
         made_of: The memory of the arguments that it is made of.
         var: The engine variable of the array.
     """
 
-    step: int
+    node_id: int
     made_of: Sequence[Chunk]
     var: Var
 
@@ -45,12 +45,12 @@ class PreparedArrays:
     def __init__(self, binding: Binding) -> None:
         program = self._program = binding.program
         self._binding = binding
-        self._segments: dict[tuple[int, ...], list[Segment]] = {}  # those that fill some arrays, by steps
+        self._segments: dict[tuple[int, ...], list[Segment]] = {}  # those that fill some arrays, by nodes
         self._arrays = []
-        for step in program.preparations:
-            made_of = dict.fromkeys(binding.chunk(entry) for entry in program.call(step).reads)
-            var = binding.var(program.entry_range(step).start)
-            self._arrays.append(_Array(step, list(made_of), var))
+        for node_id in program.preparations:
+            made_of = dict.fromkeys(binding.chunk(entry) for entry in program.call(node_id).reads)
+            var = binding.var(program.entry_range(node_id).start)
+            self._arrays.append(_Array(node_id, list(made_of), var))
         self._versions: list[tuple[int, ...]] = [_NEVER] * len(self._arrays)
 
     def refresh(self) -> None:
@@ -68,20 +68,20 @@ class PreparedArrays:
         if not stale:
             return
         engine.get().recount_writes()  # of those that were read some may come behind the push
-        # After a step of training all are stale, and one operation costs less than many.
+        # After an update of the weights all are stale, and one operation costs less than many.
         if len(stale) == len(self._arrays):
-            self._push(tuple([array.step for array in self._arrays]))
+            self._push(tuple([array.node_id for array in self._arrays]))
         else:
             for number in stale:
-                self._push((self._arrays[number].step,))
+                self._push((self._arrays[number].node_id,))
         # As they were before the push: should another thread write meanwhile, the next run fills them again.
         for number, versions in stale.items():
             self._versions[number] = versions
 
-    def _push(self, steps: tuple[int, ...]) -> None:
-        parts = self._segments.get(steps)
+    def _push(self, node_ids: tuple[int, ...]) -> None:
+        parts = self._segments.get(node_ids)
         if parts is None:
-            parts = self._segments[steps] = segments(self._binding, codes(self._program, steps))
+            parts = self._segments[node_ids] = segments(self._binding, codes(self._program, node_ids))
         for segment in parts:
             segment.push(False, alone=len(parts) == 1)
 

@@ -69,15 +69,15 @@ class NodeKernels:
 def node_kernels(program: Program) -> NodeKernels:
     """Kernels of the nodes of a program."""
     rows: list[NodeKernel] = []
-    for step, node in enumerate(program.graph.nodes):
+    for node_id, node in enumerate(program.graph.nodes):
         if not isinstance(node, OpNode):
             continue
         applied = node.companion or node
-        name, operator, ctx = program.labels[step], applied.op.name, program.contexts[step]
-        choice = program.kernels[step]
+        name, operator, ctx = program.labels[node_id], applied.op.name, program.contexts[node_id]
+        choice = program.kernels[node_id]
         if choice is None:
             parts = ", ".join(parts_of(node))
-            rows.append(NodeKernel(name, operator, parts, None, ctx, program.costs[step].us, 0, {}))
+            rows.append(NodeKernel(name, operator, parts, None, ctx, program.costs[node_id].us, 0, {}))
             continue
         for found in explained(choice, parts_of(node)):
             kept, prepared = sum(found.keeps.values()), sum(found.prepared.values())

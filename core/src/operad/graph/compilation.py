@@ -24,7 +24,7 @@ TRAINING: Final = "training"
 
 @final
 class Pass(NamedTuple):  # a dataclass would add 2 ms to the import
-    """A step of graph compilation.
+    """A pass of graph compilation.
 
     Attributes:
         name: What errors call it.
@@ -72,7 +72,7 @@ class PassReport(NamedTuple):
 
 
 class _Run(NamedTuple):
-    step: Pass
+    pass_: Pass
     before: Graph
     after: Graph
     seconds: float
@@ -101,66 +101,66 @@ class Compilation:
         self._providers: dict[str, Pass] = {}
         self._runs: list[_Run] = []
 
-    def run(self, step: Pass) -> None:
+    def run(self, pass_: Pass) -> None:
         """Run one pass, after the passes that provide what it requires and is void or was never there.
 
         Raises:
             GraphError: A pass requires a fact that is not there and that none before it provides, does not
                 give what it says, or is a plugin's and failed.
         """
-        self._renew(step)
+        self._renew(pass_)
         before, start = self.graph, perf_counter()
-        graph, new = self._result(step)
-        if set(new) != set(step.provides):
-            raise GraphError(f"{step.title} gave {sorted(new)}, expected {sorted(step.provides)}")
+        graph, new = self._result(pass_)
+        if set(new) != set(pass_.provides):
+            raise GraphError(f"{pass_.title} gave {sorted(new)}, expected {sorted(pass_.provides)}")
         if graph is not before:
             self.facts = dict(self._given)
             self.graph = graph
         self.facts.update(new)
         # A pass that requires what it provides carries it over to its own graph, and cannot make it anew.
-        self._providers.update({fact: step for fact in step.provides if fact not in step.requires})
-        self._runs.append(_Run(step, before, graph, perf_counter() - start))
+        self._providers.update({fact: pass_ for fact in pass_.provides if fact not in pass_.requires})
+        self._runs.append(_Run(pass_, before, graph, perf_counter() - start))
 
-    def _result(self, step: Pass) -> tuple[Graph, Facts]:
-        known = {name: self.facts[name] for name in step.requires}
-        if not step.distribution:
-            return step.run(self.graph, known)
+    def _result(self, pass_: Pass) -> tuple[Graph, Facts]:
+        known = {name: self.facts[name] for name in pass_.requires}
+        if not pass_.distribution:
+            return pass_.run(self.graph, known)
         try:
-            graph, new = step.run(self.graph, known)
+            graph, new = pass_.run(self.graph, known)
             _ = graph.nodes  # a cycle shows here
         except Exception as error:
             notes = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
-            raise GraphError(f"{step.title} failed{notes}: {type(error).__name__}: {error}") from error
-        self._check_kept(step, graph)
+            raise GraphError(f"{pass_.title} failed{notes}: {type(error).__name__}: {error}") from error
+        self._check_kept(pass_, graph)
         return graph, new
 
-    def _check_kept(self, step: Pass, graph: Graph) -> None:
+    def _check_kept(self, pass_: Pass, graph: Graph) -> None:
         old = self.graph
         if len(graph.outputs) != len(old.outputs):
             raise GraphError(
-                f"{step.title} left {len(graph.outputs)} of {len(old.outputs)} outputs; a pass keeps them "
+                f"{pass_.title} left {len(graph.outputs)} of {len(old.outputs)} outputs; a pass keeps them "
                 "all, and their order"
             )
         count = self._given.get("num_outputs", 0)
         is_apart = graph.computed == old.computed and graph.outputs[:count] == old.outputs[:count]
         if old.computed and not is_apart:
             raise GraphError(
-                f"{step.title} replaced nodes that have run; leave those of graph.computed alone"
+                f"{pass_.title} replaced nodes that have run; leave those of graph.computed alone"
             )
 
-    def _renew(self, step: Pass) -> None:
+    def _renew(self, pass_: Pass) -> None:
         # One of them may rewrite the graph, and so make void what stood: then once more.
-        for _ in range(2 * len(step.requires) + 1):
-            missing = [name for name in step.requires if name not in self.facts]
+        for _ in range(2 * len(pass_.requires) + 1):
+            missing = [name for name in pass_.requires if name not in self.facts]
             if not missing:
                 return
             provider = self._providers.get(missing[0]) or self._analyses.get(missing[0])
-            if provider is None or provider is step:
+            if provider is None or provider is pass_:
                 break
             self.run(provider)
-        lacking = ", ".join(repr(name) for name in step.requires if name not in self.facts)
+        lacking = ", ".join(repr(name) for name in pass_.requires if name not in self.facts)
         raise GraphError(
-            f"{step.title} requires {lacking}, which no earlier pass provides for the graph it is "
+            f"{pass_.title} requires {lacking}, which no earlier pass provides for the graph it is "
             "given; run one that does before it"
         )
 
@@ -172,14 +172,14 @@ class Compilation:
                 planned[run.after] = self._planned_bytes(run.after)
         return [
             PassReport(
-                step.name,
-                step.distribution,
+                pass_.name,
+                pass_.distribution,
                 len(before.nodes),
                 len(after.nodes),
                 seconds * 1e3,
                 planned[after],
             )
-            for step, before, after, seconds in self._runs
+            for pass_, before, after, seconds in self._runs
         ]
 
     def _planned_bytes(self, graph: Graph) -> int:

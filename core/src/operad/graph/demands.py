@@ -156,7 +156,7 @@ class _Rewriting:
     def _is_lasting(self, node: OpNode, parts: Sequence[str], kernel: Kernel, name: str) -> bool:
         """Return whether variables alone determine what is prepared, on the context of the node.
 
-        One whose gradient is computed here will change at every step, so nothing would be saved.
+        One whose gradient is computed here will change in every iteration, so nothing would be saved.
         """
         if any(f"{argument}_grad" in parts for argument in kernel.prepares[name].arguments):
             return False

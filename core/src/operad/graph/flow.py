@@ -106,9 +106,9 @@ class _Flow(Generic[V]):
         while end is not None:
             path.append(end)
             end = came[end]
-        steps = list(pairwise(path))
-        width = min(room for one, other in steps if (room := self._room_of(one, other)) is not None)
-        for (one, is_far), (other, _) in steps:
+        hops = list(pairwise(path))
+        width = min(room for one, other in hops if (room := self._room_of(one, other)) is not None)
+        for (one, is_far), (other, _) in hops:
             if one == other:
                 change = -width if is_far else width
                 self._through[one] += change

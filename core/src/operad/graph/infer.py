@@ -180,41 +180,41 @@ class _Solver(Generic[V]):
 
     def solve(self) -> Table[V]:
         """Sweep to and fro until no node has news."""
-        steps = []
-        for step, node in enumerate(self._graph.nodes):
+        node_ids = []
+        for node_id, node in enumerate(self._graph.nodes):
             if isinstance(node, Variable):
                 given = self._known.get(node.name)
                 value = self._rules.attribute(node) if given is None else self._rules.normal(given)
-                self._values[self._graph.first_entries[step]] = value
+                self._values[self._graph.first_entries[node_id]] = value
             else:
-                steps.append(step)
+                node_ids.append(node_id)
         while not self._is_settled:
             self._is_settled = True
-            for step in steps:
-                if self._is_stale(step):
-                    self._visit(step)
-            steps.reverse()
+            for node_id in node_ids:
+                if self._is_stale(node_id):
+                    self._visit(node_id)
+            node_ids.reverse()
         return Table(self._graph, self._values, all(map(self._rules.is_known, self._values)))
 
-    def _is_stale(self, step: int) -> bool:
-        since, learnt_at = self._visited_at[step], self._learnt_at
-        return since < 0 or any(learnt_at[entry] > since for entry in self._touched[step])
+    def _is_stale(self, node_id: int) -> bool:
+        since, learnt_at = self._visited_at[node_id], self._learnt_at
+        return since < 0 or any(learnt_at[entry] > since for entry in self._touched[node_id])
 
-    def _visit(self, step: int) -> None:
-        node = self._graph.nodes[step]
+    def _visit(self, node_id: int) -> None:
+        node = self._graph.nodes[node_id]
         assert isinstance(node, OpNode)
-        self._visit_op(step, node)
+        self._visit_op(node_id, node)
         if node.adds_to:
-            self._visit_sums(step, node)
+            self._visit_sums(node_id, node)
         # invariant: a visit has drawn every conclusion from what it learnt itself
-        self._visited_at[step] = self._now
-        for entry in self._touched[step]:
+        self._visited_at[node_id] = self._now
+        for entry in self._touched[node_id]:
             self._is_read[entry] = True
 
-    def _visit_op(self, step: int, node: OpNode) -> None:
-        inputs, first = self._graph.input_ids[step], self._graph.first_entries[step]
+    def _visit_op(self, node_id: int, node: OpNode) -> None:
+        inputs, first = self._graph.input_ids[node_id], self._graph.first_entries[node_id]
         args, outs = inputs[: node.num_args], range(first, first + node.num_outputs)
-        touched = self._touched[step] = [*args, *outs, *node.of_states(inputs)]
+        touched = self._touched[node_id] = [*args, *outs, *node.of_states(inputs)]
         given: list[V | None] | None = None
         ins = self._at(args)
         while given is None or not all(map(_same, ins, given)):
@@ -237,9 +237,9 @@ class _Solver(Generic[V]):
                 self._merge(node, args, self._normalized(wanted))
                 ins = self._at(args)
 
-    def _visit_sums(self, step: int, node: OpNode) -> None:
+    def _visit_sums(self, node_id: int, node: OpNode) -> None:
         """A sum is like what is added to it."""
-        first, sums = self._graph.first_entries[step], node.of_sums(self._graph.input_ids[step])
+        first, sums = self._graph.first_entries[node_id], node.of_sums(self._graph.input_ids[node_id])
         for index, entry in zip(node.adds_to, sums, strict=True):
             self._learn(entry, self._values[first + index], node, node.num_args + index)
 

@@ -37,7 +37,7 @@ _NONE: Final[Mapping[Node, Node]] = {}
 
 
 class Node:
-    """A step of a graph: a `Variable` or an `OpNode`.
+    """A node of a graph: a `Variable` or an `OpNode`.
 
     Attributes:
         name: Unique among a graph's variables; for other nodes a label for people.

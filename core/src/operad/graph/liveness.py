@@ -1,7 +1,7 @@
 """Lifetimes of values that need memory, and the inputs that outputs may overwrite.
 
 A *buffer* is memory for one value, or for several that follow one another in place. This module
-finds the buffers of a schedule; `memory` gives them places. Entries and steps are numbers.
+finds the buffers of a schedule; `memory` gives them places. Entries and nodes are numbers.
 
 In-place: an output takes over the buffer of an input if the operator declares the pair, the two are
 equally large, nothing else reads the input at that time or later, and every argument through which
@@ -37,7 +37,7 @@ class Buffer:
         entries: The values, in the order they occupy it.
         size_bytes: What each of them needs.
         ctx: The device of the memory.
-        touchers: Steps of the nodes that write or read it, rising; a step may stand twice.
+        touchers: Numbers of the nodes that write or read it, rising; one may stand twice.
         is_pinned: Whether the last value lives to the end.
     """
 
@@ -66,7 +66,7 @@ class Liveness:
         requests: The request of every entry; None for variables.
         bound: For each entry that lies in an array of the caller's, the entry that is bound to it.
         inplace: The input that each in-place output overwrites.
-        lifetimes: First and last step of every entry that has memory of the plan's.
+        lifetimes: First and last node of the life of every entry that has memory of the plan's.
     """
 
     def __init__(
@@ -93,9 +93,9 @@ class Liveness:
         self._sums = self._find_sums()
         self._bind_sums()
         self.requests = self._find_requests(bound)
-        for step, node in enumerate(graph.nodes):
+        for node_id, node in enumerate(graph.nodes):
             if isinstance(node, OpNode):
-                self._visit(step, node)
+                self._visit(node_id, node)
 
     @classmethod
     def of(
@@ -114,22 +114,22 @@ class Liveness:
         return cls(schedule, shapes, types, pinned, bound)
 
     def _find_readers(self) -> list[list[int]]:
-        """The steps that read each entry, rising; a step may stand twice."""
+        """The nodes that read each entry, rising; one may stand twice."""
         readers: list[list[int]] = [[] for _ in self._shapes]
-        for step, node in enumerate(self._graph.nodes):
-            for entry in node.of_read(self._graph.input_ids[step]):
-                readers[entry].append(step)
+        for node_id, node in enumerate(self._graph.nodes):
+            for entry in node.of_read(self._graph.input_ids[node_id]):
+                readers[entry].append(node_id)
         return readers
 
     def _find_sums(self) -> dict[int, dict[int, int]]:
-        """For each step that adds to sums, the outputs that it adds and the sum of each."""
+        """For each node that adds to sums, the outputs that it adds and the sum of each."""
         graph, first = self._graph, self._graph.first_entries
         return {
-            step: {
-                first[step] + index: entry
-                for index, entry in zip(node.adds_to, node.of_sums(graph.input_ids[step]), strict=True)
+            node_id: {
+                first[node_id] + index: entry
+                for index, entry in zip(node.adds_to, node.of_sums(graph.input_ids[node_id]), strict=True)
             }
-            for step, node in enumerate(graph.nodes)
+            for node_id, node in enumerate(graph.nodes)
             if isinstance(node, OpNode) and node.adds_to
         }
 
@@ -164,17 +164,17 @@ class Liveness:
                 found[first] = None
         return found
 
-    def _visit(self, step: int, node: OpNode) -> None:
-        first, requests = self._graph.first_entries[step], self.requests
-        taken = self._pair_in_place(step, node)
+    def _visit(self, node_id: int, node: OpNode) -> None:
+        first, requests = self._graph.first_entries[node_id], self.requests
+        taken = self._pair_in_place(node_id, node)
         for entry in range(first, first + node.num_outputs):
             if requests[entry] is not OpReq.NULL and entry not in self.bound:
-                self._allot(step, entry, taken.get(entry))
+                self._allot(node_id, entry, taken.get(entry))
 
-    def _allot(self, step: int, entry: int, overwritten: int | None) -> None:
-        touchers = [step, *self._readers[entry]]
+    def _allot(self, node_id: int, entry: int, overwritten: int | None) -> None:
+        touchers = [node_id, *self._readers[entry]]
         is_pinned = entry in self._pinned
-        self.lifetimes[entry] = (step, len(self._schedule) if is_pinned else touchers[-1])
+        self.lifetimes[entry] = (node_id, len(self._schedule) if is_pinned else touchers[-1])
         if overwritten is not None:
             buffer = self._buffer_of[overwritten]
             buffer.entries.append(entry)
@@ -184,7 +184,7 @@ class Liveness:
             if self.requests[entry] is OpReq.WRITE:
                 self.requests[entry] = OpReq.INPLACE
         else:
-            ctx = self._schedule.contexts[step]
+            ctx = self._schedule.contexts[node_id]
             buffer = Buffer(entry, self.size_bytes(entry), ctx, touchers, is_pinned)
             self.buffers.append(buffer)
         self._buffer_of[entry] = buffer
@@ -199,39 +199,39 @@ class Liveness:
             )
         return math.prod(shape) * dtype.itemsize  # type: ignore[arg-type]  # all known
 
-    def _pair_in_place(self, step: int, node: OpNode) -> Mapping[int, int]:
+    def _pair_in_place(self, node_id: int, node: OpNode) -> Mapping[int, int]:
         """Output to the input it overwrites."""
         # invariant: a sum is read by no node but the one that adds to it, and made on the same context
-        sums = self._sums.get(step, _NONE)
+        sums = self._sums.get(node_id, _NONE)
         pairs = self._pairs.get(node.signature, inplace_pairs, node)
         if not pairs:
             return sums
         taken = dict(sums)
-        first, inputs = self._graph.first_entries[step], self._graph.input_ids[step]
+        first, inputs = self._graph.first_entries[node_id], self._graph.input_ids[node_id]
         for place, index in pairs:
             source, target = inputs[place], first + index
             if self.requests[target] is not OpReq.WRITE or target in taken or target in self.bound:
                 continue
             if (
-                self._can_overwrite(step, source, target)
+                self._can_overwrite(node_id, source, target)
                 and source not in taken.values()
                 and all((at, index) in pairs for at, entry in enumerate(inputs) if entry == source)
             ):
                 taken[target] = source
         return taken
 
-    def _can_overwrite(self, step: int, source: int, target: int) -> bool:
+    def _can_overwrite(self, node_id: int, source: int, target: int) -> bool:
         buffer, readers = self._buffer_of.get(source), self._readers[source]
-        # A reader behind this step has not ended when it begins.
-        if buffer is None or readers[-1] > step or buffer.is_pinned or buffer.entries[-1] != source:
+        # A reader behind this node has not ended when it begins.
+        if buffer is None or readers[-1] > node_id or buffer.is_pinned or buffer.entries[-1] != source:
             return False
-        if buffer.ctx is not self._schedule.contexts[step] or self._types[source] != self._types[target]:
+        if buffer.ctx is not self._schedule.contexts[node_id] or self._types[source] != self._types[target]:
             return False
         if buffer.size_bytes != self.size_bytes(target):
             return False
         # Each node that touched the buffer before `source` did precedes its producer.
         touchers = [self.lifetimes[source][0], *readers]
-        return self._schedule.all_precede([toucher for toucher in touchers if toucher != step], step)
+        return self._schedule.all_precede([toucher for toucher in touchers if toucher != node_id], node_id)
 
 
 def inplace_pairs(node: OpNode) -> list[tuple[int, int]]:

@@ -127,7 +127,7 @@ class MemoryPlan(Extensible):
 
     @property
     def lower_bound_bytes(self) -> int:
-        """The largest sum of live buffers at any step, over the contexts."""
+        """The largest sum of live buffers at any node, over the contexts."""
         return lower_bound_bytes(self._liveness.buffers, len(self.schedule))
 
     def request(self, entry: Entry) -> OpReq | None:
@@ -135,12 +135,12 @@ class MemoryPlan(Extensible):
         return self.requests[self.schedule.graph.entry_id(entry)]
 
     def lifetime(self, entry: Entry) -> tuple[int, int]:
-        """First and last step at which `entry`, which must have a place, is alive."""
+        """First and last node at which `entry`, which must have a place, is alive."""
         return self._liveness.lifetimes[self.schedule.graph.entry_id(entry)]
 
 
 def lower_bound_bytes(buffers: Iterable[Buffer], end: int) -> int:
-    """The largest sum of live buffers at any step before `end`, over the contexts."""
+    """The largest sum of live buffers at any node before `end`, over the contexts."""
     by_context: dict[Context, list[Buffer]] = {}
     for buffer in buffers:
         by_context.setdefault(buffer.ctx, []).append(buffer)
@@ -175,7 +175,7 @@ def plan_memory(
     private: list[list[Buffer]] = [[] for _ in schedule.partition_contexts]
     shared: dict[Context, list[Buffer]] = {}
     for buffer in liveness.buffers:
-        touched = {schedule.partitions[step] for step in buffer.touchers}
+        touched = {schedule.partitions[node_id] for node_id in buffer.touchers}
         if len(touched) == 1:
             private[touched.pop()].append(buffer)
         else:
@@ -223,7 +223,7 @@ class _Layout:
             self._add_block(ctx, round_up(max(each.size_bytes for each in group), ALIGNMENT))
 
     def _is_over(self, one: Buffer, other: Buffer) -> bool:
-        """Return whether no step touches `one` once the other is first written."""
+        """Return whether no node touches `one` once the other is first written."""
         return not one.is_pinned and self._schedule.all_precede(one.touchers, other.touchers[0])
 
     def _add_block(self, ctx: Context, size_bytes: int) -> None:
@@ -238,7 +238,7 @@ class _Layout:
 
 
 def _columns(buffers: Sequence[Buffer], end: int) -> tuple[Ints, Ints, Ints]:
-    """First step, last step and rounded size of each buffer."""
+    """First node, last node and rounded size of each buffer."""
     first = as_ints([buffer.touchers[0] for buffer in buffers])
     last = as_ints([end if buffer.is_pinned else max(buffer.touchers) for buffer in buffers])
     return first, last, as_ints([round_up(buffer.size_bytes, ALIGNMENT) for buffer in buffers])

@@ -1,8 +1,8 @@
 """Packing buffers into memory: offsets for lifetimes.
 
 `pack` is dynamic storage allocation, which is NP-hard, with a greedy answer that is nearly always within a
-few percent of the bound. Buffers have lifetimes on a line of steps, and those whose
-lifetimes meet must not overlap in memory. First the steps are played: a buffer takes the smallest gap
+few percent of the bound. Buffers have lifetimes on a line of times, and those whose
+lifetimes meet must not overlap in memory. First the times are played: a buffer takes the smallest gap
 that holds it when it is born and gives it back when it dies, which costs little and reaches the lower
 bound, the largest sum of live sizes, on chains of equal layers. Where it does not, and the buffers are
 few enough, they are placed one after another, each into a gap left by the placed ones that it meets.
@@ -38,7 +38,7 @@ _SLACK: Final = 0.01
 
 
 def live_bytes(first: Ints, last: Ints, size: Ints) -> Ints:
-    """The sum of the sizes alive at each step; lifetimes include both ends."""
+    """The sum of the sizes alive at each time; lifetimes include both ends."""
     if not len(first):
         return np.zeros(1, np.int64)
     change = np.zeros(int(last.max()) + 2, np.int64)
@@ -48,7 +48,7 @@ def live_bytes(first: Ints, last: Ints, size: Ints) -> Ints:
 
 
 def pack(first: Ints, last: Ints, size: Ints) -> tuple[Ints, int]:
-    """Offsets for buffers alive from step `first` to step `last`, both included.
+    """Offsets for buffers alive from time `first` to time `last`, both included.
 
     Args:
         size: In bytes, multiples of the alignment.
@@ -81,12 +81,12 @@ def pack(first: Ints, last: Ints, size: Ints) -> tuple[Ints, int]:
 
 
 def _played(first: Ints, last: Ints, size: Ints) -> Ints:
-    """Offsets by playing the steps, every buffer born into the smallest gap that holds it."""
+    """Offsets by playing the times, every buffer born into the smallest gap that holds it."""
     births, deaths, sizes = first.tolist(), last.tolist(), size.tolist()
     offsets = [0] * len(sizes)
     gaps: list[tuple[int, int]] = []  # start and end, sorted; above the last one all is free
     top = 0
-    alive: list[tuple[int, int]] = []  # a heap of (step of death, buffer)
+    alive: list[tuple[int, int]] = []  # a heap of (time of death, buffer)
     for index in sorted(range(len(sizes)), key=lambda i: (births[i], -sizes[i])):
         while alive and alive[0][0] < births[index]:
             _, dead = heappop(alive)

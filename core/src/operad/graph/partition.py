@@ -104,35 +104,35 @@ def _list_schedule(
     return partitions, max(finish, default=0.0)
 
 
-def cut(schedule: Schedule, steps: Iterable[int]) -> list[list[int]]:
-    """The steps as segments, in the order to push them."""
+def cut(schedule: Schedule, node_ids: Iterable[int]) -> list[list[int]]:
+    """The nodes as segments, in the order to push them."""
     if len(schedule.partition_contexts) < 2:
-        found = [step for step in steps if schedule.partitions[step] >= 0]
+        found = [node_id for node_id in node_ids if schedule.partitions[node_id] >= 0]
         return [found] if found else []
-    return _Cut(schedule, steps).segments
+    return _Cut(schedule, node_ids).segments
 
 
 @final
 class _Cut:
     """Segments while they are being made."""
 
-    def __init__(self, schedule: Schedule, steps: Iterable[int]) -> None:
+    def __init__(self, schedule: Schedule, node_ids: Iterable[int]) -> None:
         self.segments: list[list[int]] = []
         self._schedule = schedule
         self._open: dict[int, list[int]] = {}
         self._born: dict[int, int] = {}
         self._closed_at: dict[int, int] = {}
-        own = set(steps)
-        for step in sorted(own):
-            if schedule.partitions[step] >= 0:
-                self._add(step, own)
+        own = set(node_ids)
+        for node_id in sorted(own):
+            if schedule.partitions[node_id] >= 0:
+                self._add(node_id, own)
         for partition in list(self._open):
             self._close(partition)
 
-    def _add(self, step: int, own: set[int]) -> None:
+    def _add(self, node_id: int, own: set[int]) -> None:
         partitions, graph = self._schedule.partitions, self._schedule.graph
-        partition = partitions[step]
-        needed = {graph.node_ids[node] for node in requirements(graph.nodes[step])} & own
+        partition = partitions[node_id]
+        needed = {graph.node_ids[node] for node in requirements(graph.nodes[node_id])} & own
         foreign = [n for n in needed if partitions[n] not in {partition, -1}]
         for other in foreign:
             if other not in self._closed_at:
@@ -143,7 +143,7 @@ class _Cut:
         if partition not in self._open:
             self._open[partition] = []
             self._born[partition] = len(self.segments)
-        self._open[partition].append(step)
+        self._open[partition].append(node_id)
 
     def _close(self, partition: int) -> None:
         segment = self._open.pop(partition)

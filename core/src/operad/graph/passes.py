@@ -80,8 +80,8 @@ def compile_passes(
             not give what it says, or is a plugin's and failed.
     """
     compilation = Compilation(graph, given or {}, ANALYSES if analyses is None else analyses)
-    for step in passes:
-        compilation.run(step)
+    for pass_ in passes:
+        compilation.run(pass_)
     return compilation
 
 
@@ -254,7 +254,7 @@ ESTIMATE: Final = Pass(
     ("shapes", "types", "contexts", "num_outputs", "wanted", "grad_req"),
     ("planned_bytes",),
 )
-ANALYSES: Final = {step.provides[0]: step for step in (CONTEXTS, COSTS, KERNELS, ESTIMATE)}
+ANALYSES: Final = {pass_.provides[0]: pass_ for pass_ in (CONTEXTS, COSTS, KERNELS, ESTIMATE)}
 """Passes that give facts which no pass of the list has provided yet, by fact."""
-KNOWN: Final = frozenset(fact for step in (*FIRST_PARTY, *ANALYSES.values()) for fact in step.provides)
+KNOWN: Final = frozenset(fact for pass_ in (*FIRST_PARTY, *ANALYSES.values()) for fact in pass_.provides)
 """The facts that the system provides itself."""

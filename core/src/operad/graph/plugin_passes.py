@@ -43,19 +43,19 @@ def passes_of(stage: str, known: Collection[str]) -> list[Pass]:
     Raises:
         GraphError: Passes require each other's facts.
     """
-    waiting = [step for _, step in sorted(installed_passes().items()) if step.stage == stage]
+    waiting = [pass_ for _, pass_ in sorted(installed_passes().items()) if pass_.stage == stage]
     ordered: list[Pass] = []
     while waiting:
-        following = next((step for step in waiting if not _awaits(step, waiting, known)), None)
+        following = next((pass_ for pass_ in waiting if not _awaits(pass_, waiting, known)), None)
         if following is None:
-            names = ", ".join(step.title for step in waiting)
+            names = ", ".join(pass_.title for pass_ in waiting)
             raise GraphError(f"passes require facts of each other, so none can be first: {names}")
         waiting.remove(following)
         ordered.append(following)
     return ordered
 
 
-def _awaits(step: Pass, waiting: Sequence[Pass], known: Collection[str]) -> bool:
-    """Return whether a pass that still waits provides what `step` requires."""
-    needed = set(step.requires).difference(known, step.provides)
+def _awaits(pass_: Pass, waiting: Sequence[Pass], known: Collection[str]) -> bool:
+    """Return whether a pass that still waits provides what `pass_` requires."""
+    needed = set(pass_.requires).difference(known, pass_.provides)
     return any(needed.intersection(other.provides) for other in waiting)

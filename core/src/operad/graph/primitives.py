@@ -89,12 +89,14 @@ class GraphPrimitive(OperatorProperty):
         """Function of the arguments; the gradient of each is that of the output."""
         names = self.list_arguments() if part == "forward" else ["output_grad"]
         kinds = ["real" if dtype.kind == "f" else dtype.name for dtype in in_types]
-        steps = [Instruction("input", (), kind, name) for kind, name in zip(kinds, names, strict=False)]
+        instructions = [
+            Instruction("input", (), kind, name) for kind, name in zip(kinds, names, strict=False)
+        ]
         if part == "forward":
-            steps += self.instructions(steps)
+            instructions += self.instructions(instructions)
         result = "output" if part == "forward" else part
         return ScalarForm(
-            f"{self.name}.{part}", tuple(names), tuple(steps), (Result(len(steps) - 1, result),)
+            f"{self.name}.{part}", tuple(names), tuple(instructions), (Result(len(instructions) - 1, result),)
         )
 
     def instructions(self, inputs: Sequence[Instruction]) -> list[Instruction]:

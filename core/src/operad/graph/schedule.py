@@ -1,6 +1,6 @@
 """The schedule: when nodes run relative to one another.
 
-Nodes are pushed in the graph's order; a *step* is a node's number, and at a variable's step nothing
+Nodes are pushed in the graph's order; what is said of a node is by its number, and at a variable nothing
 happens. Nodes of one partition run in that order; nodes of different partitions run in parallel unless
 one needs the other, directly or not. Different contexts are always different partitions.
 
@@ -29,8 +29,8 @@ class Schedule:
 
     Attributes:
         graph: The graph.
-        contexts: The context of each step.
-        partitions: The partition of each step, numbered from 0 in order of appearance; -1 for variables.
+        contexts: The context of each node.
+        partitions: The partition of each node, numbered from 0 in order of appearance; -1 for variables.
         partition_contexts: The context of each partition.
     """
 
@@ -60,26 +60,26 @@ class Schedule:
     def __len__(self) -> int:
         return len(self.partitions)
 
-    def direct_predecessors(self, step: int) -> set[int]:
-        """Steps whose nodes this step's node needs by itself."""
-        node, ids = self.graph.nodes[step], self.graph.node_ids
+    def direct_predecessors(self, node_id: int) -> set[int]:
+        """Numbers of the nodes that this one needs by itself."""
+        node, ids = self.graph.nodes[node_id], self.graph.node_ids
         needed = {entry.node for entry in values_read(node)}.union(node.control_deps)
         return {ids[other] for other in needed if not isinstance(other, Variable)}
 
     def all_precede(self, earlier: Sequence[int], later: int) -> bool:
-        """Return whether every step of `earlier` has always ended when `later` begins."""
+        """Return whether every node of `earlier` has always ended when `later` begins."""
         if self._ancestors is None:
             return max(earlier, default=-1) < later
         before = self._ancestors[later]
-        return all(before >> step & 1 for step in earlier)
+        return all(before >> node_id & 1 for node_id in earlier)
 
     def _fill(self) -> list[int]:
         ancestors = [0] * len(self)
         latest: dict[int, int] = {}
-        for step, partition in enumerate(self.partitions):
+        for node_id, partition in enumerate(self.partitions):
             if partition < 0:
                 continue
-            for before in self.direct_predecessors(step) | {latest.get(partition, step)} - {step}:
-                ancestors[step] |= ancestors[before] | 1 << before
-            latest[partition] = step
+            for before in self.direct_predecessors(node_id) | {latest.get(partition, node_id)} - {node_id}:
+                ancestors[node_id] |= ancestors[before] | 1 << before
+            latest[partition] = node_id
         return ancestors

@@ -28,7 +28,7 @@ def check_plan(plan: MemoryPlan) -> None:
     """Prove that no two live values share a byte, in the plan's order and in any it allows.
 
     Raises:
-        GraphError: They do; the message names the values and the step.
+        GraphError: They do; the message names the values and the node.
     """
     for entry, place in plan.placement.items():
         block = plan.blocks[place.block]
@@ -57,18 +57,18 @@ class _Ownership:
         }
 
     def play(self) -> None:
-        for step, node in enumerate(self._plan.schedule.graph.nodes):
+        for node_id, node in enumerate(self._plan.schedule.graph.nodes):
             if isinstance(node, Variable):
                 continue
             for entry in values_read(node):
                 self._expect_computed(entry, node)
-                self._expect(entry, f"{node.name!r} (step {step}) reads it")
-            self._check_targets(step, node)
+                self._expect(entry, f"{node.name!r} (node {node_id}) reads it")
+            self._check_targets(node_id, node)
             for entry in _outputs(node):
                 if entry in self._plan.placement:
                     self._claim(entry)
             for entry in _outputs(node):
-                self._expect(entry, f"{node.name!r} (step {step}) has written all its outputs")
+                self._expect(entry, f"{node.name!r} (node {node_id}) has written all its outputs")
         for entry in self._plan.pinned:
             self._expect(entry, "the run has ended")
 
@@ -97,7 +97,7 @@ class _Ownership:
         if self._plan.request(entry) is OpReq.NULL:
             raise GraphError(f"memory plan: {reader.name!r} reads {entry.name!r}, which is never computed")
 
-    def _check_targets(self, step: int, node: Node) -> None:
+    def _check_targets(self, node_id: int, node: Node) -> None:
         """An output may lie on an input only where the operator declares it for all its roles."""
         plan = self._plan
         assert isinstance(node, OpNode)
@@ -122,7 +122,7 @@ class _Ownership:
                 if not declared or plan.request(target) is not OpReq.INPLACE:
                     raise GraphError(
                         f"memory plan: {target.name!r} lies on {source.name!r}, which {node.name!r} "
-                        f"(step {step}) still reads and does not declare as an in-place pair"
+                        f"(node {node_id}) still reads and does not declare as an in-place pair"
                     )
 
 
@@ -136,23 +136,23 @@ def _outputs(node: Node) -> list[Entry]:
 
 
 def _check_parallel(plan: MemoryPlan) -> None:
-    """Nodes that conflict on a block must be ordered; step sets are the bits of whole numbers."""
+    """Nodes that conflict on a block must be ordered; sets of nodes are the bits of whole numbers."""
     nodes = plan.schedule.graph.nodes
     if len(plan.schedule.partition_contexts) < 2:
         return
     writers = [0] * len(plan.blocks)
     touchers = [0] * len(plan.blocks)
-    for step, node in enumerate(nodes):
+    for node_id, node in enumerate(nodes):
         for block in _blocks(plan, _outputs(node)):
-            writers[block] |= 1 << step
+            writers[block] |= 1 << node_id
         for block in _blocks(plan, [*_outputs(node), *values_read(node)]):
-            touchers[block] |= 1 << step
+            touchers[block] |= 1 << node_id
     ancestors = _ancestors(plan)
-    for step, node in enumerate(nodes):
+    for node_id, node in enumerate(nodes):
         written = _blocks(plan, _outputs(node))
         for block in _blocks(plan, [*_outputs(node), *values_read(node)]):
             conflicting = touchers[block] if block in written else writers[block]
-            loose = conflicting & ((1 << step) - 1) & ~ancestors[step]
+            loose = conflicting & ((1 << node_id) - 1) & ~ancestors[node_id]
             if loose:
                 other = nodes[loose.bit_length() - 1]
                 raise GraphError(
@@ -169,13 +169,13 @@ def _ancestors(plan: MemoryPlan) -> list[int]:
     graph, partitions = plan.schedule.graph, plan.schedule.partitions
     ancestors: list[int] = []
     latest: dict[int, int] = {}
-    for step, node in enumerate(graph.nodes):
+    for node_id, node in enumerate(graph.nodes):
         needed = [entry.node for entry in values_read(node)] + node.control_deps
         before = {graph.node_ids[other] for other in needed}
-        before.update({latest[partitions[step]]} if partitions[step] in latest else ())
+        before.update({latest[partitions[node_id]]} if partitions[node_id] in latest else ())
         ancestors.append(0)
         for other in before:
-            ancestors[step] |= ancestors[other] | (1 << other)
+            ancestors[node_id] |= ancestors[other] | (1 << other)
         if not isinstance(node, Variable):
-            latest[partitions[step]] = step
+            latest[partitions[node_id]] = node_id
     return ancestors

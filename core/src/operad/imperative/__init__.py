@@ -6,6 +6,8 @@ from operad.imperative.aliases import refuse_aliases as refuse_aliases
 from operad.imperative.array import Array as Array
 from operad.imperative.array import ArrayFields as ArrayFields
 from operad.imperative.array import Provenance as Provenance
+from operad.imperative.array_spec import ArraySpec as ArraySpec
+from operad.imperative.array_spec import spec_of as spec_of
 from operad.imperative.call import Invoker as Invoker
 from operad.imperative.call import apply as apply
 from operad.imperative.call import cache_key as cache_key
@@ -26,8 +28,6 @@ from operad.imperative.plan import Recordable as Recordable
 from operad.imperative.run import distinct as distinct
 from operad.imperative.run import execute as execute
 from operad.imperative.run_time import ABSENT as ABSENT
-from operad.imperative.spec import Spec as Spec
-from operad.imperative.spec import spec_of as spec_of
 from operad.imperative.state import TRAINING as TRAINING
 from operad.imperative.state import Scope as Scope
 from operad.imperative.state import is_recording as is_recording

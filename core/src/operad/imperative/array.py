@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Self, final
 
 from operad.device import Context
 from operad.dtypes import DType
+from operad.imperative.array_spec import ArraySpec, spec_of
 from operad.imperative.chunk import Chunk, acquire
-from operad.imperative.spec import Spec, spec_of
 from operad.op import Shape
 
 _made: Final = object.__new__
@@ -39,7 +39,7 @@ class ArrayFields(Protocol):
 
     _chunk: Chunk
     _data: Any
-    _spec: Spec
+    _spec: ArraySpec
     _autograd: Any
 
 
@@ -51,14 +51,14 @@ class Array:
 
     __slots__ = ("__weakref__", "_autograd", "_chunk", "_data", "_provenance", "_spec")
 
-    def __init__(self, chunk: Chunk, data: Any, spec: Spec) -> None:
+    def __init__(self, chunk: Chunk, data: Any, spec: ArraySpec) -> None:
         self._chunk = chunk
         self._data = data
         self._spec = spec
         self._autograd: Any = None
 
     @classmethod
-    def _new(cls, spec: Spec) -> Self:
+    def _new(cls, spec: ArraySpec) -> Self:
         """A new array with undefined contents."""
         # What the constructors do, for every call makes an array.
         lease = acquire(spec.deferred, spec.ctx, spec.nbytes)

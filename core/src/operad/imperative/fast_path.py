@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, final
 
+from operad.imperative.array_spec import ArraySpec
 from operad.imperative.chunk import recycles
 from operad.imperative.run_time import RunTime
-from operad.imperative.spec import Spec
 
 MOST_ARRAYS: Final = 4
 """Arrays that the hot path takes."""
@@ -38,7 +38,7 @@ class FastPath:
         call: Callable[..., Any],
         name: str,
         direct: Callable[..., Any],
-        out_spec: Spec,
+        out_spec: ArraySpec,
         *,
         plan: Any = None,
         updates: Sequence[bool] = (False,),

@@ -42,7 +42,7 @@ _COPIED_BYTES: Final = 16384
 
 _MOST_ARGS: Final = 3
 _MOST_STATES: Final = 2
-"""Behind two arguments, which is how the steps of optimizers look."""
+"""Behind two arguments, which is how the updates of optimizers look."""
 
 
 def fast_path(plan: Plan) -> FastPath | None:

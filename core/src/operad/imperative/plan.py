@@ -11,12 +11,12 @@ from operad.config import settings
 from operad.device import Context
 from operad.engine import Var
 from operad.imperative.array import Array
+from operad.imperative.array_spec import ArraySpec, spec_of
 from operad.imperative.chunk import Chunk
 from operad.imperative.fast_path import FastPath
 from operad.imperative.run import distinct, execute
 from operad.imperative.run_time import RunTime
 from operad.imperative.signature import Signature, inferred
-from operad.imperative.spec import Spec, spec_of
 from operad.op import (
     FORWARD,
     BackwardEntry,
@@ -55,7 +55,7 @@ class Recordable:
         out_specs: Specifications of all outputs.
     """
 
-    def __init__(self, name: str, out_specs: Sequence[Spec]) -> None:
+    def __init__(self, name: str, out_specs: Sequence[ArraySpec]) -> None:
         self.name = name
         self.out_specs = out_specs
 
@@ -149,7 +149,9 @@ class Plan(Recordable):
             gradients but for the run-time values.
     """
 
-    def __init__(self, prop: OperatorProperty, specs: Sequence[Spec], ctx: Context, is_train: bool) -> None:
+    def __init__(
+        self, prop: OperatorProperty, specs: Sequence[ArraySpec], ctx: Context, is_train: bool
+    ) -> None:
         num_args = len(prop.list_arguments())
         self.declared = prop
         in_types, out_specs = inferred(prop, specs, num_args, ctx)
@@ -315,7 +317,7 @@ class Plan(Recordable):
             self.saved[wanted] = found
         return found
 
-    def gradient_plan(self, wanted: tuple[bool, ...], specs: Sequence[Spec], is_train: bool) -> Plan:
+    def gradient_plan(self, wanted: tuple[bool, ...], specs: Sequence[ArraySpec], is_train: bool) -> Plan:
         """Plan of the gradients marked in `wanted`, as an operator with a gradient of its own.
 
         Args:
@@ -361,8 +363,8 @@ def _chosen(
 
 
 def _with_demands(
-    choice: Choice | None, prop: OperatorProperty, out_specs: tuple[Spec, ...]
-) -> tuple[OperatorProperty, tuple[Spec, ...]]:
+    choice: Choice | None, prop: OperatorProperty, out_specs: tuple[ArraySpec, ...]
+) -> tuple[OperatorProperty, tuple[ArraySpec, ...]]:
     """Property and outputs, where kernels ask for more than the operator declares."""
     if choice is None or not choice.has_demands:
         return prop, out_specs

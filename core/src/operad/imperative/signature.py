@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, final
 
 from operad.device import Context
 from operad.errors import ShapeError
-from operad.imperative.spec import Spec, spec_of
+from operad.imperative.array_spec import ArraySpec, spec_of
 from operad.op import OperatorProperty, Shape, is_known
 
 
@@ -30,7 +30,7 @@ class Signature(NamedTuple):
 
     ctx: Context
     is_train: bool
-    in_specs: tuple[Spec, ...]
+    in_specs: tuple[ArraySpec, ...]
     in_shapes: list[Shape]
     in_types: list[Any]
     num_args: int
@@ -41,8 +41,8 @@ class Signature(NamedTuple):
 
 
 def inferred(
-    prop: OperatorProperty, specs: Sequence[Spec], num_args: int, ctx: Context
-) -> tuple[list[Any], tuple[Spec, ...]]:
+    prop: OperatorProperty, specs: Sequence[ArraySpec], num_args: int, ctx: Context
+) -> tuple[list[Any], tuple[ArraySpec, ...]]:
     """Element types of the arguments, and specifications of the outputs.
 
     Args:

@@ -40,8 +40,8 @@ class Binding:
 
     Attributes:
         program: What is bound.
-        operators: By step, the operator of each node that applies one.
-        state_vars: By step, the engine variable of what a stateful operator keeps. Forward writes it and
+        operators: By number, the operator of each node that applies one.
+        state_vars: By number, the engine variable of what a stateful operator keeps. Forward writes it and
             backward reads it, also where the two have no array in common.
         chunks: The planned blocks, by block id.
     """
@@ -58,7 +58,7 @@ class Binding:
 
         Args:
             arrays: An array for every entry that the plan says is bound, and for the variables.
-            operators: By step, for all steps that will run and those they are the gradients of.
+            operators: By number, for all nodes that will run and those they are the gradients of.
             pool: Blocks to use where one is large enough.
             state_vars: Those of operators that have run elsewhere; None: all operators are new.
         """
@@ -146,12 +146,12 @@ class Binding:
         return self.chunks[place.block]
 
 
-def _new_state_vars(program: Program, steps: Iterable[int]) -> dict[int, Var]:
+def _new_state_vars(program: Program, node_ids: Iterable[int]) -> dict[int, Var]:
     nodes = program.graph.nodes
     return {
-        step: engine.get().new_variable()
-        for step in steps
-        if isinstance(node := nodes[step], OpNode) and node.op.is_stateful
+        node_id: engine.get().new_variable()
+        for node_id in node_ids
+        if isinstance(node := nodes[node_id], OpNode) and node.op.is_stateful
     }
 
 

@@ -1,6 +1,6 @@
 """Code of a segment: its calls, without their arrays.
 
-The backward pass of a tape runs the same calls at every step of a training loop, on other arrays. So what
+The backward pass of a tape runs the same calls in every iteration of training, on other arrays. So what
 depends on the program alone is worked out once: the functions, where each takes its arrays from, and which
 entries the engine must know of. A `Binding` turns that into calls: the arrays of all entries make one table,
 and every call gathers its own out of it.
@@ -30,50 +30,52 @@ class _Compiled(NamedTuple):
         operators: Those that were asked for the calls.
         gathers: For each call, what takes its function and arguments out of the table.
         constants: What stands in the table behind the arrays and the operators.
-        steps: The step of each call.
+        node_ids: The node of each call.
     """
 
     operators: Sequence[Operator]
     gathers: Sequence[Callable[[Any], Any]]
     constants: Sequence[Any]
-    steps: Sequence[int]
+    node_ids: Sequence[int]
 
 
 @final
 class SegmentCode:
-    """The calls of some steps of a program, all on one context.
+    """The calls of some nodes of a program, all on one context.
 
     Attributes:
         program: The program.
-        steps: What is run, in order.
+        node_ids: What is run, in order.
         ctx: Where.
         is_light: Whether the calling thread may run it.
-        is_parallel: Whether its first step is worth several threads.
+        is_parallel: Whether its first node is worth several threads.
         uses_blas_threads: Whether it must be told how many threads BLAS may use.
-        reads: Entries read that no step of these wrote before; one for each block.
+        reads: Entries read that no node of these wrote before; one for each block.
         writes: Entries written, each with whether it is added to; likewise.
         states: Entries of auxiliary states.
         label: What errors call it.
-        kept: Steps of the operators whose own state is used, each with whether that is written anew.
-        resources: For each step that asked for some, what it got.
+        kept: Nodes of the operators whose own state is used, each with whether that is written anew.
+        resources: For each node that asked for some, what it got.
     """
 
-    def __init__(self, program: Program, steps: Sequence[int]) -> None:
+    def __init__(self, program: Program, node_ids: Sequence[int]) -> None:
         self.program = program
-        self.steps = steps
-        self.ctx = program.contexts[steps[0]]
+        self.node_ids = node_ids
+        self.ctx = program.contexts[node_ids[0]]
         manager = resource.get()
         self.resources: dict[int, tuple[Any, ...]] = {
-            step: manager.request_all(self.ctx, kinds) for step in steps if (kinds := program.resources(step))
+            node_id: manager.request_all(self.ctx, kinds)
+            for node_id in node_ids
+            if (kinds := program.resources(node_id))
         }
-        costs = [program.costs[step] for step in steps]
+        costs = [program.costs[node_id] for node_id in node_ids]
         self.is_light = not self.ctx.is_gpu and estimated_us(costs) <= settings().inline_us
         self.is_parallel = costs[0].is_parallel
         self.uses_blas_threads = any(cost.has_product for cost in costs)
         nodes = program.graph.nodes
-        first, last = nodes[steps[0]].name, nodes[steps[-1]].name
-        self.label = first if len(steps) == 1 else f"{first}..{last}"
-        self._calls = [program.call(step) for step in steps]
+        first, last = nodes[node_ids[0]].name, nodes[node_ids[-1]].name
+        self.label = first if len(node_ids) == 1 else f"{first}..{last}"
+        self._calls = [program.call(node_id) for node_id in node_ids]
         self._operators = [call.operator for call in self._calls]
         self._compiled: dict[bool, _Compiled] = {}
         self._timelines: dict[bool, Timeline] = {}
@@ -87,7 +89,7 @@ class SegmentCode:
         states: dict[int, None] = {}
         kept: dict[int, bool] = {}
         own: set[int | None] = set()
-        for step, call in zip(self.steps, self._calls, strict=True):
+        for node_id, call in zip(self.node_ids, self._calls, strict=True):
             states.update(dict.fromkeys(call.aux))
             for entry in call.reads:
                 if entry not in own:
@@ -97,7 +99,7 @@ class SegmentCode:
                 if target is not None:
                     writes.setdefault((self._home(target), adds), (target, adds))
             own.update(call.outs)
-            kept[call.operator] = kept.get(call.operator, True) and step == call.operator
+            kept[call.operator] = kept.get(call.operator, True) and node_id == call.operator
             for slot in call.slots:
                 if slot is not None and self._key(slot) not in self._numbers:
                     self._numbers[self._key(slot)] = len(self._entries)
@@ -116,20 +118,20 @@ class SegmentCode:
         return entry if place is None else (place, self.program.spec(entry))
 
     def calls(self, binding: Binding, is_train: bool) -> tuple[list[Any], Sequence[int]]:
-        """The calls, each a function and its arguments, and the step of each."""
-        operators = [binding.operators[step] for step in self._operators]
+        """The calls, each a function and its arguments, and the node of each."""
+        operators = [binding.operators[node_id] for node_id in self._operators]
         compiled = self._compiled.get(is_train)
         if compiled is None or not _are_alike(compiled.operators, operators):
             # One tuple, replaced whole, so that threads that share a program agree on what they see.
             compiled = self._compiled[is_train] = self._compile(operators, is_train)
         table = [*binding.data_of(self._entries), *operators, *compiled.constants]
-        return [*map(call_with, compiled.gathers, repeat(table))], compiled.steps
+        return [*map(call_with, compiled.gathers, repeat(table))], compiled.node_ids
 
     def timeline(self, is_train: bool) -> Timeline:
         """The nodes behind the calls, for a profiler; `calls` comes first."""
         found = self._timelines.get(is_train)
         if found is None:
-            found = self._timelines[is_train] = Timeline(self.program, self._compiled[is_train].steps)
+            found = self._timelines[is_train] = Timeline(self.program, self._compiled[is_train].node_ids)
         return found
 
     def _compile(self, operators: Sequence[Operator], is_train: bool) -> _Compiled:
@@ -138,7 +140,7 @@ class SegmentCode:
         constants: list[Any] = [None]
         numbers: dict[int, int] = {id(None): first}
         gathers: list[Callable[[Any], Any]] = []
-        steps: list[int] = []
+        node_ids: list[int] = []
 
         def number(value: Any) -> int:
             found = numbers.get(id(value))
@@ -161,25 +163,25 @@ class SegmentCode:
             gathers.append(
                 itemgetter(*found) if len(found) > 1 else itemgetter(slice(found[0], found[0] + 1))
             )
-            steps.append(self.steps[place])
+            node_ids.append(self.node_ids[place])
 
         was_parallel = self.is_parallel
-        for place, (step, call) in enumerate(zip(self.steps, self._calls, strict=True)):
-            cost = self.program.costs[step]
+        for place, (node_id, call) in enumerate(zip(self.node_ids, self._calls, strict=True)):
+            cost = self.program.costs[node_id]
             is_parallel = cost.is_parallel
             # What is no product and takes little asks for no threads worth a call.
             if is_parallel != was_parallel and (is_parallel or cost.has_product):
                 was_parallel = is_parallel
                 add(place, CallTemplate(_use_threads, (is_parallel,)))
-            op_ctx = OpContext(self.ctx, is_train, self.resources.get(step, ()))
-            for template in self._templates(step, operators[place], op_ctx):
+            op_ctx = OpContext(self.ctx, is_train, self.resources.get(node_id, ()))
+            for template in self._templates(node_id, operators[place], op_ctx):
                 add(place, template, call.slots)
-        return _Compiled(operators, gathers, constants, steps)
+        return _Compiled(operators, gathers, constants, node_ids)
 
-    def _templates(self, step: int, operator: Operator, op_ctx: OpContext) -> list[CallTemplate]:
-        node, found = self.program.graph.nodes[step], self.program.call(step)
+    def _templates(self, node_id: int, operator: Operator, op_ctx: OpContext) -> list[CallTemplate]:
+        node, found = self.program.graph.nodes[node_id], self.program.call(node_id)
         assert isinstance(node, OpNode)
-        if found.operator != step:
+        if found.operator != node_id:
             assert isinstance(node.op, Gradient)
             operator = node.op.sharing(operator)
         return operator.forward_templates(op_ctx, found.req, node.num_read, len(found.aux))

@@ -71,17 +71,21 @@ class Timeline:
 
     Args:
         program: What they are nodes of.
-        steps: The step of each call.
+        node_ids: The node of each call.
     """
 
     __slots__ = ("_edges", "_num_calls", "nodes")
 
-    def __init__(self, program: Program, steps: Sequence[int]) -> None:
-        own = list(dict.fromkeys(steps))
-        self.nodes = tuple([profiled_node(program, step) for step in own])
-        self._num_calls = len(steps)
+    def __init__(self, program: Program, node_ids: Sequence[int]) -> None:
+        own = list(dict.fromkeys(node_ids))
+        self.nodes = tuple([profiled_node(program, node_id) for node_id in own])
+        self._num_calls = len(node_ids)
         # With which call each node begins; at the end of one the next begins.
-        self._edges = [0, *[i for i in range(1, len(steps)) if steps[i] != steps[i - 1]], len(steps)]
+        self._edges = [
+            0,
+            *[i for i in range(1, len(node_ids)) if node_ids[i] != node_ids[i - 1]],
+            len(node_ids),
+        ]
 
     def report(self, times_s: list[float]) -> None:
         """Tell the observer of a run.
@@ -112,9 +116,9 @@ def _raise_at_a_wait(error: Exception) -> None:
     engine.get().push_sync(fail, cpu(), name="node_observer")
 
 
-def profiled_node(program: Program, step: int) -> ProfiledNode:
-    """The node of a step, which applies or differentiates an operator."""
-    node = program.graph.nodes[step]
+def profiled_node(program: Program, node_id: int) -> ProfiledNode:
+    """The node of that number, which applies or differentiates an operator."""
+    node = program.graph.nodes[node_id]
     assert isinstance(node, OpNode)
     applied = node.companion or node
     number = program.graph.node_ids.get(applied)
@@ -122,36 +126,36 @@ def profiled_node(program: Program, step: int) -> ProfiledNode:
         applied.name if number is None else program.labels[number],
         applied.op.name,
         applied is not node,
-        _kernel(program, step),
-        program.contexts[step],
-        _size_bytes(program, step, applied.op),
-        _flops(program, step, applied.op),
+        _kernel(program, node_id),
+        program.contexts[node_id],
+        _size_bytes(program, node_id, applied.op),
+        _flops(program, node_id, applied.op),
     )
 
 
-def _kernel(program: Program, step: int) -> str | None:
-    choice = program.kernels[step]
+def _kernel(program: Program, node_id: int) -> str | None:
+    choice = program.kernels[node_id]
     if choice is None:
         return None
-    names = [kernel.name for kernel in choice.of(parts_of(program.graph.nodes[step]))]
+    names = [kernel.name for kernel in choice.of(parts_of(program.graph.nodes[node_id]))]
     return ", ".join(names) or None
 
 
-def _size_bytes(program: Program, step: int, op: OperatorProperty) -> int | None:
-    call = program.call(step)
+def _size_bytes(program: Program, node_id: int, op: OperatorProperty) -> int | None:
+    call = program.call(node_id)
     entries = [*dict.fromkeys((*call.reads, *call.aux))]
     for target, request in zip(call.outs, call.req, strict=True):
         if target is not None:
             # What is added to is read as well.
             entries += [target] * (2 if request is OpReq.ADD else 1)
     specs = [program.spec(entry) for entry in entries]
-    cost = program.costs[step]
+    cost = program.costs[node_id]
     counted = max(cost.operations, cost.size_bytes / 4)  # which counts elements of single precision
     if not op.multiplies and counted < sum([prod(spec.shape) for spec in specs]):
         return None
     return sum([prod(spec.shape) * spec.dtype.itemsize for spec in specs])
 
 
-def _flops(program: Program, step: int, op: OperatorProperty) -> float | None:
-    out = program.spec(program.entry_range(step).start)
-    return program.costs[step].flops if op.multiplies and out.dtype.kind == "f" else None
+def _flops(program: Program, node_id: int, op: OperatorProperty) -> float | None:
+    out = program.spec(program.entry_range(node_id).start)
+    return program.costs[node_id].flops if op.multiplies and out.dtype.kind == "f" else None

@@ -1,6 +1,6 @@
 """A compiled graph: what runs where and in which memory, worked out before there are arrays.
 
-Everything is by number: nodes are *steps*, entries are indices into the tables (see `Graph`).
+Everything is by number: nodes and entries are indices into the tables (see `Graph`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from operad.graph import (
     compile_passes,
     prepared_entries,
 )
-from operad.imperative import Spec, spec_of
+from operad.imperative import ArraySpec, spec_of
 from operad.op import Choice, Cost, Gradient, Operator, OpReq
 from operad.resource import ResourceRequest
 from operad.scopes import Ending, Exit
@@ -72,10 +72,10 @@ def collector_paused() -> AbstractContextManager[None]:
 
 @final
 class Call(NamedTuple):
-    """One step, but for its arrays. Arrays are named by their entries, None where there is none.
+    """One call of a node, but for its arrays. Arrays are named by their entries, None where there is none.
 
     Attributes:
-        operator: The step of the node whose operator runs it: its own, or that of its companion.
+        operator: The node whose operator runs it: its own, or that of its companion.
         slots: All that the operator is given, in the order of its templates' places.
         reads: The entries whose values are read, sums that gradients are added to among them.
         outs: The entries written.
@@ -105,8 +105,8 @@ class Program:
         outputs: The entries the caller sees.
         gradients: By argument name, the entry of its gradient.
         variables: By name, the entry of every variable.
-        forward: Steps that compute the outputs, in order.
-        backward: Steps that compute the gradients, in order.
+        forward: Nodes that compute the outputs, in order.
+        backward: Nodes that compute the gradients, in order.
         preparations: Those of either that fill prepared arrays, which need not run where these are filled.
     """
 
@@ -137,7 +137,7 @@ class Program:
         self.backward = range(end, len(graph.nodes))
         self.preparations = [graph.node_ids[entry.node] for entry in prepared_entries(graph)]
 
-    def spec(self, entry: int) -> Spec:
+    def spec(self, entry: int) -> ArraySpec:
         """Shape, type and context of an entry."""
         node = self.graph.node_ids[self.graph.entries[entry].node]
         return spec_of(self._shapes[entry], self._types[entry], self.contexts[node])
@@ -158,68 +158,72 @@ class Program:
         return found
 
     @cached_property
-    def specs(self) -> dict[str, Spec]:
+    def specs(self) -> dict[str, ArraySpec]:
         """Shape, type and context of every variable, by name."""
         return {name: self.spec(entry) for name, entry in self.variables.items()}
 
-    def entry_range(self, step: int) -> range:
-        """The entries that a step makes."""
-        return range(self.graph.first_entries[step], self.graph.first_entries[step + 1])
+    def entry_range(self, node_id: int) -> range:
+        """The entries that a node makes."""
+        return range(self.graph.first_entries[node_id], self.graph.first_entries[node_id + 1])
 
-    def operator_step(self, step: int) -> int:
-        """The step of the node whose operator runs this one."""
-        node = self.graph.nodes[step]
+    def operator_id(self, node_id: int) -> int:
+        """The node whose operator runs this one."""
+        node = self.graph.nodes[node_id]
         assert isinstance(node, OpNode)
         if node.companion is None or isinstance(node.companion.op, Gradient):
-            return step
-        return self.graph.node_ids.get(node.companion, step)
+            return node_id
+        return self.graph.node_ids.get(node.companion, node_id)
 
-    def without_preparations(self, steps: Iterable[int]) -> list[int]:
-        """The steps that every run takes."""
-        return [step for step in steps if step not in self.preparations]
+    def without_preparations(self, node_ids: Iterable[int]) -> list[int]:
+        """The nodes that every run computes."""
+        return [node_id for node_id in node_ids if node_id not in self.preparations]
 
-    def call(self, step: int) -> Call:
-        """Call of a step, which is no variable's."""
-        return self._calls.get(step, self._make_call, step)
+    def call(self, node_id: int) -> Call:
+        """Call of a node, which is no variable."""
+        return self._calls.get(node_id, self._make_call, node_id)
 
-    def _make_call(self, step: int) -> Call:
-        node, inputs, outputs = self.graph.nodes[step], self.graph.input_ids[step], self.entry_range(step)
+    def _make_call(self, node_id: int) -> Call:
+        node, inputs, outputs = (
+            self.graph.nodes[node_id],
+            self.graph.input_ids[node_id],
+            self.entry_range(node_id),
+        )
         assert isinstance(node, OpNode)
         # What is not read may be gone: its memory serves others by now.
         ins, aux = tuple(inputs[: node.num_read]), tuple(node.of_states(inputs))
         req: tuple[Any, ...] = tuple(self.plan.requests[outputs.start : outputs.stop])
         outs = tuple([None if r is OpReq.NULL else e for e, r in zip(outputs, req, strict=True)])
         reads = (*ins, *node.of_sums(inputs))
-        return Call(self.operator_step(step), (*ins, *outs, *aux), reads, outs, req, aux)
+        return Call(self.operator_id(node_id), (*ins, *outs, *aux), reads, outs, req, aux)
 
-    def operators(self, steps: Sequence[int]) -> dict[int, Operator]:
+    def operators(self, node_ids: Sequence[int]) -> dict[int, Operator]:
         """Operators for the nodes that have their own: one for all that are alike and keep no state."""
         made: Memo[Operator] = Memo()
         found: dict[int, Operator] = {}
-        for step in steps:
-            node = self.graph.nodes[step]
-            if not isinstance(node, OpNode) or self.operator_step(step) != step:
+        for node_id in node_ids:
+            node = self.graph.nodes[node_id]
+            if not isinstance(node, OpNode) or self.operator_id(node_id) != node_id:
                 continue
-            choice = self.kernels[step]
+            choice = self.kernels[node_id]
             if choice is not None and not isinstance(node.op, Gradient):
                 # Nodes that are alike share one choice.
-                found[step] = made.get(step if node.op.is_stateful else choice, choice.operator)
+                found[node_id] = made.get(node_id if node.op.is_stateful else choice, choice.operator)
                 continue
-            args = self.graph.input_ids[step][: node.num_args]
+            args = self.graph.input_ids[node_id][: node.num_args]
             shapes, types = [self._shapes[e] for e in args], [self._types[e] for e in args]
-            ctx = self.contexts[step]
-            key: Hashable = step if node.op.is_stateful else (node.signature, ctx, *shapes, *types)
+            ctx = self.contexts[node_id]
+            key: Hashable = node_id if node.op.is_stateful else (node.signature, ctx, *shapes, *types)
             try:
-                found[step] = made.get(key, node.op.create_operator, ctx, shapes, types)
+                found[node_id] = made.get(key, node.op.create_operator, ctx, shapes, types)
             except GradientError as error:
                 raise GradientError(f"bind: {node.name!r}: {error}") from error
         return found
 
-    def resources(self, step: int) -> list[ResourceRequest]:
-        """Resources that the step's operator asks the resource manager for."""
-        node = self.graph.nodes[step]
+    def resources(self, node_id: int) -> list[ResourceRequest]:
+        """Resources that the node's operator asks the resource manager for."""
+        node = self.graph.nodes[node_id]
         assert isinstance(node, OpNode)
-        shapes = [self._shapes[entry] for entry in self.graph.input_ids[step][: node.num_args]]
+        shapes = [self._shapes[entry] for entry in self.graph.input_ids[node_id][: node.num_args]]
         return self._resources.get((node.signature, *shapes), node.op.forward_resource, shapes)
 
     @cached_property
@@ -238,13 +242,13 @@ class Program:
                 found[number] = f"output {entry.name!r}"
         return found
 
-    def _read(self, steps: Iterable[int]) -> Iterator[tuple[Entry, int]]:
+    def _read(self, node_ids: Iterable[int]) -> Iterator[tuple[Entry, int]]:
         """The entries whose values nodes read, but for auxiliary states, and their numbers."""
-        for step in steps:
-            node = self.graph.nodes[step]
+        for node_id in node_ids:
+            node = self.graph.nodes[node_id]
             if isinstance(node, OpNode):
                 yield from zip(
-                    node.inputs[: node.num_read], self.graph.input_ids[step][: node.num_read], strict=True
+                    node.inputs[: node.num_read], self.graph.input_ids[node_id][: node.num_read], strict=True
                 )
 
     @cached_property
@@ -257,11 +261,11 @@ class Program:
         """The same of gradients among what computes the outputs."""
         nodes = self.graph.nodes
         return self._hidden_read(
-            [step for step in self.forward if isinstance(getattr(nodes[step], "op", None), Gradient)]
+            [node_id for node_id in self.forward if isinstance(getattr(nodes[node_id], "op", None), Gradient)]
         )
 
-    def _hidden_read(self, steps: Iterable[int]) -> str | None:
-        for entry, _ in self._read(steps):
+    def _hidden_read(self, node_ids: Iterable[int]) -> str | None:
+        for entry, _ in self._read(node_ids):
             source, index = entry
             if isinstance(source, OpNode):
                 op = source.op
@@ -273,8 +277,11 @@ class Program:
     def is_backward_repeatable(self) -> bool:
         """Return whether backward leaves what it reads of forward as it was, and so may run again."""
         places, forward = self.plan.places, self.graph.first_entries[len(self.forward)]
-        written = [places[entry] for step in self.backward for entry in self.entry_range(step)]
+        written = [places[entry] for node_id in self.backward for entry in self.entry_range(node_id)]
         read = {
-            places[entry] for step in self.backward for entry in self.graph.input_ids[step] if entry < forward
+            places[entry]
+            for node_id in self.backward
+            for entry in self.graph.input_ids[node_id]
+            if entry < forward
         }
         return not any(one.overlaps(other) for one in read if one for other in set(written) if other)

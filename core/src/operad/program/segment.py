@@ -30,15 +30,15 @@ _Form = tuple[bool, bool]
 _RUN_ALL: Final[Callable[[Iterable[object]], None]] = deque[object](maxlen=0).extend
 
 
-def codes(program: Program, steps: Iterable[int], by_node: bool = False) -> list[SegmentCode]:
-    """The steps as segments without arrays, in the order to push them.
+def codes(program: Program, node_ids: Iterable[int], by_node: bool = False) -> list[SegmentCode]:
+    """The nodes as segments without arrays, in the order to push them.
 
     Args:
         by_node: Whether every node is a segment of its own.
     """
-    parts = cut(program.plan.schedule, steps)
+    parts = cut(program.plan.schedule, node_ids)
     if by_node:
-        parts = [[step] for step in sorted(step for part in parts for step in part)]
+        parts = [[node_id] for node_id in sorted(node_id for part in parts for node_id in part)]
     return [SegmentCode(program, part) for part in parts]
 
 
@@ -64,13 +64,13 @@ class Segment:
             those left there counts. Any other block begins anew here, whatever an earlier run left.
 
     Attributes:
-        steps: What it runs, in order.
+        node_ids: What it runs, in order.
         ctx: Where.
         started: With those that this segment writes.
     """
 
     def __init__(self, binding: Binding, code: SegmentCode, started: Collection[Var]) -> None:
-        self.steps = code.steps
+        self.node_ids = code.node_ids
         self.ctx = code.ctx
         self._binding = binding
         self._code = code
@@ -122,12 +122,12 @@ class Segment:
 
     def _runner(self, is_train: bool, is_timed: bool) -> Callable[[RunContext | None], None]:
         """The loop over the calls."""
-        calls, steps = self._code.calls(self._binding, is_train)
+        calls, node_ids = self._code.calls(self._binding, is_train)
         nodes = self._binding.program.graph.nodes
 
         def note_failure(error: Exception, pending: Iterator[object]) -> None:
             # invariant: the iterator has moved past the call that failed
-            error.add_note(describe(nodes[steps[len(calls) - length_hint(pending) - 1]]))
+            error.add_note(describe(nodes[node_ids[len(calls) - length_hint(pending) - 1]]))
 
         def run(_: RunContext | None) -> None:
             pending = iter(calls)
@@ -164,8 +164,8 @@ class Segment:
             # A gradient that is added here to a sum of this segment's is not kept from before.
             is_kept |= adds and place not in written
             (updated if is_kept else written)[place] = None
-        for step, is_anew in code.kept.items():
-            if (state := binding.state_vars.get(step)) is not None:
+        for node_id, is_anew in code.kept.items():
+            if (state := binding.state_vars.get(node_id)) is not None:
                 (written if is_anew else updated)[state] = None
         for resources in code.resources.values():
             written.update(dict.fromkeys(resource.mutable_vars_of(resources)))

@@ -13,7 +13,7 @@ import click
 
 import operad
 from operad import nd, registry
-from operad.cli.calls import Call, call_of
+from operad.cli.calls import CallForm, call_of
 from operad.cli.listing import Listing
 from operad.cli.page import Mark, Page
 from operad.cli.progress import progress
@@ -24,7 +24,7 @@ from operad.files import write_atomically
 from operad.symbol import namespace
 
 _LAZY: Final = ("__getattr__", "__dir__")
-Declare = Callable[[str, Call, str], str]
+Declare = Callable[[str, CallForm, str], str]
 
 
 @final
@@ -105,7 +105,7 @@ def write_stubs(folder: Path) -> WrittenStubs:
     return WrittenStubs([str(package / name) for name in texts], len(calls), skipped)
 
 
-def _calls() -> tuple[dict[str, tuple[Call, str]], list[Skipped]]:
+def _calls() -> tuple[dict[str, tuple[CallForm, str]], list[Skipped]]:
     """Every operator's call and docstring, by each of its names."""
     found, skipped = {}, []
     names = registry.list_operators()
@@ -120,7 +120,7 @@ def _calls() -> tuple[dict[str, tuple[Call, str]], list[Skipped]]:
     return found, skipped
 
 
-def _face(name: str, module: ModuleType, calls: dict[str, tuple[Call, str]], declare: Declare) -> str:
+def _face(name: str, module: ModuleType, calls: dict[str, tuple[CallForm, str]], declare: Declare) -> str:
     added = added_names(name)
     own = {*names_of(module), *added}
     operators = [

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from textwrap import indent
 from typing import Final
 
-from operad.cli.calls import Call
+from operad.cli.calls import CallForm
 from operad.op import Param
 
 HEADER: Final = """\
@@ -28,7 +28,7 @@ _TYPES: Final[Mapping[str, str]] = {
 }
 
 
-def array_stub(name: str, call: Call, doc: str) -> str:
+def array_stub(name: str, call: CallForm, doc: str) -> str:
     """The function `operad.nd.<name>`."""
     out = "out: NDArray | Sequence[NDArray] | None = None"
     extras = [out, "ctx: Context | None = None", "name: str | None = None"]
@@ -49,7 +49,7 @@ def array_stub(name: str, call: Call, doc: str) -> str:
     return "\n".join(texts)
 
 
-def symbol_stub(name: str, call: Call, doc: str) -> str:
+def symbol_stub(name: str, call: CallForm, doc: str) -> str:
     """The function `operad.sym.<name>`; a symbol that is not given becomes a variable."""
     tensors = [(f"{t.name}: Symbol", True) for t in call.tensors]
     extras = ["name: str | None = None", "attr: dict[str, str] | None = None"]
@@ -58,7 +58,7 @@ def symbol_stub(name: str, call: Call, doc: str) -> str:
 
 
 def _parameters(
-    call: Call, tensor: str, tensors: list[tuple[str, bool]], extras: list[str], last: str = ""
+    call: CallForm, tensor: str, tensors: list[tuple[str, bool]], extras: list[str], last: str = ""
 ) -> list[str]:
     words = [f"*data: {tensor} | Sequence[{tensor}]"] if call.takes_any_number else []
     words += [f"{text} = ..." if is_optional else text for text, is_optional in tensors]

@@ -13,7 +13,7 @@ from operad_sdk.check.checks.memory import all_entries, array_of, entry_name, re
 from operad_sdk.check.comparison.bitwise import expect_same
 from operad_sdk.check.comparison.closeness import stem
 from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Array, Call, Trial
+from operad_sdk.check.trials.trial import Array, CallStyle, Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 Pairs = dict[int, int]
@@ -22,7 +22,11 @@ Pairs = dict[int, int]
 _MOST = 12
 """Choices of pairs that are tried in one case."""
 
-_WAYS = ((Call.PLAIN, OpReq.INPLACE), (Call.PREPARED, OpReq.INPLACE), (Call.PLAIN, OpReq.WRITE))
+_WAYS = (
+    (CallStyle.PLAIN, OpReq.INPLACE),
+    (CallStyle.PREPARED, OpReq.INPLACE),
+    (CallStyle.PLAIN, OpReq.WRITE),
+)
 """Uses of a pair: by an executor in two ways, and by `out=` of an imperative call."""
 
 

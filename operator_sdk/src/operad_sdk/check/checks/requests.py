@@ -14,7 +14,7 @@ from operad_sdk.check.checks.values import beside_each_other
 from operad_sdk.check.comparison.bitwise import expect_same
 from operad_sdk.check.comparison.closeness import expect_close, scale_of, tolerance
 from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Array, Call, Trial, poisoned
+from operad_sdk.check.trials.trial import Array, CallStyle, Trial, poisoned
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _MOST: Final = 12
@@ -135,10 +135,10 @@ def ways_to_call(trial: Trial) -> Evidence:
     compared = 0
     exact = not trial.subject.contract.nondeterministic
     found = {
-        "by forward_templates": trial.forward(call=Call.PREPARED).outputs,
+        "by forward_templates": trial.forward(call=CallStyle.PREPARED).outputs,
     }
     if trial.operator.direct is not None:
-        found["by direct"] = trial.forward(call=Call.DIRECT).outputs
+        found["by direct"] = trial.forward(call=CallStyle.DIRECT).outputs
     for when, outputs in found.items():
         compared += expect_same(trial.outputs, outputs, trial.result.outputs, when, is_exact=exact)
     return compared

@@ -46,7 +46,7 @@ _BACKWARD_SEED = 1 << 20
 """Added to a case's seed for the random numbers of the backward pass."""
 
 
-class Call(Enum):
+class CallStyle(Enum):
     """The ways an executor may call an operator."""
 
     PLAIN = "forward"
@@ -118,7 +118,7 @@ class Trial:
         req: Sequence[OpReq] | None = None,
         outputs: Sequence[Any] | None = None,
         aux: Sequence[Array] | None = None,
-        call: Call = Call.PLAIN,
+        call: CallStyle = CallStyle.PLAIN,
         operator: Operator | None = None,
         is_train: bool | None = None,
         resources: Sequence[Any] | None = None,
@@ -142,9 +142,9 @@ class Trial:
         op_ctx = self.context(self.prop.forward_resource(self.in_shapes), is_train, resources, seed)
         before = [array.shape for array in (*given, *states)]
         with raising("forward"):
-            if call is Call.PLAIN:
+            if call is CallStyle.PLAIN:
                 operator.forward(op_ctx, given, requests, arrays, states)
-            elif call is Call.PREPARED:
+            elif call is CallStyle.PREPARED:
                 operator.prepare_forward(op_ctx, given, requests, arrays, states)()
             else:
                 assert operator.direct is not None

@@ -18,7 +18,7 @@ from operad.cli.options import dtype_option, param_option, shape_option
 from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
 from operad.operator import Array, OperatorProperty, Shape
-from operad_sdk.commands.bench.contestants import REJECTED, Call, Contestant
+from operad_sdk.commands.bench.contestants import REJECTED, Contestant, SampleCall
 from operad_sdk.commands.bench.counterparts import counterpart
 from operad_sdk.commands.bench.measure import ROUNDS, interleaved
 
@@ -167,7 +167,7 @@ def bench(
     Shapes and required parameters that are not given are made up, and shown.
     """
     prop, all_shapes = _example(operator, params, shapes)
-    call = Call(prop, all_shapes, dtype)
+    call = SampleCall(prop, all_shapes, dtype)
     contestants = [*call.kernels(), call.imperative()]
     if against is not None:
         compute = counterpart(prop)
@@ -238,7 +238,7 @@ def _large_examples(
             yield prop, found
 
 
-def _compared(call: Call, contestants: Sequence[Contestant]) -> tuple[list[str], list[str]]:
+def _compared(call: SampleCall, contestants: Sequence[Contestant]) -> tuple[list[str], list[str]]:
     """Names of the contestants that agree with the first one, and the problems of the others."""
     first, *others = contestants
     first.run()
@@ -270,7 +270,7 @@ def _difference(found: Sequence[Array], wanted: Sequence[Array]) -> str | None:
     return None
 
 
-def _timed(call: Call, contestants: Sequence[Contestant], rounds: int) -> list[Timing]:
+def _timed(call: SampleCall, contestants: Sequence[Contestant], rounds: int) -> list[Timing]:
     runs = {contestant.name: contestant.run for contestant in contestants}
     backward = call.gradient()
     if backward is not None:

@@ -57,7 +57,7 @@ class Contestant(NamedTuple):
 
 
 @final
-class Call:
+class SampleCall:
     """One call of an operator: its property and its arrays.
 
     Attributes:

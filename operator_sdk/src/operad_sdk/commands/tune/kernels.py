@@ -14,7 +14,7 @@ from operad.cli.samples import sample_property, sample_shapes
 from operad.context import cpu
 from operad.errors import OperadError
 from operad.operator import FORWARD, Correction, Cost, KernelCall, OperatorProperty, Shape, ranked
-from operad_sdk.commands.bench.contestants import Call
+from operad_sdk.commands.bench.contestants import SampleCall
 from operad_sdk.commands.tune.constants import least_us
 
 _SIZES: Final = (1 << 6, 1 << 12, 1 << 16, 1 << 19, 1 << 21)
@@ -35,7 +35,7 @@ def corrections(name: str, params: Mapping[str, Any], shapes: Sequence[Shape]) -
         OperadError: There is no such operator, or none of its kernels could be run.
     """
     prop = sample_property(registry.get(name), params, shapes)
-    calls = [Call(prop, each, _SINGLE) for each in _calls(prop, shapes)]
+    calls = [SampleCall(prop, each, _SINGLE) for each in _calls(prop, shapes)]
     found: dict[str, dict[int, tuple[Cost, float]]] = {}
     # Other programs slow a machine down for longer than a call is measured, so each has several turns.
     for number, call in _TURNS * list(enumerate(calls)):

@@ -19,7 +19,7 @@ from operad.op import Shape
 
 
 @final
-class Spec:
+class ArraySpec:
     """Specification of an array, apart from its contents; made by `spec_of`.
 
     Attributes:
@@ -42,12 +42,12 @@ class Spec:
         return f"{self.dtype.name}{self.shape} on {self.ctx}"
 
 
-_interned: Final[WeakValueDictionary[tuple[Any, ...], Spec]] = WeakValueDictionary()
+_interned: Final[WeakValueDictionary[tuple[Any, ...], ArraySpec]] = WeakValueDictionary()
 
 
 @lru_cache(1024)  # a look-up in the weak dictionary costs four times as much
-def spec_of(shape: Shape, dtype: DType, ctx: Context) -> Spec:
-    """The one `Spec` of these; `shape` must be a tuple of int."""
+def spec_of(shape: Shape, dtype: DType, ctx: Context) -> ArraySpec:
+    """The one `ArraySpec` of these; `shape` must be a tuple of int."""
     key = (shape, dtype, ctx)
     found = _interned.get(key)
-    return found if found is not None else _interned.setdefault(key, Spec(*key))
+    return found if found is not None else _interned.setdefault(key, ArraySpec(*key))
