@@ -3,6 +3,7 @@
 `docs/authoring/words.md` has a line and an example for each of these words.
 """
 
+from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
@@ -123,6 +124,10 @@ def __getattr__(name: str) -> _Any:
     """A word of mappers, whose modules are imported when one of them is first named."""
     if name == "from_mapper":
         return _import_module("operad_sdk.declare.mapped").from_mapper
+    if name == "__all__":  # for `import *`, which names all of them
+        others = {key for key, value in globals().items() if isinstance(value, _ModuleType)}
+        others |= {"TYPE_CHECKING", "brief"}  # no words, or no longer
+        return [word for word in __dir__() if word not in others and not word.startswith("_")]
     return _word(__name__, name)
 
 

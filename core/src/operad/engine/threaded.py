@@ -3,10 +3,9 @@
 A push wakes at most one idle worker, and none while one is on its way; the worker that takes a block while
 more are ready wakes the next. A worker goes on at once with the block that its last one made ready, unless
 another one comes first, so a chain of dependent operations runs as one group: no hand-over, no wake-up.
-Who is woken or hired is decided
-under the queue's lock. Ready queues and lists of idle workers are changed by single atomic steps
-(`heappop`, `append`, `pop`) and looked at again after every step that could have missed another
-thread's, so taking work needs no lock.
+Who is woken or hired is decided under the queue's lock. Ready queues and lists of idle workers are changed by
+single atomic steps (`heappop`, `append`, `pop`) and looked at again after every step that could have missed
+another thread's, so taking work needs no lock.
 
 A block is never in no thread's hands: who takes it notes it as `Worker.block` in one step, and what an
 exception leaves there is offered again, by that thread or by one that waits (`heal`).
@@ -110,8 +109,7 @@ class ThreadedRunner(Runner):
             counted.pool.workers = 1
         for pool in pools:
             if pool.ready:
-                lock = self._dispatcher.lock
-                wake = _Wake(lambda wake: self._wake(wake.pool), pool)
+                lock, wake = self._dispatcher.lock, _Wake(lambda wake: self._wake(wake.pool), pool)
                 lock.tail.next = lock.tail = wake  # commit
 
     # Waking and hiring.
