@@ -62,8 +62,8 @@ def closing(owner: object, levels: str, *names: str) -> Callable[[], bool]:
         names: More attributes that the scope has changed.
     """
     level = iter(partial(attrgetter(levels), owner), _NEVER)
-    places = enumerate((*names, levels), start=not names)
-    return _storing(owner, {name: map(itemgetter(place), level) for place, name in places})
+    positions = enumerate((*names, levels), start=not names)
+    return _storing(owner, {name: map(itemgetter(position), level) for position, name in positions})
 
 
 def as_now(owner: object, *names: str) -> Callable[[], bool]:

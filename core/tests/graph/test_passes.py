@@ -24,7 +24,7 @@ def bound(graph, **shapes):
 def test_debug_mode_proves_every_plan(monkeypatch):
     def misplaced(*args, **options):
         plan = plan_memory(*args, **options)
-        plan.places = [place and place._replace(offset_bytes=64 * 1000) for place in plan.places]
+        plan.placements = [place and place._replace(offset_bytes=64 * 1000) for place in plan.placements]
         return plan
 
     out = var("x")

@@ -61,9 +61,9 @@ def expected():
 
 
 def test_an_operator_without_states_moves_nothing():
-    assert registry.get("state_between")().input_places() == [0, 2, 1]
+    assert registry.get("state_between")().input_positions() == [0, 2, 1]
     natural = type("natural", (state_between,), {"list_inputs": OperatorProperty.list_inputs})
-    assert natural().input_places() is None
+    assert natural().input_positions() is None
 
 
 @pytest.mark.parametrize("by_name", [False, True])

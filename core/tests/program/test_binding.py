@@ -28,7 +28,7 @@ def chain(pool=None, size=4):
 
 
 def inner(binding):
-    (entry,) = [e for e, place in enumerate(binding.program.plan.places) if place is not None]
+    (entry,) = [e for e, place in enumerate(binding.program.plan.placements) if place is not None]
     return entry
 
 

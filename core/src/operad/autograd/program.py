@@ -1,7 +1,7 @@
 """The backward pass of a tape as a compiled program, worked out once for each structure of tape.
 
 Two tapes have the same structure if their nodes, in the order of recording, were run by the same plans
-on inputs that come from the same places, and if the same gradients are wanted. The tape becomes a graph,
+on inputs that come from the same positions, and if the same gradients are wanted. The tape becomes a graph,
 and that goes through the passes of bound graphs, but for three that know what is already there: the
 forward nodes have run, on contexts that stand, and their values lie in arrays. What then runs are the
 same segments as an executor's, on new arrays each time.
@@ -101,10 +101,10 @@ class _Recorded:
     def _operator(self, node: TapeNode) -> OpNode:
         plan = node.plan
         assert isinstance(plan, Plan)
-        places = [*node.inputs, *[None] * len(node.aux)]
+        positions = [*node.inputs, *[None] * len(node.aux)]
         inputs = [
-            Entry(self._variable(spec)) if place is None else self._entry(place)
-            for place, spec in zip(places, plan.signature.in_specs, strict=True)
+            Entry(self._variable(spec)) if position is None else self._entry(position)
+            for position, spec in zip(positions, plan.signature.in_specs, strict=True)
         ]
         return OpNode(plan.prop, plan.name, inputs)
 
@@ -114,7 +114,7 @@ class _Recorded:
             Pass("gradient", self._gradient),
             Pass("infer", self._infer, (), ("shapes", "types")),
             *passes_of(TRAINING, KNOWN),
-            Pass("place", self._place, (), ("contexts",)),
+            Pass("position", self._place, (), ("contexts",)),
             CHOOSE_KERNELS,
             SCHEDULE,
             Pass("memory", self._memory, ("shapes", "types", "schedule"), ("plan",)),

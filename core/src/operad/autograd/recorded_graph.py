@@ -36,10 +36,10 @@ def recorded_graph(array: Array) -> Graph:
         if not isinstance(node.plan, Plan):
             raise GradientError("get_symbol: an autograd.Function computed a part of it, which has no symbol")
         prop = node.plan.declared
-        places = [*node.inputs, *[None] * len(node.aux)]
+        positions = [*node.inputs, *[None] * len(node.aux)]
         inputs = [
-            Entry(Variable(named("var"))) if place is None else Entry(made[place[0]], place[1])
-            for place in places
+            Entry(Variable(named("var"))) if position is None else Entry(made[position[0]], position[1])
+            for position in positions
         ]
         made[node] = OpNode(prop, named(prop.name.lower()), inputs, prop.get_params())
     node, index = array._autograd

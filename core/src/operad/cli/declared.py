@@ -64,7 +64,7 @@ def gradients(prop: OperatorProperty) -> list[DeclaredGradient]:
     found = []
     for index, argument in enumerate(names.in_data):
         if flows[index]:
-            wanted = [place == index for place in range(len(flows))]
+            wanted = [position == index for position in range(len(flows))]
             reads = [names.of(entry) for entry in prop.backward_dependency(wanted)]
             found.append(DeclaredGradient(argument, reads, _form(prop, wanted)))
     return found

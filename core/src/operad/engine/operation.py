@@ -1,7 +1,7 @@
 """Operations of the engine: an `Opr` (a function and the variables it names) and its pushes.
 
 An `Opr` is validated once and may be pushed any number of times; each push makes one `OprBlock`,
-which carries what belongs to that push alone: place, priority, position in the push order.
+which carries what belongs to that push alone: progress, priority, place in the push order.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ class OprBlock(Request):
         is_gpu: Whether `ctx` is a GPU.
         size_bytes: Memory that the push keeps in use until it is done.
         state: How far it has come, from NEW to DONE.
-        place: Variables that it was granted or waits for.
+        position: Variables that it was granted or waits for.
         waiting: Those it waits for; the block is ready at 0.
         given: Variables it has given back, while it is LEAVING.
         error: What its function raised, once it was CALLED, and then the `Failure` made of that.
@@ -222,8 +222,8 @@ class OprBlock(Request):
     """
 
     __slots__ = (
-        "ctx", "error", "given", "has_caller", "is_gpu", "opr", "order", "place", "profiling", "seq", "site",
-        "size_bytes", "state", "waiting",
+        "ctx", "error", "given", "has_caller", "is_gpu", "opr", "order", "position", "profiling", "seq",
+        "site", "size_bytes", "state", "waiting",
     )  # fmt: skip
 
     def __init__(
@@ -244,7 +244,7 @@ class OprBlock(Request):
         self.has_caller = False
         self.next = None
         self.seq = self.state = 0
-        self.place: int
+        self.position: int
         self.waiting: int
         self.given: int
         self.error: BaseException | Failure | None = None

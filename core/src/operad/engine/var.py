@@ -11,8 +11,8 @@ Because a block enters all its queues in one step (the engine's push lock), the 
 same in every queue and no cycle of waits can form.
 
 What the queue itself touches is not safe for two threads at once; see `dispatch` for who calls it. Its
-methods may be ended by an exception and begun anew, as `lock` says: a block's `place`, `waiting` and `given`
-say how far it has come, and counts are the last thing to change where they could not be told from it.
+methods may be ended by an exception and begun anew, as `lock` says: a block's `position`, `waiting` and
+`given` say how far it has come, and counts are the last thing to change where they could not be told from it.
 `DependencyQueue` decides what may run and what must be skipped because of a failure; the caller
 decides who runs it. It calls no other part and blocks nowhere, and so is tested alone.
 
@@ -118,10 +118,10 @@ class DependencyQueue:
     def add(self, block: OprBlock) -> bool:  # noqa: PLR0915 - a function more is a call more
         """Enter `block` into the queue of every variable it names; whether it is to be run at once."""
         opr = block.opr
-        consts, mutables, place, waiting = opr.const_vars, opr.mutable_vars, 0, 0
+        consts, mutables, position, waiting = opr.const_vars, opr.mutable_vars, 0, 0
         if block.seq:  # begun anew
-            place, waiting = block.place, block.waiting
-            consts, mutables = consts[place:], mutables[max(0, place - len(consts)) :]
+            position, waiting = block.position, block.waiting
+            consts, mutables = consts[position:], mutables[max(0, position - len(consts)) :]
         else:
             seq, pending, size_bytes = self.seq + 1, self.pending + 1, self.pending_bytes
             if opr.kind != DELETE:
@@ -133,37 +133,37 @@ class DependencyQueue:
             # commit: end
         try:
             for var in consts:
-                count = place + 1
+                count = position + 1
                 if var.holders >= 0 and not var.queue:
                     holders = var.holders + 1
                     # commit: begin
                     var.holders = holders
-                    place = count
+                    position = count
                     # commit: end
                 else:
                     missing = waiting + 1
                     _enter(block, var, False)
                     # commit: begin
                     waiting = missing
-                    place = count
+                    position = count
                     # commit: end
             for var in mutables:
-                count = place + 1
+                count = position + 1
                 if var.holders == 0:
                     # commit: begin
                     var.holders = -1
-                    place = count
+                    position = count
                     # commit: end
                 else:
                     missing = waiting + 1
                     _enter(block, var, True)
                     # commit: begin
                     waiting = missing
-                    place = count
+                    position = count
                     # commit: end
         finally:
             # commit: begin
-            block.place = place
+            block.position = position
             block.waiting = waiting
             # commit: end
         if waiting:
@@ -221,7 +221,7 @@ class DependencyQueue:
         It stays DONE if some variable is not idle, or has no value. However this ends, `release` gives back
         what it holds unless it is DONE.
         """
-        consts, mutables, place = claim.opr.const_vars, claim.opr.mutable_vars, 0
+        consts, mutables, position = claim.opr.const_vars, claim.opr.mutable_vars, 0
         for var in mutables:
             if var.holders or var.failure is not None:
                 return
@@ -238,21 +238,21 @@ class DependencyQueue:
             claim.state = LEAVING
             # commit: end
             for var in consts:
-                count, holders = place + 1, var.holders + 1
+                count, holders = position + 1, var.holders + 1
                 # commit: begin
                 var.holders = holders
-                place = count
+                position = count
                 # commit: end
             for var in mutables:
-                count, version = place + 1, var.version + 1
+                count, version = position + 1, var.version + 1
                 # commit: begin
                 var.holders = -1
                 var.version = version
-                place = count
+                position = count
                 # commit: end
             claim.state = TAKEN
         finally:
-            claim.place = place
+            claim.position = position
 
     def release(self, block: OprBlock, running: int) -> None:
         """Give the variables back, and grant them to who waits for them.
@@ -267,10 +267,10 @@ class DependencyQueue:
             given, is_wanted = block.given, True
             split = len(consts)
             consts, mutables = (
-                consts[given : block.place],
-                mutables[max(0, given - split) : block.place - split],
+                consts[given : block.position],
+                mutables[max(0, given - split) : block.position - split],
             )
-            if block.place <= split:
+            if block.position <= split:
                 mutables = ()
         pending, size_bytes = self.pending - 1, self.pending_bytes - block.size_bytes
         running = self.running - running
@@ -312,7 +312,7 @@ class DependencyQueue:
         set_failure(opr.mutable_vars, failure)
         named = [(var, False) for var in opr.const_vars] + [(var, True) for var in opr.mutable_vars]
         given = block.given if block.state == LEAVING else 0
-        for var, is_write in named[given : block.place]:
+        for var, is_write in named[given : block.position]:
             queued = [entry for entry in var.queue or () if entry[0] is block]
             if queued and var.queue is not None:
                 var.queue.remove(queued[0])

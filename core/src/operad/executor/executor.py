@@ -39,7 +39,7 @@ class Executor(registry.Extensible):
         arg_dict: Arguments by name.
         grad_dict: Gradients by argument name; None where none is computed.
         aux_dict: Auxiliary states by name.
-        memory_plan: What the planner found: planned, unshared and least possible bytes, and places.
+        memory_plan: What the planner found: planned, unshared and least possible bytes, and placements.
     """
 
     def __init__(
@@ -363,14 +363,14 @@ class Executor(registry.Extensible):
         return Graph(self._program.graph.outputs[: len(self._outputs)])
 
     def debug_str(self) -> str:
-        """The nodes in running order with their places in memory, and what is planned for all of them."""
+        """The nodes in running order with their placements in memory, and what is planned for all of them."""
         program = self._program
         lines, spaces = [], 0
         for node_id in (*program.forward, *program.backward):
             node = program.graph.nodes[node_id]
             if not isinstance(node, Variable):
-                places = [self._place(entry) for entry in program.call(node_id).outs if entry is not None]
-                lines.append(f"{node!r}: {', '.join(places)}")
+                placements = [self._place(entry) for entry in program.call(node_id).outs if entry is not None]
+                lines.append(f"{node!r}: {', '.join(placements)}")
                 spaces += program.resources(node_id).count(ResourceRequest.TEMP_SPACE)
         size_bytes = program.plan.planned_bytes + program.plan.prepared_bytes
         size_bytes += sum(array._spec.nbytes for array in self.outputs)
@@ -379,9 +379,9 @@ class Executor(registry.Extensible):
 
     def _place(self, entry: int) -> str:
         plan = self._program.plan
-        request, place = plan.requests[entry], plan.places[entry]
+        request, placement = plan.requests[entry], plan.placements[entry]
         assert request is not None
-        where = "array" if place is None else f"block {place.block} at {place.offset_bytes}"
+        where = "array" if placement is None else f"block {placement.block} at {placement.offset_bytes}"
         return f"{self._program.graph.entries[entry].name} ({request.name.lower()}, {where})"
 
 

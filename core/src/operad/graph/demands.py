@@ -170,14 +170,14 @@ class _Rewriting:
     ) -> tuple[Preparation, list[int]]:
         key = (id(kernel), name, choice.call)
         names = node.op.list_arguments()
-        places = [names.index(argument) for argument in kernel.prepares[name].arguments]
-        return self._preparing.get(key, Preparation, choice.call, kernel, name), places
+        positions = [names.index(argument) for argument in kernel.prepares[name].arguments]
+        return self._preparing.get(key, Preparation, choice.call, kernel, name), positions
 
     def _applied(self, old: OpNode, new: OpNode, demand: _Demand) -> OpNode:
         """The node itself."""
         prepared = []
-        for op, places in demand.prepared:
-            read = tuple([new.inputs[place] for place in places])
+        for op, positions in demand.prepared:
+            read = tuple([new.inputs[position] for position in positions])
             node = self._nodes.get((op, read))
             if node is None:
                 node = self._nodes[op, read] = OpNode(op, f"{new.name}_{op.prepared}", read)
@@ -219,5 +219,5 @@ def parts_of(node: Node) -> list[str]:
     """The parts of its operator that a node computes."""
     if isinstance(node, OpNode) and isinstance(node.op, Gradient):
         names = node.op.of.list_arguments()
-        return [f"{names[place]}_grad" for place in node.op.targets]
+        return [f"{names[position]}_grad" for position in node.op.targets]
     return [FORWARD]

@@ -196,11 +196,11 @@ class _GradientPass:
             if op.is_stateful:
                 backward.control_deps = [node]  # which leaves in the operator what this needs
             self._taken.update(backward.inputs)
-            for place, index in enumerate(op.targets):
+            for position, index in enumerate(op.targets):
                 if index in sums:
-                    self._terms[node.inputs[index]] = [Entry(backward, place)]
+                    self._terms[node.inputs[index]] = [Entry(backward, position)]
                 else:
-                    self._terms.setdefault(node.inputs[index], []).append(Entry(backward, place))
+                    self._terms.setdefault(node.inputs[index], []).append(Entry(backward, position))
         self._reached.update(demand.below)
 
     def _is_reached(self, node: Node) -> bool:

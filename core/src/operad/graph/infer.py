@@ -257,9 +257,9 @@ class _Solver(Generic[V]):
         return [None if value is None else self._rules.normal(value) for value in values]
 
     def _merge(self, node: OpNode, entries: Sequence[int], values: Sequence[V | None]) -> None:
-        for place, (entry, value) in enumerate(zip(entries, values, strict=True)):
+        for position, (entry, value) in enumerate(zip(entries, values, strict=True)):
             if value is not None and value is not self._values[entry]:
-                self._learn(entry, value, node, place)
+                self._learn(entry, value, node, position)
 
     def _learn(self, entry: int, value: V | None, node: OpNode, what: int) -> None:
         """Add what a node says of an entry, its tensor `what`."""

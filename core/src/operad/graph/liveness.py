@@ -208,8 +208,8 @@ class Liveness:
             return sums
         taken = dict(sums)
         first, inputs = self._graph.first_entries[node_id], self._graph.input_ids[node_id]
-        for place, index in pairs:
-            source, target = inputs[place], first + index
+        for position, index in pairs:
+            source, target = inputs[position], first + index
             if self.requests[target] is not OpReq.WRITE or target in taken or target in self.bound:
                 continue
             if (

@@ -9,7 +9,7 @@ executor makes one engine variable of. Hence:
 * nodes that may run in parallel never touch one block, unless both only read the same value there;
 * so the order in which nodes are pushed is enough for the engine to run a shared plan correctly.
 
-Contexts share nothing. Entries that the caller bound to arrays of its own have no place, are never
+Contexts share nothing. Entries that the caller bound to arrays of its own have no placement, are never
 shared and never overwritten; what is written to them obeys the request given.
 
 Source: PlanMemory, nnvm/src/pass/plan_memory.cc. Differs: offsets in an arena instead of a free
@@ -18,6 +18,7 @@ list by size, partitions instead of longest-path colours, and `OpReq` is decided
 
 from __future__ import annotations
 
+import warnings
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -70,7 +71,7 @@ class MemoryPlan(Extensible):
     Attributes:
         schedule: The nodes, in order, and their partitions.
         blocks: Every block; `blocks[i].id == i`.
-        places: The place of each entry that has one. Variables and entries bound by the caller
+        placements: The placement of each entry that has one. Variables and entries bound by the caller
             have none, nor have entries whose request is `NULL`, which no node reads.
         requests: The request of each entry; None for variables.
         bound: For each entry that lies in an array of the caller's, the entry bound to that array.
@@ -81,22 +82,32 @@ class MemoryPlan(Extensible):
         schedule: Schedule,
         liveness: Liveness,
         blocks: Sequence[Block],
-        places: Sequence[Placement | None],
+        placements: Sequence[Placement | None],
         pinned: Collection[int],
     ) -> None:
         self.schedule = schedule
         self.blocks = list(blocks)
-        self.places = places
+        self.placements = placements
         self.requests = liveness.requests
         self.bound = liveness.bound
         self._liveness = liveness
         self._pinned = pinned
 
+    @property
+    def places(self) -> Sequence[Placement | None]:
+        """Old name of `placements`, which warns."""
+        warnings.warn(
+            "MemoryPlan.places is placements since operad 0.3; the old name ends with 0.4",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.placements
+
     @cached_property
     def placement(self) -> dict[Entry, Placement]:
-        """The place of every entry that has one, by entry."""
+        """The placement of every entry that has one, by entry."""
         entries = self.schedule.graph.entries
-        return {entries[i]: place for i, place in enumerate(self.places) if place is not None}
+        return {entries[i]: placement for i, placement in enumerate(self.placements) if placement is not None}
 
     @cached_property
     def inplace(self) -> dict[Entry, Entry]:
@@ -123,7 +134,11 @@ class MemoryPlan(Extensible):
     @property
     def baseline_bytes(self) -> int:
         """Bytes that the same values need without any sharing."""
-        return sum(round_up(place.size_bytes, ALIGNMENT) for place in self.places if place is not None)
+        return sum(
+            round_up(placement.size_bytes, ALIGNMENT)
+            for placement in self.placements
+            if placement is not None
+        )
 
     @property
     def lower_bound_bytes(self) -> int:
@@ -135,7 +150,7 @@ class MemoryPlan(Extensible):
         return self.requests[self.schedule.graph.entry_id(entry)]
 
     def lifetime(self, entry: Entry) -> tuple[int, int]:
-        """First and last node at which `entry`, which must have a place, is alive."""
+        """First and last node at which `entry`, which must have a placement, is alive."""
         return self._liveness.lifetimes[self.schedule.graph.entry_id(entry)]
 
 
@@ -185,17 +200,17 @@ def plan_memory(
         layout.add_arena(ctx, buffers)
     for ctx, buffers in shared.items():
         layout.add_shared(ctx, buffers)
-    return MemoryPlan(schedule, liveness, layout.blocks, layout.places, held)
+    return MemoryPlan(schedule, liveness, layout.blocks, layout.placements, held)
 
 
 @final
 class _Layout:
-    """Blocks and places while they are being made."""
+    """Blocks and placements while they are being made."""
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
         self.blocks: list[Block] = []
-        self.places: list[Placement | None] = [None] * schedule.graph.first_entries[-1]
+        self.placements: list[Placement | None] = [None] * schedule.graph.first_entries[-1]
 
     def add_arena(self, ctx: Context, buffers: Sequence[Buffer]) -> None:
         """One block for buffers that a single partition touches."""
@@ -232,9 +247,9 @@ class _Layout:
     def _place(self, buffers: Sequence[Buffer], offsets: Iterable[int]) -> None:
         """Places in the block that is added next."""
         for buffer, offset in zip(buffers, offsets, strict=True):
-            place = Placement(len(self.blocks), offset, buffer.size_bytes)
+            placement = Placement(len(self.blocks), offset, buffer.size_bytes)
             for entry in buffer.entries:
-                self.places[entry] = place
+                self.placements[entry] = placement
 
 
 def _columns(buffers: Sequence[Buffer], end: int) -> tuple[Ints, Ints, Ints]:

@@ -30,10 +30,10 @@ def check_plan(plan: MemoryPlan) -> None:
     Raises:
         GraphError: They do; the message names the values and the node.
     """
-    for entry, place in plan.placement.items():
-        block = plan.blocks[place.block]
-        if place.offset_bytes < 0 or place.offset_bytes + place.size_bytes > block.size_bytes:
-            raise GraphError(f"memory plan: {entry.name!r} is at {place}, beyond {block}")
+    for entry, placement in plan.placement.items():
+        block = plan.blocks[placement.block]
+        if placement.offset_bytes < 0 or placement.offset_bytes + placement.size_bytes > block.size_bytes:
+            raise GraphError(f"memory plan: {entry.name!r} is at {placement}, beyond {block}")
         if block.ctx is not plan.schedule.contexts[plan.schedule.graph.node_ids[entry.node]]:
             raise GraphError(f"memory plan: {entry.name!r} is made on another context than that of {block}")
     _Ownership(plan).play()
@@ -47,9 +47,9 @@ class _Ownership:
     def __init__(self, plan: MemoryPlan) -> None:
         self._plan = plan
         edges: dict[int, set[int]] = {}
-        for place in plan.placement.values():
-            edges.setdefault(place.block, set()).update(
-                (place.offset_bytes, place.offset_bytes + place.size_bytes)
+        for placement in plan.placement.values():
+            edges.setdefault(placement.block, set()).update(
+                (placement.offset_bytes, placement.offset_bytes + placement.size_bytes)
             )
         self._edges = {block: sorted(offsets) for block, offsets in edges.items()}
         self._owners: dict[int, list[Entry | None]] = {
@@ -73,11 +73,11 @@ class _Ownership:
             self._expect(entry, "the run has ended")
 
     def _range(self, entry: Entry) -> tuple[list[Entry | None], slice]:
-        place = self._plan.placement[entry]
-        edges = self._edges[place.block]
-        start = bisect_left(edges, place.offset_bytes)
-        return self._owners[place.block], slice(
-            start, bisect_left(edges, place.offset_bytes + place.size_bytes)
+        placement = self._plan.placement[entry]
+        edges = self._edges[placement.block]
+        start = bisect_left(edges, placement.offset_bytes)
+        return self._owners[placement.block], slice(
+            start, bisect_left(edges, placement.offset_bytes + placement.size_bytes)
         )
 
     def _claim(self, entry: Entry) -> None:
@@ -112,13 +112,13 @@ class _Ownership:
         for target in _outputs(node):
             if target not in plan.placement:
                 continue
-            for place, source in enumerate(values_read(node)):
+            for position, source in enumerate(values_read(node)):
                 place_of_source = plan.placement.get(source)
                 if place_of_source is None or not place_of_source.overlaps(plan.placement[target]):
                     continue
                 if (target.index, source) in sums:
                     continue
-                declared = (place, target.index) in pairs and plan.inplace.get(target) == source
+                declared = (position, target.index) in pairs and plan.inplace.get(target) == source
                 if not declared or plan.request(target) is not OpReq.INPLACE:
                     raise GraphError(
                         f"memory plan: {target.name!r} lies on {source.name!r}, which {node.name!r} "

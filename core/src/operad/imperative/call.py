@@ -93,9 +93,9 @@ class Invoker:
         key = (is_train, ctx, *[x._spec for x in inputs])
         plan = self._plans.get(key)
         if plan is None:
-            places = self.prop.input_places()
-            if places is not None and len(inputs) == len(places):
-                inputs = [inputs[place] for place in places]
+            positions = self.prop.input_positions()
+            if positions is not None and len(inputs) == len(positions):
+                inputs = [inputs[position] for position in positions]
             self._check_inputs(inputs)
             named = zip(type(self.prop).params.run_time, values, strict=False)
             given = {name: value for name, value in named if value is not ABSENT}
@@ -156,7 +156,7 @@ def apply(
         cls: The class of new arrays where there are no inputs.
     """
     if plan.signature.order is not None:
-        inputs = [inputs[place] for place in plan.signature.order]
+        inputs = [inputs[position] for position in plan.signature.order]
     if plan.run.state_var is not None:
         plan = plan.with_own_operator()
     if values:

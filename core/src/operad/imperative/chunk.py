@@ -181,10 +181,10 @@ def acquire(deferred: deque[Lease], ctx: Context, size_bytes: int) -> Lease:
 def _set_failed_apart() -> None:
     """Take blocks whose contents failed out of the deferred free lists of their sizes."""
     for deferred in tuple(_small.values()):
-        for place in range(-1, -1 - min(len(deferred), _LOOKED_AT), -1):
+        for position in range(-1, -1 - min(len(deferred), _LOOKED_AT), -1):
             # By number: other threads, and finalizers in this one, change it meanwhile.
             with suppress(IndexError, ValueError):
-                lease = deferred[place]
+                lease = deferred[position]
                 if lease.var.failure is not None:
                     deferred.remove(lease)
                     _large.append(lease)

@@ -66,7 +66,7 @@ def fast_path(plan: Plan) -> FastPath | None:
         plan.direct,
         plan.out_specs[0],
         plan=plan,
-        updates=[(place, 0) in signature.inplace for place in range(num_args)],
+        updates=[(position, 0) in signature.inplace for position in range(num_args)],
         runs_under_lock=plan.run.runs_under_lock,
         run_time=run_time,
     )

@@ -66,11 +66,11 @@ class SavedTensors(NamedTuple):
 
     Attributes:
         entries: Which arguments and outputs, in order.
-        places: Where they stand among all inputs and then all outputs.
+        positions: Where they stand among all inputs and then all outputs.
     """
 
     entries: list[BackwardEntry]
-    places: list[int]
+    positions: list[int]
 
 
 @final
@@ -163,7 +163,7 @@ class Plan(Recordable):
         inplace = prop.forward_inplace_option(list(range(num_args)), list(range(len(out_specs))))
         self.signature = Signature(
             ctx, is_train, tuple(specs), in_shapes, in_types, num_args, len(specs),
-            prop.num_visible_outputs, prop.input_places(), frozenset(inplace),
+            prop.num_visible_outputs, prop.input_positions(), frozenset(inplace),
         )  # fmt: skip
         self.run, self.operator = self._prepared()
         self.run_time = RunTime(prop) if prop.params.run_time else None

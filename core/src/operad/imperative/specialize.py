@@ -68,8 +68,8 @@ class _Specialize(ast.NodeTransformer):
         star = arg.value if isinstance(arg, ast.Starred) else None
         if not isinstance(star, ast.Name) or star.id not in self._lengths:
             return [arg]
-        places = map(ast.Constant, range(self._lengths[star.id]))
-        return [ast.copy_location(ast.Subscript(star, place, ast.Load()), arg) for place in places]
+        positions = map(ast.Constant, range(self._lengths[star.id]))
+        return [ast.copy_location(ast.Subscript(star, position, ast.Load()), arg) for position in positions]
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id not in self._known:

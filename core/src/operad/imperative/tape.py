@@ -124,8 +124,8 @@ def record(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array]) -> Non
     # Written out as in `hot`: what constructors do, in one call.
     saved, versions = [], []
     arrays = (*inputs, *outputs)
-    for place in tensors.places:
-        array = arrays[place]
+    for position in tensors.positions:
+        array = arrays[position]
         chunk = array._chunk
         if chunk.note is not None:
             kept = array.detach()

@@ -180,13 +180,15 @@ class Choice:
         computed: dict[int, tuple[Kernel, list[int]]] = {}
         missing: dict[int, str] = {}
         for part, kernel in list(self.kernels.items())[1:]:
-            place = names.index(part.removesuffix("_grad"))
+            position = names.index(part.removesuffix("_grad"))
             if kernel is None:
-                missing[place] = part
+                missing[position] = part
             else:
-                computed.setdefault(id(kernel), (kernel, []))[1].append(place)
-        gradients = {frozenset(places): partial(self._made, kernel) for kernel, places in computed.values()}
-        errors = {place: partial(self._missing, part) for place, part in missing.items()}
+                computed.setdefault(id(kernel), (kernel, []))[1].append(position)
+        gradients = {
+            frozenset(positions): partial(self._made, kernel) for kernel, positions in computed.values()
+        }
+        errors = {position: partial(self._missing, part) for position, part in missing.items()}
         return PartsOperator(self._made(self.forward), gradients, errors)
 
     def _made(self, kernel: Kernel) -> Operator:

@@ -67,9 +67,9 @@ class Chosen(OperatorProperty):
         """The operator's."""
         return self.of.fixed_arguments()
 
-    def input_places(self) -> list[int] | None:
+    def input_positions(self) -> list[int] | None:
         """The operator's; nothing is prepared for imperative calls."""
-        return self.of.input_places()
+        return self.of.input_positions()
 
     @property
     def num_visible_outputs(self) -> int:
@@ -97,16 +97,16 @@ class Chosen(OperatorProperty):
         """Arrays that the kernels of these gradients read."""
         names = self.of.list_arguments()
         found: set[BackwardEntry] = set()
-        for place, part in enumerate(f"{name}_grad" for name in names):
-            if wanted[place]:
-                found.update(self._reads(part, place))
+        for position, part in enumerate(f"{name}_grad" for name in names):
+            if wanted[position]:
+                found.update(self._reads(part, position))
         return sorted(found, key=lambda entry: (_KINDS.index(entry.kind), entry.index))
 
-    def _reads(self, part: str, place: int) -> list[BackwardEntry]:
+    def _reads(self, part: str, position: int) -> list[BackwardEntry]:
         choice = self.choice
         kernel = choice.kernel_of(part)
         if kernel is None or kernel.reads is None:
-            alone = [at == place for at in range(self.num_args)]
+            alone = [at == position for at in range(self.num_args)]
             found = list(self.of.backward_dependency(alone))
         else:
             found = list(kernel.reads(self.of, part))

@@ -194,10 +194,10 @@ def placed(array: Any, axes: Axes, rank: int) -> Any:
     """An input as a view that broadcasts to the space."""
     if axes is None:
         return array
-    own = sorted((axis, place) for place, axis in enumerate(axes) if axis is not None)
+    own = sorted((axis, position) for position, axis in enumerate(axes) if axis is not None)
     shape = [1] * rank
-    for axis, place in own:
-        shape[axis] = array.shape[place]
+    for axis, position in own:
+        shape[axis] = array.shape[position]
     return array.transpose(
         [*(i for i, axis in enumerate(axes) if axis is None), *(i for _, i in own)]
     ).reshape(shape)

@@ -76,20 +76,20 @@ class Gradient(OperatorProperty):
     @cached_property
     def targets(self) -> tuple[int, ...]:
         """For each output, the argument of the operator that it is the gradient of."""
-        return tuple([place for place, flag in enumerate(self.wanted) if flag])
+        return tuple([position for position, flag in enumerate(self.wanted) if flag])
 
     @cached_property
-    def _places(self) -> list[int]:
+    def _positions(self) -> list[int]:
         """Positions of the operator's arguments among the arguments."""
         return list(map(self.entries.index, _roles("in_data", len(self.wanted))))
 
     def of_operator(self, values: Sequence[T]) -> list[T]:
         """Facts of the operator's own arguments, from those of the arguments."""
-        return [values[place] for place in self._places] if values else []
+        return [values[position] for position in self._positions] if values else []
 
     def gradients_of(self, values: Sequence[T]) -> list[T]:
         """Facts of the gradients, which are like what they are the gradients of."""
-        return [values[self._places[target]] for target in self.targets]
+        return [values[self._positions[target]] for target in self.targets]
 
     @property
     def num_unread(self) -> int:
@@ -104,7 +104,7 @@ class Gradient(OperatorProperty):
             "out_data": [f"out_{name}" if name in arguments else name for name in outputs],
             "out_grad": [f"{name}_grad" for name in outputs],
         }
-        grads = [f"{arguments[place]}_grad" for place in self.targets]
+        grads = [f"{arguments[position]}_grad" for position in self.targets]
         return [names[kind][index] for kind, index in self.entries], grads
 
     def list_arguments(self) -> list[str]:
@@ -139,15 +139,15 @@ class Gradient(OperatorProperty):
             own if (value := found[kind][index]) is None else value
             for own, (kind, index) in zip(given, self.entries, strict=True)
         ]
-        return ins, [args[place] for place in self.targets], aux
+        return ins, [args[position] for position in self.targets], aux
 
     def infer_shape_backward(
         self, in_shapes: Sequence[PartialShape], out_shapes: Sequence[PartialShape]
     ) -> list[PartialShape]:
         """Facts of its arguments that the operator learns from its outputs, and from the gradients."""
         args: list[PartialShape] = self.of_operator(in_shapes)
-        for place, shape in zip(self.targets, out_shapes, strict=True):
-            args[place] = shape if args[place] is None else args[place]
+        for position, shape in zip(self.targets, out_shapes, strict=True):
+            args[position] = shape if args[position] is None else args[position]
         outs: list[PartialShape] = [None] * len(self.of.list_outputs())
         for shape, (kind, index) in zip(in_shapes, self.entries, strict=True):
             if kind != "in_data" and shape is not None:
@@ -196,7 +196,7 @@ class Gradient(OperatorProperty):
         if None in outs:
             outs = self.of.infer_shape(args)[1]
         names = self.of.list_arguments()
-        wanted = [names[place] for place in self.targets]
+        wanted = [names[position] for position in self.targets]
         return gradient_cost(as_cost(self.of.cost(args, outs)), self.of.multiplies, wanted)
 
     def create_operator(
@@ -273,17 +273,17 @@ class _Backward(Operator):
     def forward_templates(
         self, op_ctx: OpContext, req: Requests, num_inputs: int, num_states: int
     ) -> list[CallTemplate]:
-        """The calls of `backward`, with what they name in other places."""
+        """The calls of `backward`, with what they name in other positions."""
         prop = self._prop
         num_args, num_outputs = len(prop.wanted), len(prop.of.list_outputs())
         firsts = {"in_data": 0, "out_data": num_args, "out_grad": num_args + num_outputs}
         first_grad = num_args + 2 * num_outputs
         slots: list[ArgumentSlot | None] = [None] * (first_grad + num_args)
-        for place, (kind, index) in enumerate(prop.reads):
-            slots[firsts[kind] + index] = ArgumentSlot(place)
+        for position, (kind, index) in enumerate(prop.reads):
+            slots[firsts[kind] + index] = ArgumentSlot(position)
         requests = [OpReq.NULL] * num_args
-        for place, (target, request) in enumerate(zip(prop.targets, req, strict=True), num_inputs):
-            slots[first_grad + target], requests[target] = ArgumentSlot(place), request
+        for position, (target, request) in enumerate(zip(prop.targets, req, strict=True), num_inputs):
+            slots[first_grad + target], requests[target] = ArgumentSlot(position), request
         slots += map(ArgumentSlot, range(num_inputs + len(req), num_inputs + len(req) + num_states))
         return [
             CallTemplate(

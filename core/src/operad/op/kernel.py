@@ -138,11 +138,11 @@ class KernelCall:
             )
         arguments = self.prop.list_arguments()
         if name in arguments:
-            place = arguments.index(name)
-            return self.in_shapes[place], self.in_types[place]
+            position = arguments.index(name)
+            return self.in_shapes[position], self.in_types[position]
         shapes, types = self._inferred()
-        place = self.prop.list_outputs().index(name)
-        return shapes[place], types[place]
+        position = self.prop.list_outputs().index(name)
+        return shapes[position], types[position]
 
     def _inferred(self) -> tuple[list[Any], list[Any]]:
         if self._outputs is None:

@@ -20,8 +20,8 @@ class KernelOperator(Operator):
     Args:
         operator: The kernel's own, which knows of the arguments, and of what the kernel has prepared; of the
             outputs, and of what it keeps or needs.
-        ins: For each of its inputs, the place among all arguments and prepared arrays; None: it is not there.
-        outs: For each of its outputs, the place among all outputs and kept arrays; None: it is not there.
+        ins: For each of its inputs, the position among arguments and prepared arrays; None: it is not there.
+        outs: For each of its outputs, the position among outputs and kept arrays; None: it is not there.
         requested: Which of the resources for gradients are its own; None: all.
     """
 
@@ -46,7 +46,7 @@ class KernelOperator(Operator):
     def forward_templates(
         self, op_ctx: OpContext, req: Requests, num_inputs: int, num_states: int
     ) -> list[CallTemplate]:
-        """The kernel's calls, with what they name in other places."""
+        """The kernel's calls, with what they name in other positions."""
         own = [OpReq.NULL if out is None else req[out] for out in self._outs]
         groups = [(self._ins, num_inputs), (self._outs, len(req)), (range(num_states), num_states)]
         found = self._operator.forward_templates(op_ctx, own, len(self._ins), num_states)
@@ -68,10 +68,10 @@ class KernelOperator(Operator):
     def backward_templates(
         self, op_ctx: OpContext, req: Requests, num_outputs: int, num_states: int
     ) -> list[CallTemplate]:
-        """The kernel's calls, with what they name in other places."""
+        """The kernel's calls, with what they name in other positions."""
         if self._requested is not None:
             op_ctx = op_ctx._replace(requested=op_ctx.requested[self._requested])
-        own = [OpReq.NULL if place is None else req[place] for place in self._ins]
+        own = [OpReq.NULL if position is None else req[position] for position in self._ins]
         args, outs = (self._ins, len(req)), (self._outs, num_outputs)
         groups = [args, outs, outs, args, (range(num_states), num_states)]
         found = self._operator.backward_templates(op_ctx, own, len(self._outs), num_states)
@@ -81,15 +81,15 @@ class KernelOperator(Operator):
 def _moved(
     templates: Sequence[CallTemplate], groups: Sequence[tuple[Sequence[int | None], int]]
 ) -> list[CallTemplate]:
-    """Calls whose places count groups of arrays, where the groups are larger and in another order.
+    """Calls whose positions count groups of arrays, where the groups are larger and in another order.
 
     Args:
         groups: For each group, where each of its arrays stands in the larger group, and how large that is.
     """
     slots: list[ArgumentSlot | None] = []
     first = 0
-    for places, count in groups:
-        slots += [None if place is None else ArgumentSlot(first + place) for place in places]
+    for positions, count in groups:
+        slots += [None if position is None else ArgumentSlot(first + position) for position in positions]
         first += count
     return [
         CallTemplate(function, tuple([slots[arg] if arg.__class__ is ArgumentSlot else arg for arg in args]))
@@ -106,8 +106,8 @@ class PartsOperator(Operator):
 
     Args:
         forward: Computes the outputs.
-        gradients: Makes what computes the gradients of the arguments at some places; asked when they are.
-        missing: For places whose gradient nothing computes, what raises if it is wanted.
+        gradients: Makes what computes the gradients of the arguments at some positions; asked when they are.
+        missing: For positions whose gradient nothing computes, what raises if it is wanted.
     """
 
     def __init__(
@@ -157,24 +157,24 @@ class PartsOperator(Operator):
         self, op_ctx: OpContext, req: Requests, num_outputs: int, num_states: int
     ) -> list[CallTemplate]:
         """Every gradient that is wanted, by its own kernel."""
-        for place, error in self._missing.items():
-            if req[place] is not OpReq.NULL:
+        for position, error in self._missing.items():
+            if req[position] is not OpReq.NULL:
                 raise error()
         found: list[CallTemplate] = []
         computed: set[int] = set()
-        for places, operator in self._operators():
-            computed |= places
-            own = [r if place in places else OpReq.NULL for place, r in enumerate(req)]
+        for positions, operator in self._operators():
+            computed |= positions
+            own = [r if position in positions else OpReq.NULL for position, r in enumerate(req)]
             if any(r is not OpReq.NULL for r in own):
                 found += operator.backward_templates(op_ctx, own, num_outputs, num_states)
         first = len(req) + 2 * num_outputs
         rest = [p for p, r in enumerate(req) if p not in computed and r in _OVERWRITES]
-        return [*found, *[CallTemplate(_write_zeros, (ArgumentSlot(first + place),)) for place in rest]]
+        return [*found, *[CallTemplate(_write_zeros, (ArgumentSlot(first + position),)) for position in rest]]
 
     def _operators(self) -> Sequence[tuple[frozenset[int], Operator]]:
         made = self._made
         if made is None:
-            made = self._made = [(places, make()) for places, make in self._gradients.items()]
+            made = self._made = [(positions, make()) for positions, make in self._gradients.items()]
         return made
 
 

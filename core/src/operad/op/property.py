@@ -151,7 +151,7 @@ class OperatorProperty(ABC):
         """
         return [*self.list_arguments(), *self.list_auxiliary_states()]
 
-    def input_places(self) -> list[int] | None:
+    def input_positions(self) -> list[int] | None:
         """Positions in `list_inputs` of the arguments, and then the states; None where nothing moves.
 
         Nodes and plans keep arguments before states; calls and files keep the order of `list_inputs`.
@@ -160,8 +160,8 @@ class OperatorProperty(ABC):
         if not states:
             return None
         inputs = self.list_inputs()
-        places = [inputs.index(name) for name in (*self.list_arguments(), *states)]
-        return None if places == list(range(len(inputs))) else places
+        positions = [inputs.index(name) for name in (*self.list_arguments(), *states)]
+        return None if positions == list(range(len(inputs))) else positions
 
     @property
     def num_visible_outputs(self) -> int:

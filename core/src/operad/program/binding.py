@@ -114,11 +114,11 @@ class Binding:
         return self.data_of((entry,))[0]
 
     def _view(self, entry: int) -> Any:
-        place, spec = self.program.plan.places[entry], self.program.spec(entry)
-        assert place is not None
-        lease = self.chunks[place.block].lease
+        placement, spec = self.program.plan.placements[entry], self.program.spec(entry)
+        assert placement is not None
+        lease = self.chunks[placement.block].lease
         assert lease is not None
-        part = lease.handle.buffer[place.offset_bytes : place.offset_bytes + place.size_bytes]
+        part = lease.handle.buffer[placement.offset_bytes : placement.offset_bytes + placement.size_bytes]
         view = self._views[entry] = part.view(spec.dtype).reshape(spec.shape)
         return view
 
@@ -141,9 +141,9 @@ class Binding:
         bound = self._arrays.get(entry)
         if bound is not None:
             return bound._chunk
-        place = self.program.plan.places[entry]
-        assert place is not None
-        return self.chunks[place.block]
+        placement = self.program.plan.placements[entry]
+        assert placement is not None
+        return self.chunks[placement.block]
 
 
 def _new_state_vars(program: Program, node_ids: Iterable[int]) -> dict[int, Var]:

@@ -109,13 +109,13 @@ class SegmentCode:
 
     def _home(self, entry: int) -> int:
         """The same for entries in one block."""
-        place = self.program.plan.places[entry]
-        return entry if place is None else -1 - place.block
+        placement = self.program.plan.placements[entry]
+        return entry if placement is None else -1 - placement.block
 
     def _key(self, entry: int) -> Hashable:
         """The same for entries that are the same view of the same memory."""
-        place = self.program.plan.places[entry]
-        return entry if place is None else (place, self.program.spec(entry))
+        placement = self.program.plan.placements[entry]
+        return entry if placement is None else (placement, self.program.spec(entry))
 
     def calls(self, binding: Binding, is_train: bool) -> tuple[list[Any], Sequence[int]]:
         """The calls, each a function and its arguments, and the node of each."""
@@ -149,33 +149,33 @@ class SegmentCode:
                 constants.append(value)  # which keeps it, and so its id
             return found
 
-        def add(place: int, template: CallTemplate, slots: Sequence[int | None] = ()) -> None:
+        def add(position: int, template: CallTemplate, slots: Sequence[int | None] = ()) -> None:
             found = [number(template.function)]
             for arg in template.args:
                 entry = slots[arg] if arg.__class__ is ArgumentSlot else None
                 if entry is not None:
                     found.append(self._numbers[self._key(entry)])
-                elif arg is operators[place]:  # of which the next run may have another
-                    found.append(len(self._entries) + place)
+                elif arg is operators[position]:  # of which the next run may have another
+                    found.append(len(self._entries) + position)
                 else:
                     found.append(number(None if arg.__class__ is ArgumentSlot else arg))
             # Of one number, `itemgetter` would give the value and no sequence.
             gathers.append(
                 itemgetter(*found) if len(found) > 1 else itemgetter(slice(found[0], found[0] + 1))
             )
-            node_ids.append(self.node_ids[place])
+            node_ids.append(self.node_ids[position])
 
         was_parallel = self.is_parallel
-        for place, (node_id, call) in enumerate(zip(self.node_ids, self._calls, strict=True)):
+        for position, (node_id, call) in enumerate(zip(self.node_ids, self._calls, strict=True)):
             cost = self.program.costs[node_id]
             is_parallel = cost.is_parallel
             # What is no product and takes little asks for no threads worth a call.
             if is_parallel != was_parallel and (is_parallel or cost.has_product):
                 was_parallel = is_parallel
-                add(place, CallTemplate(_use_threads, (is_parallel,)))
+                add(position, CallTemplate(_use_threads, (is_parallel,)))
             op_ctx = OpContext(self.ctx, is_train, self.resources.get(node_id, ()))
-            for template in self._templates(node_id, operators[place], op_ctx):
-                add(place, template, call.slots)
+            for template in self._templates(node_id, operators[position], op_ctx):
+                add(position, template, call.slots)
         return _Compiled(operators, gathers, constants, node_ids)
 
     def _templates(self, node_id: int, operator: Operator, op_ctx: OpContext) -> list[CallTemplate]:

@@ -76,7 +76,7 @@ class Call(NamedTuple):
 
     Attributes:
         operator: The node whose operator runs it: its own, or that of its companion.
-        slots: All that the operator is given, in the order of its templates' places.
+        slots: All that the operator is given, in the order of its templates' slots.
         reads: The entries whose values are read, sums that gradients are added to among them.
         outs: The entries written.
         req: One request per output.
@@ -276,10 +276,10 @@ class Program:
     @cached_property
     def is_backward_repeatable(self) -> bool:
         """Return whether backward leaves what it reads of forward as it was, and so may run again."""
-        places, forward = self.plan.places, self.graph.first_entries[len(self.forward)]
-        written = [places[entry] for node_id in self.backward for entry in self.entry_range(node_id)]
+        placements, forward = self.plan.placements, self.graph.first_entries[len(self.forward)]
+        written = [placements[entry] for node_id in self.backward for entry in self.entry_range(node_id)]
         read = {
-            places[entry]
+            placements[entry]
             for node_id in self.backward
             for entry in self.graph.input_ids[node_id]
             if entry < forward

@@ -185,7 +185,7 @@ class _Reader:
             expected = ", ".join([*arguments, *states][:_LISTED])
             more = ", ..." if len(arguments) + len(states) > _LISTED else ""
             raise FormatError(f"{where}: {op_name} has {len(inputs)} input(s), expected {expected}{more}")
-        elif (positions := op.input_places()) is not None:
+        elif (positions := op.input_positions()) is not None:
             inputs = [inputs[position] for position in positions]
         return OpNode(op, name, inputs, _hand_down(_mirrored(attrs, declared), arguments, inputs))
 

@@ -63,7 +63,7 @@ def _node_record(node: Node, ids: Mapping[Node, int], versions: Counter[Node]) -
 
 
 def _in_call_order(node: Node) -> list[Entry]:
-    positions = node.op.input_places() if isinstance(node, OpNode) else None
+    positions = node.op.input_positions() if isinstance(node, OpNode) else None
     if positions is None:
         return node.inputs
     ordered = dict(zip(positions, node.inputs, strict=True))

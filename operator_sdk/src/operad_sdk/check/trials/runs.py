@@ -98,9 +98,11 @@ class ImperativeRun(Run):
 
     def _call(self, invoke: Invoker) -> Sequence[NDArray]:
         given = [*self.inputs, *self.states]
-        places = self.prop.input_places()
-        if places is not None:  # a call has states among the arguments
-            given = [array for _, array in sorted(zip(places, given, strict=True), key=lambda pair: pair[0])]
+        positions = self.prop.input_positions()
+        if positions is not None:  # a call has states among the arguments
+            given = [
+                array for _, array in sorted(zip(positions, given, strict=True), key=lambda pair: pair[0])
+            ]
         # Without inputs the context is not known from them.
         found = invoke(given, ctx=cpu(), cls=NDArray)
         return found if isinstance(found, list) else [found]
