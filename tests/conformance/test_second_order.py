@@ -1,4 +1,4 @@
-"""Gradients of gradients: lines on the plugins' pages (`make tables` says if they are current), and symbols."""
+"""Lines on plugins' pages about gradients of gradients (`make tables` compares them all), and symbols."""
 
 from __future__ import annotations
 
