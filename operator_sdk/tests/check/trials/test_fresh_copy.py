@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import numpy as np
@@ -98,3 +99,39 @@ def test_a_module_that_can_be_executed_once_only_is_not_copied(ending, tmp_path,
         del builtins.fresh_copy_once_ran
         del sys.modules["fresh_copy_once"]
     assert not [name for name in sys.modules if name.endswith("__again")]
+
+
+SCRIPT = """
+from operad_sdk import OperatorProperty, operator
+from operad_sdk.check import check_operator
+print("begun", flush=True)
+_seen = set()
+
+
+@operator("scripted")
+class Scripted(OperatorProperty):
+    spec = "data:(N) -> output:(N)"
+
+    def forward(data):
+        _seen.update({len(data), 1})
+        return 2 * data
+
+    def data_grad(output_grad):
+        return 2 * output_grad
+
+
+found = check_operator(Scripted)
+ids = {outcome.check_id for outcome in found.outcomes}
+print("checked", sorted({"R501", "R509"} & ids))
+"""
+
+
+def test_a_script_that_checks_its_operator_does_so_once(tmp_path):
+    script = tmp_path / "scripted.py"
+    script.write_text(SCRIPT)
+    for command in ([str(script)], ["-c", "import scripted"]):
+        done = subprocess.run(
+            [sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=100
+        )
+        assert done.stdout.count("checked ['R501', 'R509']") == 1
+        assert done.stdout.splitlines()[-1].startswith("checked")

@@ -94,7 +94,12 @@ def _hashes(code: CodeType) -> bool:
 
 def _digest_with(subject: Subject, seed: str) -> str:
     module, expression = subject.reference()
-    program = f"{module}\nfrom operad_sdk.check.checks.hash_seed import digest\nprint(digest({expression}))"
+    program = (
+        "from operad_sdk.check.checks.hash_seed import digest\n"
+        "from operad_sdk.check.trials.subject import importing\n"
+        f"with importing():\n    {module or 'pass'}\n"
+        f"print(digest({expression}))"
+    )
     environment = {
         **os.environ,
         "PYTHONHASHSEED": seed,

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, Final, final
 
 from operad_sdk import OperatorProperty
-from operad_sdk.check.trials.subject import Subject, property_class
+from operad_sdk.check.trials.subject import ReachedCheck, Subject, importing, property_class
 
 _CACHES: Final = frozenset(name for name in vars(OperatorProperty) if re.match("_[^_]", name))
 """Attributes that the toolkit itself keeps on an operator's class; they depend on no values."""
@@ -75,7 +75,10 @@ def _executed_again(module: ModuleType) -> ModuleType | None:
     copied.__package__ = module.__package__
     sys.modules[name] = copied  # classes look their module up while they are made
     try:
-        spec.loader.exec_module(copied)
+        with importing():
+            spec.loader.exec_module(copied)
+    except ReachedCheck:
+        pass  # a script that checks its operator: all that it has defined until then is there
     except (Exception, SystemExit):  # noqa: BLE001 - a module that may be executed only once
         return None
     finally:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final, final
@@ -13,6 +16,22 @@ from operad.operator import OperatorProperty
 from operad_sdk.contract import Contract, contract_of
 
 IN_PROCESS = "this process"
+_importing: Final = threading.local()
+
+
+@final
+class ReachedCheck(BaseException):
+    """A module that is executed for a check asks for a check itself: what it has defined is enough."""
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Execute an author's module for a check: whatever asks for another one there raises `ReachedCheck`."""
+    _importing.is_on = True
+    try:
+        yield
+    finally:
+        _importing.is_on = False
 
 
 @final
@@ -79,7 +98,10 @@ def subject_of(operator: Any) -> Subject:
     Raises:
         ArgumentError: It is none of these.
         OperatorNotFoundError: No operator of that name is installed; and what else `registry.get` raises.
+        ReachedCheck: The calling thread executes an author's module for a check.
     """
+    if getattr(_importing, "is_on", False):
+        raise ReachedCheck
     if isinstance(operator, Subject):
         return operator
     if isinstance(operator, str):
