@@ -67,6 +67,10 @@ class Contract:
         inputs: Domains by argument or auxiliary state; the stem of numbered arguments stands for
             all. Default: multiples of 1/8 between -2 and 2, and 1/2 to 2 for auxiliary states.
         params: Values to try by parameter, instead of those derived from its declaration.
+        narrowed: Why `params` gives fewer values of a parameter than are allowed, by its name, or why a
+            kind of cases (large, bulk, edges, extreme) is refused as a whole; reports show it.
+        param_sets: Values of several parameters that go together, such as a count and lists of that length;
+            each set is tried beside `params`, with the other parameters at their defaults and drawn.
         shapes: `shapes(prop, choose)` gives argument shapes where neither a spec line nor inference
             leads to them; `choose(sizes)` picks one of a sequence.
         dtypes: Element types that the operator is meant for, which are exactly those that inference is
@@ -84,6 +88,8 @@ class Contract:
         nan_policy: Why a NaN in an input need not show in an output.
         nondeterministic: Why two runs on the same inputs may differ in the last bits.
         distribution: What a random operator draws.
+        states_move: When a call changes the auxiliary states: "training" (running means), or "always" (an
+            update of weights, which is a step of training itself).
         relations: What holds whatever the values: "elements" (permuted elements give permuted results),
             "items" (a batch along the first axes gives what its items give), "scaling" (`f(2x) = 2 f(x)`),
             "shifting" (`f(x + c) = f(x)`), of the first argument.
@@ -94,6 +100,8 @@ class Contract:
 
     inputs: Mapping[str, Domain] = field(default_factory=dict)
     params: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    narrowed: Mapping[str, str] = field(default_factory=dict)
+    param_sets: Sequence[Mapping[str, Any]] = ()
     shapes: Callable[[Any, Callable[[Sequence[int]], int]], Sequence[Shape]] | None = None
     dtypes: Sequence[str] = ()
     reference: Callable[..., Any] | None = None
@@ -104,6 +112,7 @@ class Contract:
     nan_policy: str = ""
     nondeterministic: str = ""
     distribution: Distribution | None = None
+    states_move: Literal["training", "always"] = "training"
     relations: Sequence[Literal["elements", "items", "scaling", "shifting"]] = ()
     tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
     expected_failures: Mapping[str, str] = field(default_factory=dict)

@@ -2,4 +2,4 @@ from __future__ import annotations
 
 from operad_sdk.check import contract_suite
 
-test_contract = contract_suite("operad_activation")
+test_contract = contract_suite("operad_activation", strict=True)

@@ -83,3 +83,16 @@ def test_operators_may_be_given_as_objects() -> None:
 
     marks = contract_suite([operator], checks=["F202"]).pytestmark  # type: ignore[attr-defined]
     assert [case.id for case in marks[0].args[1]] == ["given_as_object-F202"]
+
+
+def test_strict_adds_a_test_of_what_is_not_proved(pytester: pytest.Pytester) -> None:
+    text = PLUGIN.replace("{slope}", "2").replace('checks=["B301", "F202"],', 'checks=["F202"], strict=True,')
+    pytester.makepyfile(test_twice=text)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-v")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*test_contract?twice-strict? PASSED*"])
+    pytester.makepyfile(test_twice=text.replace('"twice"', '"twice", contract=Contract(nan_policy="x")'))
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-v", "--junit-xml=report.xml")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*twice: not proved, and no reason says why:*", "*nan_policy: *because x*"])
+    assert 'name="not proved"' in (pytester.path / "report.xml").read_text()

@@ -9,7 +9,7 @@ from operad import Context
 from operad_convolution.correlate import correlate, correlate_data_gradient, correlate_weight_gradient
 from operad_convolution.direct.layer import DirectCorrelation, computed_in, direct_correlation, refusal
 from operad_convolution.direct.prepared import prepared_weights
-from operad_convolution.examples import PARAMS, by_windows, convolution_shapes
+from operad_convolution.examples import NARROWED, PARAMS, by_windows, convolution_shapes
 from operad_convolution.geometry import with_three_axes
 from operad_convolution.layer import Layer, output_shape, scratch_for, sum_over_positions
 from operad_sdk import (
@@ -52,7 +52,7 @@ class Convolution(Layer):
         "-> output:(N, num_filter, *((S + 2*pad - dilate*(kernel - 1) - 1)//stride + 1))"
     )
     multiplies = ("data", "weight")
-    contract = Contract(params=PARAMS, shapes=convolution_shapes, reference=by_windows)
+    contract = Contract(params=PARAMS, narrowed=NARROWED, shapes=convolution_shapes, reference=by_windows)
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """Shapes that follow from `spec`; groups must be whole and the window must fit."""

@@ -10,7 +10,7 @@ from operad import Context
 from operad_convolution.correlate import correlate, correlate_data_gradient, correlate_weight_gradient
 from operad_convolution.direct.layer import DirectCorrelation, computed_in, direct_correlation, refusal
 from operad_convolution.direct.prepared import prepared_weights
-from operad_convolution.examples import PARAMS, deconvolution_shapes
+from operad_convolution.examples import NARROWED, PARAMS, deconvolution_shapes
 from operad_convolution.geometry import Geometry, with_three_axes
 from operad_convolution.layer import Layer, output_shape, scratch_for, sum_over_positions
 from operad_sdk import (
@@ -71,6 +71,7 @@ class Deconvolution(Layer):
             "adj": (*((),) * 6, (1,), (1, 0), (0, 1), (0, 1, 1)),
             "target_shape": (*((),) * 12, (3,), (5,), (4, 4), (2, 5), (3, 2, 4), (2, 2, 1)),
         },
+        narrowed=NARROWED,
         shapes=deconvolution_shapes,
     )
 

@@ -29,6 +29,9 @@ PARAMS: Final[Mapping[str, Sequence[Any]]] = {
 }
 
 
+NARROWED: Final = {"layout": "MXNet has channels last on a GPU alone, so they are refused"}
+
+
 def convolution_shapes(prop: Any, choose: Choose) -> list[Shape]:
     """Images with room for one to three windows along each axis, filters, and a bias."""
     axes = zip(prop.kernel, prop.stride, prop.dilate, prop.pad, strict=True)

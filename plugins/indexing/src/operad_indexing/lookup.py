@@ -163,6 +163,7 @@ class Embedding(Lookup):
     contract = Contract(
         inputs={"data": Index("input_dim")},
         params={"dtype": ["float32"]},
+        narrowed={"dtype": "a weight has it where nothing else says its type; the checks say every type"},
         reference=lambda data, weight: _chosen(weight, data, 0),
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from operad_sdk import Array, Drawn, Shape
 
-SHAPES: Final = {"shape": [(4,), (2, 3), (3, 2, 2)]}
+SHAPES: Final = {"shape": [(4,), (2, 3), (3, 2, 2), (70, 75)]}
 
 
 def values_and_points(prop: Any, choose: Callable[[Sequence[int]], int]) -> list[Shape]:

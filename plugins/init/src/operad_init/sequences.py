@@ -58,9 +58,9 @@ class Arange(OperatorProperty):
     dtype = param("dtype", "float32", doc="Element type of the output.")
     spec = "-> output:dtype(*ranged(start, stop, step, repeat, infer_range))"
     functions = {"ranged": _ranged}
-    # With `infer_range` the length is another operator's to say, which a check of this one alone lacks.
     contract = Contract(
         params={"infer_range": (False,)},
+        narrowed={"infer_range": "then another operator says the length, and a check has this one alone"},
         reference=lambda start, stop, step, repeat: np.repeat(
             np.arange(0 if stop is None else start, start if stop is None else stop, step), repeat
         ),

@@ -89,8 +89,12 @@ class RNN(RecurrentProperty):
             "lstm_state_clip_min": (None, -0.5),
             "lstm_state_clip_max": (None, 0.75),
             "mode": ("lstm", "gru", "rnn_tanh", "rnn_relu"),
-            "p": (0.0,),  # dropped elements are drawn; tests/test_dropout.py has them
-            "lstm_state_clip_nan": (False,),  # it is there to hide a NaN
+            "p": (0.0,),
+            "lstm_state_clip_nan": (False,),
+        },
+        narrowed={
+            "p": "dropped elements are drawn at random; tests/test_dropout.py has them",
+            "lstm_state_clip_nan": "it is there to hide a NaN, which F212 wants to see",
         },
     )
 

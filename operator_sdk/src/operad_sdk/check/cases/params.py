@@ -30,13 +30,23 @@ def parameters(draw: st.DrawFn, subject: Subject, given: Mapping[str, Any] | Non
         return dict(given or {})
     tuples = [param for param in declared.values() if param.type in ("shape", "indices", "floats")]
     length = draw(st.sampled_from((2, 1, 3))) if tuples else 0
-    chosen = {}
+    chosen, sets = {}, subject.contract.param_sets
+    together = draw(st.sampled_from(({}, *sets))) if sets else {}
     for name, param in declared.items():
-        values = candidates(subject, param, length)
+        values = (together[name],) if name in together else candidates(subject, param, length)
         value = draw(st.sampled_from(values)) if len(values) > 1 else values[0]
         if param.is_required or value != param.default:
             chosen[name] = value
     return chosen
+
+
+def joint_values(subject: Subject) -> list[dict[str, Any]]:
+    """The sets of values that go together, each with what else has to be given."""
+    required = {name: param for name, param in subject.cls.params.items() if param.is_required}
+    return [
+        {**{name: candidates(subject, param, 2)[0] for name, param in required.items()}, **values}
+        for values in subject.contract.param_sets
+    ]
 
 
 def candidates(subject: Subject, param: Param, length: int) -> Sequence[Any]:

@@ -119,10 +119,10 @@ FORWARD: Final = (
     ),
     Check(
         "F216",
-        "auxiliary states change in training runs only",
+        "auxiliary states change in training runs only, or alike in all runs where that is declared",
         "A prediction that changes the model cannot be repeated.",
         "moving_mean += (1 - momentum) * (mean - moving_mean)    # whatever is_train",
-        "Update states where is_train holds.",
+        "Update states where is_train holds; of an update of weights declare Contract(states_move='always').",
     ),
     Check(
         "F217",

@@ -177,6 +177,17 @@ class _LearnsAlways(Wrapped):
                 state += 1
 
 
+class _LearnsInTraining(Wrapped):
+    def forward(
+        self, op_ctx: OpContext, in_data: Arrays, req: Sequence[OpReq], out_data: Arrays, aux_states: Arrays
+    ) -> None:
+        kept = [state.copy() for state in aux_states]
+        super().forward(op_ctx, in_data, req, out_data, aux_states)
+        if not op_ctx.is_train:
+            for state, old in zip(aux_states, kept, strict=True):
+                state[...] = old
+
+
 class _WritesFirst(Wrapped):
     """Clears the outputs before it reads its inputs."""
 
@@ -211,6 +222,14 @@ def add(array: Array, value: Array) -> None:
 def uses_space(trial: Trial) -> bool:
     """Return whether forward requests temp space."""
     return ResourceRequest.TEMP_SPACE in trial.prop.forward_resource(trial.in_shapes)
+
+
+def _moves_in_training(trial: Trial) -> bool:
+    return bool(trial.states) and trial.subject.contract.states_move == "training"
+
+
+def _moves_always(trial: Trial) -> bool:
+    return bool(trial.states) and trial.subject.contract.states_move == "always"
 
 
 def can_be_added_to(trial: Trial) -> bool:
@@ -265,7 +284,8 @@ FORWARD: Final = (
     Fault("float32 passes through half precision", ("D602",), _IsHalf, may_be_equal=True),
     Fault("float64 passes through single precision", ("D604",), _IsSingle, may_be_equal=True),
     Fault("forward swallows exceptions", ("R504",), _Swallows),
-    Fault("predictions change auxiliary states", ("F216",), _LearnsAlways, applies=lambda t: bool(t.states)),
+    Fault("predictions change auxiliary states", ("F216",), _LearnsAlways, applies=_moves_in_training),
+    Fault("predictions leave states that always move", ("F216",), _LearnsInTraining, applies=_moves_always),
     Fault(
         "forward clears outputs before it reads", ("M403",), _WritesFirst, applies=reads_what_it_overwrites
     ),

@@ -28,7 +28,7 @@ from operad_sdk.check.cases.kinds import (
     WIDE,
     CaseKind,
 )
-from operad_sdk.check.cases.params import planned_values
+from operad_sdk.check.cases.params import joint_values, planned_values
 from operad_sdk.check.cases.values import Values
 from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.plan.rows import rows
@@ -118,6 +118,10 @@ class CasePlan:
     def _parameter_rows(self) -> Iterator[Goal]:
         for given, words in self._rows(_ROWS):
             reason = "each value of a parameter, and pairs of values of two"
+            yield Goal(name=words, reason=reason, kind=ORDINARY, params=given)
+        for given in joint_values(self._subject):
+            words = ", ".join(f"{name}={value!r}" for name, value in given.items())
+            reason = "values of several parameters that go together"
             yield Goal(name=words, reason=reason, kind=ORDINARY, params=given)
 
     def _rows(self, usual: int, *, are_pairs: bool = True) -> Iterator[tuple[Mapping[str, Any], str]]:

@@ -126,6 +126,7 @@ def page(
             _FILTER,
             _table(operators, ids, report["unusable"]),
             _findings(operators, report["unusable"]),
+            _unproved(operators),
             _plans(operators),
             _explanations(ids),
             f"<script>{_SCRIPT}</script></html>",
@@ -235,6 +236,24 @@ def _finding(op: Mapping[str, Any], outcome: Mapping[str, Any]) -> str:
         f'<span class="by">{escape(op["distribution"])} {escape(op["version"])}</span></summary>'
         f"<dl>{pairs}{program}</dl>"
         f'<p><a href="#check-{outcome["check_id"]}">what {outcome["check_id"]} is for</a></p></details>'
+    )
+
+
+def _unproved(operators: Sequence[Mapping[str, Any]]) -> str:
+    """Section on what no check looked at, because an author declared so."""
+    rows = "".join(
+        f'<tr><td class="op"><code>{escape(op["operator"])}</code></td>'
+        + "".join(f'<td class="gone">{escape(one[key])}</td>' for key in ("name", "what", "reason"))
+        + "</tr>"
+        for op in operators
+        for one in op.get("unproved", ())
+    )
+    if not rows:
+        return ""
+    head = '<th class="op">operator</th><th>declared</th><th>what no check looked at</th><th>because</th>'
+    return (
+        f'<h2>Not proved</h2><div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
     )
 
 

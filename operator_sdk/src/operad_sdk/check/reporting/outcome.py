@@ -108,12 +108,37 @@ class Coverage:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Unproved:
+    """Something that a report does not prove, because of a declaration of the author's.
+
+    Attributes:
+        kind: "exemption", "narrowing", "types", "own reference" or "refused".
+        name: The declaration, or the parameter, or the kind of cases.
+        what: Property that is not proved.
+        reason: Why, in the author's words; empty where a declaration has none.
+        is_accepted: Whether `operad check --strict` lets it stand.
+    """
+
+    kind: str
+    name: str
+    what: str
+    reason: str
+    is_accepted: bool
+
+    def __str__(self) -> str:
+        """A line for a person."""
+        return f"{self.name}: {self.what}" + (f", because {self.reason}" if self.reason else "")
+
+
+@final
 @dataclass(frozen=True, slots=True, repr=False)
 class OperatorReport:
     """All checks of one operator.
 
     Attributes:
         coverage: The case plan, as far as some check asked for cases.
+        unproved: What the checks did not look at, because the author declared so.
     """
 
     operator: str
@@ -123,6 +148,7 @@ class OperatorReport:
     seed: int
     outcomes: Sequence[Outcome]
     coverage: Sequence[Coverage] = ()
+    unproved: Sequence[Unproved] = ()
 
     @property
     def red_ids(self) -> list[str]:
@@ -155,6 +181,7 @@ class OperatorReport:
                 failure = outcome.failure
                 lines.append(f"  {outcome.check_id}: {failure.message if failure else outcome.reason}")
                 lines += [f"        fix: {failure.fix}"] if failure else []
+        lines += [f"  not proved: {one}" for one in self.unproved]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final, final
 from zlib import crc32
@@ -81,6 +81,10 @@ class Session:
         return [
             Coverage(goal.kind.name, goal.name, goal.reason, count) for goal, count in self._counts.items()
         ]
+
+    def made_params(self) -> list[Mapping[str, Any]]:
+        """Parameters of all cases that were made."""
+        return [case.params for pool in self._pools.values() for case in pool]
 
     def goal_of(self, case: Case) -> Goal:
         """Goal that a case of a pool serves."""

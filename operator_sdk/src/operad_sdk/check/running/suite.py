@@ -13,19 +13,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from operad import registry
 from operad.errors import ArgumentError
+from operad_sdk.check.cases.kinds import ALL_KINDS
 from operad_sdk.check.plan.profile import Profile, profile_of
 from operad_sdk.check.reporting.outcome import Outcome, Status
 from operad_sdk.check.reporting.report import outcome_text
+from operad_sdk.check.reporting.unproved import unproved
 from operad_sdk.check.running.register import all_checks, find_check
 from operad_sdk.check.running.runner import RUNS_FIRST, run_check
 from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.subject import Subject, subject_of
+
+_STRICT: Final = "strict"
+"""Name of the test of what is not proved, beside the ids of checks."""
 
 
 def contract_suite(
@@ -33,6 +38,7 @@ def contract_suite(
     *,
     checks: Sequence[str] | None = None,
     profile: str | Profile | None = None,
+    strict: bool = False,
 ) -> Callable[..., None]:
     """A test function with one case for each operator and check.
 
@@ -42,23 +48,47 @@ def contract_suite(
         checks: Ids; None: all.
         profile: `"dev"`, `"ci"`, `"nightly"` or one of your own; None: what `HYPOTHESIS_PROFILE`
             names, else `dev`.
+        strict: Whether a test `NAME-strict` fails for what is not proved and has no reason that says why,
+            as `operad check --strict` does.
 
     Raises:
         ArgumentError: No installed operator belongs to the package or distribution.
     """
     chosen = named_operators(operators) if isinstance(operators, str) else list(operators)
     ids = [find_check(id).id for id in checks] if checks is not None else list(all_checks())
-    cases = [pytest.param(operator, id, id=f"{_label(operator)}-{id}") for operator in chosen for id in ids]
+    last = [_STRICT] if strict else []
+    cases = [
+        pytest.param(operator, id, id=f"{_label(operator)}-{id}")
+        for operator in chosen
+        for id in [*ids, *last]
+    ]
     used = profile_of(profile)
 
     @pytest.mark.parametrize(("operator", "check_id"), cases)
-    def test_contract(operator: Any, check_id: str) -> None:
+    def test_contract(operator: Any, check_id: str, record_property: Callable[[str, object], None]) -> None:
         session = _session(operator, used)
+        if check_id in (_STRICT, ids[-1]):
+            _note_unproved(session, record_property, is_strict=check_id == _STRICT)
+        if check_id == _STRICT:
+            return
         if RUNS_FIRST in ids:
             run_check(session, find_check(RUNS_FIRST))
         _report(session.subject, run_check(session, find_check(check_id)))
 
     return test_contract  # type: ignore[no-any-return]  # a function that pytest has marked
+
+
+def _note_unproved(session: Session, note: Callable[[str, object], None], *, is_strict: bool) -> None:
+    """Put what is not proved among the properties of the test; fail for it under `strict`."""
+    for kind in ALL_KINDS if is_strict else ():
+        session.pool(kind)
+    found = unproved(session.subject, session.made_params(), session.coverage())
+    for one in found:
+        note("not proved", str(one))
+    lacking = [f"  {one}" for one in found if not one.is_accepted]
+    if is_strict and lacking:
+        text = "\n".join([f"{session.subject.name}: not proved, and no reason says why:", *lacking])
+        pytest.fail(text, pytrace=False)
 
 
 def named_operators(name: str) -> list[str]:

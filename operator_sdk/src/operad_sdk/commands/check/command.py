@@ -65,6 +65,13 @@ _PROGRAM_LIMIT_S: Final = 60.0
     help="The longest that one operator may take; left out: 10 minutes, or more with a larger profile.",
 )
 @click.option(
+    "--strict",
+    "is_strict",
+    is_flag=True,
+    help="Fail for an exemption whose reason says nothing, a parameter tried at fewer values than it takes, "
+    "a reference that is the operator's own code, and a kind of cases that is refused.",
+)
+@click.option(
     "--explain-cases",
     "explains",
     is_flag=True,
@@ -86,6 +93,7 @@ def check(
     html: Path | None,
     jobs: int | None,
     limit: float | None,
+    is_strict: bool,
     explains: bool,
     writes: bool,
 ) -> CheckRun:
@@ -119,7 +127,7 @@ def check(
         for result in checked(wanted, profile, jobs, work, limit):
             found[result.name] = result
             advance(result.name)
-    run = _run(list(dict.fromkeys(wanted)), found, profile_of(profile), explains)
+    run = _run(list(dict.fromkeys(wanted)), found, profile_of(profile), explains, is_strict)
     with suppress(KeyboardInterrupt):  # what was found is shown, with programs that were not tried
         run = _with_tried_programs(run, jobs)
     if html is not None:
@@ -228,7 +236,9 @@ def _operators(plugin: str | None) -> Sequence[str]:
     return found
 
 
-def _run(names: Sequence[str], found: Mapping[str, Found], profile: Profile, explains: bool) -> CheckRun:
+def _run(
+    names: Sequence[str], found: Mapping[str, Found], profile: Profile, explains: bool, is_strict: bool
+) -> CheckRun:
     operators: list[CheckedOperator] = []
     unusable: dict[str, str] = {}
     written: dict[str, str] = {}
@@ -246,7 +256,9 @@ def _run(names: Sequence[str], found: Mapping[str, Found], profile: Profile, exp
         operators.append(msgspec.convert({**data, "printed": result.printed}, CheckedOperator))
     left = [name for name in names if name not in found]
     passed = not unusable and not left and not any(op.red_ids for op in operators)
-    return CheckRun(passed, operators, unusable, left, written, explains)
+    if is_strict:
+        passed &= all(one.is_accepted for op in operators for one in op.unproved)
+    return CheckRun(passed, operators, unusable, left, written, explains, is_strict)
 
 
 def _cut_short(found: Found, profile: Profile) -> dict[str, Any]:

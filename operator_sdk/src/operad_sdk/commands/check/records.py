@@ -6,7 +6,7 @@ report comes here as plain data, and these records say what is in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import indent
 from typing import Final, final
@@ -94,6 +94,26 @@ class PlannedCases:
 
 @final
 @dataclass(frozen=True, slots=True)
+class NotProved:
+    """Something that a report does not prove, because the author declared so.
+
+    Attributes:
+        kind: exemption, narrowing, types, own reference or refused.
+        name: The declaration, the parameter or the kind of cases.
+        what: Property that is not proved.
+        reason: Why, in the author's words, or empty.
+        is_accepted: Whether --strict lets it stand.
+    """
+
+    kind: str
+    name: str
+    what: str
+    reason: str
+    is_accepted: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class CheckedOperator:
     """All checks of one operator.
 
@@ -107,6 +127,7 @@ class CheckedOperator:
         red_ids: The ids under which some outcome is red.
         seconds: Time that all checks took together.
         coverage: The case plan, and how many cases serve each goal.
+        unproved: What no check looked at, because the author declared so.
         printed: The end of what it printed while it was checked.
     """
 
@@ -119,6 +140,7 @@ class CheckedOperator:
     red_ids: list[str]
     seconds: float
     coverage: list[PlannedCases] = field(default_factory=list)
+    unproved: list[NotProved] = field(default_factory=list)
     printed: str = ""
 
     @property
@@ -154,6 +176,7 @@ class CheckRun:
         left: Operators that were not reached before the run was interrupted.
         written: Examples that were written into docstrings, with their positions, by operator.
         explains: Whether no check ran, and only the case plans are shown.
+        strict: Whether what is not proved, and not accepted, fails the run.
     """
 
     passed: bool
@@ -162,6 +185,7 @@ class CheckRun:
     left: list[str] = field(default_factory=list)
     written: dict[str, str] = field(default_factory=dict)
     explains: bool = False
+    strict: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -200,6 +224,7 @@ class CheckRun:
             if op.printed and op.red_ids:
                 page.heading(f"{op.operator} printed")
                 page.code(indent(op.printed.rstrip(), "    "))
+        _show_unproved(page, self.operators, strict=self.strict)
         _show_unusable(page, self.unusable)
         if self.left:
             page.heading(f"interrupted: {len(self.left)} operators were not checked")
@@ -218,6 +243,23 @@ def _show_unusable(page: Page, unusable: Mapping[str, str]) -> None:
     for name, error in unusable.items():
         page.heading(f"{name} could not be checked")
         page.text(error)
+
+
+def _show_unproved(page: Page, operators: Sequence[CheckedOperator], *, strict: bool) -> None:
+    """Write what is not proved of each operator; under --strict, what is not accepted stands out."""
+    rows = [
+        (
+            Mark(op.operator, "name"),
+            Mark(one.name, "quiet" if one.is_accepted or not strict else "bad"),
+            one.what,
+            one.reason or Mark("no reason is given", "quiet"),
+        )
+        for op in operators
+        for one in sorted(op.unproved, key=lambda one: one.is_accepted)
+    ]
+    if rows:
+        page.heading("Not proved")
+        page.table(("operator", "declared", "what no check looked at", "because"), rows)
 
 
 def _show_plan(page: Page, op: CheckedOperator) -> None:

@@ -217,9 +217,10 @@ def sourced(kernel: str, differs: str = "") -> str:
 
 def step_contract(*, has_states: bool = False, **declared: Any) -> Contract:
     """The contract of an operator that is a part of a training step."""
-    moves = {"F216": "the call is the step of training itself: its states move whatever the mode"}
     reason = "it is a step of training, through which nothing is differentiated"
-    return Contract(no_numeric_gradient=reason, expected_failures=moves if has_states else {}, **declared)
+    return Contract(
+        no_numeric_gradient=reason, states_move="always" if has_states else "training", **declared
+    )
 
 
 def rescaled(grad: Array, rescale_grad: float, clip_gradient: float, factor: float = 1.0) -> Array:

@@ -209,7 +209,7 @@ def of_each(reference: Reference, states: Sequence[str], names: Mapping[str, str
     return several
 
 
-_MOST = 3
+_MOST = 5
 """Tensors that the checks give at most."""
 
 

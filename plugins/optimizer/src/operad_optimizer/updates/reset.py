@@ -35,6 +35,7 @@ class ResetArrays(OperatorProperty):
         dtypes=("float16", "float32", "float64"),
         has_states=True,
         params={"num_arrays": (1, 2, 3)},
+        narrowed=dict.fromkeys(("bulk", "large"), "its arrays are states, whose sizes the plan cannot name"),
         reference=lambda **data: (np.zeros(1), *map(np.zeros_like, data.values())),
     )
 

@@ -10,7 +10,7 @@ The rule does not know of this, so that a tensor moves by the same bits as in a 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Self, final
 
 from operad.operator import Param
@@ -54,6 +54,15 @@ _TRIED: Final[Mapping[str, Sequence[Any]]] = {
     "epsilon": [1e-8, 0.5],
 }
 """Values for the contract checks: as many rates as tensors, and no root is less than what is added."""
+
+
+def _of_tensors(declared: Iterable[str], count: int) -> dict[str, Any]:
+    """Values for so many tensors: their number, and rates for each."""
+    steps = range(1, count + 1)
+    found = {name: tuple(step / 4 for step in steps) for name in declared if name in _OF_EACH}
+    if "step_count" in found:
+        found["step_count"] = tuple(steps)
+    return {**found, **{name: count for name in declared if name in ("num_weights", "num_tensors")}}
 
 
 class SeveralTensors(OperatorProperty):
@@ -189,6 +198,7 @@ def several(
         contract=step_contract(
             has_states=bool(states),
             params={word: _TRIED[word] for word in declared if word in _TRIED},
+            param_sets=[_of_tensors(declared, number) for number in (1, 5)],
             reference=of_each(reference, states, _single_names([*declared, *loaded]), count),
             **contract,
         ),
