@@ -113,7 +113,7 @@ def test_a_reference_of_the_operators_own_code_proves_nothing() -> None:
 
 def test_a_kind_of_cases_that_is_refused_as_a_whole_is_listed() -> None:
     plan = [Coverage("large", "a", "", 0), Coverage("large", "b", "", 0), Coverage("bulk", "c", "", 1)]
-    assert found(defined(), [{"factor": 2.0}], plan) == [("refused", "large", False)]
+    assert found(defined(), [{"factor": 2}], plan) == [("refused", "large", False)]
 
 
 def test_reports_say_it_in_text_data_and_on_the_page() -> None:

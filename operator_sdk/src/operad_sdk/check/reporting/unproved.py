@@ -33,7 +33,7 @@ _KINDS: Final = ("bulk", "edges", "extreme", "large")
 def unproved(
     subject: Subject, params: Iterable[Mapping[str, Any]] = (), coverage: Iterable[Coverage] = ()
 ) -> list[Unproved]:
-    """What a report on an operator does not prove.
+    """Everything that a report on an operator does not prove.
 
     Args:
         params: Parameters of the cases that were made, for exemptions that depend on them.
