@@ -126,6 +126,7 @@ BOMBS = {
     "huge jpeg": (jpeg(65000, 65000), "OPERAD_MAX_IMAGE_PIXELS"),
     "png": (png(20000, 20000, rows=20000), "20000x20000 pixels, expected 268435456"),
     "long chunk": (png(9, 9)[:33] + b"\x28\x6f\x01\x58" + png(9, 9)[37:], "b'IDAT' of 678363480 bytes"),
+    "no picture": (png(9, 9).replace(b"IDAT", b"IDAk") + b"IEND" * 9, "no IDAT"),
     "cut png": (png(16000, 16000), "expected 248062 bytes or more"),
     "bmp": (
         b"BM" + bytes(12) + struct.pack("<IiiHHI", 40, 16000, 16000, 1, 24, 0) + bytes(100),
@@ -165,7 +166,7 @@ def test_a_bomb_is_refused_by_its_header(name: str) -> None:
         codec.decode(content)
 
 
-@pytest.mark.parametrize("name", ["cmyk", "jpeg", "png", "long chunk"])
+@pytest.mark.parametrize("name", ["cmyk", "jpeg", "png", "long chunk", "no picture"])
 def test_a_bomb_takes_no_memory(name: str, tmp_path: Any) -> None:
     (tmp_path / "bomb").write_bytes(BOMBS[name][0])
     done = subprocess.run(

@@ -102,8 +102,11 @@ def _png(content: bytes) -> Header:
 
 
 def _check_chunks(content: bytes, width: int, height: int) -> None:
-    """Make sure that no chunk is longer than the file, since OpenCV asks for its length unread."""
-    at, kind = 8, b""
+    """Make sure that no chunk is longer than the file, since OpenCV asks for its length unread.
+
+    It reads on behind an IEND where no picture has come.
+    """
+    at, kind, has_picture = 8, b"", False
     while kind != b"IEND":
         length, kind = struct.unpack_from(">I4s", content, at)
         if at + 12 + length > len(content):
@@ -112,7 +115,10 @@ def _check_chunks(content: bytes, width: int, height: int) -> None:
             raise ValueError(f"a second IHDR at byte {at}")
         if kind == b"fcTL" and max(struct.unpack_from(">II", content, at + 12)) > max(width, height):
             raise ValueError(f"a frame at byte {at} that is larger than {width}x{height} pixels")
+        has_picture |= kind == b"IDAT"
         at += 12 + length
+    if not has_picture:
+        raise ValueError("no IDAT")
 
 
 def _gif(content: bytes) -> Header:
