@@ -86,6 +86,8 @@ class Contract:
             as above.
         assumes_shapes: Why inference gives an argument one shape where others would be accepted too.
         nan_policy: Why a NaN in an input need not show in an output.
+        undefined: Where finite arguments, whose neighbours give numbers, give none, or infinite ones give
+            something else than the reference, and why that is meant.
         nondeterministic: Why two runs on the same inputs may differ in the last bits.
         distribution: What a random operator draws.
         states_move: When a call changes the auxiliary states: "training" (running means), or "always" (an
@@ -110,6 +112,7 @@ class Contract:
     no_numeric_gradient: str | Callable[[Any], str] = ""
     assumes_shapes: str = ""
     nan_policy: str = ""
+    undefined: str = ""
     nondeterministic: str = ""
     distribution: Distribution | None = None
     states_move: Literal["training", "always"] = "training"

@@ -328,6 +328,33 @@ def unreasoned(x):
     return x * x
 
 
+@operator("zoo_two_offsets")
+class TwoOffsets(OperatorProperty):
+    """Matrices rolled along both axes."""
+
+    accepts = "floating"
+    offset = param("indices", (0, 0), doc="How far.")
+    spec = "data:(N, D) -> output:(N, D)"
+
+    def forward(data, offset):
+        """Rolled."""
+        down, right = offset
+        return np.roll(data, (down, right), (0, 1))
+
+
+@operator("zoo_zeros_before")
+class ZerosBefore(OperatorProperty):
+    """Rows with zeros in front, cut to their length."""
+
+    accepts = "floating"
+    count = param(int, 1, doc="How many zeros.")
+    spec = "data:(N, D) -> output:(N, D)"
+
+    def forward(data, count):
+        """Cut."""
+        return np.concatenate([np.zeros((len(data), count), data.dtype), data], 1)[:, : data.shape[1]]
+
+
 ZOO = without_gradients(
     [
         Fault("S101", capped, "the entry point has another name than the code", registered_as="zoo_relu6"),
@@ -355,6 +382,8 @@ ZOO = without_gradients(
         Fault("S106", RowSum, "a forward pair that never fits"),
         Fault("S106", Projection, "a backward pair that never fits"),
         Fault("S106", PairOfNothing, "a pair with an argument that there never is"),
+        Fault("S112", TwoOffsets, "a list of another length breaks in forward"),
+        Fault("S112", ZerosBefore, "a negative number breaks in forward", also=("F201",)),
         Fault("S109", HiddenHead, "backward wants the gradient of a hidden output", also=("R503",)),
         Fault("S109", GreedyAlone, "one gradient reads more than both"),
         Fault("S110", misspelt_input, "a contract for an argument that there is not"),

@@ -98,6 +98,30 @@ def _exchange(values: Any, i: int) -> None:
         values[i], values[i + 1] = values[i + 1].item(), values[i].item()
 
 
+@unary("zoo_counts_by_value", accepts="floating")
+def counts_by_value(data):
+    """A copy; how often each sum was seen is counted."""
+    _counts[float(np.sum(data, dtype=np.float64))] = len(_counts)
+    return data * 1
+
+
+_counts: dict[float, int] = {}
+
+
+@operator("zoo_logs_shapes")
+class LogsShapes(OperatorProperty):
+    """A copy that logs in a list of its own, without end."""
+
+    accepts = "floating"
+    spec = "data:(*S) -> output:(*S)"
+    log: list[str] = []
+
+    def forward(self, data):
+        """The copy."""
+        self.log.append(f"{len(self.log)}: {data.shape}")
+        return data * 1
+
+
 ZOO = without_gradients(
     [
         Fault("R507", sets_error_state, "NumPy's error state stays changed"),
@@ -108,5 +132,7 @@ ZOO = without_gradients(
         Fault("R509", hashes_a_word, "a result holds the hash of a word"),
         Fault("M410", AllPairs, "a temporary array of all pairs"),
         Fault("M410", Bubbles, "calls grow with the square of the size"),
+        Fault("M411", counts_by_value, "a dictionary grows with each value"),
+        Fault("M411", LogsShapes, "a list grows with each call"),
     ]
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from itertools import pairwise
 from math import exp, inf, log1p
 from typing import Any, Final
 
@@ -53,7 +54,7 @@ def definition(
     use_label_lengths: bool,
     blank_label: str,
 ) -> Array:
-    """-log of the probability, and 0 where it is 0."""
+    """-log of the probability, and 0 where there are more labels than fit into the steps."""
     classes = data.shape[2]
     blank, padding = (0, 0) if blank_label == "first" else (classes - 1, -1)
     given = iter(lengths)
@@ -63,8 +64,9 @@ def definition(
     for sample, row in enumerate(label.tolist()):
         steps_data = data[: int(steps[sample]), sample]
         log_probs = steps_data - np.logaddexp.reduce(steps_data, axis=1, keepdims=True)
-        score = log_probability(log_probs, row[: int(counts[sample])], blank)
-        losses.append(-score if score > -inf else 0.0)
+        labels = row[: int(counts[sample])]
+        least = len(labels) + sum(one == other for one, other in pairwise(labels))  # a blank between equal ones
+        losses.append(-log_probability(log_probs, labels, blank) if least <= len(steps_data) else 0.0)
     return np.asarray(losses)
 
 

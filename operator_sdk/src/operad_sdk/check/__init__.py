@@ -17,6 +17,7 @@ from operad_sdk.check.reporting.outcome import Outcome as Outcome
 from operad_sdk.check.reporting.outcome import Report as Report
 from operad_sdk.check.reporting.outcome import Status as Status
 from operad_sdk.check.running.plain_function import check_function as check_function
+from operad_sdk.check.running.repro import drawn_case as drawn_case
 from operad_sdk.check.running.repro import verify as verify
 from operad_sdk.check.running.runner import case_plan as case_plan
 from operad_sdk.check.running.runner import check_operator as check_operator

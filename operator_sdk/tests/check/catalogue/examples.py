@@ -178,6 +178,14 @@ AROUND: Final[dict[str, str]] = {
     ),
     "M409": _of_class(_TWO, "EXAMPLE", _FLOATS),
     "M410": _of_class("data:(N + 1) -> output:(N + 1)", "EXAMPLE", _FLOATS),
+    "S112": _of_class(
+        "data:(N, D) -> output:(N, D)",
+        "EXAMPLE\n    return np.roll(data, (top, left), (0, 1))",
+        'offset = param("indices", (0, 0), doc="How far.")\n' + _FLOATS,
+    ),
+    "M411": _of_class(
+        _ANY, "def forward(self, data):\n    EXAMPLE\n    return np.tanh(data)", "results = {}\n" + _FLOATS
+    ),
     "R501": _of_class(
         _ROWS,
         "EXAMPLE\n    return super().infer_shape(in_shapes)\n"

@@ -67,7 +67,8 @@ broadcast_mod = _arithmetic(
      "rhs": lambda output_grad, lhs, rhs: -output_grad * np.floor(lhs / rhs)},
     "[-3, 0]", "[[-2.,  0.],\n       [-1.,  0.]]", element_cost=15, is_flat_for_integers=True,
     contract=Contract(
-        inputs={"rhs": Real(nonzero=True)}, reference=lambda lhs, rhs: lhs - np.floor(lhs / rhs) * rhs
+        inputs={"rhs": Real(nonzero=True)},
+        reference=lambda lhs, rhs: np.fmod(lhs, rhs) + rhs * (np.fmod(lhs, rhs) * np.sign(rhs) < 0),
     ),
     source="mshadow_op::mod, src/operator/mshadow_op.h.",
 )  # fmt: skip

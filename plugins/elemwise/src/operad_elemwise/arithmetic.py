@@ -55,7 +55,7 @@ _BETWEEN_JUMPS = Contract(
         ),
         "rhs": Real(nonzero=True),
     },
-    reference=lambda lhs, rhs: lhs - np.floor(lhs / rhs) * rhs,
+    reference=lambda lhs, rhs: np.fmod(lhs, rhs) + rhs * (np.fmod(lhs, rhs) * np.sign(rhs) < 0),
 )
 mod = of_two(
     "_mod", remainder,

@@ -58,7 +58,9 @@ mod_scalar = with_number(
     ("[-7, 7]", "scalar=3", "[2., 1.]"),
     lambda output_grad: output_grad, "output_grad", element_cost=15, is_flat_for_integers=True,
     contract=Contract(
-        reference=lambda x, scalar: x - np.floor(x / scalar) * scalar if scalar else 0 * x,
+        reference=lambda x, scalar: (
+            np.fmod(x, scalar) + scalar * (np.fmod(x, scalar) * np.sign(scalar) < 0) if scalar else 0 * x
+        ),
         no_numeric_gradient=lambda prop: "" if prop.scalar else "by 0 it is flat, and MXNet's gradient 1",
     ),
     source="mshadow_op::mod, src/operator/mshadow_op.h.",
@@ -70,7 +72,8 @@ rmod_scalar = with_number(
     lambda output_grad, data, scalar: -output_grad * np.floor(scalar / data),
     "output_grad", element_cost=15, is_flat_for_integers=True,
     contract=Contract(
-        inputs={"data": Real(nonzero=True)}, reference=lambda x, scalar: scalar - np.floor(scalar / x) * x
+        inputs={"data": Real(nonzero=True)},
+        reference=lambda x, scalar: np.fmod(scalar, x) + x * (np.fmod(scalar, x) * np.sign(x) < 0),
     ),
     source="mshadow_op::rmod, src/operator/mshadow_op.h.",
 )  # fmt: skip

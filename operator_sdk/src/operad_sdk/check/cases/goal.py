@@ -42,6 +42,7 @@ class Goal:
         examples: How many cases; more than one only where nothing else is fixed.
         params: Values that these parameters have, and the others their defaults; None: drawn.
         size: A size that is given.
+        sizes: Sizes of axes; none: those of the kind.
         dtypes: Element types, the preferred first; none: those of the kind.
         values: Sort of the elements.
         wanted: Predicate of a property and the shapes and types of the arguments; False: draw others.
@@ -54,6 +55,7 @@ class Goal:
     examples: int = 1
     params: Mapping[str, Any] | None = None
     size: GivenSize | None = None
+    sizes: tuple[int, ...] = ()
     dtypes: tuple[str, ...] = ()
     values: Values = Values.LATTICE
     wanted: Callable[[Any, Any, Any], bool] | None = None

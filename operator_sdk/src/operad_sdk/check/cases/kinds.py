@@ -44,6 +44,9 @@ WIDE: Final = CaseKind("wide", sizes=(1, 2, 3, 5, 7), dtypes=("float64",), max_e
 LARGE: Final = CaseKind("large", sizes=(2, 3, 4), ranks=(2, 1, 3), max_elements=20_000, share=0.0)
 """One axis that is long: blocks, vectors and threads of a kernel, sums of many terms."""
 
+LONG: Final = CaseKind("long", sizes=(2, 3, 4), ranks=(2, 1, 3), max_elements=20_000, share=0.0)
+"""Each of the sizes long, in float64, for results beside a reference and for gradients beside a derivative."""
+
 BULK: Final = CaseKind("bulk", sizes=(2, 3, 4), ranks=(2, 1, 3), max_elements=20_000, share=0.0)
 """Long axes of values of one sort, for results alone: sums that overflow, places in a narrow type."""
 
@@ -59,4 +62,4 @@ SPECIAL: Final = CaseKind(
 )
 """Cases that satisfy the condition of a kernel, whatever that takes."""
 
-ALL_KINDS: Final = (ORDINARY, EDGES, SMOOTH, WIDE, LARGE, BULK, EXTREME, SPECIAL)
+ALL_KINDS: Final = (ORDINARY, EDGES, SMOOTH, WIDE, LARGE, LONG, BULK, EXTREME, SPECIAL)

@@ -15,6 +15,9 @@ _FLOATS: Final = (0.5, 1.0, 2.0, 0.25, 0.0, -0.5, -1.0)
 _INTEGERS: Final = (0, 1, 2, -1, -2, 3)
 _FAR: Final[Mapping[Any, Sequence[float]]] = {float: (3.0, 17.0, 1000.0, -0.001), int: (5, 17, 70)}
 
+_MOST: Final = 4096
+"""Upper bound up to which a whole number is tried at it: it may be a number of arrays, or a length."""
+
 
 @st.composite
 def parameters(draw: st.DrawFn, subject: Subject, given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -68,7 +71,15 @@ def planned_values(subject: Subject, param: Param, length: int) -> Sequence[Any]
     if param.name in subject.contract.params or param.choices is not None:
         return values
     far = [value for value in _FAR.get(param.type, ()) if _allowed(value, param.bounds)]
+    far += _at_upper_bound(param)
     return list({(type(value), value): value for value in [*values, *far]}.values())
+
+
+def _at_upper_bound(param: Param) -> list[int]:
+    """The largest whole number that is allowed, where there is one."""
+    high = param.bounds.get("le", param.bounds.get("lt", float("inf")) - 1)
+    is_there = param.type is int and isfinite(high) and high <= _MOST
+    return [int(high)] if is_there and _allowed(int(high), param.bounds) else []
 
 
 def are_usual(params: Mapping[str, Any]) -> bool:

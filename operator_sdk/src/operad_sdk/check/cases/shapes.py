@@ -81,6 +81,25 @@ def argument_shapes(
     return None
 
 
+def num_sizes(subject: Subject, prop: OperatorProperty) -> int:
+    """How many sizes are chosen for a case; of a name for any number of axes, one."""
+    count = 0
+
+    def choose(*given: Any) -> Any:
+        nonlocal count
+        count += 1
+        if isinstance(given[0], str):
+            return (2,) if given[1] else 2
+        return next(iter(given[0]))
+
+    declared = subject.contract.shapes
+    if declared is not None:
+        declared(prop, choose)
+    elif getattr(prop, "spec", None) is not None:
+        _from_spec(prop, choose)
+    return max(count, 1)
+
+
 def _from_spec(prop: OperatorProperty, choose: Callable[[str, bool], Any]) -> list[Shape] | None:
     try:
         shapes: list[Shape] = prop._bound.example(choose)  # type: ignore[attr-defined]  # the toolkit's own

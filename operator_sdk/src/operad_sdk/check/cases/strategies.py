@@ -7,6 +7,7 @@ through one seed, because a report's values are made simple afterwards, element 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any, Final
 
@@ -27,7 +28,7 @@ from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised
 from operad_sdk.contract import Contract
-from operad_sdk.domains import Domain, Index, Integers, Real
+from operad_sdk.domains import Domain, Index, Integers, PositiveDefinite, Real
 from operad_sdk.errors import DeclarationError, SpecError
 
 Array = npt.NDArray[Any]
@@ -45,7 +46,7 @@ BESIDE: Final = tuple(map(np.dtype, ("float32", "int32", "bool")))
 @st.composite
 def cases(draw: st.DrawFn, subject: Subject, goal: Goal) -> Case:
     """Cases that serve a goal and that the operator's inference accepts."""
-    kind = goal.kind
+    kind = replace(goal.kind, sizes=goal.sizes) if goal.sizes else goal.kind
     params = draw(parameters(subject, goal.params))
     prop = made(subject, params)
     assume(prop is not None)
@@ -116,7 +117,11 @@ def case_of(
         domain = contract.domain(name) or default
         if values is Values.LATTICE or not (domain is None or isinstance(domain, Real)):
             lattice = _on_lattice(rng, domain or DATA, shape, dtype, prop, by_name)
-            return values.few_of(rng, lattice) if isinstance(domain, Integers | Index) else lattice
+            if isinstance(domain, Integers | Index):
+                return values.few_of(rng, lattice)
+            if isinstance(domain, PositiveDefinite) and values is Values.CONSTANT:  # equal eigenvalues
+                return np.broadcast_to(np.eye(shape[-1]), shape).astype(dtype)
+            return _of_both_signs(lattice) if domain is None else lattice
         if domain is None:
             return values.draw(rng, shape, dtype).astype(dtype)
         found = values.draw_between(rng, shape, domain).astype(dtype)
@@ -133,6 +138,13 @@ def case_of(
         for name, shape, dtype in zip(prop.list_auxiliary_states(), aux_shapes, types[1], strict=True)
     }
     return Case(params=params, inputs=inputs, aux=aux, is_train=is_train, seed=seed)
+
+
+def _of_both_signs(array: Array) -> Array:
+    """The array, of several numbers, with another sign of one of them where all have the same."""
+    if array.dtype.kind in "if" and array.size > 1 and ((array >= 0).all() or (array <= 0).all()):
+        array.flat[np.argmax(abs(array))] *= -1
+    return array
 
 
 def _chosen(rng: np.random.Generator, shape: PartialShape) -> Shape:

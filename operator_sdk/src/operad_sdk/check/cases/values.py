@@ -37,11 +37,13 @@ class Values(Enum):
     POSITIVE = "positive numbers, whose sums grow"
     TAILS = "magnitudes from 4 to 1,000, or 128 in half precision"
     SMALL = "small magnitudes, which vanish beside 1"
+    ABOVE = "magnitudes from 128 to 16,000"
     OFFSET = "a large mean and a small spread"
     HUGE = "magnitudes near the largest"
     TINY = "magnitudes around the smallest"
     TIES = "few values, each several times"
     CONSTANT = "one value everywhere"
+    MULTIPLES = "rows that are multiples of one: equal ones, zeros, a matrix of rank 1"
     ZEROS = "zeros"
 
     def draw(self, rng: np.random.Generator, shape: Shape, dtype: DType) -> Array:
@@ -53,6 +55,8 @@ class Values(Enum):
         sign = rng.choice((-1.0, 1.0), shape)
         if self is Values.TAILS:
             return np.asarray(sign * 2 ** rng.uniform(2, 7 if dtype.itemsize == 2 else 10, shape))
+        if self is Values.ABOVE:
+            return np.asarray(sign * 2 ** rng.uniform(7, 14, shape))
         if self is Values.SMALL:
             return np.asarray(sign * 2 ** rng.uniform(-1, 0, shape) * 2.0 ** -rng.integers(12, 20))
         if self is Values.OFFSET:
@@ -91,6 +95,8 @@ class Values(Enum):
 def _of_few_or_many(values: Values, rng: np.random.Generator, shape: Shape, low: float, high: float) -> Array:
     margin = (high - low) / 64
     found = rng.uniform(low + margin, high - margin, shape)
+    if values is Values.MULTIPLES and len(shape) > 1:
+        return _multiples(rng, shape, low, high)
     if values is Values.CONSTANT:
         return np.full(shape, rng.uniform(low + margin, high - margin))
     if values is Values.ZEROS:
@@ -102,6 +108,15 @@ def _of_few_or_many(values: Values, rng: np.random.Generator, shape: Shape, low:
             found.flat[rng.integers(found.size)] = 0.0  # one zero among others makes products 0, and no more
         return found
     return np.asarray(found)
+
+
+def _multiples(rng: np.random.Generator, shape: Shape, low: float, high: float) -> Array:
+    """Rows along the last axis, each a multiple of one row of eighths: itself, half of it, nothing, its negative."""
+    row = rng.integers(1, 9, shape[-1]) / 8 * min(abs(low), abs(high), 1.0) * rng.choice((-1.0, 1.0), shape[-1])
+    factors = [1.0, 1.0, 0.5, 0.0, -1.0] if low < 0 < high else [1.0]
+    begin = 0.0 if low < 0 < high else (low + high) / 2
+    step = 1.0 if low < 0 < high else (high - low) / 4
+    return np.asarray(begin + step * rng.choice(factors, (*shape[:-1], 1)) * row)
 
 
 def _share_of_true(values: Values, rng: np.random.Generator) -> float:
@@ -117,6 +132,8 @@ def _whole(values: Values, rng: np.random.Generator, shape: Shape, dtype: DType)
     low, high = (0 if dtype.kind == "u" else -100), 100
     if values is Values.ZEROS:
         return np.zeros(shape, dtype)
+    if values is Values.MULTIPLES and len(shape) > 1:
+        return _multiples(rng, shape, low, high)
     if values is Values.CONSTANT:
         return np.full(shape, rng.integers(low, high), dtype)
     return rng.integers(low, high, shape, endpoint=True)

@@ -87,4 +87,12 @@ STATIC: Final = (
         '"""...\n\nShapes:\n    data: (N, D).\n"""    # and spec = "data:(D, N) -> output:(D)"',
         "Correct the section Shapes: of the docstring, which names each tensor and its axes.",
     ),
+    Check(
+        "S112",
+        "lists of another length, and negative and huge numbers, are refused by inference, or work",
+        "A call with a wrong parameter should end in words, not in the middle of a computation, whose message "
+        "names neither the parameter nor the operator.",
+        "def forward(data, offset):\n    top, left = offset    # what if there are three?",
+        "Give the parameter bounds, write its length into the shape line, or refuse it in infer_shape.",
+    ),
 )

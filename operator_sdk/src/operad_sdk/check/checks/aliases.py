@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from typing import Any, Final
 
 import numpy as np
 
+from operad.operator import BackwardEntry
 from operad_sdk.check.cases.kinds import LARGE, ORDINARY
 from operad_sdk.check.comparison.closeness import ROUNDINGS, coarsest, expect_close, magnitude, tolerance
+from operad_sdk.check.comparison.terms import expect_close_in_terms
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.domains import Real
+
+
+_MOST: Final = 12
+"""Pairs of arguments that are tried in one case."""
 
 
 @check("M409", ORDINARY, LARGE)
@@ -28,7 +34,7 @@ def the_same_array_twice(trial: Trial) -> Evidence:
     bounds = (relative * terms, absolute * terms)
     scale = magnitude(trial.inputs)
     compared = 0
-    for i, j in combinations(range(len(trial.inputs)), 2):
+    for i, j in _pairs(len(trial.inputs)):
         if trial.in_shapes[i] != trial.in_shapes[j] or trial.in_types[i] != trial.in_types[j]:
             continue
         if any(not _is_free(contract.domain(trial.arguments[k])) for k in (i, j)):
@@ -38,8 +44,16 @@ def the_same_array_twice(trial: Trial) -> Evidence:
         shared = [array.copy() for array in apart]
         shared[j] = shared[i]
         when = f"where {trial.arguments[i]} and {trial.arguments[j]} are one array"
-        found, expected = trial.forward(shared).outputs, trial.forward(apart).outputs
-        compared += expect_close(trial.outputs, found, expected, when, bounds, scale)
+        found, result = trial.forward(shared), trial.forward(apart)
+        expected = [*result.outputs, *result.aux]
+        names = [*trial.outputs, *trial.states]
+        given = [*found.outputs, *found.aux]
+        moved = trial.with_inputs(apart)
+        compared += expect_close_in_terms(moved, _results, names, given, expected, when, bounds, scale)
+        if any(trial.differentiable()):
+            pair = (BackwardEntry("in_data", i), BackwardEntry("in_data", j))
+            compared += _backward(trial, apart, pair, when, bounds)
+    compared += _heads_as_arguments(trial, bounds)
     for i, name in enumerate(trial.arguments):
         if trial.inputs[i].size < 2 or not _is_free(contract.domain(name)):
             continue
@@ -50,6 +64,57 @@ def the_same_array_twice(trial: Trial) -> Evidence:
             found, expected = trial.forward(repeated).outputs, trial.forward(full).outputs
             compared += expect_close(trial.outputs, found, expected, when, bounds, scale)
     return compared or None
+
+
+def _pairs(count: int) -> list[tuple[int, int]]:
+    """Pairs of arguments; of many, some of the first and the last two."""
+    pairs = list(combinations(range(count), 2))
+    return pairs if len(pairs) <= _MOST else [*pairs[: _MOST - 1], pairs[-1]]
+
+
+def _heads_as_arguments(trial: Trial, bounds: tuple[float, float]) -> int:
+    """Compare gradients where one array is a head gradient and an argument."""
+    compared = 0
+    for k, i in product(range(trial.visible), range(len(trial.inputs))):
+        head, array = trial.out_grads[k], trial.inputs[i]
+        if not any(trial.differentiable()) or (head.shape, head.dtype) != (array.shape, array.dtype):
+            continue
+        when = f"where the head gradient of {trial.outputs[k]} and {trial.arguments[i]} are one array"
+        pair = (BackwardEntry("in_data", i), BackwardEntry("out_grad", k))
+        compared += _backward(trial, [each.copy() for each in trial.inputs], pair, when, bounds)
+    return compared
+
+
+def _backward(
+    trial: Trial,
+    inputs: Sequence[Array],
+    pair: tuple[BackwardEntry, BackwardEntry],
+    when: str,
+    bounds: tuple[float, float],
+) -> int:
+    """Compare gradients where both entries of a pair are one array, with those where they are two alike."""
+    heads = list(trial.out_grads)
+    if pair[1].kind == "out_grad":
+        heads[pair[1].index] = inputs[pair[0].index]
+    result = trial.forward([array.copy() for array in inputs])
+    given: dict[str, Any] = {
+        "out_grads": heads, "inputs": inputs, "outputs": result.outputs, "aux": result.aux,
+    }  # fmt: skip
+    expected = trial.backward(**{**given, "aux": [array.copy() for array in result.aux]})
+    one = inputs[pair[0].index].copy()
+    found = trial.backward(**given, keep=lambda entry, array: one if entry in pair else array.copy())
+    names = [f"gradient of {name}" for name in trial.arguments]
+    scale = magnitude(inputs, expected)
+    moved = trial.with_inputs(inputs)
+    return expect_close_in_terms(moved, _gradients, names, found, expected, when, bounds, scale)
+
+
+def _results(trial: Trial) -> list[Any]:
+    return [*trial.result.outputs, *trial.result.aux]
+
+
+def _gradients(trial: Trial) -> list[Any]:
+    return trial.backward()
 
 
 def _repeated(array: Array) -> Iterator[tuple[str, Array]]:

@@ -8,10 +8,11 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import BackwardEntry, OpReq
-from operad_sdk.check.cases.kinds import LARGE, ORDINARY, WIDE
+from operad_sdk.check.cases.kinds import LARGE, LONG, ORDINARY, WIDE
 from operad_sdk.check.comparison.bitwise import expect_same
-from operad_sdk.check.comparison.closeness import at, coarsest, expect_close, magnitude, scale_of, tolerance
+from operad_sdk.check.comparison.closeness import at, coarsest, magnitude, scale_of, tolerance
 from operad_sdk.check.comparison.flat import is_flat
+from operad_sdk.check.comparison.terms import expect_close_in_terms
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.returned import expect_fitting
 from operad_sdk.check.trials.trial import Array, Trial
@@ -34,7 +35,7 @@ def linear(trial: Trial) -> Evidence:
     one, other = _heads(trial, 10), _heads(trial, 20)
     first, second, found = (trial.backward(heads) for heads in (one, other, _mixed(one, other)))
     bounds = tolerance(trial.subject.contract, coarsest(trial))
-    scale = scale_of(trial, first, second)
+    scale = scale_of(trial, first, second, trial.inputs, trial.out_grads)
     is_ignored = all(a is None or np.array_equal(a, b) for a, b in zip(first, second, strict=True))
     hint = "If it is a loss: declare Contract(ignores_head_gradient=reason)."
     _expect_finite_close(
@@ -100,7 +101,7 @@ def _expect_filled(trial: Trial, requests: Sequence[OpReq]) -> None:
             )
 
 
-@check("B307", WIDE, LARGE)
+@check("B307", WIDE, LARGE, LONG)
 def written(trial: Trial) -> Evidence:
     """Check that no element of a gradient keeps either of two poisons."""
     if not any(trial.differentiable()):
@@ -213,7 +214,9 @@ def _expect_finite_close(
     finite = [
         None if a is None else np.where(np.isfinite(b), a, b) for a, b in zip(found, expected, strict=True)
     ]
-    expect_close(_names(trial), finite, expected, when, bounds, scale, fix=fix)
+    expect_close_in_terms(
+        trial, lambda moved: moved.backward(), _names(trial), finite, expected, when, bounds, scale, fix=fix
+    )
 
 
 def _nonzero(gradients: Sequence[Any]) -> int:

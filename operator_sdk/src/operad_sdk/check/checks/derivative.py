@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from operad_sdk.check.cases.kinds import LARGE, SMOOTH, WIDE
+from operad_sdk.check.cases.kinds import LARGE, LONG, SMOOTH, WIDE
 from operad_sdk.check.comparison.closeness import at, stem
 from operad_sdk.check.comparison.numeric_derivative import NumericDerivative
 from operad_sdk.check.comparison.point import (
@@ -28,6 +28,8 @@ from operad_sdk.check.trials.violation import Violation
 _RELATIVE: Final = 1e-6
 """Difference of gradient and derivative that is no violation, as a part of either."""
 
+_FEW_HEADS: Final = 6
+"""Head gradients that a message lists."""
 _CLOSER: Final = 2.0**-8
 _SPREAD: Final = 4
 """Different values of an argument from which on a gradient of 0 everywhere is its nature."""
@@ -61,7 +63,7 @@ def elementwise(trial: Trial) -> Evidence:
     return _by_name(trial, compared)
 
 
-@check("B302", WIDE, LARGE)
+@check("B302", WIDE, LARGE, LONG)
 def along_directions(trial: Trial) -> Evidence:
     """Compare gradients along a random direction of each argument, and of all arguments together.
 
@@ -183,7 +185,17 @@ def expect_derivative(
     relative = max(_RELATIVE, declared.relative if declared else 0.0)
     limit = relative * max(abs(derivative), abs(gradient), partial, magnitude) + 2 * error
     if not abs(gradient - derivative) <= limit + (declared.absolute if declared else 0.0):
-        raise Violation(f"{what} is {gradient:.9g}, and the numeric derivative is {derivative:.9g}")
+        raise Violation(
+            f"{what} is {gradient:.9g}, and the numeric derivative is {derivative:.9g}{_heads(cotangents)}"
+        )
+
+
+def _heads(cotangents: Sequence[Array]) -> str:
+    """Head gradients, where they are few."""
+    numbers = [float(value) for cotangent in cotangents for value in cotangent.flat]
+    if len(numbers) > _FEW_HEADS or set(numbers) == {1.0}:
+        return ""
+    return f", for head gradient{'s' * (len(numbers) > 1)} {', '.join(f'{number:.6g}' for number in numbers)}"
 
 
 def _expect_flat(argument: str, place: tuple[int, ...], output: str, derivative: NumericDerivative) -> None:

@@ -14,9 +14,9 @@ import numpy as np
 
 from operad_sdk.check.cases.kinds import EDGES, EXTREME, ORDINARY
 from operad_sdk.check.cases.retype import is_random, perturbed
-from operad_sdk.check.checks.values import beside_each_other
 from operad_sdk.check.comparison.closeness import at, coarsest, magnitude
 from operad_sdk.check.comparison.rounding import is_at_the_ends
+from operad_sdk.check.comparison.trusted import beside_each_other
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
@@ -24,6 +24,8 @@ from operad_sdk.domains import Index, Integers
 
 _NEARBY: Final = 2.0**-10
 _SIDES: Final = 4
+_RANGES: Final = ((0.125, 0.875), (-0.875, -0.125), (1.25, 3.0), (-3.0, 3.0))
+"""Intervals of arguments on which functions are defined, or not."""
 _SEVERAL: Final = 4
 """Number of elements from which results that are all NaN count as evidence."""
 
@@ -59,12 +61,10 @@ def _expect_defined(trial: Trial) -> int:
 def _expect_no_hole(trial: Trial) -> int:
     """Raise Violation for a NaN at one point only, as from 0 / 0 or from a mask that admits nothing.
 
-    A function such as a logarithm may be NaN where it is not defined on one side; a reference says more.
+    A function such as a logarithm may be NaN where it is not defined on one side.
     """
-    if trial.subject.contract.reference is not None or is_random(trial):
-        return 0
-    if is_at_the_ends(trial):
-        return 0  # infinity less infinity, on the way
+    if trial.subject.contract.undefined or is_random(trial) or is_at_the_ends(trial):
+        return 0  # at the ends infinity less infinity, on the way
     for name, array in zip(trial.outputs[: trial.visible], trial.result.outputs, strict=False):
         if array.dtype.kind != "f" or not np.isnan(array).any():
             continue
@@ -75,13 +75,34 @@ def _expect_no_hole(trial: Trial) -> int:
             )
         if _depends_on_whole_numbers_alone(trial):
             raise Violation(f"{at(name, place)} is nan, and finite with other whole numbers", fix=_HOLE)
+        if np.isnan(array).all() and _is_nan_whatever_the_values(trial, name):
+            raise Violation(
+                f"{name} is nan throughout for arguments of shapes {trial.in_shapes}, whatever their values",
+                fix=_HOLE,
+            )
     return sum(array.size for array in trial.result.outputs[: trial.visible])
 
 
 _HOLE: Final = (
     "Write the limit, or a number, where the formula has none; or declare that the arguments are others, "
-    "Contract(inputs=...), or that it is meant, Contract(reference=...)."
+    "Contract(inputs=...), or that it is meant, Contract(undefined=reason)."
 )
+
+
+def _is_nan_whatever_the_values(trial: Trial, name: str) -> bool:
+    """Return whether an output is NaN throughout for values of every sign and size that are tried."""
+    place = trial.outputs.index(name)
+    rng = np.random.default_rng([trial.case.seed, _SIDES])
+    free = [trial.subject.contract.domain(argument) is None for argument in trial.arguments]
+    for low, high in _RANGES:
+        drawn = [rng.uniform(low, high, array.shape).astype(array.dtype) for array in trial.inputs]
+        inputs = [
+            values if is_free and array.dtype.kind == "f" else array
+            for values, array, is_free in zip(drawn, trial.inputs, free, strict=True)
+        ]
+        if not np.isnan(trial.with_inputs(inputs).result.outputs[place]).all():
+            return False
+    return trial.result.outputs[place].size > 0
 
 
 def _depends_on_whole_numbers_alone(trial: Trial) -> bool:
@@ -99,6 +120,11 @@ def _depends_on_whole_numbers_alone(trial: Trial) -> bool:
             name: np.asarray(domain.draw(rng, shapes[name], trial.prop, shapes)).astype(inputs[name].dtype)
             for name, domain in domains.items()
             if isinstance(domain, Integers | Index)
+        }
+        drawn |= {
+            name: rng.integers(0, 2, shapes[name]).astype(inputs[name].dtype)
+            for name, domain in domains.items()
+            if domain is None and inputs[name].dtype.kind in "biu"
         }
         if drawn and not _has_nan(Trial(trial.subject, replace(trial.case, inputs={**inputs, **drawn}))):
             return True

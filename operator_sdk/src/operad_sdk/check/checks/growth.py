@@ -1,17 +1,19 @@
-"""Group M: growth of memory and of calls with the size of the arrays."""
+"""Group M: growth of memory and of calls with the size of the arrays, and of memory with calls."""
 
 from __future__ import annotations
 
+import gc
 import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from operad.operator import as_cost
-from operad_sdk.check.cases.kinds import LARGE
+from operad_sdk.check.cases.kinds import LARGE, ORDINARY
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.running.shrink_arrays import is_accepted
 from operad_sdk.check.trials.case import Case
@@ -25,6 +27,20 @@ _FASTER: Final = 2.0
 _LEAST_BYTES: Final = 1 << 16
 _LEAST_CALLS: Final = 2000
 """Below these, constant bytes and calls hide those that grow."""
+
+
+_FEW: Final = 4
+"""Cases that are run many times, in turn."""
+_CALLS: Final = 32
+"""Calls after which memory is looked at."""
+_LONGER: Final = 4
+"""Factor on that number where memory seems to grow."""
+_LOOKS: Final = 7
+"""Times that it is looked at; the first calls fill caches."""
+_LEAST_PER_CALL: Final = 32
+"""Bytes that each call leaves, on the average, where something is kept."""
+_ASIDE: Final = 2.0**-20
+"""Distance of the elements of one call from those of the next."""
 
 
 class _Effort(NamedTuple):
@@ -112,3 +128,48 @@ def _calls(run: Callable[[], None]) -> int:
     finally:
         sys.setprofile(before)
     return count
+
+
+@check("M411", ORDINARY, pooled=True)
+def calls(trials: Sequence[Trial]) -> Evidence:
+    """Look at the memory in use after so many calls of both passes, on other values each, again and again."""
+    usable = [trial for trial in trials if sum(array.size for array in trial.inputs) > 1 and trial.is_runnable]
+    usable = usable[:: max(1, len(usable) // _FEW)][:_FEW]  # the smallest come first
+    if not usable:
+        return None
+    # what the interpreter and libraries keep for themselves grows more and more slowly
+    for count in (_CALLS, _LONGER * _CALLS):
+        growth = _growth_by_calls(usable, count)
+        if growth < count * _LEAST_PER_CALL:
+            return len(usable)
+    raise Violation(
+        f"after each {count} calls at least {growth:,} bytes more are in use, {_LOOKS - 1} times in a row",
+        cases=[usable[-1].case],
+    )
+
+
+def _growth_by_calls(trials: Sequence[Trial], count: int) -> int:
+    """Least growth of the bytes in use, after so many calls, as many more, and so on."""
+    counts = []
+    tracemalloc.start()
+    try:
+        for look in range(_LOOKS):
+            for call in range(count):
+                _both_passes(trials[call % len(trials)], look * count + call)
+            gc.collect()
+            counts.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    return min(later - earlier for earlier, later in pairwise(counts))
+
+
+def _both_passes(trial: Trial, call: int) -> None:
+    """Run both passes on values that no other call has."""
+    free = [trial.subject.contract.domain(name) is None for name in trial.arguments]
+    inputs = [
+        array + array.dtype.type(_ASIDE * call) if is_free and array.dtype.kind == "f" else array.copy()
+        for array, is_free in zip(trial.inputs, free, strict=True)
+    ]
+    result = trial.forward(inputs)
+    if any(trial.differentiable()):
+        trial.backward(inputs=inputs, outputs=result.outputs, aux=result.aux)

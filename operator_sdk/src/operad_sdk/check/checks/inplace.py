@@ -79,10 +79,11 @@ def _forward_over(
             outputs[output] = given[source].reshape(trial.out_shapes[output])
         req = [request if o in pairs else OpReq.WRITE for o in range(len(outputs))]
         try:
-            trial.forward(given, req=req, outputs=outputs, call=call)
+            states = trial.forward(given, req=req, outputs=outputs, call=call).aux
         except OperatorRaised as error:
             raise Violation(f"where {what}, {error}") from error
-        compared += expect_same(trial.outputs, outputs, expected, f"where {what}")
+        names = [*trial.outputs, *trial.states]
+        compared += expect_same(names, [*outputs, *states], expected, f"where {what}")
     return compared
 
 
@@ -92,7 +93,9 @@ def _are_alike(trial: Trial, pairs: Pairs) -> bool:
 
 
 def _forward(trial: Trial, inputs: Sequence[Array]) -> list[Any]:
-    return trial.forward([array.copy() for array in inputs]).outputs
+    """Outputs, and then states."""
+    result = trial.forward([array.copy() for array in inputs])
+    return [*result.outputs, *result.aux]
 
 
 @check("M404", ORDINARY, LARGE)

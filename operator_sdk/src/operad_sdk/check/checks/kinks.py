@@ -4,6 +4,9 @@ There is no derivative to compare with, but not every gradient will do: what flo
 output to one element of an argument has to lie between the two slopes, ends included. Elements of outputs
 are taken one by one, so that the errors of two cannot cancel.
 
+Elements that are equal, or equal but for their signs, are moved together as well: each of two equal maxima
+may have any gradient between 0 and 1, and both together have 1.
+
 Where several kinks of one operator meet, as where all units of a layer are exactly 0, the chain rule
 may lead outside of that interval though every step is right. What it gives then is a slope that the
 function has close by, when other arguments are moved too; so a gradient outside of the interval is
@@ -14,7 +17,7 @@ moved, as `max(x, 0) - max(-x, 0) / 2` has two, are one kink of the whole, with 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -45,6 +48,9 @@ _REACH: Final = 2.0**-10
 
 _STEP: Final = 2.0**-8
 """Factor on the distance of differences at these points, so that no difference reaches the kink."""
+
+_GROUPS: Final = 8
+"""Groups of equal elements that are moved together, for each element of an output."""
 
 Place = tuple[int, ...]
 
@@ -141,29 +147,87 @@ def _expect_between(
     heads = [np.zeros_like(cotangent) for cotangent in point.cotangents]
     heads[k][element] = 1.0
     gradients = point.gradients(heads)
-    declared = trial.subject.contract.tolerances.get("float64")
+    source = at(point.names[k], element)
     for kink in kinks:
         gradient = float(gradients[kink.i][kink.place])
-        slack = (
-            declared.absolute + declared.relative * max(abs(kink.left), abs(kink.right)) if declared else 0.0
-        )
-        if np.isnan(gradient) or kink.has_between(gradient, slack):
-            continue  # that nothing is NaN is another check's matter
-        if _is_close_by(trial, inputs, k, element, kink, gradient, slack):
+        direction = {kink.i: unit_direction(trial, kink.i, kink.place)}
+        if _is_allowed(trial, inputs, k, element, kink, gradient, direction):
             continue
         name = at(trial.arguments[kink.i], kink.place)
         raise Violation(
-            f"gradient of {name} from {at(point.names[k], element)} is {gradient:.9g} at the kink "
+            f"gradient of {name} from {source} is {gradient:.9g} at the kink "
             f"{name} = {inputs[kink.i][kink.place]:.9g}, where the derivative is {kink.left:.9g} to the left "
             f"and {kink.right:.9g} to the right"
         )
+    for group in _tied(inputs, [(kink.i, kink.place) for kink in kinks]):
+        direction = _together(trial, inputs, group)
+        slopes = one_sided_slopes(point.moved(direction), of_kinks=False)[k]
+        if not slopes.exists[element]:
+            continue
+        numbers = (float(array[element]) for array in (slopes.left, slopes.right, slopes.errors))
+        kink = _Kink(*group[0], *numbers)
+        gradient = float(sum((gradients[i] * steps).sum() for i, steps in direction.items()))
+        if _is_allowed(trial, inputs, k, element, kink, gradient, direction):
+            continue
+        names = ", ".join(at(trial.arguments[i], place) for i, place in group)
+        raise Violation(
+            f"gradients of {names} from {source} are {gradient:.9g} together, where all have the magnitude "
+            f"{abs(inputs[group[0][0]][group[0][1]]):.9g} and {source} changes by {kink.left:.9g} to the left and "
+            f"{kink.right:.9g} to the right when they move together"
+        )
+
+
+def _tied(inputs: Sequence[Array], places: Sequence[tuple[int, Place]]) -> list[list[tuple[int, Place]]]:
+    """Groups of several kinks at elements of one magnitude, and of those of one sign among them."""
+    groups: dict[tuple[float, float], list[tuple[int, Place]]] = defaultdict(list)
+    for i, place in places:
+        value = float(inputs[i][place])
+        groups[abs(value), 0.0].append((i, place))
+        groups[abs(value), np.sign(value)].append((i, place))
+    several = {tuple(group) for group in groups.values() if len(group) > 1}
+    return [list(group) for group in sorted(several)][:_GROUPS]
+
+
+def _together(
+    trial: Trial, inputs: Sequence[Array], group: Sequence[tuple[int, Place]]
+) -> dict[int, Array]:
+    """Direction in which the magnitudes of all elements of a group grow alike; zeros grow."""
+    direction: dict[int, Array] = {}
+    for i, place in group:
+        steps = direction.setdefault(i, np.zeros(trial.in_shapes[i]))
+        steps[place] = -1.0 if inputs[i][place] < 0 else 1.0
+    return direction
+
+
+def _is_allowed(
+    trial: Trial,
+    inputs: Sequence[Array],
+    k: int,
+    element: Place,
+    kink: _Kink,
+    gradient: float,
+    direction: Mapping[int, Array],
+) -> bool:
+    """Return whether a gradient along a direction is one of those that the slopes at a kink allow."""
+    declared = trial.subject.contract.tolerances.get("float64")
+    slack = declared.absolute + declared.relative * max(abs(kink.left), abs(kink.right)) if declared else 0.0
+    if np.isnan(gradient) or kink.has_between(gradient, slack):
+        return True  # that nothing is NaN is another check's matter
+    return _is_close_by(trial, inputs, k, element, kink, gradient, slack, direction)
 
 
 def _is_close_by(
-    trial: Trial, inputs: Sequence[Array], k: int, element: Place, kink: _Kink, gradient: float, slack: float
+    trial: Trial,
+    inputs: Sequence[Array],
+    k: int,
+    element: Place,
+    kink: _Kink,
+    gradient: float,
+    slack: float,
+    along: Mapping[int, Array],
 ) -> bool:
     """Return whether a gradient lies between slopes that the function has near a kink."""
-    direction = {kink.i: _STEP * unit_direction(trial, kink.i, kink.place)}
+    direction = {i: _STEP * steps for i, steps in along.items()}
     for salt in range(1, _CLOSE_BY + 1):
         moved = [array.copy() for array in inputs]
         for i in real_arguments(trial):

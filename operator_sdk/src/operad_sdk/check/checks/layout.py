@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from operad_sdk.check.cases.kinds import LARGE, ORDINARY
-from operad_sdk.check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
+from operad_sdk.check.comparison.closeness import coarsest, scale_of, tolerance
+from operad_sdk.check.comparison.terms import expect_close_in_terms
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Array, Trial
 
@@ -30,12 +31,13 @@ def layouts(trial: Trial) -> Evidence:
             continue
         when = f"with {word} arrays"
         found = trial.forward(inputs, aux=states)
-        compared += expect_close(trial.outputs, found.outputs, trial.result.outputs, when, bounds, scale)
-        compared += expect_close(trial.states, found.aux, trial.result.aux, when, bounds, scale)
+        names, expected = [*trial.outputs, *trial.states], [*trial.result.outputs, *trial.result.aux]
+        given = [*found.outputs, *found.aux]
+        compared += expect_close_in_terms(trial, _results, names, given, expected, when, bounds, scale)
         trial.forward(outputs=outputs)
-        expect_close(
-            trial.outputs, outputs, trial.result.outputs, f"written into {word} arrays", bounds, scale
-        )
+        written = f"written into {word} arrays"
+        given = [*outputs, *trial.result.aux]
+        expect_close_in_terms(trial, _results, names, given, expected, written, bounds, scale)
         if trial.is_runnable and any(trial.differentiable()):
             compared += _backward_on(trial, word, view, bounds)
     return compared
@@ -47,12 +49,22 @@ def _backward_on(trial: Trial, word: str, view: View, bounds: tuple[float, float
     names = [f"gradient of {name}" for name in trial.arguments]
     scale = scale_of(trial, expected, trial.inputs, trial.out_grads)
     found = trial.backward(keep=lambda entry, array: view(array))
-    compared = expect_close(names, found, expected, f"from {word} arrays", bounds, scale)
+    when = f"from {word} arrays"
+    compared = expect_close_in_terms(trial, _gradients, names, found, expected, when, bounds, scale)
     poisoned = trial.poisoned_gradients(trial.write_requests())
     into = [None if array is None else view(array) for array in poisoned]
     filled = trial.backward(in_grads=into)
-    expect_close(names, filled, expected, f"written into {word} arrays", bounds, scale)
+    when = f"written into {word} arrays"
+    expect_close_in_terms(trial, _gradients, names, filled, expected, when, bounds, scale)
     return compared
+
+
+def _results(trial: Trial) -> list[Any]:
+    return [*trial.result.outputs, *trial.result.aux]
+
+
+def _gradients(trial: Trial) -> list[Any]:
+    return trial.backward()
 
 
 def _transposed(array: Array) -> Array:

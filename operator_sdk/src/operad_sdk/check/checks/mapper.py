@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import OpReq, ScalarForm
-from operad_sdk.check.cases.kinds import ORDINARY
+from operad_sdk.check.cases.kinds import EXTREME, ORDINARY
 from operad_sdk.check.cases.retype import retyped
 from operad_sdk.check.comparison.closeness import at
 from operad_sdk.check.running.register import Evidence, check
@@ -97,7 +97,7 @@ def _first_beyond(found: Array, expected: Array, limit: Array) -> tuple[int, ...
     return tuple(int(i) for i in np.unravel_index(int(np.argmax(beyond)), beyond.shape))
 
 
-@check("A702", ORDINARY, pooled=True)
+@check("A702", ORDINARY, EXTREME, pooled=True)
 def every_branch(trials: Sequence[Trial]) -> Evidence:
     """Check that each condition in mappers is true in some example and false in some."""
     found: dict[int, tuple[Mapper, Branches | None]] = {}

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any, Final
 
 from operad.errors import OperadError, ParamError
-from operad.operator import OperatorProperty, Param
+from operad.operator import OperatorProperty, Param, is_known
+from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.cases.params import candidates
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.violation import Violation
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
+
+_LISTS: Final = ("shape", "indices", "floats")
+_MANY: Final = 10**5
+"""A number that is too large for a size or a place, and not for an array of it."""
+_MOST_ELEMENTS: Final = 10**4
+"""Elements of outputs up to which an operator is run."""
 
 
 @check("S103")
@@ -136,3 +146,57 @@ def defaults(subject: Subject) -> Evidence:
             raise Violation(f"the default of {name!r} is {param.default!r}, and is read as {parsed!r}")
         count += 1
     return count or None
+
+
+@check("S112", ORDINARY, pooled=True)
+def unusual(trials: Sequence[Trial]) -> Evidence:
+    """Pass lists of other lengths, and negative and huge numbers, of which inference accepts or refuses each."""
+    subject = trials[0].subject
+    params = {
+        name: param
+        for name, param in subject.cls.params.items()
+        if param.type in (*_LISTS, int) and param.choices is None and name not in subject.contract.params
+    }
+    count = 0
+    for trial in {len(trial.in_shapes[0]) if trial.in_shapes else 0: trial for trial in trials[::-1]}.values():
+        for name, param in params.items():
+            for value in _unusual_values(param):
+                _expect_judged(trial, {**trial.case.params, name: value}, f"{name}={value!r}")
+                count += 1
+    return count or None
+
+
+def _unusual_values(param: Param) -> list[Any]:
+    if param.type is int:
+        return [-1, -3, _MANY]
+    numbers = (1, -1, 0, _MANY)
+    return [(), (1,), (1,) * 5, *[(number,) * length for number in numbers for length in (2, 3)]]
+
+
+def _expect_judged(trial: Trial, params: Mapping[str, Any], what: str) -> None:
+    """Raise Violation unless parameters are refused in words, or the operator runs with them."""
+    what = f"{trial.subject.name} with {what} and arguments of shapes {trial.in_shapes}"
+    try:
+        prop: OperatorProperty = trial.subject.cls(**params)
+        if prop.list_arguments() != trial.arguments:
+            return  # it says how many arguments there are
+        out_shapes: Sequence[Any] = prop.infer_shape(trial.in_shapes)[1]
+        prop.infer_type(trial.in_types)
+        made = Trial(trial.subject, replace(trial.case, params=params, out_grads=()))
+    except OperadError:
+        return
+    except Exception as error:
+        cause = error.error if isinstance(error, OperatorRaised) else error
+        if isinstance(cause, OperadError):
+            return
+        raise Violation(f"{what}: inference raised {type(cause).__name__}: {cause}", cases=[trial.case]) from error
+    if any(is_known(shape) and min(shape, default=0) < 0 for shape in out_shapes):
+        raise Violation(f"{what}: inference gives outputs of shapes {list(out_shapes)}", cases=[trial.case])
+    if sum(prod(shape) if is_known(shape) else 0 for shape in out_shapes) > _MOST_ELEMENTS:
+        return
+    try:
+        made.forward()
+    except OperatorRaised as error:
+        if isinstance(error.error, OperadError | MemoryError):
+            return
+        raise Violation(f"{what}: inference accepts them, and {error}", cases=[trial.case]) from error

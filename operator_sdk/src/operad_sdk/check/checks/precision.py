@@ -11,7 +11,7 @@ import numpy as np
 from operad.operator import FORWARD, Kernel, KernelCall, Operator, choose_among
 from operad_sdk.check.cases.kinds import BULK, EXTREME, LARGE, ORDINARY, SPECIAL
 from operad_sdk.check.cases.retype import is_random, perturbed, retyped
-from operad_sdk.check.comparison.closeness import ROUNDINGS, at, coarsest
+from operad_sdk.check.comparison.closeness import ROUNDINGS, at, coarsest, magnitude
 from operad_sdk.check.comparison.rounding import (
     SPREADS,
     WIDE_TYPE,
@@ -41,6 +41,10 @@ _SLIGHTLY: Final = 2.0**-36
 """A movement that float64 sees and float32 does not."""
 _VISIBLY: Final = 2.0**-12
 """A movement that float32 sees."""
+_STRAIGHT: Final = 16
+"""Part of a movement by which half of it may be off where a result is smooth."""
+_CLEARLY: Final = 16
+"""Roundings by which a result should move, to be looked at."""
 
 
 @check("D602", ORDINARY, LARGE, BULK, EXTREME)
@@ -101,7 +105,7 @@ def _in_coarse_types(trial: Trial, names: Sequence[str], values: Values) -> Evid
             are_gradients = values is _gradients
             if are_gradients and overflows(wide.result.outputs, dtype):
                 continue  # an output that leaves the range takes along the gradient that is made from it
-            found = without_overflow(made, values(made), values(wide))
+            found = without_overflow(made, values, values(made), values(wide))
             nearby = _gradients_of_rounded(dtype) if are_gradients else [values]
             compared += expect_near(
                 names, found, wide, values, dtype, nearby=nearby, are_gradients=are_gradients
@@ -132,19 +136,25 @@ def float64_throughout(trial: Trial) -> Evidence:
     compared, only_steps = 0, not any(map(trial.subject.contract.domain, trial.arguments))
     names = [*trial.outputs, *[f"gradient of {name}" for name in trial.arguments]]
     found = [_everything(each) for each in (wide, *steps)]
+    # what is left where terms cancel has no more digits than they
+    terms = magnitude(wide.inputs, wide.aux, wide.out_grads, *found)
+    rounding = ROUNDINGS * float(np.finfo(WIDE_TYPE).eps) * max(1.0, terms)
     for name, here, there, beyond, halfway in zip(names, *found, strict=True):
         if here is None or here.dtype != WIDE_TYPE:
             continue
         with np.errstate(all="ignore"):
-            moves = np.abs(beyond - here) / (largest(here) or 1.0)
-            is_step = np.abs(beyond - 2 * halfway + here) > np.abs(beyond - here) / 2
-        smooth = (moves > _VISIBLY / 64) & (moves < _VISIBLY * 64) & ~is_step
-        only_steps &= not (moves > 0).any() or bool(is_step[moves > 0].all())
+            move, half = beyond - here, halfway - here
+            expected = (4 * half - move) * (_SLIGHTLY / _VISIBLY)
+            is_step = np.abs(move - 2 * half) > np.abs(move) / 2
+            is_straight = np.abs(move - 2 * half) <= np.abs(move) / _STRAIGHT
+            smooth = is_straight & (np.abs(expected) > _CLEARLY * rounding)
+            astray = smooth & (np.abs(there - here - expected) > np.abs(expected) / 2 + rounding)
+        only_steps &= not (move != 0).any() or bool(is_step[move != 0].all())
         compared += int(smooth.sum())
-        if smooth.any() and not (there != here)[smooth].any():
+        if 2 * astray.sum() > smooth.sum():
             raise Violation(
-                f"{name} does not change where the arguments change by {_SLIGHTLY:.2g}, though it follows "
-                "larger changes: it passes through a type of fewer digits than float64"
+                f"{name} does not follow where the arguments change by {_SLIGHTLY:.2g}, though it follows "
+                "larger changes: something of it passes through a type of fewer digits than float64"
             )
     # what has no gradient, or one by declaration, need not follow anything; nor steps
     may_be_flat = (

@@ -11,7 +11,8 @@ import numpy as np
 from operad.operator import OperatorProperty
 from operad.resource import ResourceRequest
 from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.cases.strategies import BESIDE, case_of, completed_types
+from operad_sdk.check.cases.params import candidates
+from operad_sdk.check.cases.strategies import BESIDE, case_of, completed_types, made
 from operad_sdk.check.comparison.reference import call_declared
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.subject import Subject
@@ -47,8 +48,30 @@ def distribution(trials: list[Trial]) -> Evidence:
     example = max(usual or random, key=lambda trial: sum(prod(shape) for shape in trial.out_shapes))
     return sum(
         _check_draws(subject, declared, params, example)
-        for params in declared.params or [example.case.params]
+        for params in declared.params or [example.case.params, *_others(subject, declared, example)]
     )
+
+
+def _others(subject: Subject, declared: Distribution, example: Trial) -> list[Mapping[str, Any]]:
+    """Parameters with which the moments are others than the example's: values of each that matters."""
+    usual = _moments(declared, example.prop)
+    found: list[Mapping[str, Any]] = []
+    for name, param in subject.cls.params.items():
+        if param.type not in (float, int) or name in subject.contract.params:
+            continue
+        different = []
+        for value in candidates(subject, param, 1):
+            prop = made(subject, {**example.case.params, name: value})
+            moments = _moments(declared, prop) if prop is not None else usual
+            if moments != usual and np.isfinite(moments).all() and moments[1] >= 0:
+                different.append({**example.case.params, name: value})
+        found += different[:1] + different[2:3]
+    return found
+
+
+def _moments(declared: Distribution, prop: OperatorProperty) -> tuple[float, float]:
+    mean = float(call_declared("mean", declared.mean, prop))
+    return mean, float(call_declared("variance", declared.variance, prop))
 
 
 def _is_random(trial: Trial) -> bool:

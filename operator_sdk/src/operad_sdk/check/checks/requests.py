@@ -10,9 +10,9 @@ import numpy as np
 
 from operad.operator import OpReq
 from operad_sdk.check.cases.kinds import LARGE, ORDINARY, WIDE
-from operad_sdk.check.checks.values import beside_each_other
 from operad_sdk.check.comparison.bitwise import expect_same
 from operad_sdk.check.comparison.closeness import expect_close, scale_of, tolerance
+from operad_sdk.check.comparison.trusted import beside_each_other
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Array, CallStyle, Trial, poisoned
 from operad_sdk.check.trials.violation import OperatorRaised, Violation

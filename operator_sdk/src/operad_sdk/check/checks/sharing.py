@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from operad.context import cpu
 from operad.operator import Operator, OperatorProperty
-from operad_sdk.check.cases.kinds import ORDINARY
+from operad_sdk.check.cases.kinds import LARGE, ORDINARY
 from operad_sdk.check.comparison.bitwise import expect_same
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.fresh_copy import fresh_copy
@@ -20,6 +21,10 @@ from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _MOST = 16
 """Pairs of cases that are tried."""
+_LARGE = 256
+"""Elements of the arguments beyond which another computation may be chosen."""
+_FEW = 1
+"""Pairs on large arrays that are tried."""
 _FIRST_LINES = 12
 """Lines at which a second thread comes in while the first one is the first to use a module."""
 
@@ -152,13 +157,14 @@ def _pairs_of_shapes(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Trial]]:
                 yield (first, second) if found % 2 else (second, first)
 
 
-@check("R502", ORDINARY, pooled=True)
+@check("R502", ORDINARY, LARGE, pooled=True)
 def two_threads(trials: Sequence[Trial]) -> Evidence:
     """Check that one operator, stopped at each line of its code, and another in a second thread agree."""
     usable = [trial for trial in trials if trial.is_runnable]
     large = [trial for trial in usable if sum(array.size for array in trial.inputs) > 1] or usable
+    small = [trial for trial in large if _num_elements(trial) <= _LARGE] or large[:2]
     compared = 0
-    for first, second in list(pairwise(large))[-_MOST:]:
+    for first, second in [*list(pairwise(small))[-_MOST:], *_large_pairs(large)]:
         expected = [both_passes(trial, trial.new_operator()) for trial in (first, second)]
         operators = [trial.new_operator() for trial in (first, second)]
         run = interrupted(
@@ -173,6 +179,20 @@ def two_threads(trials: Sequence[Trial]) -> Evidence:
         for value in run.others:
             expect_same(_names(second), value, expected[1], when, cases=cases)
     return compared + (_first_use(*large[:2]) if len(large) > 1 else 0)
+
+
+def _num_elements(trial: Trial) -> int:
+    return sum(array.size for array in trial.inputs)
+
+
+def _large_pairs(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Trial]]:
+    """Some trials on large arrays, each with one of the same shapes and other values."""
+    large = [trial for trial in trials if _num_elements(trial) > _LARGE]
+    for trial in large[:: max(1, len(large) // _FEW)][:_FEW]:
+        inputs = {name: np.array(np.flip(array)) for name, array in trial.case.inputs.items()}
+        other = Trial(trial.subject, replace(trial.case, inputs=inputs, out_grads=()))
+        if other.is_runnable:  # else the order of values matters
+            yield trial, other
 
 
 def _first_use(first: Trial, second: Trial) -> int:

@@ -7,11 +7,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY, SPECIAL
+from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY, SPECIAL
 from operad_sdk.check.cases.retype import is_random, retyped
 from operad_sdk.check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
 from operad_sdk.check.comparison.reference import call_reference
-from operad_sdk.check.comparison.rounding import WIDE_TYPE, expect_near, is_at_the_ends
+from operad_sdk.check.comparison.rounding import WIDE_TYPE, is_at_the_ends
+from operad_sdk.check.comparison.trusted import (
+    beside_each_other,
+    expect_infinities,
+    expect_trusted,
+    expect_whole,
+    widened,
+)
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.check.trials.violation import Violation
@@ -29,7 +36,7 @@ _LONG: Final = 2**31
 """Integers from which on a reference may overflow."""
 
 
-@check("F213", ORDINARY, EDGES, LARGE, BULK, EXTREME, SPECIAL)
+@check("F213", ORDINARY, EDGES, LARGE, BULK, EXTREME, SPECIAL, LONG)
 def reference(trial: Trial) -> Evidence:
     """Compare outputs, and states if the reference gives them, with the author's reference function."""
     function = trial.subject.contract.reference
@@ -37,16 +44,16 @@ def reference(trial: Trial) -> Evidence:
         return None
     if any(map(_is_long, trial.inputs)):
         return _of_long_integers(trial, function)
-    is_far = any(map(_is_far_out, trial.inputs))
-    wide = None
-    if (is_far or _has_digits(trial)) and coarsest(trial).kind == "f" and not is_random(trial):
-        wide = retyped(trial, WIDE_TYPE)
-    if wide is not None:
-        return _within_rounding(trial, wide, function, is_far=is_far)
-    if is_far:
+    dtype = coarsest(trial)
+    is_measurable = dtype.kind == "f" and not is_random(trial) and retyped(trial, WIDE_TYPE) is not None
+    if is_measurable and any(map(_is_far_out, trial.inputs)):
+        return _far_out(trial, function, dtype)
+    if is_measurable and _has_digits(trial):
+        return _named(trial, expect_trusted(trial, function, dtype), function)
+    if any(map(_is_far_out, trial.inputs)):
         return None
     try:
-        names, found, expected = beside_each_other(trial, function)
+        beside = beside_each_other(trial, function)
     except Violation:
         arrays = [*trial.inputs, *trial.aux]
         is_empty = any(not array.size for array in arrays)
@@ -54,13 +61,34 @@ def reference(trial: Trial) -> Evidence:
         if not is_empty and (is_floating or retyped(trial, WIDE_TYPE) is None):
             raise
         return None  # it was written for floating types, in which it is called as well, and for elements
-    bounds = tolerance(trial.subject.contract, coarsest(trial))
+    bounds = tolerance(trial.subject.contract, dtype)
     try:
-        expect_close(names, found, expected, "", bounds, scale_of(trial, trial.inputs, found))
+        scale = scale_of(trial, trial.inputs, beside.found)
+        expect_close(beside.names, beside.found, beside.wanted, "", bounds, scale)
     except Violation:
-        if not _is_rounding(trial, function):
+        if is_measurable:  # rounding may explain it, as where a parameter makes a divisor vanish
+            expect_trusted(trial, function, dtype)
+        elif any(array.dtype.kind == "f" for array in [*trial.inputs, *beside.found]):
             raise
-    return {name: 1 for name, one in zip(names, found, strict=True) if one.size} or None
+        else:
+            expect_whole(trial, function, beside)
+    return {name: 1 for name, one in zip(beside.names, beside.found, strict=True) if one.size} or None
+
+
+def _far_out(trial: Trial, function: Callable[..., Any], dtype: Any) -> Evidence:
+    try:
+        call_reference(function, trial, [widened(array) for array in trial.inputs])
+    except Violation:
+        return None  # a reference need not reach as far as the operator
+    compared = expect_trusted(trial, function, dtype)
+    if not is_at_the_ends(trial):
+        compared += expect_infinities(trial, function, dtype)
+    return _named(trial, compared, function)
+
+
+def _named(trial: Trial, compared: int, function: Callable[..., Any]) -> Evidence:
+    names = beside_each_other(trial, function).names
+    return dict.fromkeys(names, 1) if compared else None
 
 
 def _is_long(array: Array) -> bool:
@@ -82,38 +110,6 @@ def _is_far_out(array: Array) -> bool:
     return bool((size > _FAR).any() or ((size < _SMALL).all() and size.any()))
 
 
-def _within_rounding(trial: Trial, wide: Trial, function: Callable[..., Any], *, is_far: bool) -> Evidence:
-    """Compare results that overflow, cancel or add up, within the measured cost of rounding."""
-    try:
-        names, found, wanted = beside_each_other(trial, function)
-    except Violation:
-        if is_far:  # a reference need not reach as far as the operator
-            return None
-        raise
-
-    # at the ends a formula in float64 may have no digit right: only its range is compared
-    if is_at_the_ends(trial):
-        found = [np.where(np.isfinite(one), want, one) for one, want in zip(found, wanted, strict=True)]
-
-    def values(nearby: Trial) -> list[Any]:
-        return beside_each_other(nearby, function)[2]
-
-    compared = expect_near(names, found, wide, values, coarsest(trial), is_reference=True)
-    if not is_far:  # comparisons of the same numbers come out the same
-        exact = [one if one.dtype.kind != "f" else None for one in found]
-        compared += expect_close(names, exact, wanted, "", (0.0, 0.0))
-    return dict.fromkeys(names, 1) if compared else None
-
-
-def _is_rounding(trial: Trial, function: Callable[..., Any]) -> bool:
-    """Return whether rounding explains a difference, as where a parameter makes a divisor vanish."""
-    wide = retyped(trial, WIDE_TYPE) if coarsest(trial).kind == "f" and not is_random(trial) else None
-    try:
-        return wide is not None and bool(_within_rounding(trial, wide, function, is_far=False))
-    except Violation:
-        return False
-
-
 def _of_long_integers(trial: Trial, function: Callable[..., Any]) -> Evidence:
     """Compare whole numbers whose products may overflow, where the reference is certain.
 
@@ -122,7 +118,7 @@ def _of_long_integers(trial: Trial, function: Callable[..., Any]) -> Evidence:
     if not all(array.dtype.kind in "iub" for array in trial.inputs):
         return None
     try:
-        exact = _called(trial, function, [_widened(array) for array in trial.inputs])
+        exact = _called(trial, function, [widened(array) for array in trial.inputs])
         floating = _called(trial, function, [array.astype(WIDE_TYPE) for array in trial.inputs])
     except Violation:
         return None
@@ -149,59 +145,3 @@ def _called(trial: Trial, function: Callable[..., Any], inputs: list[Array]) -> 
     expected = call_reference(function, trial, inputs)
     return [np.asarray(value) for value in (expected if isinstance(expected, (tuple, list)) else [expected])]
 
-
-def beside_each_other(trial: Trial, function: Callable[..., Any]) -> tuple[list[str], list[Any], list[Any]]:
-    """Names of outputs and states, results of the operator, and results of the reference."""
-    expected = call_reference(function, trial, [_widened(array) for array in trial.inputs])
-    values = list(expected) if isinstance(expected, (tuple, list)) else [expected]
-    names = [*trial.outputs, *trial.states]
-    if len(values) > len(names):
-        raise Violation(
-            f"the reference gives {len(values)} arrays, and there are {len(trial.outputs)} outputs"
-            + (f" and {len(trial.states)} states" if trial.states else "")
-        )
-    # the leading outputs; or all outputs, and then states
-    found = [*trial.result.outputs, *trial.result.aux][: len(values)]
-    pairs = zip(names, values, found, strict=False)
-    arrays = [_in_type_of(one, _numbers(name, value)) for name, value, one in pairs]
-    for name, one, want in zip(names, found, arrays, strict=False):
-        if want.shape != one.shape:
-            raise Violation(f"{name} has shape {one.shape}, and the reference gives {want.shape}")
-    return names[: len(values)], found, arrays
-
-
-def _widened(array: Array) -> Array:
-    """Argument of a reference, in a type in which it rounds and overflows as little as possible."""
-    wide = {"f": np.float64, "i": np.int64, "u": np.int64}.get(array.dtype.kind)
-    return array if wide is None or array.dtype == np.uint64 else array.astype(wide)
-
-
-def _in_type_of(found: Array, expected: Array) -> Array:
-    """Result of the reference in an output's type: infinity, a wrapped or a cut number where it does not fit.
-
-    D607 judges whether the operator may cut numbers.
-    """
-    if expected.dtype.kind == "b" or expected.shape != found.shape:
-        return expected
-    with np.errstate(all="ignore"):
-        if found.dtype.kind == "f" or expected.dtype.kind != "f":
-            return expected.astype(found.dtype)
-        if found.dtype.kind == "b":
-            # a truth value holds whether there is something, and not its whole part
-            return np.asarray(expected != 0)
-        whole = np.trunc(expected).astype(found.dtype)
-        fits = np.abs(expected) < 2.0 ** (8 * found.dtype.itemsize - 1)
-        # beyond 2**53, a reference in float64 has no last digit either
-        is_near = np.abs(found.astype(np.float64) - expected) <= _ROUNDING * np.abs(expected)
-    return np.where(fits & ~is_near, whole, found)
-
-
-def _numbers(name: str, value: Any) -> Array:
-    """Result of the reference for one output, as an array."""
-    try:
-        array = np.asarray(value)
-    except ValueError:  # lists of several lengths
-        array = np.asarray(None)
-    if array.dtype.kind not in "biuf":
-        raise Violation(f"for {name} the reference gives {value!r:.60}, expected an array of numbers")
-    return array

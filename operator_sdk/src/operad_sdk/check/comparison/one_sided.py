@@ -43,12 +43,14 @@ class Slopes:
         left: The derivatives from the left, that is against the direction.
         right: From the right.
         errors: Bounds of the errors of both.
-        is_kink: Where both exist and differ; elsewhere the three others mean nothing.
+        exists: Where both exist; elsewhere the three others mean nothing.
+        is_kink: Where they exist and differ.
     """
 
     left: Array
     right: Array
     errors: Array
+    exists: Array
     is_kink: Array
 
 
@@ -57,11 +59,15 @@ def may_bend(function: Callable[[float], Outputs]) -> list[Array]:
     return [_is_bent(*quotients) for quotients in _quotients(function, function(0.0), FAR)]
 
 
-def one_sided_slopes(function: Callable[[float], Outputs]) -> list[Slopes]:
-    """Derivatives of all outputs of `function` at 0, to both sides; each call returns new arrays."""
+def one_sided_slopes(function: Callable[[float], Outputs], *, of_kinks: bool = True) -> list[Slopes]:
+    """Derivatives of all outputs of `function` at 0, to both sides; each call returns new arrays.
+
+    Args:
+        of_kinks: Whether nothing is wanted of an output that has no kink anywhere.
+    """
     center = function(0.0)
     far = _quotients(function, center, FAR)
-    if not any(_is_bent(*quotients).any() for quotients in far):
+    if of_kinks and not any(_is_bent(*quotients).any() for quotients in far):
         return [_smooth(output) for output in center]
     near = _quotients(function, center, _NEAR)
     return [_slopes(*pair) for pair in zip(far, near, strict=True)]
@@ -97,9 +103,10 @@ def _slopes(far: Quotients, near: Quotients) -> Slopes:
         converges = change <= _AGREES * steeper + near[2]
         errors = change + near[2]
         is_kink = converges & (abs(right - left) > _BEND * steeper + 4 * errors)
-    return Slopes(left, right, errors, np.asarray(is_kink))
+    return Slopes(left, right, errors, np.asarray(converges), np.asarray(is_kink))
 
 
 def _smooth(output: Array) -> Slopes:
     nothing = np.zeros(output.shape)
-    return Slopes(nothing, nothing, nothing, np.zeros(output.shape, bool))
+    nowhere = np.zeros(output.shape, bool)
+    return Slopes(nothing, nothing, nothing, nowhere, nowhere)

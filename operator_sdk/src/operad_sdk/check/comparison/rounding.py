@@ -20,12 +20,12 @@ from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.check.trials.violation import Violation
 
 WIDE_TYPE: Final = np.dtype(np.float64)
-_MOVEMENTS: Final = 4
+MOVEMENTS: Final = 4
 SPREADS: Final = 16
 """Allowed multiple of the cost of rounding the inputs."""
 _HEADS: Final = 4
 """Roundings of the head gradient that a gradient may be off by: differences of its multiples cancel."""
-_CONDITION: Final = 4096
+CONDITION: Final = 4096
 """Largest amplification of a movement of the inputs at a point that counts.
 
 A mean a thousand times as large as the spread has that much of a movement in what is left of it; where a
@@ -34,35 +34,51 @@ comparison goes the other way, the result jumps by more.
 
 _TINY: Final = 2.0**-24
 _HUGE: Final = 2.0**12
-"""Magnitude from which on squares may overflow, in half precision."""
+"""Magnitude from which on squares may be too large for what they are added to; in half precision they overflow
+from `_HUGE_HALF` on."""
+_HUGE_HALF: Final = 2.0**7
 
 Values = Callable[[Trial], Sequence[Any]]
 
 
-def without_overflow(trial: Trial, found: Sequence[Any], expected: Sequence[Any]) -> list[Any]:
+def without_overflow(
+    trial: Trial, values: Values, found: Sequence[Any], expected: Sequence[Any]
+) -> list[Any]:
     """`found`, with the expected values where an intermediate result may overflow or underflow.
 
     Squares overflow on the way to a length, and in any normalisation. So without a reference, results of
-    huge arguments are judged only where they stay finite, and results of tiny ones only for staying finite.
+    huge arguments are judged only where they stay finite and are others for arguments twice as large, and
+    results of tiny ones only for staying finite.
+
+    Args:
+        values: What `found` is, of any trial.
     """
     if not is_at_the_ends(trial):
         return list(found)
     is_tiny = any(map(_is_tiny, trial.inputs))
+    contract = trial.subject.contract
+    doubled = trial.with_inputs([
+        array * 2 if array.dtype.kind == "f" and contract.domain(name) is None else array
+        for name, array in zip(trial.arguments, trial.inputs, strict=True)
+    ])
+    beyond = list(found) if is_tiny else values(doubled)
     return [
-        one if one is None or one.dtype.kind != "f" else _where_kept(one, want, is_tiny)
-        for one, want in zip(found, expected, strict=True)
+        one if one is None or one.dtype.kind != "f" else _where_kept(one, want, twice, is_tiny)
+        for one, want, twice in zip(found, expected, beyond, strict=True)
     ]
 
 
-def _where_kept(found: Array, expected: Array, is_tiny: bool) -> Array:
+def _where_kept(found: Array, expected: Array, twice: Array, is_tiny: bool) -> Array:
     is_finite = np.isfinite(found)
-    is_judged = ~is_finite if is_tiny else is_finite & (found != 0)  # what is divided by infinity is 0
+    # what is divided by infinity is 0, and a sum with it is what else there is
+    is_judged = ~is_finite if is_tiny else is_finite & (found != 0) & (found != twice)
     return np.where(is_judged, found, expected).astype(found.dtype)
 
 
 def is_at_the_ends(trial: Trial) -> bool:
     """Return whether squares of arguments may overflow or underflow."""
-    return magnitude(trial.inputs) > _HUGE or any(map(_is_tiny, trial.inputs))
+    is_half = any(dtype == np.float16 for dtype in [*trial.in_types, *trial.out_types])
+    return magnitude(trial.inputs) > (_HUGE_HALF if is_half else _HUGE) or any(map(_is_tiny, trial.inputs))
 
 
 def _is_tiny(array: Array) -> bool:
@@ -79,7 +95,6 @@ def expect_near(
     *,
     nearby: Sequence[Values] = (),
     are_gradients: bool = False,
-    is_reference: bool = False,
 ) -> int:
     """Compare arrays within the cost of rounding, and return the number of elements compared.
 
@@ -88,7 +103,6 @@ def expect_near(
         wide: The same case in float64, and `values` what is right there.
         nearby: The same for trials whose inputs are perturbed, in turn; none: `values`.
         are_gradients: Whether they are sums of multiples of head gradients.
-        is_reference: Whether `values` come from a function that rounds for itself, at magnitudes around 1.
 
     Raises:
         Violation: An element is further away than rounding explains.
@@ -96,7 +110,6 @@ def expect_near(
     expected = values(wide)
     if wide.states and overflows([*expected, *wide.result.aux], dtype):
         return 0  # a state that leaves the range takes along what is computed from it
-    source = "by the reference in float64" if is_reference else "in float64"
     declared = wide.subject.contract.tolerances.get(dtype.name)
     judged = [
         (index, name)
@@ -106,7 +119,7 @@ def expect_near(
         and found[index].dtype == dtype
         and expected[index].dtype == WIDE_TYPE
     ]
-    for limits in _limits(wide, expected, nearby or [values], dtype, are_gradients, is_reference):
+    for limits in _limits(wide, expected, nearby or [values], dtype, are_gradients):
         first = None
         for index, name in judged:
             one, other, limit = found[index], expected[index], limits[index]
@@ -116,7 +129,7 @@ def expect_near(
             if place is not None:
                 first = Violation(
                     f"{at(name, place)} is {one[place].item()!r} in {dtype}, and {other[place].item()!r} "
-                    f"{source}: apart by {abs(float(one[place]) - float(other[place])):.3g}, "
+                    f"in float64: apart by {abs(float(one[place]) - float(other[place])):.3g}, "
                     f"allowed {float(np.broadcast_to(limit, one.shape)[place]):.3g}"
                 )
                 break
@@ -132,7 +145,6 @@ def _limits(
     nearby: Sequence[Values],
     dtype: Any,
     are_gradients: bool,
-    is_reference: bool,
 ) -> Iterator[list[Any]]:
     """Bounds on the distance of each result from the float64 one: those allowed everywhere, then measured.
 
@@ -141,13 +153,11 @@ def _limits(
     precision = float(np.finfo(dtype).eps)
     tiny = float(np.finfo(dtype).smallest_normal)
     floor = tiny + (_HEADS * precision * magnitude(wide.out_grads) if are_gradients else 0.0)
-    if is_reference:
-        floor += ROUNDINGS * float(np.finfo(WIDE_TYPE).eps)
     base = [None if one is None else ROUNDINGS * precision * largest(one) + floor for one in expected]
     yield base
     spread: list[Any] = [None if array is None else np.zeros(array.shape) for array in expected]
     with np.errstate(all="ignore"):
-        for salt in range(_MOVEMENTS):
+        for salt in range(MOVEMENTS):
             values = nearby[salt % len(nearby)]
             moved = values(perturbed(wide, precision, relative=True, salt=salt))
             for total, one, other in zip(spread, moved, expected, strict=True):
@@ -157,7 +167,7 @@ def _limits(
         limits: list[Any] = []
         for total, other, least in zip(spread, expected, base, strict=True):
             if total is not None:
-                is_stable = total <= _CONDITION * precision * np.abs(other) + tiny
+                is_stable = total <= CONDITION * precision * np.abs(other) + tiny
                 total = np.where(is_stable, SPREADS * total + least, np.inf)
             limits.append(total)
         yield limits

@@ -22,13 +22,16 @@ from operad_sdk.check.cases.kinds import (
     EDGES,
     EXTREME,
     LARGE,
+    LONG,
     ORDINARY,
     SMOOTH,
     SPECIAL,
     WIDE,
     CaseKind,
 )
-from operad_sdk.check.cases.params import joint_values, planned_values
+from operad_sdk.check.cases.params import candidates, joint_values, planned_values
+from operad_sdk.check.cases.shapes import num_sizes
+from operad_sdk.check.cases.strategies import made
 from operad_sdk.check.cases.values import Values
 from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.plan.rows import rows
@@ -49,6 +52,10 @@ _LONG: Final = (
     (5000, 0, "thousands of elements: sums, threads and blocks of a kernel", "float32"),
     (70, 0, "whole numbers in quantity", "int32"),
 )
+_LONG_EACH: Final = 301
+"""Length that each size has once, in float64: odd, beyond blocks of 64, 128 and 256, and places in a byte."""
+_SEVERAL: Final = (2, 3, 4, 2, 3, 4, 1)
+"""Sizes of cases that are to tell a parameter's values apart."""
 _BULK: Final = (
     # length, why, the type, and what the elements are like
     (129, "a sum of squares that half precision cannot hold", "float16", Values.TAILS),
@@ -68,12 +75,15 @@ _EXTREMES: Final = (
     (Values.TIES, "equal elements must be told apart, or not", ("float32", "float64")),
     (Values.CONSTANT, "spreads and differences are 0", ("float32", "float64")),
     (Values.ZEROS, "norms and sums are 0", ("float32", "float64")),
+    (Values.MULTIPLES, "equal rows, rows of zeros, matrices of rank 1", ("float32", "float64")),
+    (Values.ABOVE, "squares that half precision cannot hold", ("float16",)),
 )
 
 _CORNERS: Final = (
     (Values.TIES, "a zero among others, and equal elements: a gradient may divide by one, or choose"),
     (Values.OFFSET, "the gradient where differences cancel"),
     (Values.DIGITS, "numbers that are no multiples of 1/8"),
+    (Values.MULTIPLES, "the gradient at equal rows, rows of zeros, matrices of rank 1"),
 )
 _SMOOTH_ROWS: Final = 12
 _WHOLE: Final = ("int8", "uint8", "int32", "int64", "bool")
@@ -100,6 +110,7 @@ class CasePlan:
             *self._edges(),
             *self._smooth(),
             *self._long_axes(),
+            *self._long_each(),
             *self._bulk(),
             *self._extremes(),
             *self._kernels(),
@@ -118,11 +129,11 @@ class CasePlan:
     def _parameter_rows(self) -> Iterator[Goal]:
         for given, words in self._rows(_ROWS):
             reason = "each value of a parameter, and pairs of values of two"
-            yield Goal(name=words, reason=reason, kind=ORDINARY, params=given)
+            yield Goal(name=words, reason=reason, kind=ORDINARY, params=given, sizes=_SEVERAL)
         for given in joint_values(self._subject):
             words = ", ".join(f"{name}={value!r}" for name, value in given.items())
             reason = "values of several parameters that go together"
-            yield Goal(name=words, reason=reason, kind=ORDINARY, params=given)
+            yield Goal(name=words, reason=reason, kind=ORDINARY, params=given, sizes=_SEVERAL)
 
     def _rows(self, usual: int, *, are_pairs: bool = True) -> Iterator[tuple[Mapping[str, Any], str]]:
         """Values of the parameters that are not at their defaults, and their description."""
@@ -139,7 +150,7 @@ class CasePlan:
             yield Goal(name=values.value, reason=why, kind=SMOOTH, values=values, wanted=_has_several)
         for given, words in self._rows(_SMOOTH_ROWS, are_pairs=False):
             reason = "the gradient for each value of a parameter"
-            yield Goal(name=words, reason=reason, kind=SMOOTH, params=given)
+            yield Goal(name=words, reason=reason, kind=SMOOTH, params=given, sizes=_SEVERAL)
 
     def _edges(self) -> Iterator[Goal]:
         for place in range(2):
@@ -161,6 +172,26 @@ class CasePlan:
                 dtypes=(dtype,),
                 values=Values.DIGITS,
             )
+
+    def _long_each(self) -> Iterator[Goal]:
+        for place in range(self._num_sizes()):
+            yield Goal(
+                name=f"size {place} is {_LONG_EACH} (float64)",
+                reason="each size long, for gradients",
+                kind=LONG,
+                size=GivenSize(place, _LONG_EACH),
+                dtypes=("float64",),
+                values=Values.DIGITS,
+            )
+
+    def _num_sizes(self) -> int:
+        required = {name: param for name, param in self._subject.cls.params.items() if param.is_required}
+        try:
+            values = {name: candidates(self._subject, param, 2)[0] for name, param in required.items()}
+            prop = made(self._subject, values)
+            return num_sizes(self._subject, prop) if prop is not None else 1
+        except Exception:  # noqa: BLE001 - what a declaration raises, F201 reports
+            return 1
 
     def _bulk(self) -> Iterator[Goal]:
         for (length, why, dtype, values), place in product(_BULK, range(2)):

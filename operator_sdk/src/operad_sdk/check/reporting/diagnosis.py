@@ -7,6 +7,7 @@ explained one is an echo, and is folded under its cause.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -53,12 +54,30 @@ _AUDITS: Final = ("X804", "X805")
 
 def diagnosed(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Outcomes, with each echo marked by the id of the check that explains it."""
-    red = {outcome.check_id for outcome in outcomes if outcome.status is Status.FAILED}
+    failed = [outcome for outcome in outcomes if outcome.status is Status.FAILED]
     found = []
     for outcome in outcomes:
         is_red = outcome.status in (Status.FAILED, Status.NO_EVIDENCE)
+        red = {other.check_id for other in failed if _may_explain(other, outcome)}
         found.append(replace(outcome, echo_of=_cause(outcome.check_id, red)) if is_red else outcome)
     return found
+
+
+def _may_explain(cause: Outcome, echo: Outcome) -> bool:
+    """Return whether two findings are of one array, or one of them of none in particular."""
+    one, other = _arrays(cause), _arrays(echo)
+    return not one or not other or bool(one & other)
+
+
+def _arrays(outcome: Outcome) -> set[str]:
+    """Arrays that are said to be wrong: those at the beginning of a message."""
+    if outcome.failure is None:
+        return set()
+    begin = _SUBJECTS.match(outcome.failure.message)
+    return set(re.findall(r"\w+", begin[1])) - {"and"} if begin else set()
+
+
+_SUBJECTS: Final = re.compile(r"gradients? of (\w+(?:(?:\[[\d, ]*\])?(?:, | and )\w+)*)")
 
 
 def _cause(id: str, red: Iterable[str]) -> str:

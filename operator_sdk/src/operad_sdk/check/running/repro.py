@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from base64 import b85encode
-from collections.abc import Mapping, Sequence
-from itertools import groupby
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby, product
 from typing import Any, Final
 from zlib import compress
 
 import numpy as np
 
+from operad_sdk.check.cases.strategies import case_of
+from operad_sdk.check.cases.values import Values
 from operad_sdk.check.plan.profile import profile_of
 from operad_sdk.check.running.register import CheckFunction, Evidence, find_check
 from operad_sdk.check.running.session import Session
@@ -21,6 +23,10 @@ from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _FEW: Final = 32
 """Numbers that a program lists one by one."""
+_SEEDS: Final = 3
+"""Seeds that are tried for a case on long arrays, so that a program need not list them."""
+_WIDTH: Final = 96
+"""Characters of packed bytes in a line."""
 _LONG: Final = 300
 """Characters of an expression beyond which the bytes are packed."""
 
@@ -76,22 +82,97 @@ def script(check_id: str, subject: Subject, cases: Sequence[Case], message: str)
     """A program of about fifteen lines or less that fails as the check did."""
     module, expression = subject.reference()
     names = [f"case{i}" if len(cases) > 1 else "case" for i in range(len(cases))]
-    uses_arrays = any(case.inputs or case.aux for case in cases)
-    packed = any(map(_has_packed, cases))
+    drawn = [_drawn(subject, case) if _has_packed(case) else "" for case in cases]
+    listed = [case for case, call in zip(cases, drawn, strict=True) if not call]
+    uses_arrays = any(case.inputs or case.aux for case in listed)
+    packed = any(map(_has_packed, listed))
+    imported = ["Case"] * bool(listed) + ["drawn_case"] * any(drawn) + ["verify"]
     head = [
         "from base64 import b85decode" if packed else "",
         "from zlib import decompress" if packed else "",
         "import numpy as np" if uses_arrays else "",
-        "from numpy import inf, nan" if any(map(_has_nonfinite, cases)) else "",
-        f"from operad_sdk.check import {'Case, ' if cases else ''}verify",
+        "from numpy import inf, nan" if any(map(_has_nonfinite, listed)) else "",
+        f"from operad_sdk.check import {', '.join(imported)}",
         module,
     ]
-    pairs = zip(names, cases, strict=True)
-    body = [line for name, case in pairs for line in _case_lines(name, case, is_short=len(cases) > 1)]
+    body = []
+    for name, case, call in zip(names, cases, drawn, strict=True):
+        body += [f"{name} = {call}"] if call else _case_lines(name, case, is_short=len(cases) > 1)
     call = f"verify({', '.join([repr(check_id), expression, *names])})"
     here = not module and not subject.is_registered
     note = ["# the operator is in no module that can be imported: run this where it is defined"] * here
     return "\n".join([*note, *filter(None, head), "", *body, call, *_comment(message)]) + "\n"
+
+
+def drawn_case(
+    operator: Any,
+    *,
+    shapes: Mapping[str, Sequence[int]],
+    dtypes: Mapping[str, str],
+    values: str,
+    seed: int,
+    params: Mapping[str, Any] | None = None,
+    is_train: bool = True,
+) -> Case:
+    """A case whose elements a seed determines; reproductions on long arrays call this.
+
+    Args:
+        operator: A name, a property class, or what a decorator returned.
+        shapes: By argument; `dtypes` by argument and auxiliary state.
+        values: What the elements are like; a member of `Values`, by its name.
+
+    Raises:
+        ArgumentError: There is no such operator; or what a constructor raises for `params`.
+    """
+    subject = subject_of(operator)
+    prop = subject.cls(**(params or {}))
+    names, states = prop.list_arguments(), prop.list_auxiliary_states()
+    types = [np.dtype(dtypes[name]) for name in names], [np.dtype(dtypes[name]) for name in states]
+    sizes = [tuple(shapes[name]) for name in names]
+    return case_of(subject, prop, params or {}, sizes, types, is_train, seed, Values[values])
+
+
+def _drawn(subject: Subject, case: Case) -> str:
+    """Call of `drawn_case` that gives this case; "" if none does, as where a case was made smaller."""
+    _, expression = subject.reference()
+    given = _given(case)
+    for values in Values:
+        try:
+            made = drawn_case(subject, values=values.name, **given)
+        except Exception:  # noqa: BLE001 - the operator takes no such values
+            continue
+        if not case.out_grads and _are_alike(made.inputs, case.inputs) and _are_alike(made.aux, case.aux):
+            words = ", ".join(f"{name}={value!r}" for name, value in {**given, "values": values.name}.items() if value != {})
+            return f"drawn_case({expression}, {words})"
+    return ""
+
+
+def redrawn(subject: Subject, case: Case, fails: Callable[[Case], bool]) -> Case:
+    """A case of the same shapes on which a check fails as well, and that a seed determines; else the case itself."""
+    if not _has_packed(case):
+        return case
+    for values, seed in product((Values.DIGITS, Values.LATTICE, Values.TAILS), range(_SEEDS)):
+        try:
+            made = drawn_case(subject, values=values.name, **{**_given(case), "seed": seed})
+        except Exception:  # noqa: BLE001 - the operator takes no such values
+            continue
+        if fails(made):
+            return made
+    return case
+
+
+def _given(case: Case) -> dict[str, Any]:
+    return {
+        "shapes": {name: array.shape for name, array in case.inputs.items()},
+        "dtypes": {name: array.dtype.name for name, array in {**case.inputs, **case.aux}.items()},
+        "seed": case.seed,
+        "params": dict(case.params),
+        "is_train": case.is_train,
+    }
+
+
+def _are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(one[name].tobytes() == other[name].tobytes() for name in one)
 
 
 def _has_packed(case: Case) -> bool:
@@ -134,7 +215,8 @@ def literal(array: np.ndarray[Any, Any]) -> str:
     if len(terms) <= _LONG:
         return f"np.array({terms}, {dtype!r}).reshape({array.shape})"
     packed = b85encode(compress(array.tobytes(), 9)).decode()
-    return f"np.frombuffer(decompress(b85decode({packed!r})), {dtype!r}).reshape({array.shape}).copy()"
+    lines = "".join(f"\n        {packed[i : i + _WIDTH]!r}" for i in range(0, len(packed), _WIDTH))
+    return f"np.frombuffer(decompress(b85decode({lines}\n    )), {dtype!r}).reshape({array.shape}).copy()"
 
 
 def _runs(array: np.ndarray[Any, Any]) -> list[tuple[Any, int]]:

@@ -11,6 +11,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from operad.operator import choose
 from operad_sdk.check.cases.kinds import ALL_KINDS, ORDINARY, WIDE, CaseKind
 from operad_sdk.check.catalogue import CATALOGUE
 from operad_sdk.check.plan.profile import Profile, profile_of
@@ -19,12 +20,13 @@ from operad_sdk.check.reporting.diagnosis import diagnosed
 from operad_sdk.check.reporting.outcome import Failure, OperatorReport, Outcome, Status
 from operad_sdk.check.reporting.unproved import unproved
 from operad_sdk.check.running.register import CheckFunction, Evidence, all_checks, find_check
-from operad_sdk.check.running.repro import run_on, run_with, script
+from operad_sdk.check.running.repro import redrawn, run_on, run_with, script
 from operad_sdk.check.running.session import Session
 from operad_sdk.check.running.shrink import smallest
 from operad_sdk.check.running.shrink_arrays import shrink_arrays
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.cause import authors_line, last_line
+from operad_sdk.check.trials.kernels import call_of
 from operad_sdk.check.trials.subject import Subject, subject_of
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Unavailable, Violation
@@ -233,6 +235,8 @@ class _Run:
     def _shrunk_together(self, error: Violation) -> Verdict:
         """The verdict on cases that fail together, each made smaller beside the others."""
         cases = list(error.cases)
+        if not self.session.shrinks:
+            return self._failed(error, cases)
 
         def failure(tried: Sequence[Case]) -> Violation | None:
             try:
@@ -254,6 +258,8 @@ class _Run:
                 lambda case, before=before, after=after: failure([*before, case, *after]) is not None,  # type: ignore[misc]
                 _MOST_CUTS,
             )
+            if len(cases) == 1:
+                cases = [redrawn(self.subject, cases[0], lambda case: failure([case]) is not None)]
         return self._failed(failure(cases) or error, cases)
 
     def _one_by_one(self, pool: Sequence[Case]) -> Verdict | None:
@@ -305,6 +311,8 @@ class _Run:
         return None
 
     def _shrunk(self, first: Case, found: Violation) -> Verdict:
+        if not self.session.shrinks:
+            return self._failed(found, [first])
         thing = _mentioned(first, found)
         end = process_time() + _SHRINKING_S
 
@@ -315,6 +323,7 @@ class _Run:
             return smaller is not None and _mentioned(case, smaller) == thing
 
         case = smallest(self.session, self.session.goal_of(first), first, fails)
+        case = redrawn(self.subject, case, fails)
         for candidate in (case, first):
             violation = self._violation(candidate)
             if violation is not None:
@@ -324,9 +333,19 @@ class _Run:
 
     def _failed(self, error: Violation, cases: Sequence[Case]) -> Verdict:
         fix = error.fix or CATALOGUE[self.check.id].fix
-        case = "; ".join(case.describe() for case in cases)
+        case = "; ".join(case.describe() + self._kernel(case) for case in cases)
         program = script(self.check.id, self.subject, cases, error.message)
         return Status.FAILED, "", Failure(error.message, fix, case, program)
+
+    def _kernel(self, case: Case) -> str:
+        """The kernel that computes a case, where there are several."""
+        if len(self.subject.cls.kernels) < 2:
+            return ""
+        try:
+            chosen = choose(call_of(Trial(self.subject, case)))
+            return f", computed by kernel {chosen.forward.name}"
+        except Exception:  # noqa: BLE001 - what fails here is what is reported
+            return ""
 
     def _judged(self) -> Verdict:
         """Verdict where nothing failed."""

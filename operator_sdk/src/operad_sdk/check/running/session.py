@@ -37,12 +37,14 @@ class Session:
 
     Attributes:
         plan: What the cases are to show.
+        shrinks: Whether a case that fails is made smaller.
         outcomes: What each check found that has run.
     """
 
-    def __init__(self, subject: Subject, profile: Profile) -> None:
+    def __init__(self, subject: Subject, profile: Profile, *, shrinks: bool = True) -> None:
         self.subject = subject
         self.profile = profile
+        self.shrinks = shrinks
         self.plan = CasePlan(subject, profile)
         self.outcomes: dict[str, Outcome] = {}
         self._counts: dict[Goal, int] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import Enum
 from functools import cached_property
 from typing import Any, NamedTuple, final
@@ -93,6 +94,11 @@ class Trial:
             self.in_types: list[DType] = [array.dtype for array in self.inputs]
             self.out_shapes: list[Any] = self.prop.infer_shape(self.in_shapes)[1]
             self.out_types: list[Any] = self.prop.infer_type(self.in_types)[1]
+
+    def with_inputs(self, inputs: Sequence[Array]) -> Trial:
+        """A trial of the same case on other arguments of the same shapes and types."""
+        named = dict(zip(self.arguments, inputs, strict=True))
+        return Trial(self.subject, replace(self.case, inputs=named))
 
     def new_property(self) -> OperatorProperty:
         """The operator with the case's parameters, specialised to its values where shapes depend on those."""

@@ -22,6 +22,7 @@ from operad.cli import Listing, param_option, progress
 from operad.cli.ops import installed_operators
 from operad.errors import OperadError, OperatorNotFoundError
 from operad.files import write_atomically
+from operad_sdk.commands.check.mutation import MutationRun, mutation_run
 from operad_sdk.commands.check.records import CheckedOperator, CheckOutcome, CheckRun
 from operad_sdk.commands.check.source import OF_PUBLISHED, Source
 from operad_sdk.commands.check.workers import Found, Told, checked
@@ -83,6 +84,17 @@ _PROGRAM_LIMIT_S: Final = 60.0
     is_flag=True,
     help="Write an example with its result into docstrings that have none, and run no check.",
 )
+@click.option(
+    "--mutate",
+    "mutants",
+    type=click.IntRange(min=1),
+    is_flag=False,
+    flag_value=8,
+    metavar="[N]",
+    help="Change the operators' own source in N places each, one at a time, and say which changes no check "
+    "notices; left out: 8.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="By which --mutate draws its changes.")
 def check(
     names: tuple[str, ...],
     module: str | None,
@@ -96,7 +108,9 @@ def check(
     is_strict: bool,
     explains: bool,
     writes: bool,
-) -> CheckRun:
+    mutants: int | None,
+    seed: int,
+) -> CheckRun | MutationRun:
     """Check whether operators keep their contract.
 
     Each failure comes with its smallest case, a suggestion, and a program that shows it. Give the
@@ -120,6 +134,10 @@ def check(
 
         all_checks()  # what is missing or broken shows once, here, and not for every operator
     wanted = names or _operators(plugin)
+    if mutants is not None:
+        if module is not None or explains or writes or html is not None or is_strict:
+            raise click.UsageError("--mutate goes with names, --plugin or --all, --profile, --jobs and --seed")
+        return mutation_run(list(dict.fromkeys(wanted)), mutants, seed, jobs or config.settings().num_threads, profile)
     jobs = jobs or (config.settings().num_threads if len(wanted) > 1 else 1)
     found: dict[str, Found] = {}
     work = write_one if writes else partial(plan_one if explains else check_one, source=source)

@@ -1,0 +1,337 @@
+"""Results beside those of an author's reference, within what the reference itself loses.
+
+A reference is called at exactly the arguments of a case: in a wider type, where it says what is right, and in
+the type under test. What it loses there - digits that cancel, squares that overflow - an operator may lose as
+well, and no more: neither far out nor close to 0, at infinities or at ties. Besides, results may be those of
+arguments that are rounded once, where that moves them little. Whole numbers are right that are the reference's
+in their own type or in int64.
+
+In float64 the wider type is that of C's `long double`, where NumPy has one with more digits and the reference
+keeps to it (SciPy's functions do not). Elsewhere float64 is compared with itself: then nothing is said of
+places where a movement of the arguments by one rounding is seen much enlarged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from operad_sdk.check.cases.retype import perturbed, retyped
+from operad_sdk.check.comparison.closeness import ROUNDINGS, at
+from operad_sdk.check.comparison.reference import call_reference
+from operad_sdk.check.comparison.rounding import (
+    CONDITION,
+    MOVEMENTS,
+    SPREADS,
+    WIDE_TYPE,
+    largest,
+    overflows,
+)
+from operad_sdk.check.trials.trial import Array, Trial
+from operad_sdk.check.trials.violation import Violation
+
+_LONG_DOUBLE: Final = np.dtype(np.longdouble)
+_HAS_MORE_DIGITS: Final = bool(np.finfo(_LONG_DOUBLE).eps < np.finfo(WIDE_TYPE).eps)
+_LOSSES: Final = 16
+"""Allowed multiple of what the reference loses, which sums in another order than the operator may."""
+_LEAST_NORMALS: Final = 4
+"""Multiples of the smallest normal number that results may be off by: subnormal numbers may be flushed."""
+
+Reference = Callable[..., Any]
+
+
+class Beside(NamedTuple):
+    """Results of an operator, and of its reference in a wider type; and their names."""
+
+    names: list[str]
+    found: list[Any]
+    wanted: list[Array]
+
+
+def beside_each_other(trial: Trial, function: Reference) -> Beside:
+    """Results of the operator, and of the reference in float64 and int64, in the operator's types.
+
+    Raises:
+        Violation: The reference raises, or gives what no result can be compared with.
+    """
+    names, found, values = _called(trial, function, [widened(array) for array in trial.inputs])
+    wanted = [_in_type_of(one, value) for one, value in zip(found, values, strict=True)]
+    return Beside(names, found, wanted)
+
+
+def in_own_type(trial: Trial, function: Reference) -> list[Array] | None:
+    """Results of the reference for the arguments as they are; None if it was not written for their types."""
+    try:
+        return _called(trial, function, trial.inputs).wanted
+    except Violation:
+        return None
+
+
+def expect_trusted(trial: Trial, function: Reference, dtype: Any) -> int:
+    """Compare results within what the reference loses in `dtype`, and return the number of elements compared.
+
+    Raises:
+        Violation: An element is further away, or the reference raises.
+    """
+    exactly = _widest(trial, function, dtype)
+    beside = _called(trial, function, exactly(trial))
+    is_wider = dtype != WIDE_TYPE or any(one.dtype == _LONG_DOUBLE for one in beside.wanted)
+    if trial.states and overflows(_floating([*beside.wanted, *trial.result.aux]), dtype):
+        return 0  # a state that leaves the range takes along what is computed from it
+    own = in_own_type(trial, function)
+    judged = [k for k, one in enumerate(beside.found) if one.dtype == dtype and beside.wanted[k].dtype.kind == "f"]
+    bases = {k: _base(beside.wanted[k], dtype, is_wider) for k in judged}
+    limits: dict[int, Any] = {k: bases[k] for k in judged}
+    if any(_first_beyond(beside, own, k, limits[k], dtype, trial) is not None for k in judged):
+        moved = _spread(trial, function, beside, dtype, exactly)
+        lost = _lost(trial, function, beside, dtype, exactly) if is_wider and own is not None else None
+        limits = {k: _limit(beside.wanted[k], bases[k], moved[k], lost and lost[k], dtype) for k in judged}
+    for k in judged:
+        place = _first_beyond(beside, own, k, limits[k], dtype, trial)
+        if place is not None:
+            _refuse(beside, k, place, limits[k], dtype)
+    compared = sum(beside.found[k].size for k in judged)
+    return compared + _expect_exact(beside, own)
+
+
+def expect_infinities(trial: Trial, function: Reference, dtype: Any) -> int:
+    """Compare results for a first argument that is infinite, in one element and in a row.
+
+    What infinities do to a computation of several arguments depends on its order: they are no test of those.
+
+    Raises:
+        Violation: A result is finite where the reference's is not, or is no number where that is one.
+    """
+    compared, contract = 0, trial.subject.contract
+    name, array = trial.arguments[0], trial.inputs[0]
+    if contract.undefined or array.dtype != dtype or not array.size or contract.domain(name) is not None:
+        return 0
+    first: tuple[Any, ...] = (0,) * array.ndim
+    row = (*first[:-1], slice(None)) if first else first
+    for place, value in ((first, np.inf), (first, -np.inf), (row, -np.inf)):
+        inputs = [each.copy() for each in trial.inputs]
+        inputs[0][place] = value
+        words = f"where {name}[{', '.join(str(k) if k == 0 else 'all' for k in place)}] is {value}"
+        compared += _expect_kinds(trial, function, inputs, words)
+    return compared
+
+
+def _expect_kinds(trial: Trial, function: Reference, inputs: list[Array], words: str) -> int:
+    made = trial.with_inputs(inputs)
+    try:
+        wide = _called(made, function, [widened(array) for array in inputs])
+        own = _called(made, function, inputs).wanted
+    except Violation:
+        return 0  # likewise
+    compared = 0
+    for name, one, want, other in zip(wide.names, wide.found, wide.wanted, own, strict=True):
+        if any(each.dtype.kind != "f" for each in (one, want, other)):
+            continue
+        if np.isnan(want).any() or np.isnan(other).any():
+            continue  # it was not written for infinities
+        most = float(np.finfo(one.dtype).max) / 2
+        with np.errstate(all="ignore"):
+            is_infinite = np.isinf(want) & (want == other)
+            is_finite = (abs(want) <= most) & np.isfinite(other)
+            is_right = np.where(is_infinite, (np.sign(one) == np.sign(want)) & (abs(one) > most), np.isfinite(one))
+        wrong = (is_infinite | is_finite) & ~is_right
+        compared += int((is_infinite | is_finite).sum())
+        if wrong.any():
+            place = tuple(int(k) for k in np.argwhere(wrong)[0])
+            raise Violation(f"{at(name, place)} is {one[place].item()!r} {words}, expected {float(want[place])!r}")
+    return compared
+
+
+def expect_whole(trial: Trial, function: Reference, beside: Beside) -> int:
+    """Compare results for whole numbers with the reference in int64, and in their own type.
+
+    Raises:
+        Violation: An element is neither's.
+    """
+    return _expect_exact(beside, in_own_type(trial, function))
+
+
+def _expect_exact(beside: Beside, own: Sequence[Array] | None) -> int:
+    compared = 0
+    for k, (name, one) in enumerate(zip(beside.names, beside.found, strict=True)):
+        if one.dtype.kind == "f":
+            continue
+        wanted = _in_type_of(one, beside.wanted[k])
+        other = wanted if own is None or own[k].dtype.kind == "f" else own[k].astype(one.dtype)
+        wrong = (one != wanted) & (one != other)
+        if wrong.any():
+            place = tuple(int(i) for i in np.argwhere(wrong)[0])
+            raise Violation(f"{at(name, place)} is {one[place].item()!r}, expected {wanted[place].item()!r}")
+        compared += one.size
+    return compared
+
+
+def _refuse(beside: Beside, k: int, place: tuple[int, ...], limit: Any, dtype: Any) -> None:
+    one, want = beside.found[k], beside.wanted[k]
+    raise Violation(
+        f"{at(beside.names[k], place)} is {one[place].item()!r} in {dtype}, and {float(want[place])!r} by the "
+        f"reference in {want.dtype}: apart by {abs(float(one[place]) - float(want[place])):.3g}, "
+        f"allowed {float(np.broadcast_to(limit, one.shape)[place]):.3g}"
+    )
+
+
+def _base(wanted: Array, dtype: Any, is_wider: bool) -> float:
+    """Distance that is allowed everywhere."""
+    precision, least = float(np.finfo(dtype).eps), float(np.finfo(dtype).smallest_normal)
+    own = 0.0 if is_wider else ROUNDINGS * float(np.finfo(WIDE_TYPE).eps)  # it rounds as much
+    return ROUNDINGS * precision * largest(wanted) + _LEAST_NORMALS * least + own
+
+
+def _limit(wanted: Array, base: float, moved: Array, lost: Array | None, dtype: Any) -> Array:
+    precision, least = float(np.finfo(dtype).eps), float(np.finfo(dtype).smallest_normal)
+    with np.errstate(all="ignore"):
+        if lost is None:
+            is_stable = moved <= CONDITION * precision * np.abs(wanted) + least
+            return np.asarray(np.where(is_stable, SPREADS * moved + base, np.inf))
+        # a jump is no movement, and what the reference does not lose is not lost
+        most = CONDITION * precision * largest(wanted)
+        return np.asarray(SPREADS * np.minimum(moved, most) + _LOSSES * lost + base)
+
+
+def _first_beyond(
+    beside: Beside, own: Sequence[Array] | None, k: int, limit: Any, dtype: Any, trial: Trial
+) -> tuple[int, ...] | None:
+    """First place that is further away than its limit; or finite, where the reference is infinite in any type."""
+    one, want = beside.found[k], beside.wanted[k]
+    most = float(np.finfo(dtype).max) / 2
+    declared = trial.subject.contract.tolerances.get(dtype.name)
+    with np.errstate(all="ignore"):
+        if declared is not None:
+            limit = np.maximum(limit, declared.absolute + declared.relative * np.abs(want))
+        far = ~(np.abs(one.astype(want.dtype) - want) <= limit)
+        far &= np.isfinite(want) & ~np.isinf(limit) & ~(np.abs(want) > most)
+        if own is not None and own[k].shape == one.shape and own[k].dtype.kind == "f":
+            same = np.isinf(want) & (own[k] == want)
+            far |= same & ~((np.sign(one) == np.sign(want)) & (np.abs(one) > most))
+    if not far.any():
+        return None
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(far)), one.shape))
+
+
+def _spread(
+    trial: Trial, function: Reference, beside: Beside, dtype: Any, exactly: Callable[[Trial], list[Array]]
+) -> list[Any]:
+    """How far the reference's results move where the arguments are rounded once."""
+    wide = retyped(trial, WIDE_TYPE)
+    spread: list[Any] = [np.zeros(one.shape) for one in beside.wanted]
+    if wide is None:
+        return spread
+    for salt in range(MOVEMENTS):
+        nearby = perturbed(wide, float(np.finfo(dtype).eps), relative=True, salt=salt)
+        moved = _called(nearby, function, exactly(nearby), run=False).wanted
+        _widen(spread, moved, beside.wanted)
+    return spread
+
+
+def _lost(
+    trial: Trial, function: Reference, beside: Beside, dtype: Any, exactly: Callable[[Trial], list[Array]]
+) -> list[Any]:
+    """How far the reference in the type under test is from that in the wider one, here and close by."""
+    lost: list[Any] = [np.zeros(one.shape) for one in beside.wanted]
+    near = [perturbed(trial, float(np.finfo(dtype).eps), relative=True, salt=salt) for salt in range(MOVEMENTS)]
+    for each in (trial, *near):
+        own = _called(each, function, each.inputs, run=False).wanted
+        _widen(lost, own, _called(each, function, exactly(each), run=False).wanted)
+    return lost
+
+
+def _widen(bounds: list[Any], found: Sequence[Array], expected: Sequence[Array]) -> None:
+    with np.errstate(all="ignore"):
+        for bound, one, other in zip(bounds, found, expected, strict=True):
+            if one.dtype.kind != "f" or one.shape != other.shape or one.shape != bound.shape:
+                continue
+            apart = np.where(one == other, 0.0, np.abs(one.astype(other.dtype) - other)).astype(np.float64)
+            np.maximum(bound, np.where(np.isnan(apart), np.inf, apart), out=bound)
+
+
+def _widest(trial: Trial, function: Reference, dtype: Any) -> Callable[[Trial], list[Array]]:
+    """Function that gives a trial's arguments in a type of more digits, if the reference takes it."""
+
+    def as_long_double(each: Trial) -> list[Array]:
+        return [widened(array, _LONG_DOUBLE) for array in each.inputs]
+
+    if dtype == WIDE_TYPE and _HAS_MORE_DIGITS:
+        try:
+            _called(trial, function, as_long_double(trial))
+        except Violation:
+            pass  # as functions of NumPy's linalg do
+        else:
+            return as_long_double
+    return lambda each: [widened(array) for array in each.inputs]
+
+
+def _called(trial: Trial, function: Reference, inputs: Sequence[Array], *, run: bool = True) -> Beside:
+    """Results of the operator and of the reference for these arguments, as it gives them.
+
+    Args:
+        run: Whether the operator's own results are asked for; else none.
+    """
+    expected = call_reference(function, trial, inputs)
+    values = list(expected) if isinstance(expected, (tuple, list)) else [expected]
+    names = [*trial.outputs, *trial.states]
+    if len(values) > len(names):
+        raise Violation(
+            f"the reference gives {len(values)} arrays, and there are {len(trial.outputs)} outputs"
+            + (f" and {len(trial.states)} states" if trial.states else "")
+        )
+    # the leading outputs; or all outputs, and then states
+    names = names[: len(values)]
+    arrays = [_numbers(name, value) for name, value in zip(names, values, strict=True)]
+    if not run:
+        return Beside(names, [], arrays)
+    found = [*trial.result.outputs, *trial.result.aux][: len(values)]
+    for name, one, want in zip(names, found, arrays, strict=True):
+        if want.shape != one.shape:
+            raise Violation(f"{name} has shape {one.shape}, and the reference gives {want.shape}")
+    return Beside(names, found, arrays)
+
+
+def _floating(arrays: Sequence[Array]) -> list[Array]:
+    return [array for array in arrays if array.dtype.kind == "f"]
+
+
+def widened(array: Array, floating: Any = WIDE_TYPE) -> Array:
+    """Argument of a reference, in a type in which it rounds and overflows as little as possible."""
+    wide = {"f": floating, "i": np.int64, "u": np.int64}.get(array.dtype.kind)
+    return array if wide is None or array.dtype == np.uint64 else array.astype(wide)
+
+
+def _in_type_of(found: Array, expected: Array) -> Array:
+    """Result of the reference in an output's type: infinity, a wrapped or a cut number where it does not fit.
+
+    D607 judges whether the operator may cut numbers.
+    """
+    if expected.dtype.kind == "b" or expected.shape != found.shape:
+        return expected
+    with np.errstate(all="ignore"):
+        if found.dtype.kind == "f" or expected.dtype.kind != "f":
+            return expected.astype(found.dtype)
+        if found.dtype.kind == "b":
+            # a truth value holds whether there is something, and not its whole part
+            return np.asarray(expected != 0)
+        whole = np.trunc(expected).astype(found.dtype)
+        fits = np.abs(expected) < 2.0 ** (8 * found.dtype.itemsize - 1)
+        # beyond 2**53, a reference in float64 has no last digit either
+        is_near = np.abs(found.astype(np.float64) - expected) <= _LAST_DIGIT * np.abs(expected)
+    return np.where(fits & ~is_near, whole, found)
+
+
+_LAST_DIGIT: Final = 2.0**-50
+
+
+def _numbers(name: str, value: Any) -> Array:
+    """Result of the reference for one output, as an array."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # lists of several lengths
+        array = np.asarray(None)
+    if array.dtype.kind not in "biuf":
+        raise Violation(f"for {name} the reference gives {value!r:.60}, expected an array of numbers")
+    return array

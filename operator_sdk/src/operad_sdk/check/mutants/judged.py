@@ -1,0 +1,107 @@
+"""The verdict of the checks on one changed source, in a process that has not imported the operator yet."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import resource
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import Any, Final, final
+
+from operad_sdk.check.plan.profile import profile_of
+from operad_sdk.check.running.register import all_checks, find_check
+from operad_sdk.check.running.runner import run_check
+from operad_sdk.check.running.session import Session
+from operad_sdk.check.trials.subject import subject_of
+
+FIRST: Final = (
+    "F201", "F213", "B301", "B302", "B306", "B313", "F210", "D602", "D603", "F212", "F219", "F214", "F208",
+    "B311", "D606", "M403", "M404", "F203", "F202", "F211", "M409", "D601",
+)  # fmt: skip
+"""Checks in the order in which they kill most."""
+_LEFT_OUT: Final = frozenset(("S101", "S107", "S108", "S111", "X804", "R509", "R507"))
+"""Checks of documentation and of the checks themselves, and those that need processes or state of their own."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Verdict on a mutant.
+
+    Attributes:
+        killed_by: Id of the check that is red, or what else shows: `import`; "": nothing does.
+        message: What it says.
+        cpu_s: Processor time.
+    """
+
+    killed_by: str
+    message: str
+    cpu_s: float
+
+
+def judged(name: str, module: str, source: str | None, cpu_limit_s: float, profile: str | None = None) -> Verdict:
+    """Check an operator with one module of its package replaced, up to the first red check.
+
+    Args:
+        name: Under which the operator is registered.
+        module: The module; it has not been imported in this process.
+        source: What it is replaced by; None: it is as it is.
+        cpu_limit_s: Processor time after which the system ends the process.
+    """
+    limit = round(cpu_limit_s)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 2))
+    with TemporaryDirectory(prefix="operad-mutant-") as folder:
+        if source is not None:
+            path = Path(folder, *module.split(".")).with_suffix(".py")
+            path.parent.mkdir(parents=True)
+            path.write_text(source)
+            os.environ["NUMBA_CACHE_DIR"] = folder
+            sys.meta_path.insert(0, _Replacing(module, path))
+        try:
+            session = Session(subject_of(name), profile_of(profile), shrinks=False)
+        except Exception as error:  # noqa: BLE001 - what an import of a mutant may raise
+            return Verdict("import", _short(error), _cpu_s())
+        for id in [*FIRST, *(id for id in all_checks() if id not in FIRST)]:
+            if id in _LEFT_OUT:
+                continue
+            outcome = run_check(session, find_check(id))
+            if outcome.status.is_red:
+                words = outcome.failure.message if outcome.failure is not None else outcome.reason
+                return Verdict(outcome.red_id or id, " ".join(words.split())[:200], _cpu_s())
+    return Verdict("", "", _cpu_s())
+
+
+@final
+class _Replacing(PathFinder):
+    """Finds one module in another file."""
+
+    def __init__(self, module: str, path: Path) -> None:
+        self._module = module
+        self._path = path
+
+    def find_spec(  # type: ignore[override]  # of an instance
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The module's specification; None for any other module."""
+        if fullname != self._module:
+            return None
+        usual = PathFinder.find_spec(fullname, path, target)
+        folders: Any = usual.submodule_search_locations if usual is not None else None
+        return importlib.util.spec_from_file_location(
+            fullname, self._path, submodule_search_locations=folders and list(folders)
+        )
+
+
+def _short(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+
+
+def _cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime

@@ -1,0 +1,214 @@
+"""`operad check --mutate`: do the checks notice small changes of an operator's own source?
+
+Each mutant is judged in a process of its own, which imports the operator's package with one module replaced and
+runs the checks up to the first that is red.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, final
+
+from operad.cli import Mark, progress
+from operad_sdk.commands.check.workers import Found, Told, checked
+
+if TYPE_CHECKING:
+    from operad.cli import Page
+
+CPU_LIMIT_S: Final = 60.0
+"""Processor time that one mutant may take."""
+_UNCHANGED: Final = "as it is"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One change of an operator's source, and what came of it.
+
+    Attributes:
+        operator: The operator's name.
+        module: The changed module; `file` and `line` are where.
+        change: The change in words.
+        verdict: killed, survived, or equivalent.
+        by: Id of the check that is red, `import`, or how the process ended; of an equivalent one the reason.
+        message: What the check says.
+        cpu_s: Processor time.
+    """
+
+    operator: str
+    module: str
+    file: str
+    line: int
+    change: str
+    verdict: str
+    by: str
+    message: str
+    cpu_s: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MutationRun:
+    """Result of `operad check --mutate`.
+
+    Attributes:
+        seed: By which mutants were drawn.
+        mutants: All that were judged, and those that are equivalent by what their lines say.
+        possible: Changes that each operator's source allows.
+        unusable: Operators that were not mutated: name and reason.
+        passed: Whether no mutant survived, and all operators could be mutated.
+    """
+
+    seed: int
+    mutants: list[Mutant]
+    possible: dict[str, int]
+    unusable: dict[str, str] = field(default_factory=dict)
+    passed: bool = True
+
+    @property
+    def exit_code(self) -> int:
+        """1 if a mutant survived, or an operator could not be mutated."""
+        return int(not self.passed)
+
+    def show(self, page: Page) -> None:
+        """Write one row per operator, and each survivor with its place."""
+        rows = []
+        for name, possible in self.possible.items():
+            counts = Counter(one.verdict for one in self.mutants if one.operator == name)
+            ids = Counter(one.by for one in self.mutants if one.operator == name and one.verdict == "killed")
+            survived = counts["survived"]
+            rows.append((
+                Mark(name, "name"),
+                str(possible),
+                str(counts["killed"] + survived),
+                Mark(str(survived), "bad" if survived else "good"),
+                str(counts["equivalent"]),
+                " ".join(f"{id}:{count}" for id, count in ids.most_common()),
+            ))
+        page.table(("operator", "changes", "tried", "survived", "equivalent", "killed by"), rows)
+        for one in self.mutants:
+            if one.verdict == "survived":
+                page.heading(f"{one.operator}: a mutant survives at {one.file}:{one.line}")
+                page.text(one.change)
+        for name, reason in self.unusable.items():
+            page.heading(f"{name} could not be mutated")
+            page.text(reason)
+        tried = [one for one in self.mutants if one.verdict != "equivalent"]
+        killed = sum(one.verdict == "killed" for one in tried)
+        page.heading("Summary")
+        page.text(
+            f"{killed} of {len(tried)} mutants are killed, seed {self.seed}. One that survives wants a case, a "
+            "check, or at its line `# mutant: equivalent, because ...`."
+        )
+
+
+def mutation_run(names: Sequence[str], count: int, seed: int, jobs: int, profile: str | None) -> MutationRun:
+    """Draw so many changes of each operator's source, and judge them.
+
+    Args:
+        count: Changes of each operator.
+        jobs: Processes at once.
+    """
+    possible: dict[str, list[dict[str, Any]]] = {}
+    unusable: dict[str, str] = {}
+    with progress("reading", len(names)) as advance:
+        for found in checked(names, profile, jobs, changes_of):
+            if isinstance(found.report, list) and found.report:
+                possible[found.name] = found.report
+            else:
+                unusable[found.name] = found.end or (found.report or "its source has nothing to change")
+            advance(found.name)
+    tasks = _drawn(names, possible, count, seed)
+    mutants: list[Mutant] = []
+    work = partial(judge, tasks=tasks)
+    judged = [key for key, task in tasks.items() if not task["equivalent"]]
+    with progress("mutating", len(judged)) as advance, suppress(KeyboardInterrupt):
+        for found in checked(judged, profile, jobs, work, CPU_LIMIT_S * 4):
+            task = tasks[found.name]
+            if task["change"] == _UNCHANGED:
+                if found.report is None or found.report["killed_by"]:
+                    unusable[task["operator"]] = f"it is red as it is: {found.report or found.end}"
+            else:
+                mutants.append(_judged(task, found))
+            advance(found.name)
+    mutants += [_equivalent(task) for task in tasks.values() if task["equivalent"]]
+    mutants = [one for one in mutants if one.operator not in unusable]
+    counts = {name: len(possible[name]) for name in names if name in possible and name not in unusable}
+    passed = not unusable and all(one.verdict != "survived" for one in mutants)
+    order = {name: place for place, name in enumerate(names)}
+    mutants.sort(key=lambda one: (order[one.operator], one.file, one.line))
+    return MutationRun(seed, mutants, counts, unusable, passed)
+
+
+def _drawn(
+    names: Sequence[str], possible: Mapping[str, list[dict[str, Any]]], count: int, seed: int
+) -> dict[str, dict[str, Any]]:
+    """Tasks by a key: of each operator some changes, and first its source as it is."""
+    tasks: dict[str, dict[str, Any]] = {}
+    for name in names:
+        changes = possible.get(name, [])
+        rng = random.Random(f"{seed} {name}")
+        chosen = changes if len(changes) <= count else rng.sample(changes, count)
+        if chosen:
+            tasks[f"{name} {_UNCHANGED}"] = {
+                "operator": name, "module": "", "change": _UNCHANGED, "equivalent": "",
+            }  # fmt: skip
+        for place, change in enumerate(chosen):
+            tasks[f"{name} {place}"] = {**change, "operator": name}
+    return tasks
+
+
+def changes_of(name: str, profile: str | None, told: Told) -> Any:
+    """The changes of an operator's source as plain data, or why there are none."""
+    from operad_sdk.check.mutants import changes_in, reached  # noqa: PLC0415 - an extra
+    from operad_sdk.check.trials.subject import subject_of  # noqa: PLC0415 - likewise
+
+    found = []
+    for one in reached(subject_of(name)):
+        for change in changes_in(one.path.read_text(), one.spans):
+            found.append({
+                "module": one.module,
+                "file": str(one.path),
+                "line": change.line,
+                "begin": change.begin,
+                "end": change.end,
+                "replacement": change.replacement,
+                "change": change.words,
+                "equivalent": change.equivalent,
+            })
+    return found
+
+
+def judge(key: str, profile: str | None, told: Told, tasks: Mapping[str, dict[str, Any]]) -> Any:
+    """The verdict on one mutant as plain data."""
+    from operad_sdk.check.mutants import judged  # noqa: PLC0415 - an extra
+
+    task = tasks[key]
+    source = None
+    if task["module"]:
+        text = Path(task["file"]).read_text()
+        source = text[: task["begin"]] + task["replacement"] + text[task["end"] :]
+    verdict = judged(task["operator"], task["module"], source, CPU_LIMIT_S, profile)
+    return {"killed_by": verdict.killed_by, "message": verdict.message, "cpu_s": verdict.cpu_s}
+
+
+def _judged(task: Mapping[str, Any], found: Found) -> Mutant:
+    if isinstance(found.report, dict):
+        by, message, cpu_s = (found.report[key] for key in ("killed_by", "message", "cpu_s"))
+    else:  # its process ended, or took too long
+        by, message, cpu_s = "end", (found.end or str(found.report)).splitlines()[0], CPU_LIMIT_S
+    return Mutant(**_place(task), verdict="killed" if by else "survived", by=by, message=message, cpu_s=cpu_s)
+
+
+def _equivalent(task: Mapping[str, Any]) -> Mutant:
+    return Mutant(**_place(task), verdict="equivalent", by=task["equivalent"], message="", cpu_s=0.0)
+
+
+def _place(task: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: task[name] for name in ("operator", "module", "file", "line", "change")}
