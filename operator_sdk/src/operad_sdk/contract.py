@@ -85,6 +85,7 @@ class Contract:
         no_numeric_gradient: Why the gradient is not that of the outputs; or a function of the property,
             as above.
         assumes_shapes: Why inference gives an argument one shape where others would be accepted too.
+        ties: Why equal elements may have gradients that are not the derivative when they move together.
         nan_policy: Why a NaN in an input need not show in an output.
         undefined: Where finite arguments, whose neighbours give numbers, give none, or infinite ones give
             something else than the reference, and why that is meant.
@@ -111,6 +112,7 @@ class Contract:
     ignores_head_gradient: str | Callable[[Any], str] = ""
     no_numeric_gradient: str | Callable[[Any], str] = ""
     assumes_shapes: str = ""
+    ties: str = ""
     nan_policy: str = ""
     undefined: str = ""
     nondeterministic: str = ""

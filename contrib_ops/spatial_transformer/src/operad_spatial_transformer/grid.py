@@ -97,7 +97,11 @@ class GridGenerator(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float32"
     inplace = "data -> output"
-    contract: ClassVar = Contract(reference=_reference, params={"target_shape": ((2, 3), (3, 2), (1, 1))})
+    contract: ClassVar = Contract(
+        reference=_reference,
+        params={"target_shape": ((2, 3), (3, 2), (1, 1))},
+        undefined="along an axis of one pixel there is no distance to its end; MXNet divides by 0 as well",
+    )
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)

@@ -39,11 +39,12 @@ _LENGTHS: Final = {"length": Index("data", axis="axis", inclusive=True)}
 def _exponentials(data: Array, length: tuple[Array, ...], axis: int, temperature: float | None) -> Array:
     """Exponentials in double precision, over the largest of their line, 0 beyond `length`."""
     lines = np.moveaxis(data.astype(np.float64) / (temperature or 1), axis, -1)
+    is_within = np.full(lines.shape, True)
     if length:
-        lines = np.where(np.arange(lines.shape[-1]) < length[0][..., None], lines, -np.inf)
-    top = lines.max(-1, initial=-np.inf, keepdims=True)
-    lines = np.exp(lines - np.where(np.isfinite(top), top, 0))
-    return np.moveaxis(lines, -1, axis)
+        is_within = np.arange(lines.shape[-1]) < length[0][..., None]
+    top = np.where(is_within, lines, -np.inf).max(-1, initial=-np.inf, keepdims=True)
+    # a line of which nothing is within has no largest; one of infinities has no shares
+    return np.moveaxis(np.where(is_within, np.exp(lines - top), 0), -1, axis)
 
 
 def _shares(data: Array, *length: Array, axis: int, temperature: float | None) -> Array:
@@ -58,8 +59,12 @@ def _shares_of_negated(data: Array, *length: Array, axis: int, temperature: floa
 
 
 def _logarithms_of_shares(data: Array, *length: Array, axis: int, temperature: float | None) -> Array:
-    shares = _shares(data, *length, axis=axis, temperature=temperature)
-    return np.log(np.where(shares == 0, 1, shares))  # 0 beyond length
+    lines = np.moveaxis(data.astype(np.float64) / (temperature or 1), axis, -1)
+    parts = np.moveaxis(_exponentials(data, length, axis, temperature), axis, -1)
+    is_within = np.arange(lines.shape[-1]) < (length[0][..., None] if length else lines.shape[-1])
+    top = np.where(is_within, lines, -np.inf).max(-1, initial=-np.inf, keepdims=True)
+    found = np.where(is_within, lines - top - np.log(parts.sum(-1, keepdims=True)), 0)
+    return np.moveaxis(found, -1, axis)
 
 
 def _lines(shape: Shape, axis: int) -> Shape:

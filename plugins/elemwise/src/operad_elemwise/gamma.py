@@ -62,7 +62,9 @@ gamma = from_mapper(
     gamma_value,
     name="gamma",
     integers_as="float64",
-    contract=Contract(reference=_each(math.gamma, math.nan)),
+    contract=Contract(
+        reference=_each(math.gamma, math.nan), undefined="at its poles the gamma function has no value"
+    ),
 )
 # dy/dx = digamma(x), found automatically
 gammaln = from_mapper(

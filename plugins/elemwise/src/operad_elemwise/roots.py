@@ -23,7 +23,7 @@ rsqrt = of_real(
     "`y = 1 / sqrt x`; `dy/dx = -y^3 / 2`.", ("[4, 16]", "[0.5 , 0.25]"),
     # the magnitude once, for the sign of the infinite gradient at -0
     lambda output_grad, output: -0.5 * output_grad * np.absolute(output) * output * output, "output_grad",
-    reference=lambda data: data**-0.5,
+    reference=lambda data: np.where(data < 0, np.nan, np.abs(data) ** -0.5),
 )  # fmt: skip
 cbrt = of_real(
     "cbrt", np.cbrt, "`y = x^(1/3)`; `dy/dx = 1 / (3 y^2)`.", ("[-8, 27]", "[-2.,  3.]"),

@@ -44,7 +44,7 @@ rdiv_scalar = with_number(
     "`y = scalar / x`, of integers rounded towards zero; `dy/dx = -y / x`.",
     ("[2, 4]", "scalar=1", "[0.5 , 0.25]"),
     lambda output_grad, output, data: -output_grad * output / data, "output_grad",
-    reference=lambda data, scalar: scalar / data,
+    contract=Contract(reference=lambda data, scalar: scalar / data, undefined="0 / 0 is no number"),
 )  # fmt: skip
 div_scalar.kernel(priority=1, when=is_integer, name="of_integers")(
     lambda data, scalar, output: divide_integers(data, scalar, output)
@@ -88,7 +88,11 @@ rpower_scalar = with_number(
     "_rpower_scalar", lambda data, scalar, output: np.power(scalar, data, output),
     "`y = scalar^x`; `dy/dx = y ln(scalar)`, 0 where `scalar` is.", ("[1, 3]", "scalar=2", "[2., 8.]"),
     lambda output_grad, output, scalar: output_grad * (output * np.log(scalar or 1.0)), "output_grad",
-    integers_as="float64", reference=lambda data, scalar: np.float_power(scalar, data),
+    integers_as="float64",
+    contract=Contract(
+        reference=lambda data, scalar: np.float_power(scalar, data),
+        undefined="powers of negative numbers are defined for whole exponents alone",
+    ),
 )  # fmt: skip
 maximum_scalar = with_number(
     "_maximum_scalar", np.maximum, "`y = max(x, scalar)`; `dy/dx = 1` where `x >= scalar`, else 0.",

@@ -40,7 +40,11 @@ class InstanceNorm(LayerProperty):
     eps = param(float, 1e-3, ge=0, doc="Added to the variance.")
     spec = "data:(N, C, *S), gamma:(C), beta:(C) -> output:(N, C, *S), hidden mean:(N, C), hidden std:(N, C)"
     # Squares beyond the type's range have no mean.
-    contract = Contract(reference=_normalized, inputs={"data": Real(above=-16, below=16)})
+    contract = Contract(
+        reference=_normalized,
+        inputs={"data": Real(above=-16, below=16)},
+        undefined="with eps=0, channels whose values are all alike are divided by 0",
+    )
 
     def groups(self, shape: Shape) -> Groups:
         """A group for each sample and channel."""

@@ -48,6 +48,7 @@ def contract(reference: Any, **params: Any) -> Contract:
         no_numeric_gradient=lambda prop: (
             "gradients of mean and std are ignored, as in MXNet" if prop.output_mean_var else ""
         ),
+        undefined="with eps=0, groups whose values are all alike are divided by 0",
     )
 
 

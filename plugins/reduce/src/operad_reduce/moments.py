@@ -44,7 +44,7 @@ class Moments(OperatorProperty):
     accepts = "number"
     integers_as = "float64"
     compute_dtype = "float32"
-    contract = Contract(reference=_mean_and_variance)
+    contract = Contract(reference=_mean_and_variance, undefined="nothing has no mean")
 
     def forward(data: Array, axes: Any, output0: Array, output1: Array, wanted: frozenset[str]) -> None:
         """The mean first, so that the variance is of small numbers."""

@@ -52,7 +52,10 @@ Mean = reduction(
     differs=" Differs: sums of integers do not wrap around on the way.",
     compute_dtype="float32",
     integers_as="float64",
-    contract=Contract(reference=by_rows(lambda rows: rows @ np.ones(rows.shape[1]) / rows.shape[1])),
+    contract=Contract(
+        reference=by_rows(lambda rows: rows @ np.ones(rows.shape[1]) / rows.shape[1]),
+        undefined="nothing has no mean",
+    ),
 )
 
 

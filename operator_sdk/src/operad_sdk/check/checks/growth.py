@@ -7,6 +7,7 @@ import sys
 import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count as count_from
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
@@ -37,10 +38,16 @@ _LONGER: Final = 4
 """Factor on that number where memory seems to grow."""
 _LOOKS: Final = 7
 """Times that it is looked at; the first calls fill caches."""
-_LEAST_PER_CALL: Final = 32
-"""Bytes that each call leaves, on the average, where something is kept."""
+_LEAST_BLOCKS: Final = 0.5
+"""Objects that each call leaves, on the average, where something is kept."""
+_LEAST_BYTES_OF_CALL: Final = 32
+"""Likewise bytes."""
 _ASIDE: Final = 2.0**-20
 """Distance of the elements of one call from those of the next."""
+
+
+_number: Final = count_from()
+"""Numbers of calls, so that no two in this process have the same values."""
 
 
 class _Effort(NamedTuple):
@@ -137,29 +144,36 @@ def calls(trials: Sequence[Trial]) -> Evidence:
     usable = usable[:: max(1, len(usable) // _FEW)][:_FEW]  # the smallest come first
     if not usable:
         return None
+    if _growth_by_calls(usable, _CALLS, sys.getallocatedblocks) < _CALLS * _LEAST_BLOCKS:
+        return len(usable)
     # what the interpreter and libraries keep for themselves grows more and more slowly
-    for count in (_CALLS, _LONGER * _CALLS):
-        growth = _growth_by_calls(usable, count)
-        if growth < count * _LEAST_PER_CALL:
-            return len(usable)
+    tracemalloc.start()
+    try:
+        count = _LONGER * _CALLS
+        growth = _growth_by_calls(usable, count, lambda: tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    if growth < count * _LEAST_BYTES_OF_CALL:
+        return len(usable)
     raise Violation(
         f"after each {count} calls at least {growth:,} bytes more are in use, {_LOOKS - 1} times in a row",
         cases=[usable[-1].case],
     )
 
 
-def _growth_by_calls(trials: Sequence[Trial], count: int) -> int:
-    """Least growth of the bytes in use, after so many calls, as many more, and so on."""
+def _growth_by_calls(trials: Sequence[Trial], count: int, in_use: Callable[[], int]) -> int:
+    """Least growth of what is in use, after so many calls, as many more, and so on."""
     counts = []
-    tracemalloc.start()
+    gc.collect()
+    gc.freeze()  # what was there before is looked through no more
     try:
-        for look in range(_LOOKS):
+        for _ in range(_LOOKS):
             for call in range(count):
-                _both_passes(trials[call % len(trials)], look * count + call)
+                _both_passes(trials[call % len(trials)], next(_number))
             gc.collect()
-            counts.append(tracemalloc.get_traced_memory()[0])
+            counts.append(in_use())
     finally:
-        tracemalloc.stop()
+        gc.unfreeze()
     return min(later - earlier for earlier, later in pairwise(counts))
 
 

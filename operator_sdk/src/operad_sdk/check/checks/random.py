@@ -70,8 +70,8 @@ def _others(subject: Subject, declared: Distribution, example: Trial) -> list[Ma
 
 
 def _moments(declared: Distribution, prop: OperatorProperty) -> tuple[float, float]:
-    mean = float(call_declared("mean", declared.mean, prop))
-    return mean, float(call_declared("variance", declared.variance, prop))
+    variance = float(call_declared("variance", declared.variance, prop))
+    return float(call_declared("mean", declared.mean, prop)), variance
 
 
 def _is_random(trial: Trial) -> bool:

@@ -192,7 +192,7 @@ def _limit(wanted: Array, base: float, moved: Array, lost: Array | None, dtype: 
             return np.asarray(np.where(is_stable, SPREADS * moved + base, np.inf))
         # a jump is no movement, and what the reference does not lose is not lost
         most = CONDITION * precision * largest(wanted)
-        return np.asarray(SPREADS * np.minimum(moved, most) + _LOSSES * lost + base)
+        return np.asarray(np.minimum(SPREADS * moved, most) + _LOSSES * lost + base)
 
 
 def _first_beyond(
@@ -283,7 +283,12 @@ def _called(trial: Trial, function: Reference, inputs: Sequence[Array], *, run: 
         )
     # the leading outputs; or all outputs, and then states
     names = names[: len(values)]
+    types = [*trial.out_types, *(state.dtype for state in trial.aux)]
     arrays = [_numbers(name, value) for name, value in zip(names, values, strict=True)]
+    arrays = [  # a truth value is a number where the operator gives one
+        array.astype(WIDE_TYPE) if dtype.kind == "f" != array.dtype.kind else array
+        for array, dtype in zip(arrays, types, strict=False)
+    ]
     if not run:
         return Beside(names, [], arrays)
     found = [*trial.result.outputs, *trial.result.aux][: len(values)]

@@ -190,7 +190,7 @@ class CasePlan:
             values = {name: candidates(self._subject, param, 2)[0] for name, param in required.items()}
             prop = made(self._subject, values)
             return num_sizes(self._subject, prop) if prop is not None else 1
-        except Exception:  # noqa: BLE001 - what a declaration raises, F201 reports
+        except (Exception, SystemExit):  # noqa: BLE001 - what a declaration raises, F201 reports
             return 1
 
     def _bulk(self) -> Iterator[Goal]:

@@ -23,6 +23,8 @@ _EXEMPTIONS: Final[Mapping[str, str]] = {
     "ignores_head_gradient": "that gradients follow the head gradient",
     "no_numeric_gradient": "that gradients are the derivatives of the outputs",
     "assumes_shapes": "that inference gives no shape where others would do",
+    "undefined": "that finite arguments give numbers",
+    "ties": "that gradients of equal elements are the derivative when they move together",
     "nan_policy": "that a NaN in an input shows in the outputs",
     "nondeterministic": "that two runs give the same bits",
 }

@@ -25,8 +25,9 @@ _FEW: Final = 32
 """Numbers that a program lists one by one."""
 _SEEDS: Final = 3
 """Seeds that are tried for a case on long arrays, so that a program need not list them."""
+_ONE_LINE: Final = 1500
+"""Characters of packed bytes that stand in one line; of more, each line has `_WIDTH`."""
 _WIDTH: Final = 96
-"""Characters of packed bytes in a line."""
 _LONG: Final = 300
 """Characters of an expression beyond which the bytes are packed."""
 
@@ -215,8 +216,11 @@ def literal(array: np.ndarray[Any, Any]) -> str:
     if len(terms) <= _LONG:
         return f"np.array({terms}, {dtype!r}).reshape({array.shape})"
     packed = b85encode(compress(array.tobytes(), 9)).decode()
-    lines = "".join(f"\n        {packed[i : i + _WIDTH]!r}" for i in range(0, len(packed), _WIDTH))
-    return f"np.frombuffer(decompress(b85decode({lines}\n    )), {dtype!r}).reshape({array.shape}).copy()"
+    text = repr(packed)
+    if len(packed) > _ONE_LINE:
+        parts = [packed[i : i + _WIDTH] for i in range(0, len(packed), _WIDTH)]
+        text = "".join(f"\n        {part!r}" for part in parts) + "\n    "
+    return f"np.frombuffer(decompress(b85decode({text})), {dtype!r}).reshape({array.shape}).copy()"
 
 
 def _runs(array: np.ndarray[Any, Any]) -> list[tuple[Any, int]]:

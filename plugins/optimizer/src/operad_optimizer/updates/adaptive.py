@@ -14,6 +14,7 @@ from operad_optimizer.updates.family import (
     RATE,
     RESCALE,
     decayed,
+    kept_after,
     move_average,
     real,
     rescaled,
@@ -148,7 +149,7 @@ def _ftml(
     """
     grad = _clipped_decayed(grad, weight, wd, rescale_grad, clip_grad)
     move_average(v, beta2, np.square(grad))
-    curvature = (1 - beta1**t) * (np.sqrt(v / (1 - beta2**t)) + epsilon) / lr
+    curvature = (1 - kept_after(beta1, t)) * (np.sqrt(v / (1 - kept_after(beta2, t))) + epsilon) / lr
     move_average(z, beta1, grad)
     z -= (curvature - beta1 * d) * weight
     d[...] = curvature

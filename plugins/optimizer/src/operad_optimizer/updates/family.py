@@ -24,7 +24,7 @@ of the update) are run-time parameters: a new value makes no new operator.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 from typing import Any, Final, final
 
@@ -205,7 +205,9 @@ def _declared(
         accepts="floating",
         compute_dtype=compute_dtype,
         inplace="weight" if forward.in_place or compute_dtype else (),
-        contract=step_contract(has_states="state " in rest, **contract),
+        contract=step_contract(
+            has_states="state " in rest, undefined=outside_of_averages(forward.params), **contract
+        ),
     )
 
 
@@ -223,6 +225,15 @@ def step_contract(*, has_states: bool = False, **declared: Any) -> Contract:
     )
 
 
+def outside_of_averages(params: Iterable[str]) -> str:
+    """Where an update gives no numbers: a moving average of squares may be made negative; "" if it has none."""
+    return _NEGATIVE if _KEEPS_SQUARES & set(params) else ""
+
+
+_KEEPS_SQUARES: Final = frozenset(("beta2", "gamma1"))
+_NEGATIVE: Final = "a factor outside of 0 to 1 makes an average of squares negative, which has no root"
+
+
 def rescaled(grad: Array, rescale_grad: float, clip_gradient: float, factor: float = 1.0) -> Array:
     """`factor * clip(rescale_grad * grad)`."""
     scale = rescale_grad * factor
@@ -237,6 +248,12 @@ def rescaled(grad: Array, rescale_grad: float, clip_gradient: float, factor: flo
 def decayed(grad: Array, weight: Array, wd: float) -> Array:
     """`grad + wd * weight`."""
     return grad + wd * weight if wd else grad
+
+
+def kept_after(keep: float, count: int) -> float:
+    """`keep^count`; infinite where that is too large."""
+    with np.errstate(over="ignore"):
+        return float(np.power(float(keep), count))
 
 
 def move_average(average: Array, keep: float, value: Array) -> None:

@@ -12,6 +12,7 @@ from operad_optimizer.updates.family import (
     RATE,
     RESCALE,
     by_blocks,
+    kept_after,
     mixed,
     move_average,
     real,
@@ -47,7 +48,7 @@ def _phase1(
     move_average(mean, beta1, grad)
     move_average(var, beta2, np.square(grad))
     if bias_correction:
-        mean, var = mean / (1 - beta1**t), var / (1 - beta2**t)
+        mean, var = mean / (1 - kept_after(beta1, t)), var / (1 - kept_after(beta2, t))
     np.add(mean / (np.sqrt(var) + epsilon), wd * weight, out=out)
 
 

@@ -21,6 +21,7 @@ from operad_optimizer.updates.family import (
     Rule,
     arrays_of,
     sourced,
+    outside_of_averages,
     step_contract,
 )
 from operad_optimizer.updates.references import Reference, of_each
@@ -197,6 +198,7 @@ def several(
         inplace="weight_ -> output",
         contract=step_contract(
             has_states=bool(states),
+            undefined=outside_of_averages(declared),
             params={word: _TRIED[word] for word in declared if word in _TRIED},
             param_sets=[_of_tensors(declared, number) for number in (1, 5)],
             reference=of_each(reference, states, _single_names([*declared, *loaded]), count),
