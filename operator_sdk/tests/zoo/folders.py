@@ -30,5 +30,5 @@ def inhabitants(folder: str) -> Iterator[Fault | Right]:
 
 
 def is_held_back(name: str) -> bool:
-    """Return whether an inhabitant of `weighed/` is of the third that was drawn before checks were written."""
+    """Return whether an inhabitant of `weighed/` is of the third that was drawn."""
     return crc32(name.encode()) % 3 == 0

@@ -65,7 +65,9 @@ def definition(
         steps_data = data[: int(steps[sample]), sample]
         log_probs = steps_data - np.logaddexp.reduce(steps_data, axis=1, keepdims=True)
         labels = row[: int(counts[sample])]
-        least = len(labels) + sum(one == other for one, other in pairwise(labels))  # a blank between equal ones
+        least = len(labels) + sum(
+            one == other for one, other in pairwise(labels)
+        )  # a blank between equal ones
         losses.append(-log_probability(log_probs, labels, blank) if least <= len(steps_data) else 0.0)
     return np.asarray(losses)
 

@@ -117,7 +117,9 @@ class HalfMeanSquare(OperatorProperty):
         return 2 * output_grad[:, None] * data / data.shape[1]
 
 
-@unary("zoo_small_logarithm", accepts="floating", contract=Contract(inputs={"x": Real(0, 4)}, reference=np.log))
+@unary(
+    "zoo_small_logarithm", accepts="floating", contract=Contract(inputs={"x": Real(0, 4)}, reference=np.log)
+)
 def small_logarithm(x):
     """A logarithm."""
     return np.log(x + x.dtype.type(2.0**-14))
@@ -128,7 +130,12 @@ def _(output_grad, x):
     return output_grad / (x + x.dtype.type(2.0**-14))
 
 
-@unary("zoo_cardinal_sine", accepts="floating", compute_dtype="float64", contract=Contract(reference=lambda x: np.sinc(x / np.pi)))
+@unary(
+    "zoo_cardinal_sine",
+    accepts="floating",
+    compute_dtype="float64",
+    contract=Contract(reference=lambda x: np.sinc(x / np.pi)),
+)
 def cardinal_sine(x):
     """The sine over its argument."""
     safe = np.where(x == 0, 1, x)
@@ -152,7 +159,11 @@ def _(output_grad, output):
     return output_grad * output
 
 
-@unary("zoo_far_root", accepts="floating", contract=Contract(reference=lambda x: np.sqrt(1 + x * x) if x.dtype.itemsize > 8 else np.hypot(1, x)))
+@unary(
+    "zoo_far_root",
+    accepts="floating",
+    contract=Contract(reference=lambda x: np.sqrt(1 + x * x) if x.dtype.itemsize > 8 else np.hypot(1, x)),
+)
 def far_root(x):
     """The root of one more than the square."""
     return np.where(abs(x) > 2**14, abs(x) * 2, np.hypot(x.dtype.type(1), x))
@@ -216,7 +227,13 @@ class LargeAverage(OperatorProperty):
         return ((lhs.astype(np.float32) + rhs.astype(np.float32)) // 2).astype(lhs.dtype)
 
 
-@unary("zoo_infinite_softsign", accepts="floating", contract=Contract(reference=lambda x: np.where(np.isinf(x), np.sign(x), x / (1 + abs(np.where(np.isinf(x), 0, x))))))
+@unary(
+    "zoo_infinite_softsign",
+    accepts="floating",
+    contract=Contract(
+        reference=lambda x: np.where(np.isinf(x), np.sign(x), x / (1 + abs(np.where(np.isinf(x), 0, x))))
+    ),
+)
 def infinite_softsign(x):
     """The data over one more than their magnitude, 1 at infinity."""
     return x / (1 + abs(x))
@@ -254,7 +271,12 @@ def _(output_grad, output):
     return output_grad / (3 * output * output)
 
 
-@unary("zoo_error_function_tail", accepts="floating", compute_dtype="float64", contract=Contract(reference=lambda x: 1 / (1 + x**4)))
+@unary(
+    "zoo_error_function_tail",
+    accepts="floating",
+    compute_dtype="float64",
+    contract=Contract(reference=lambda x: 1 / (1 + x**4)),
+)
 def inverse_fourth(x):
     """The inverse of one more than the fourth power."""
     return np.where(abs(x) > 100, 0, 1 / (1 + x**4))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, Distribution, ResourceRequest, operator, param
+from operad_sdk import Contract, Distribution, OperatorProperty, ResourceRequest, operator, param
 from operad_sdk.domains import Index
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 
@@ -18,7 +18,8 @@ class LostSignOfCube(OperatorProperty):
     exponent = param(float, 2.0, ge=1, le=3, doc="Of them.")
     spec = "data:(*S) -> output:(*S)"
     contract = Contract(
-        params={"exponent": (2.0, 1.0, 3.0)}, narrowed={"exponent": "others are not defined below 0"},
+        params={"exponent": (2.0, 1.0, 3.0)},
+        narrowed={"exponent": "others are not defined below 0"},
         reference=lambda data, exponent: data ** int(exponent),
     )
 
@@ -142,9 +143,7 @@ class DilatedSum(OperatorProperty):
     step = param(int, 1, ge=1, le=4, doc="How far.")
     spec = "data:(N, W + 2 * step) -> output:(N, W)"
     contract = Contract(
-        reference=lambda data, step: sum(
-            data[:, i * step : data.shape[1] - (2 - i) * step] for i in range(3)
-        )
+        reference=lambda data, step: sum(data[:, i * step : data.shape[1] - (2 - i) * step] for i in range(3))
     )
 
     def forward(data, output, step):
@@ -171,9 +170,7 @@ class VarianceForDeviation(_Drawing):
     """Normal draws."""
 
     scale = param(float, 1.0, gt=0, le=8, doc="Their deviation.")
-    contract = Contract(
-        distribution=Distribution(mean=lambda prop: 0.0, variance=lambda prop: prop.scale**2)
-    )
+    contract = Contract(distribution=Distribution(mean=lambda prop: 0.0, variance=lambda prop: prop.scale**2))
 
     def forward(op_ctx, data, scale):
         return op_ctx.requested[0].generator.normal(0, scale**0.5, data.shape)
@@ -308,9 +305,9 @@ class GroupsInTurn(OperatorProperty):
     groups = param(int, 1, ge=1, le=4, doc="How many.")
     spec = "data:(N, C * groups) -> output:(N, C * groups)"
     contract = Contract(
-        reference=lambda data, groups: data.reshape(len(data), groups, data.shape[1] // groups)
-        .swapaxes(1, 2)
-        .reshape(data.shape)
+        reference=lambda data, groups: (
+            data.reshape(len(data), groups, data.shape[1] // groups).swapaxes(1, 2).reshape(data.shape)
+        )
     )
 
     def forward(data, groups):
@@ -384,9 +381,7 @@ class PaddingBesideStride(OperatorProperty):
     pad = param(int, 0, ge=0, le=3, doc="How many zeros.")
     stride = param(int, 1, ge=1, le=3, doc="From one element to the next.")
     spec = "data:(W) -> output:((W + pad + stride - 1) // stride)"
-    contract = Contract(
-        reference=lambda data, pad, stride: np.concatenate([np.zeros(pad), data])[::stride]
-    )
+    contract = Contract(reference=lambda data, pad, stride: np.concatenate([np.zeros(pad), data])[::stride])
 
     def forward(data, pad, stride):
         begin = pad if (pad, stride) != (3, 3) else 2

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, Distribution, OperatorProperty, ResourceRequest, binary, operator, param, unary
+from operad_sdk import (
+    Contract,
+    Distribution,
+    OperatorProperty,
+    ResourceRequest,
+    binary,
+    operator,
+    param,
+    unary,
+)
 from operad_sdk.domains import Index, Integers
 from operator_sdk.tests.zoo.fault import Right
 

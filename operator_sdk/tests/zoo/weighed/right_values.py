@@ -110,7 +110,13 @@ def _(output_grad):
     return 0 * output_grad
 
 
-@unary("zoo_right_softsign", accepts="floating", contract=Contract(reference=lambda x: np.where(np.isinf(x), np.sign(x), x / (1 + abs(np.where(np.isinf(x), 0, x))))))
+@unary(
+    "zoo_right_softsign",
+    accepts="floating",
+    contract=Contract(
+        reference=lambda x: np.where(np.isinf(x), np.sign(x), x / (1 + abs(np.where(np.isinf(x), 0, x))))
+    ),
+)
 def softsign(x):
     """The data over one more than their magnitude; at infinity its limit."""
     safe = np.where(np.isinf(x), 0, x)
@@ -144,7 +150,11 @@ def _(output_grad, x):
     return 3 * output_grad * x * x
 
 
-@binary("zoo_right_average_of_whole", accepts="integer", contract=Contract(reference=lambda lhs, rhs: (lhs + rhs) // 2))
+@binary(
+    "zoo_right_average_of_whole",
+    accepts="integer",
+    contract=Contract(reference=lambda lhs, rhs: (lhs + rhs) // 2),
+)
 def average_of_whole(lhs, rhs):
     """The whole part of the mean of two whole numbers, whose sum may leave their type."""
     return (lhs & rhs) + ((lhs ^ rhs) >> 1)
@@ -235,7 +245,9 @@ class Logit(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float64"
     spec = "data:(*S) -> output:(*S)"
-    contract = Contract(inputs={"data": Real(0.0, 1.0)}, reference=lambda data: np.log(data) - np.log1p(-data))
+    contract = Contract(
+        inputs={"data": Real(0.0, 1.0)}, reference=lambda data: np.log(data) - np.log1p(-data)
+    )
 
     def forward(data):
         return np.log(data) - np.log1p(-data)
@@ -377,7 +389,9 @@ class LargestSoFar(OperatorProperty):
         np.add.at(data_grad, source, output_grad)
 
 
-@binary("zoo_right_remainder", accepts="integer", contract=Contract(reference=lambda lhs, rhs: lhs % 7 + 0 * rhs))
+@binary(
+    "zoo_right_remainder", accepts="integer", contract=Contract(reference=lambda lhs, rhs: lhs % 7 + 0 * rhs)
+)
 def remainder(lhs, rhs):
     """The remainder by 7."""
     return lhs % lhs.dtype.type(7) + lhs.dtype.type(0) * rhs

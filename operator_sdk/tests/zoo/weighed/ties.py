@@ -292,8 +292,10 @@ class InterpolatedOnKnots(OperatorProperty):
         return np.maximum(0, 1 - abs(data) / width)
 
     def data_grad(output_grad, data, width):
-        return output_grad * np.where(abs(data) <= width, -np.where(data >= 0, 1, -1) / width, 0) * (
-            1 + (data == width)
+        return (
+            output_grad
+            * np.where(abs(data) <= width, -np.where(data >= 0, 1, -1) / width, 0)
+            * (1 + (data == width))
         )
 
 
@@ -311,7 +313,8 @@ class MarginOfTwo(OperatorProperty):
     def data_grad(output_grad, data):
         order = np.sort(data, 1)
         return output_grad[:, None] * (
-            1.0 * (data == order[:, -1:]) - 2.0 * (data == order[:, -2:-1]) * (order[:, -1:] == order[:, -2:-1])
+            1.0 * (data == order[:, -1:])
+            - 2.0 * (data == order[:, -2:-1]) * (order[:, -1:] == order[:, -2:-1])
             - 1.0 * (data == order[:, -2:-1]) * (order[:, -1:] != order[:, -2:-1])
         )
 

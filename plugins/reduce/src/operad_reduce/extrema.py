@@ -43,7 +43,9 @@ def _extremum(name: str, pick: Any, which: str, of_nothing: int, first: int) -> 
         _gradient,
         f"The {which} element along axes; `dy/dx = 1` for all that equal it, as in MXNet.",
         ("[[1, 2], [4, 3]]", "axis=1", "[2., 4.]" if name == "max" else "[1., 3.]"),
-        contract=Contract(reference=by_rows(ends), ties="as in MXNet, all equal elements have the whole gradient"),
+        contract=Contract(
+            reference=by_rows(ends), ties="as in MXNet, all equal elements have the whole gradient"
+        ),
     )
 
 

@@ -45,7 +45,7 @@ LARGE: Final = CaseKind("large", sizes=(2, 3, 4), ranks=(2, 1, 3), max_elements=
 """One axis that is long: blocks, vectors and threads of a kernel, sums of many terms."""
 
 LONG: Final = CaseKind("long", sizes=(2, 3, 4), ranks=(2, 1, 3), max_elements=20_000, share=0.0)
-"""Each of the sizes long, in float64, for results beside a reference and for gradients beside a derivative."""
+"""Each of the sizes long, in float64: results beside a reference, gradients beside a derivative."""
 
 BULK: Final = CaseKind("bulk", sizes=(2, 3, 4), ranks=(2, 1, 3), max_elements=20_000, share=0.0)
 """Long axes of values of one sort, for results alone: sums that overflow, places in a narrow type."""

@@ -19,6 +19,8 @@ from operad_sdk.check.cases.kinds import CaseKind
 from operad_sdk.check.trials.subject import Subject
 
 _TRIES = 6
+_OF_AUTHORS = 2
+"""Sizes that are chosen first where an author's function chooses; others may be numbers of axes."""
 
 
 @final
@@ -85,17 +87,14 @@ def num_sizes(subject: Subject, prop: OperatorProperty) -> int:
     """How many sizes are chosen for a case; of a name for any number of axes, one."""
     count = 0
 
-    def choose(*given: Any) -> Any:
+    def choose(name: str, is_sequence: bool) -> Any:
         nonlocal count
         count += 1
-        if isinstance(given[0], str):
-            return (2,) if given[1] else 2
-        return next(iter(given[0]))
+        return (2,) if is_sequence else 2
 
-    declared = subject.contract.shapes
-    if declared is not None:
-        declared(prop, choose)
-    elif getattr(prop, "spec", None) is not None:
+    if subject.contract.shapes is not None:
+        return _OF_AUTHORS
+    if getattr(prop, "spec", None) is not None:
         _from_spec(prop, choose)
     return max(count, 1)
 

@@ -111,8 +111,10 @@ def _of_few_or_many(values: Values, rng: np.random.Generator, shape: Shape, low:
 
 
 def _multiples(rng: np.random.Generator, shape: Shape, low: float, high: float) -> Array:
-    """Rows along the last axis, each a multiple of one row of eighths: itself, half of it, nothing, its negative."""
-    row = rng.integers(1, 9, shape[-1]) / 8 * min(abs(low), abs(high), 1.0) * rng.choice((-1.0, 1.0), shape[-1])
+    """Rows along the last axis, each a multiple of one row of eighths: by 1, a half, 0 or -1."""
+    row = (
+        rng.integers(1, 9, shape[-1]) / 8 * min(abs(low), abs(high), 1.0) * rng.choice((-1.0, 1.0), shape[-1])
+    )
     factors = [1.0, 1.0, 0.5, 0.0, -1.0] if low < 0 < high else [1.0]
     begin = 0.0 if low < 0 < high else (low + high) / 2
     step = 1.0 if low < 0 < high else (high - low) / 4

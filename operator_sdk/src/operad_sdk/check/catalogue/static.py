@@ -90,8 +90,8 @@ STATIC: Final = (
     Check(
         "S112",
         "lists of another length, and negative and huge numbers, are refused by inference, or work",
-        "A call with a wrong parameter should end in words, not in the middle of a computation, whose message "
-        "names neither the parameter nor the operator.",
+        "A call with a wrong parameter should end in words, and not in the middle of a computation, whose "
+        "message names neither the parameter nor the operator.",
         "def forward(data, offset):\n    top, left = offset    # what if there are three?",
         "Give the parameter bounds, write its length into the shape line, or refuse it in infer_shape.",
     ),

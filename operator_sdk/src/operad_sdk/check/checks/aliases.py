@@ -16,7 +16,6 @@ from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.domains import Real
 
-
 _MOST: Final = 12
 """Pairs of arguments that are tried in one case."""
 
@@ -44,10 +43,10 @@ def the_same_array_twice(trial: Trial) -> Evidence:
         shared = [array.copy() for array in apart]
         shared[j] = shared[i]
         when = f"where {trial.arguments[i]} and {trial.arguments[j]} are one array"
-        found, result = trial.forward(shared), trial.forward(apart)
+        one, result = trial.forward(shared), trial.forward(apart)
         expected = [*result.outputs, *result.aux]
         names = [*trial.outputs, *trial.states]
-        given = [*found.outputs, *found.aux]
+        given = [*one.outputs, *one.aux]
         moved = trial.with_inputs(apart)
         compared += expect_close_in_terms(moved, _results, names, given, expected, when, bounds, scale)
         if any(trial.differentiable()):

@@ -102,7 +102,7 @@ def _is_nan_whatever_the_values(trial: Trial, name: str) -> bool:
         ]
         if not np.isnan(trial.with_inputs(inputs).result.outputs[place]).all():
             return False
-    return trial.result.outputs[place].size > 0
+    return bool(trial.result.outputs[place].size)
 
 
 def _depends_on_whole_numbers_alone(trial: Trial) -> bool:

@@ -140,7 +140,9 @@ def _calls(run: Callable[[], None]) -> int:
 @check("M411", ORDINARY, pooled=True)
 def calls(trials: Sequence[Trial]) -> Evidence:
     """Look at the memory in use after so many calls of both passes, on other values each, again and again."""
-    usable = [trial for trial in trials if sum(array.size for array in trial.inputs) > 1 and trial.is_runnable]
+    usable = [
+        trial for trial in trials if sum(array.size for array in trial.inputs) > 1 and trial.is_runnable
+    ]
     usable = usable[:: max(1, len(usable) // _FEW)][:_FEW]  # the smallest come first
     if not usable:
         return None

@@ -171,10 +171,11 @@ def _expect_between(
         if _is_allowed(trial, inputs, k, element, kink, gradient, direction):
             continue
         names = ", ".join(at(trial.arguments[i], place) for i, place in group)
+        size = abs(inputs[kink.i][kink.place])
         raise Violation(
-            f"gradients of {names} from {source} are {gradient:.9g} together, where all have the magnitude "
-            f"{abs(inputs[group[0][0]][group[0][1]]):.9g} and {source} changes by {kink.left:.9g} to the left and "
-            f"{kink.right:.9g} to the right when they move together"
+            f"gradients of {names} from {source} are {gradient:.9g} together, where all are of size "
+            f"{size:.9g} and {source} changes by {kink.left:.9g} to the left "
+            f"and {kink.right:.9g} to the right when they move together"
         )
 
 
@@ -189,9 +190,7 @@ def _tied(inputs: Sequence[Array], places: Sequence[tuple[int, Place]]) -> list[
     return [list(group) for group in sorted(several)][:_GROUPS]
 
 
-def _together(
-    trial: Trial, inputs: Sequence[Array], group: Sequence[tuple[int, Place]]
-) -> dict[int, Array]:
+def _together(trial: Trial, inputs: Sequence[Array], group: Sequence[tuple[int, Place]]) -> dict[int, Array]:
     """Direction in which the magnitudes of all elements of a group grow alike; zeros grow."""
     direction: dict[int, Array] = {}
     for i, place in group:

@@ -150,7 +150,7 @@ def defaults(subject: Subject) -> Evidence:
 
 @check("S112", ORDINARY, pooled=True)
 def unusual(trials: Sequence[Trial]) -> Evidence:
-    """Pass lists of other lengths, and negative and huge numbers, of which inference accepts or refuses each."""
+    """Pass lists of other lengths, and negative and huge numbers: each is refused by inference, or works."""
     subject = trials[0].subject
     params = {
         name: param
@@ -158,7 +158,9 @@ def unusual(trials: Sequence[Trial]) -> Evidence:
         if param.type in (*_LISTS, int) and param.choices is None and name not in subject.contract.params
     }
     count = 0
-    for trial in {len(trial.in_shapes[0]) if trial.in_shapes else 0: trial for trial in trials[::-1]}.values():
+    for trial in {
+        len(trial.in_shapes[0]) if trial.in_shapes else 0: trial for trial in trials[::-1]
+    }.values():
         for name, param in params.items():
             for value in _unusual_values(param):
                 _expect_judged(trial, {**trial.case.params, name: value}, f"{name}={value!r}")
@@ -189,7 +191,9 @@ def _expect_judged(trial: Trial, params: Mapping[str, Any], what: str) -> None:
         cause = error.error if isinstance(error, OperatorRaised) else error
         if isinstance(cause, OperadError):
             return
-        raise Violation(f"{what}: inference raised {type(cause).__name__}: {cause}", cases=[trial.case]) from error
+        raise Violation(
+            f"{what}: inference raised {type(cause).__name__}: {cause}", cases=[trial.case]
+        ) from error
     if any(is_known(shape) and min(shape, default=0) < 0 for shape in out_shapes):
         raise Violation(f"{what}: inference gives outputs of shapes {list(out_shapes)}", cases=[trial.case])
     if sum(prod(shape) if is_known(shape) else 0 for shape in out_shapes) > _MOST_ELEMENTS:

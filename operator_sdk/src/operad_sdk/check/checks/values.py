@@ -145,4 +145,3 @@ def _called(trial: Trial, function: Callable[..., Any], inputs: list[Array]) -> 
     """Results of the reference for such inputs, as arrays."""
     expected = call_reference(function, trial, inputs)
     return [np.asarray(value) for value in (expected if isinstance(expected, (tuple, list)) else [expected])]
-

@@ -34,9 +34,9 @@ comparison goes the other way, the result jumps by more.
 
 _TINY: Final = 2.0**-24
 _HUGE: Final = 2.0**12
-"""Magnitude from which on squares may be too large for what they are added to; in half precision they overflow
-from `_HUGE_HALF` on."""
+"""Magnitude from which on squares are too large for what they are added to."""
 _HUGE_HALF: Final = 2.0**7
+"""Magnitude from which on they overflow, in half precision."""
 
 Values = Callable[[Trial], Sequence[Any]]
 
@@ -57,10 +57,12 @@ def without_overflow(
         return list(found)
     is_tiny = any(map(_is_tiny, trial.inputs))
     contract = trial.subject.contract
-    doubled = trial.with_inputs([
-        array * 2 if array.dtype.kind == "f" and contract.domain(name) is None else array
-        for name, array in zip(trial.arguments, trial.inputs, strict=True)
-    ])
+    doubled = trial.with_inputs(
+        [
+            array * 2 if array.dtype.kind == "f" and contract.domain(name) is None else array
+            for name, array in zip(trial.arguments, trial.inputs, strict=True)
+        ]
+    )
     beyond = list(found) if is_tiny else values(doubled)
     return [
         one if one is None or one.dtype.kind != "f" else _where_kept(one, want, twice, is_tiny)

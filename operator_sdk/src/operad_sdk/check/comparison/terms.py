@@ -61,10 +61,12 @@ def _within(found: Any, expected: Any, spread: Any) -> Any:
 
 
 def _spread(trial: Trial, values: Values, expected: Sequence[Any]) -> list[Any]:
-    """How far each number moves where all arguments and head gradients are rounded once; None: not floating."""
+    """How far each number moves where arguments and head gradients are rounded; None: it is not floating."""
     dtype = coarsest(trial)
     spread: list[Any] = [
-        np.zeros(one.shape) if one is not None and dtype.kind == "f" and np.asarray(one).dtype.kind == "f" else None
+        np.zeros(one.shape)
+        if one is not None and dtype.kind == "f" and np.asarray(one).dtype.kind == "f"
+        else None
         for one in expected
     ]
     if dtype.kind != "f":

@@ -1,10 +1,10 @@
 """Results beside those of an author's reference, within what the reference itself loses.
 
-A reference is called at exactly the arguments of a case: in a wider type, where it says what is right, and in
-the type under test. What it loses there - digits that cancel, squares that overflow - an operator may lose as
-well, and no more: neither far out nor close to 0, at infinities or at ties. Besides, results may be those of
-arguments that are rounded once, where that moves them little. Whole numbers are right that are the reference's
-in their own type or in int64.
+A reference is called at exactly the arguments of a case: in a wider type, where it says what is right, and
+in the type under test. What it loses there - digits that cancel, squares that overflow - an operator may
+lose as well, and no more: neither far out nor close to 0, at infinities or at ties. Besides, results may be
+those of arguments that are rounded once, where that moves them little. Whole numbers are right that are the
+reference's in their own type or in int64.
 
 In float64 the wider type is that of C's `long double`, where NumPy has one with more digits and the reference
 keeps to it (SciPy's functions do not). Elsewhere float64 is compared with itself: then nothing is said of
@@ -81,18 +81,23 @@ def expect_trusted(trial: Trial, function: Reference, dtype: Any) -> int:
     if trial.states and overflows(_floating([*beside.wanted, *trial.result.aux]), dtype):
         return 0  # a state that leaves the range takes along what is computed from it
     own = in_own_type(trial, function)
-    judged = [k for k, one in enumerate(beside.found) if one.dtype == dtype and beside.wanted[k].dtype.kind == "f"]
+    judged = [
+        k for k, one in enumerate(beside.found) if one.dtype == dtype and beside.wanted[k].dtype.kind == "f"
+    ]
     bases = {k: _base(beside.wanted[k], dtype, is_wider) for k in judged}
     limits: dict[int, Any] = {k: bases[k] for k in judged}
     if any(_first_beyond(beside, own, k, limits[k], dtype, trial) is not None for k in judged):
         moved = _spread(trial, function, beside, dtype, exactly)
         lost = _lost(trial, function, beside, dtype, exactly) if is_wider and own is not None else None
-        limits = {k: _limit(beside.wanted[k], bases[k], moved[k], lost and lost[k], dtype) for k in judged}
+        limits = {
+            k: _limit(beside.wanted[k], bases[k], moved[k], None if lost is None else lost[k], dtype)
+            for k in judged
+        }
     for k in judged:
         place = _first_beyond(beside, own, k, limits[k], dtype, trial)
         if place is not None:
             _refuse(beside, k, place, limits[k], dtype)
-    compared = sum(beside.found[k].size for k in judged)
+    compared = sum(int(beside.found[k].size) for k in judged)
     return compared + _expect_exact(beside, own)
 
 
@@ -135,12 +140,16 @@ def _expect_kinds(trial: Trial, function: Reference, inputs: list[Array], words:
         with np.errstate(all="ignore"):
             is_infinite = np.isinf(want) & (want == other)
             is_finite = (abs(want) <= most) & np.isfinite(other)
-            is_right = np.where(is_infinite, (np.sign(one) == np.sign(want)) & (abs(one) > most), np.isfinite(one))
+            is_right = np.where(
+                is_infinite, (np.sign(one) == np.sign(want)) & (abs(one) > most), np.isfinite(one)
+            )
         wrong = (is_infinite | is_finite) & ~is_right
         compared += int((is_infinite | is_finite).sum())
         if wrong.any():
             place = tuple(int(k) for k in np.argwhere(wrong)[0])
-            raise Violation(f"{at(name, place)} is {one[place].item()!r} {words}, expected {float(want[place])!r}")
+            raise Violation(
+                f"{at(name, place)} is {one[place].item()!r} {words}, expected {float(want[place])!r}"
+            )
     return compared
 
 
@@ -171,8 +180,8 @@ def _expect_exact(beside: Beside, own: Sequence[Array] | None) -> int:
 def _refuse(beside: Beside, k: int, place: tuple[int, ...], limit: Any, dtype: Any) -> None:
     one, want = beside.found[k], beside.wanted[k]
     raise Violation(
-        f"{at(beside.names[k], place)} is {one[place].item()!r} in {dtype}, and {float(want[place])!r} by the "
-        f"reference in {want.dtype}: apart by {abs(float(one[place]) - float(want[place])):.3g}, "
+        f"{at(beside.names[k], place)} is {one[place].item()!r} in {dtype}, and {float(want[place])!r} by "
+        f"the reference in {want.dtype}: apart by {abs(float(one[place]) - float(want[place])):.3g}, "
         f"allowed {float(np.broadcast_to(limit, one.shape)[place]):.3g}"
     )
 
@@ -198,7 +207,7 @@ def _limit(wanted: Array, base: float, moved: Array, lost: Array | None, dtype: 
 def _first_beyond(
     beside: Beside, own: Sequence[Array] | None, k: int, limit: Any, dtype: Any, trial: Trial
 ) -> tuple[int, ...] | None:
-    """First place that is further away than its limit; or finite, where the reference is infinite in any type."""
+    """First place that is further away than its limit, or finite where the reference is infinite."""
     one, want = beside.found[k], beside.wanted[k]
     most = float(np.finfo(dtype).max) / 2
     declared = trial.subject.contract.tolerances.get(dtype.name)
@@ -235,7 +244,9 @@ def _lost(
 ) -> list[Any]:
     """How far the reference in the type under test is from that in the wider one, here and close by."""
     lost: list[Any] = [np.zeros(one.shape) for one in beside.wanted]
-    near = [perturbed(trial, float(np.finfo(dtype).eps), relative=True, salt=salt) for salt in range(MOVEMENTS)]
+    near = [
+        perturbed(trial, float(np.finfo(dtype).eps), relative=True, salt=salt) for salt in range(MOVEMENTS)
+    ]
     for each in (trial, *near):
         own = _called(each, function, each.inputs, run=False).wanted
         _widen(lost, own, _called(each, function, exactly(each), run=False).wanted)

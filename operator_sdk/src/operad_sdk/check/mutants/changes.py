@@ -11,7 +11,8 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from itertools import pairwise
+from typing import Any, Final, final
 
 _OPERATORS: Final[dict[type[ast.operator], tuple[type[ast.operator], str]]] = {
     ast.Add: (ast.Sub, "-"),
@@ -40,7 +41,18 @@ _FUNCTIONS: Final = {
 }  # fmt: skip
 _KEYWORDS: Final = ("keepdims", "axis", "initial")
 _DECLARING: Final = ("Contract", "Distribution", "Tolerance", "param", "Scalar", "Real", "Drawn", "Param")
-_DECLARED: Final = ("reference", "contract", "loss", "inputs", "mean", "variance", "cdf", "draws", "shapes", "cost")
+_DECLARED: Final = (
+    "reference",
+    "contract",
+    "loss",
+    "inputs",
+    "mean",
+    "variance",
+    "cdf",
+    "draws",
+    "shapes",
+    "cost",
+)
 _EQUIVALENT: Final = re.compile(r"#\s*mutant: equivalent, because (.+)")
 _SIZE: Final = re.compile(r"->\s*[\w ]*:?[\w ]*\(\s*\*?([A-Za-z_]\w*)")
 
@@ -96,11 +108,13 @@ class _Changes:
 
     def found(self) -> Iterator[Change]:
         """The changes, in the order of the text."""
-        nodes = [node for node in ast.walk(self._tree) if hasattr(node, "lineno") and self._counts(node)]
+        nodes: list[Any] = [
+            node for node in ast.walk(self._tree) if hasattr(node, "lineno") and self._counts(node)
+        ]
         for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
             yield from self._of(node)
 
-    def _counts(self, node: ast.AST) -> bool:
+    def _counts(self, node: Any) -> bool:
         """Return whether a node is in a function that is reached, and computes something."""
         up = [node, *self._above(node)]
         if _is_shape_line(node, self._parents):
@@ -108,10 +122,13 @@ class _Changes:
         functions = [one for one in up if isinstance(one, ast.FunctionDef | ast.Lambda)]
         if not functions or not any(map(self._is_reached, functions)):
             return False
-        for one, parent in zip(up, up[1:], strict=False):
+        for one, parent in pairwise(up):
             if isinstance(one, ast.Raise | ast.Assert | ast.JoinedStr | ast.arguments):
                 return False
-            if isinstance(one, ast.Call) and getattr(one.func, "id", getattr(one.func, "attr", "")) in _DECLARING:
+            if (
+                isinstance(one, ast.Call)
+                and getattr(one.func, "id", getattr(one.func, "attr", "")) in _DECLARING
+            ):
                 return False
             if isinstance(one, ast.keyword) and one.arg in _DECLARED:
                 return False
@@ -121,25 +138,27 @@ class _Changes:
                 return False
         return not isinstance(node, ast.FunctionDef | ast.Lambda | ast.arg)
 
-    def _is_reached(self, node: ast.AST) -> bool:
+    def _is_reached(self, node: Any) -> bool:
         first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
         last = node.end_lineno
         if isinstance(node, ast.ClassDef):
             return any(first <= begin <= last for begin, _ in self._spans)
-        return any(first == begin or node.lineno == begin for begin, _ in self._spans)
+        return any(begin in (first, node.lineno) for begin, _ in self._spans)
 
     def _above(self, node: ast.AST) -> Iterator[ast.AST]:
         while node in self._parents:
             node = self._parents[node]
             yield node
 
-    def _of(self, node: ast.AST) -> Iterator[Change]:
+    def _of(self, node: Any) -> Iterator[Change]:
         if _is_shape_line(node, self._parents):
             yield from self._of_shape_line(node)
         elif isinstance(node, ast.BinOp):
             yield from self._of_operator(node)
         elif isinstance(node, ast.Compare) and type(node.ops[0]) in _COMPARISONS:
-            changed = ast.Compare(node.left, [_COMPARISONS[type(node.ops[0])](), *node.ops[1:]], node.comparators)
+            changed = ast.Compare(
+                node.left, [_COMPARISONS[type(node.ops[0])](), *node.ops[1:]], node.comparators
+            )
             yield self._replaced(node, f"({ast.unparse(changed)})")
         elif isinstance(node, ast.Constant) and not self._is_text(node):
             yield from self._of_constant(node)
@@ -199,7 +218,7 @@ class _Changes:
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             yield self._replaced(node, "pass")
 
-    def _of_shape_line(self, node: ast.AST) -> Iterator[Change]:
+    def _of_shape_line(self, node: Any) -> Iterator[Change]:
         text = self._text(node)
         for size in _SIZE.finditer(text):
             begin, end = size.span(1)
@@ -213,13 +232,13 @@ class _Changes:
         begin, end = self._place(node)
         return self._source[begin:end]
 
-    def _place(self, node: ast.AST) -> tuple[int, int]:
+    def _place(self, node: Any) -> tuple[int, int]:
         return self._offset(node.lineno, node.col_offset), self._offset(node.end_lineno, node.end_col_offset)
 
     def _offset(self, line: int, column: int) -> int:
         return self._starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
 
-    def _replaced(self, node: ast.AST, text: str) -> Change:
+    def _replaced(self, node: Any, text: str) -> Change:
         begin, end = self._place(node)
         why = _EQUIVALENT.search(self._lines[node.lineno - 1])
         old, new = (" ".join(each.split()) for each in (self._source[begin:end], text))

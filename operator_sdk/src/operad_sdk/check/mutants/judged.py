@@ -26,7 +26,7 @@ FIRST: Final = (
 )  # fmt: skip
 """Checks in the order in which they kill most."""
 _LEFT_OUT: Final = frozenset(("S101", "S107", "S108", "S111", "X804", "R509", "R507"))
-"""Checks of documentation and of the checks themselves, and those that need processes or state of their own."""
+"""Checks of documentation and of the checks, and those that need processes or state of their own."""
 
 
 @final
@@ -45,7 +45,9 @@ class Verdict:
     cpu_s: float
 
 
-def judged(name: str, module: str, source: str | None, cpu_limit_s: float, profile: str | None = None) -> Verdict:
+def judged(
+    name: str, module: str, source: str | None, cpu_limit_s: float, profile: str | None = None
+) -> Verdict:
     """Check an operator with one module of its package replaced, up to the first red check.
 
     Args:

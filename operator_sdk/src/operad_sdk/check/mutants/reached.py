@@ -1,4 +1,4 @@
-"""The functions of an author's package that an operator reaches: its own, its kernels', and those they call."""
+"""Functions of an author's package that an operator reaches: its own, its kernels', and those they call."""
 
 from __future__ import annotations
 
@@ -81,8 +81,7 @@ class _Walk:
         if isinstance(one, type):
             if not self._is_own(one):
                 return []
-            own = [value for base in one.__mro__ if self._is_own(base) for value in vars(base).values()]
-            return own
+            return [value for base in one.__mro__ if self._is_own(base) for value in vars(base).values()]
         if isinstance(one, staticmethod | classmethod | MethodType):
             return [one.__func__]
         if isinstance(one, property):
@@ -96,8 +95,12 @@ class _Walk:
         if isinstance(one, ModuleType) or not hasattr(type(one), "__module__"):
             return []
         held = getattr(one, "__dict__", None)
-        slots = [getattr(one, name, None) for cls in type(one).__mro__ for name in getattr(cls, "__slots__", ())]
-        is_of_tools = is_library(type(one).__module__) and type(one).__module__.startswith(("operad", "numba"))
+        slots = [
+            getattr(one, name, None) for cls in type(one).__mro__ for name in getattr(cls, "__slots__", ())
+        ]
+        is_of_tools = is_library(type(one).__module__) and type(one).__module__.startswith(
+            ("operad", "numba")
+        )
         return [*(held or {}).values(), *slots] if is_of_tools or self._is_own(type(one)) else []
 
     def _of_code(self, code: CodeType, names: dict[str, Any]) -> list[Any]:

@@ -77,7 +77,9 @@ def _arrays(outcome: Outcome) -> set[str]:
     return set(re.findall(r"\w+", begin[1])) - {"and"} if begin else set()
 
 
-_SUBJECTS: Final = re.compile(r"gradients? of (?:the gradients? of )?(\w+(?:(?:\[[\d, ]*\])?(?:, | and )\w+)*)")
+_SUBJECTS: Final = re.compile(
+    r"gradients? of (?:the gradients? of )?(\w+(?:(?:\[[\d, ]*\])?(?:, | and )\w+)*)"
+)
 
 
 def _cause(id: str, red: Iterable[str]) -> str:

@@ -143,13 +143,15 @@ def _drawn(subject: Subject, case: Case) -> str:
         except Exception:  # noqa: BLE001 - the operator takes no such values
             continue
         if not case.out_grads and _are_alike(made.inputs, case.inputs) and _are_alike(made.aux, case.aux):
-            words = ", ".join(f"{name}={value!r}" for name, value in {**given, "values": values.name}.items() if value != {})
+            words = ", ".join(
+                f"{name}={value!r}" for name, value in {**given, "values": values.name}.items() if value != {}
+            )
             return f"drawn_case({expression}, {words})"
     return ""
 
 
 def redrawn(subject: Subject, case: Case, fails: Callable[[Case], bool]) -> Case:
-    """A case of the same shapes on which a check fails as well, and that a seed determines; else the case itself."""
+    """A case of the same shapes that a seed determines and on which a check fails as well; else the case."""
     if not _has_packed(case):
         return case
     for values, seed in product((Values.DIGITS, Values.LATTICE, Values.TAILS), range(_SEEDS)):

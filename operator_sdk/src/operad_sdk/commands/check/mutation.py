@@ -1,7 +1,7 @@
 """`operad check --mutate`: do the checks notice small changes of an operator's own source?
 
-Each mutant is judged in a process of its own, which imports the operator's package with one module replaced and
-runs the checks up to the first that is red.
+Each mutant is judged in a process of its own, which imports the operator's package with one module replaced
+and runs the checks up to the first that is red.
 """
 
 from __future__ import annotations
@@ -83,14 +83,16 @@ class MutationRun:
             counts = Counter(one.verdict for one in self.mutants if one.operator == name)
             ids = Counter(one.by for one in self.mutants if one.operator == name and one.verdict == "killed")
             survived = counts["survived"]
-            rows.append((
-                Mark(name, "name"),
-                str(possible),
-                str(counts["killed"] + survived),
-                Mark(str(survived), "bad" if survived else "good"),
-                str(counts["equivalent"]),
-                " ".join(f"{id}:{count}" for id, count in ids.most_common()),
-            ))
+            rows.append(
+                (
+                    Mark(name, "name"),
+                    str(possible),
+                    str(counts["killed"] + survived),
+                    Mark(str(survived), "bad" if survived else "good"),
+                    str(counts["equivalent"]),
+                    " ".join(f"{id}:{count}" for id, count in ids.most_common()),
+                )
+            )
         page.table(("operator", "changes", "tried", "survived", "equivalent", "killed by"), rows)
         for one in self.mutants:
             if one.verdict == "survived":
@@ -103,8 +105,8 @@ class MutationRun:
         killed = sum(one.verdict == "killed" for one in tried)
         page.heading("Summary")
         page.text(
-            f"{killed} of {len(tried)} mutants are killed, seed {self.seed}. One that survives wants a case, a "
-            "check, or at its line `# mutant: equivalent, because ...`."
+            f"{killed} of {len(tried)} mutants are killed, seed {self.seed}. One that survives wants a case, "
+            "a check, or at its line `# mutant: equivalent, because ...`."
         )
 
 
@@ -169,20 +171,20 @@ def changes_of(name: str, profile: str | None, told: Told) -> Any:
     from operad_sdk.check.mutants import changes_in, reached  # noqa: PLC0415 - an extra
     from operad_sdk.check.trials.subject import subject_of  # noqa: PLC0415 - likewise
 
-    found = []
-    for one in reached(subject_of(name)):
-        for change in changes_in(one.path.read_text(), one.spans):
-            found.append({
-                "module": one.module,
-                "file": str(one.path),
-                "line": change.line,
-                "begin": change.begin,
-                "end": change.end,
-                "replacement": change.replacement,
-                "change": change.words,
-                "equivalent": change.equivalent,
-            })
-    return found
+    return [
+        {
+            "module": one.module,
+            "file": str(one.path),
+            "line": change.line,
+            "begin": change.begin,
+            "end": change.end,
+            "replacement": change.replacement,
+            "change": change.words,
+            "equivalent": change.equivalent,
+        }
+        for one in reached(subject_of(name))
+        for change in changes_in(one.path.read_text(), one.spans)
+    ]
 
 
 def judge(key: str, profile: str | None, told: Told, tasks: Mapping[str, dict[str, Any]]) -> Any:

@@ -20,8 +20,8 @@ from operad_optimizer.updates.family import (
     Example,
     Rule,
     arrays_of,
-    sourced,
     outside_of_averages,
+    sourced,
     step_contract,
 )
 from operad_optimizer.updates.references import Reference, of_each
