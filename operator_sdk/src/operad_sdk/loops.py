@@ -32,6 +32,7 @@ class CompiledLoops:
 
     Attributes:
         from_size: Elements from which the loops are worth their compilation.
+        module: The module's name.
 
     Args:
         module: Its full name.
@@ -40,7 +41,7 @@ class CompiledLoops:
 
     def __init__(self, module: str, from_size: int = NUMBA_FROM_SIZE) -> None:
         self.from_size = from_size
-        self._module = module
+        self.module = module
 
     def pay(self, size: int, *arrays: Any) -> bool:
         """Return whether to use the loops for `size` elements, where no kernel is chosen.
@@ -78,7 +79,7 @@ class CompiledLoops:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)  # protocols, such as copying, are no reason to import numba
-        return getattr(_imported(self._module), name)
+        return getattr(_imported(self.module), name)
 
 
 @final

@@ -60,7 +60,7 @@ never = from_mapper(never_value, name="zoo_never")
 @mapper
 def capped_value(x):
     """Has a condition that no example meets."""
-    return x if x < 1000 else 1000
+    return x if x < 1e300 else 1e300
 
 
 capped = from_mapper(capped_value, name="zoo_capped")

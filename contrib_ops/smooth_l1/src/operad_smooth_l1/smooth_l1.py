@@ -21,7 +21,7 @@ def huber_gradient(head: float, a: float, sigma: float) -> float:
     """The gradient from above times the slope: `sigma^2 a` within, the sign of `a` beyond."""
     s2 = sigma * sigma
     if abs(a) * s2 > 1:
-        return head * sign(a)
+        return head * sign(a)  # mutant: equivalent, because the sign is 1 or -1 there
     return head * s2 * a
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from operad.operator import param
 from operad_sdk import Contract, OperatorProperty, operator
-from operad_sdk.check.cases.params import candidates, parameters
+from operad_sdk.check.cases.params import candidates, parameters, planned_values
 from operad_sdk.check.trials.subject import subject_of
 
 
@@ -79,3 +79,24 @@ def test_an_operator_without_parameters_draws_nothing(data):
             return data
 
     assert data.draw(parameters(subject_of(Plain), None)) == {}
+
+
+def test_an_upper_bound_of_whole_numbers_is_planned():
+    @operator("params_bounded")
+    class Bounded(OperatorProperty):
+        """Has a bound that no drawn case meets."""
+
+        count = param(int, 1, ge=1, le=8, doc="At most 8.")
+        place = param(int, 0, ge=0, lt=40, doc="Less than 40.")
+        huge = param(int, 0, ge=0, le=10**9, doc="No length.")
+        spec = "data:(N) -> output:(N)"
+
+        def forward(data):
+            return data
+
+    subject = subject_of(Bounded)
+    planned = {name: planned_values(subject, one, 2) for name, one in Bounded.params.items()}
+    assert 8 in planned["count"]
+    assert 8 not in candidates(subject, Bounded.params["count"], 2)
+    assert 39 in planned["place"]
+    assert 10**9 not in planned["huge"]

@@ -4,7 +4,7 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, Real, operator, param, unary
 from operad_sdk.check import case_plan
-from operad_sdk.check.cases.kinds import EDGES, EXTREME, LARGE, ORDINARY, SPECIAL
+from operad_sdk.check.cases.kinds import EDGES, EXTREME, LARGE, LONG, ORDINARY, SPECIAL
 from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.subject import subject_of
@@ -85,3 +85,37 @@ def test_the_plan_says_what_the_operator_refuses():
     refused = [each.goal for each in case_plan(Scaled, profile=FEW).coverage if not each.cases]
     assert all("bool" in goal or "sizes of 0" in goal for goal in refused), refused
     assert all(each.reason for each in case_plan(Scaled, profile=FEW).coverage)
+
+
+@operator("plan_three_sizes")
+class ThreeSizes(OperatorProperty):
+    """Products with a parameter that matters."""
+
+    count = param(int, 1, ge=1, le=6, doc="How many.")
+    spec = "lhs:(N, K), rhs:(K, M) -> output:(N, M)"
+
+    def forward(lhs, rhs):
+        return lhs @ rhs
+
+
+def test_each_size_is_long_once_in_double_precision():
+    session = Session(subject_of(ThreeSizes), FEW)
+    long = [case.inputs for case in session.pool(LONG)]
+    assert len(long) == 3
+    assert all(array.dtype == np.float64 for inputs in long for array in inputs.values())
+    sizes = [{"N": a.shape[0], "K": a.shape[1], "M": b.shape[1]} for a, b in (x.values() for x in long)]
+    assert {name for each in sizes for name, size in each.items() if size > 1024} == {"N", "K", "M"}
+
+
+def test_cases_of_a_parameters_value_have_numbers_of_both_signs():
+    session = Session(subject_of(ThreeSizes), FEW)
+    pool = [case for case in session.pool(ORDINARY) if case.params.get("count") == 6]
+    assert pool
+    for case in pool:
+        several = [array for array in case.inputs.values() if array.size > 1 and array.dtype.kind == "f"]
+        assert all(array.min() < 0 < array.max() for array in several if array.any())
+
+
+def test_rows_that_are_multiples_of_one_are_planned():
+    values = [goal.values.name for goal in Session(subject_of(ThreeSizes), FEW).plan.goals]
+    assert values.count("MULTIPLES") == 3

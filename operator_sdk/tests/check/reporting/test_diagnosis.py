@@ -46,3 +46,15 @@ def test_what_passed_explains_nothing():
 @pytest.mark.parametrize("id", sorted({*ECHOES, *(echo for found in ECHOES.values() for echo in found)}))
 def test_only_checks_are_named(id):
     assert id in CATALOGUE
+
+
+def test_findings_of_two_arrays_are_not_folded():
+    def of(id, message):
+        return Outcome(id, Status.FAILED, failure=Failure(message, "mend it", "", ""))
+
+    first = of("B301", "gradient of lhs[0] is 1, and the numeric derivative is 2")
+    same = of("B302", "gradient of lhs and rhs along a random direction is 1, and the derivative is 2")
+    other = of("B313", "gradients of rhs[0, 1], rhs[1, 1] from output[0] are 2 together")
+    none = of("D603", "it is wrong in float16")
+    assert echoes([first, same, other, none]) == {"B301": "", "B302": "B301", "B313": "B302", "D603": "B301"}
+    assert echoes([first, other]) == {"B301": "", "B313": ""}

@@ -17,7 +17,7 @@ from operad_sdk.check import Case, Violation, verify
 from operad_sdk.check.plan.profile import PROFILES
 from operad_sdk.check.reporting.outcome import Failure
 from operad_sdk.check.running.register import find_check
-from operad_sdk.check.running.repro import literal, script
+from operad_sdk.check.running.repro import drawn_case, literal, redrawn, script
 from operad_sdk.check.running.runner import run_check
 from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.subject import subject_of
@@ -127,3 +127,23 @@ def test_a_large_array_is_printed_exactly_and_in_few_lines(array):
 
 def test_an_array_of_one_number_apart_is_readable():
     assert literal(LARGE[0]) == "np.array([1.0] * 77 + [0.5] + [1.0] * 178, 'float32').reshape((4, 4, 4, 4))"
+
+
+def test_a_long_case_that_a_seed_determines_is_printed_by_its_seed():
+    case = drawn_case(
+        square, shapes={"data": (300, 2)}, dtypes={"data": "float64"}, values="DIGITS", seed=3, is_train=False
+    )
+    text = script("F207", subject_of(square), [case], "why")
+    assert "drawn_case(" in text
+    assert max(map(len, text.splitlines())) < 250
+    names: dict[str, object] = {}
+    exec(compile(text.partition("verify('F207'")[0], "<script>", "exec"), names)  # noqa: S102 - our own
+    assert names["case"].inputs["data"].tobytes() == case.inputs["data"].tobytes()
+
+
+def test_a_case_that_was_made_smaller_is_drawn_anew_where_that_fails_too():
+    array = np.random.default_rng(0).normal(size=(200, 3))
+    case = Case(inputs={"data": array}, seed=77)
+    found = redrawn(subject_of(square), case, lambda tried: tried.inputs["data"].shape == (200, 3))
+    assert "drawn_case(" in script("F207", subject_of(square), [found], "why")
+    assert redrawn(subject_of(square), case, lambda tried: False) is case

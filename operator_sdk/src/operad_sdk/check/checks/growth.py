@@ -15,6 +15,7 @@ import numpy as np
 
 from operad.operator import as_cost
 from operad_sdk.check.cases.kinds import LARGE, ORDINARY
+from operad_sdk.check.comparison.bitwise import expect_same
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.running.shrink_arrays import is_accepted
 from operad_sdk.check.trials.case import Case
@@ -139,14 +140,24 @@ def _calls(run: Callable[[], None]) -> int:
 
 @check("M411", ORDINARY, pooled=True)
 def calls(trials: Sequence[Trial]) -> Evidence:
-    """Look at the memory in use after so many calls of both passes, on other values each, again and again."""
+    """Look at the memory in use after so many calls of both passes, on other values each, again and again.
+
+    What an operator gives must not change by that either.
+    """
     usable = [
         trial for trial in trials if sum(array.size for array in trial.inputs) > 1 and trial.is_runnable
     ]
     usable = usable[:: max(1, len(usable) // _FEW)][:_FEW]  # the smallest come first
     if not usable:
         return None
-    if _growth_by_calls(usable, _CALLS, sys.getallocatedblocks) < _CALLS * _LEAST_BLOCKS:
+    before = [trial.forward(operator=trial.new_operator()).outputs for trial in usable]
+    growth = _growth_by_calls(usable, _CALLS, sys.getallocatedblocks)
+    for trial, outputs in zip(usable, before, strict=True):
+        after = trial.forward(operator=trial.new_operator()).outputs
+        exact = not trial.subject.contract.nondeterministic
+        when = f"after {_LOOKS * _CALLS} calls on other values"
+        expect_same(trial.outputs, after, outputs, when, is_exact=exact, cases=[trial.case])
+    if growth < _CALLS * _LEAST_BLOCKS:
         return len(usable)
     # what the interpreter and libraries keep for themselves grows more and more slowly
     tracemalloc.start()

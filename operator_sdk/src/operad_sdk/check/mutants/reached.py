@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, final
@@ -14,6 +15,7 @@ from typing import Any, final
 from operad_sdk.check.trials.cause import is_library
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.contract import Contract
+from operad_sdk.loops import CompiledLoops
 
 
 @final
@@ -59,7 +61,7 @@ class _Walk:
 
     def functions(self, cls: type) -> Iterator[FunctionType]:
         """Functions of the package, each once."""
-        left: list[Any] = [cls]
+        left: list[Any] = [cls, *vars(cls).values()]  # a class that is made has another module
         while left:
             one = left.pop()
             if id(one) in self._seen or isinstance(one, Contract | str | bytes | int | float):
@@ -82,6 +84,8 @@ class _Walk:
             if not self._is_own(one):
                 return []
             return [value for base in one.__mro__ if self._is_own(base) for value in vars(base).values()]
+        if isinstance(one, CompiledLoops):
+            return [value for name, value in vars(import_module(one.module)).items() if name[:2] != "__"]
         if isinstance(one, staticmethod | classmethod | MethodType):
             return [one.__func__]
         if isinstance(one, property):

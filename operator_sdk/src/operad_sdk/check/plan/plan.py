@@ -52,8 +52,8 @@ _LONG: Final = (
     (5000, 0, "thousands of elements: sums, threads and blocks of a kernel", "float32"),
     (70, 0, "whole numbers in quantity", "int32"),
 )
-_LONG_EACH: Final = 301
-"""Length that each size has once, in float64: odd, beyond blocks of 64, 128 and 256, and places in a byte."""
+_LONG_EACH: Final = 1031
+"""Length that each size has once, in float64: odd, beyond blocks of 1,024, and places in a byte."""
 _SEVERAL: Final = (2, 3, 4, 2, 3, 4, 1)
 """Sizes of cases that are to tell a parameter's values apart."""
 _BULK: Final = (
