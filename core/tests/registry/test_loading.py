@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import locale
+import re
 import sys
 import threading
 import warnings
@@ -55,6 +56,26 @@ def test_the_error_carries_the_plugins_traceback_and_only_that(site):
     assert "importlib" not in text
     assert "loading.py" not in text
     assert "OPERAD_BLOCK=acme-ops" in text
+
+
+def test_an_operator_that_is_developed_here_is_to_be_corrected_where_it_raised(site):
+    install(site, "def build():\n    return 1 / 0\n\nacme_one = build()\n")
+    with pytest.raises(BrokenPluginError) as caught:
+        registry.get("acme_one")
+    assert re.search(
+        r"ZeroDivisionError.*; correct .*faulty_acme\.py:2, or set OPERAD_BLOCK", str(caught.value)
+    )
+    assert "uninstall" not in str(caught.value)
+
+
+def test_a_wrong_declaration_shows_the_authors_frames_alone(site):
+    source = "import operad\n\nacme_one = operad.Context('no such device', 0)\n"
+    install(site, source)
+    with pytest.raises(BrokenPluginError) as caught:
+        registry.get("acme_one")
+    files = re.findall(r'File "([^"]+)"', str(caught.value))
+    assert files
+    assert all("faulty_acme" in file for file in files)
 
 
 def test_the_record_of_a_broken_plugin_holds_its_traceback(site):

@@ -21,12 +21,18 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final, NoReturn, final
 
 import numpy as np
 
 from operad.engine.budget import kept_blas_threads
-from operad.errors import BrokenPluginError, IncompatiblePluginError, PluginNotReadyError
+from operad.errors import (
+    BrokenPluginError,
+    IncompatiblePluginError,
+    OperadError,
+    PluginNotReadyError,
+)
 from operad.first_use import first_use, is_importing
 from operad.interrupts import is_of_handler
 from operad.registry.discovery import Manifest, forget_listings, read_manifest
@@ -243,10 +249,22 @@ def _broken_by(error: BaseException, entry: Entry) -> Broken:
 
     report = traceback.TracebackException.from_exception(error)
     # The frames between the import statement and the plugin say nothing about the plugin.
-    report.stack[:] = [frame for frame in report.stack if not _is_import_machinery(frame.filename)]
+    frames = [frame for frame in report.stack if not _is_import_machinery(frame.filename)]
+    own = [place for place, frame in enumerate(frames) if _is_of_package(frame.filename, entry)]
+    if own and isinstance(error, OperadError):
+        del frames[own[-1] + 1 :]  # nor do those in which the toolkit reads a declaration
+    report.stack[:] = frames
     last = "".join(report.format_exception_only()).strip().splitlines()[-1]
     reason = f"importing {entry.value!r} failed with {last}"
-    return Broken(entry.owner.name, "".join(report.format()), entry, reason)
+    place = f"{frames[own[-1]].filename}:{frames[own[-1]].lineno}" if own else ""
+    is_installed = not place or "site-packages" in Path(place).parts
+    return Broken(entry.owner.name, "".join(report.format()), entry, reason, "" if is_installed else place)
+
+
+def _is_of_package(filename: str, entry: Entry) -> bool:
+    """Return whether a file is of the package that an entry point names."""
+    package = entry.value.partition(":")[0].partition(".")[0]
+    return package in (*Path(filename).parts, Path(filename).stem)
 
 
 def _is_import_machinery(filename: str) -> bool:
@@ -255,8 +273,8 @@ def _is_import_machinery(filename: str) -> bool:
 
 def _raise_broken(entry: Entry, broken: Broken) -> NoReturn:
     owner = entry.owner
-    message = (
-        f"{entry.title} of {owner} cannot be used: {broken.reason}; "
-        f"update or uninstall {owner.name}, or set OPERAD_BLOCK={owner.name}"
-    )
+    advice = f"update or uninstall {owner.name}, or set OPERAD_BLOCK={owner.name}"
+    if broken.place:  # developed here
+        advice = f"correct {broken.place}, or set OPERAD_BLOCK={owner.name}"
+    message = f"{entry.title} of {owner} cannot be used: {broken.reason}; {advice}"
     raise BrokenPluginError(f"{message}\n{broken.traceback}" if broken.traceback else message)

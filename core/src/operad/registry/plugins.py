@@ -102,12 +102,15 @@ class Broken(NamedTuple):
             raised.
         entry: The entry point; None where the distribution's metadata cannot be read.
         reason: What went wrong, in one line.
+        place: File and line of its own code that raised, where it is developed and not installed; "": it is
+            installed, or nothing of its own raised.
     """
 
     distribution: str
     traceback: str
     entry: Entry | None
     reason: str
+    place: str = ""
 
 
 @final
