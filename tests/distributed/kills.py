@@ -44,12 +44,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of random moments")
     parser.add_argument("--first", type=int, default=1, help="the first message")
     parser.add_argument("--step", type=int, default=1, help="from one message to the next")
+    parser.add_argument("--only", nargs="*", default=[], help="these words, as printed, and no others")
     parser.add_argument("--together", type=int, default=1, help="so many processes are killed in each job")
     given = parser.parse_args()
     with running_engine(given.engine) as run, tempfile.TemporaryDirectory() as folder:
         run(Path(folder) / "first", [])  # takes longer, as the cluster has no processes ready
         undisturbed = run(Path(folder) / "undisturbed", [])
-        words = [*(moments if given.when == "moments" else messages)(undisturbed, given)]
+        words = given.only or [*(moments if given.when == "moments" else messages)(undisturbed, given)]
         num_jobs = -(-len(words) // given.together)
         jobs = [words[number::num_jobs] for number in range(num_jobs)]
         counts: Counter[tuple[str, str]] = Counter()

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from operad import config
-from operad_sdk.commands.check.workers import checked
+from operad_sdk.commands.check.workers import _without_harness, checked
 from operator_sdk.tests.commands.check_jobs import describe, end_badly
 
 pytestmark = pytest.mark.serial
@@ -67,3 +67,17 @@ def test_what_an_operator_prints_is_kept_beside_its_report():
 
 def test_what_a_check_raises_is_its_result():
     assert run(["raises"], 1, end_badly)["raises"].report.endswith("ZeroDivisionError: raises\n")
+
+
+def test_a_trace_shows_the_operators_frames_and_not_the_harness():
+    trace = (
+        "Fatal Python error: Segmentation fault\n\nCurrent thread 0x1 (most recent call first):\n"
+        '  File "/home/me/acme_ops/crop.py", line 7 in forward\n'
+        '  File "/venv/site-packages/operad_sdk/check/trials/trial.py", line 150 in forward\n'
+        '  File "/venv/site-packages/hypothesis/core.py", line 9 in run\n'
+        '  File "/usr/lib/python3.11/multiprocessing/process.py", line 3 in run\n'
+    )
+    assert _without_harness(trace).splitlines()[2:] == [
+        "Current thread 0x1 (most recent call first):",
+        '  File "/home/me/acme_ops/crop.py", line 7 in forward',
+    ]

@@ -38,6 +38,7 @@ class Values(Enum):
     TAILS = "magnitudes from 4 to 1,000, or 128 in half precision"
     SMALL = "small magnitudes, which vanish beside 1"
     ABOVE = "magnitudes from 128 to 16,000"
+    LARGE = "magnitudes from 1,000 to those from which on all numbers are whole"
     OFFSET = "a large mean and a small spread"
     HUGE = "magnitudes near the largest"
     TINY = "magnitudes around the smallest"
@@ -55,6 +56,8 @@ class Values(Enum):
         sign = rng.choice((-1.0, 1.0), shape)
         if self is Values.TAILS:
             return np.asarray(sign * 2 ** rng.uniform(2, 7 if dtype.itemsize == 2 else 10, shape))
+        if self is Values.LARGE:
+            return np.asarray(sign * 2 ** rng.uniform(10, np.finfo(dtype).nmant, shape))
         if self is Values.ABOVE:
             return np.asarray(sign * 2 ** rng.uniform(7, 14, shape))
         if self is Values.SMALL:

@@ -76,6 +76,11 @@ _EXTREMES: Final = (
     (Values.CONSTANT, "spreads and differences are 0", ("float32", "float64")),
     (Values.ZEROS, "norms and sums are 0", ("float32", "float64")),
     (Values.MULTIPLES, "equal rows, rows of zeros, matrices of rank 1", ("float32", "float64")),
+    (
+        Values.LARGE,
+        "whole parts that a narrow type cannot hold, few digits behind them",
+        ("float32", "float64"),
+    ),
     (Values.ABOVE, "squares that half precision cannot hold", ("float16",)),
 )
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import faulthandler
 import multiprocessing
 import os
+import re
 import sys
 import traceback
 from collections import deque
@@ -157,7 +158,7 @@ class _Worker:
         self._read_printed()
         told = self.found.told
         when = f"after check {told[-1]['check_id']}" if told else "before any check was done"
-        trace = self._file("trace").strip()
+        trace = _without_harness(self._file("trace")).strip()
         self.found.end = f"the process that checked it {how}, {when}" + (f"\n{trace}" if trace else "")
         return True
 
@@ -167,6 +168,15 @@ class _Worker:
     def _file(self, ending: str) -> str:
         path = self._stem.with_suffix(f".{ending}")
         return path.read_text(errors="replace") if path.exists() else ""
+
+
+def _without_harness(trace: str) -> str:
+    """A trace of `faulthandler` without the frames of the harness and of what runs it."""
+    lines = trace.splitlines()
+    return "\n".join(line for line in lines if not (line.startswith("  File ") and _HARNESS.search(line)))
+
+
+_HARNESS: Final = re.compile(r"[/\\](operad_sdk|hypothesis|multiprocessing)[/\\]|importlib")
 
 
 def _cause(exit_code: int | None) -> str:
