@@ -38,7 +38,10 @@ def test_an_operator_without_exemptions_has_nothing_unproved() -> None:
     assert found(defined()) == []
 
 
-@pytest.mark.parametrize("name", ["no_numeric_gradient", "nan_policy", "nondeterministic", "assumes_shapes"])
+EXEMPTIONS = ("no_numeric_gradient", "nan_policy", "nondeterministic", "assumes_shapes", "undefined", "ties")
+
+
+@pytest.mark.parametrize("name", EXEMPTIONS)
 def test_an_exemption_is_listed_and_accepted_if_its_reason_says_something(name: str) -> None:
     assert found(defined(**{name: "x"})) == [("exemption", name, False)]
     assert found(defined(**{name: "a NaN is hidden on purpose"})) == [("exemption", name, True)]
