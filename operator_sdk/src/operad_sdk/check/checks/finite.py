@@ -149,8 +149,8 @@ def _is_finite_by_default(trial: Trial) -> bool:
 def _expect_finite_states(trial: Trial) -> int:
     if not trial.states or not _are_finite([*trial.aux, *trial.result.outputs]):
         return 0
-    if magnitude(trial.inputs) > float(np.finfo(coarsest(trial)).max) ** 0.5:
-        return 0  # a sum of squares is infinite by rights
+    if magnitude(trial.inputs) > float(np.finfo(coarsest(trial)).max) ** 0.25:
+        return 0  # the square of a product of two is infinite by rights
     for name, state in zip(trial.states, trial.result.aux, strict=True):
         if state.dtype.kind == "f" and not np.isfinite(state).all():
             lost = ~np.isfinite(state) & _is_finite_by_reference(trial, name)

@@ -22,6 +22,7 @@ from operad_sdk.shapes import parse
 
 _EXEMPTIONS: Final = (
     *("ignores_head_gradient", "no_numeric_gradient", "assumes_shapes", "nan_policy", "nondeterministic"),
+    *("undefined", "ties"),
 )
 
 
