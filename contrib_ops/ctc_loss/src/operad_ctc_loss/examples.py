@@ -19,11 +19,14 @@ PARAMS: Final[Mapping[str, Sequence[Any]]] = {
     "blank_label": ("first", "last"),
 }
 
+_MOST_LABELS: Final = 40
+"""Of an example; the definition takes a step of Python for each step and label."""
+
 
 def drawn_shapes(prop: Any, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
     """Shapes of an example with at most as many labels as steps."""
     steps, samples, classes = choose((3, 2, 4, 1)), choose((2, 1, 3, 0)), choose((3, 2))
-    labels = choose(range(steps + 1))
+    labels = choose(range(min(steps, _MOST_LABELS) + 1))
     lengths = [(samples,)] * (prop.use_data_lengths + prop.use_label_lengths)
     return [(steps, samples, classes), (samples, labels), *lengths]
 

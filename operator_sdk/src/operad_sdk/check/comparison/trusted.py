@@ -14,6 +14,7 @@ places where a movement of the arguments by one rounding is seen much enlarged.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from time import process_time
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -39,7 +40,11 @@ _LOSSES: Final = 16
 _LEAST_NORMALS: Final = 4
 """Multiples of the smallest normal number that results may be off by: subnormal numbers may be flushed."""
 
+_SLOW_S: Final = 0.25
+"""Processor time of a reference from which on one rounding of its arguments is tried, and not several."""
+
 Reference = Callable[..., Any]
+Exactly = Callable[[Trial], list[Array]]
 
 
 class Beside(NamedTuple):
@@ -76,7 +81,9 @@ def expect_trusted(trial: Trial, function: Reference, dtype: Any) -> int:
         Violation: An element is further away, or the reference raises.
     """
     exactly = _widest(trial, function, dtype)
+    begin = process_time()
     beside = _called(trial, function, exactly(trial))
+    salts = range(1 if process_time() - begin > _SLOW_S else MOVEMENTS)
     is_wider = dtype != WIDE_TYPE or any(one.dtype == _LONG_DOUBLE for one in beside.wanted)
     if trial.states and overflows(_floating([*beside.wanted, *trial.result.aux]), dtype):
         return 0  # a state that leaves the range takes along what is computed from it
@@ -87,8 +94,8 @@ def expect_trusted(trial: Trial, function: Reference, dtype: Any) -> int:
     bases = {k: _base(beside.wanted[k], dtype, is_wider) for k in judged}
     limits: dict[int, Any] = {k: bases[k] for k in judged}
     if any(_first_beyond(beside, own, k, limits[k], dtype, trial) is not None for k in judged):
-        moved = _spread(trial, function, beside, dtype, exactly)
-        lost = _lost(trial, function, beside, dtype, exactly) if is_wider and own is not None else None
+        moved = _spread(trial, function, beside, dtype, exactly, salts)
+        lost = _lost(trial, function, beside, dtype, exactly, salts) if is_wider and own is not None else None
         limits = {
             k: _limit(beside.wanted[k], bases[k], moved[k], None if lost is None else lost[k], dtype)
             for k in judged
@@ -225,14 +232,14 @@ def _first_beyond(
 
 
 def _spread(
-    trial: Trial, function: Reference, beside: Beside, dtype: Any, exactly: Callable[[Trial], list[Array]]
+    trial: Trial, function: Reference, beside: Beside, dtype: Any, exactly: Exactly, salts: range
 ) -> list[Any]:
     """How far the reference's results move where the arguments are rounded once."""
     wide = retyped(trial, WIDE_TYPE)
     spread: list[Any] = [np.zeros(one.shape) for one in beside.wanted]
     if wide is None:
         return spread
-    for salt in range(MOVEMENTS):
+    for salt in salts:
         nearby = perturbed(wide, float(np.finfo(dtype).eps), relative=True, salt=salt)
         moved = _called(nearby, function, exactly(nearby), run=False).wanted
         _widen(spread, moved, beside.wanted)
@@ -240,13 +247,11 @@ def _spread(
 
 
 def _lost(
-    trial: Trial, function: Reference, beside: Beside, dtype: Any, exactly: Callable[[Trial], list[Array]]
+    trial: Trial, function: Reference, beside: Beside, dtype: Any, exactly: Exactly, salts: range
 ) -> list[Any]:
     """How far the reference in the type under test is from that in the wider one, here and close by."""
     lost: list[Any] = [np.zeros(one.shape) for one in beside.wanted]
-    near = [
-        perturbed(trial, float(np.finfo(dtype).eps), relative=True, salt=salt) for salt in range(MOVEMENTS)
-    ]
+    near = [perturbed(trial, float(np.finfo(dtype).eps), relative=True, salt=salt) for salt in salts]
     for each in (trial, *near):
         own = _called(each, function, each.inputs, run=False).wanted
         _widen(lost, own, _called(each, function, exactly(each), run=False).wanted)
@@ -262,7 +267,7 @@ def _widen(bounds: list[Any], found: Sequence[Array], expected: Sequence[Array])
             np.maximum(bound, np.where(np.isnan(apart), np.inf, apart), out=bound)
 
 
-def _widest(trial: Trial, function: Reference, dtype: Any) -> Callable[[Trial], list[Array]]:
+def _widest(trial: Trial, function: Reference, dtype: Any) -> Exactly:
     """Function that gives a trial's arguments in a type of more digits, if the reference takes it."""
 
     def as_long_double(each: Trial) -> list[Array]:
