@@ -126,7 +126,8 @@ class CTCLoss(OperatorProperty):
 def _steps_of_states(call: KernelCall) -> int:
     """Number of sums over alignments: one for each step and each state of a sample."""
     samples, labels = call.shape("label")
-    return call.shape("data")[0] * samples * (2 * labels + 1)
+    steps = call.shape("data")[0]
+    return steps * samples * (2 * labels + 1)  # mutant: equivalent, because a cost is no result
 
 
 @CTCLoss.kernel("forward", priority=1, when=LOOPS.when(_steps_of_states))
