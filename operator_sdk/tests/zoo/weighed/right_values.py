@@ -360,7 +360,7 @@ def _(output_grad, lhs, rhs, output):
     return output_grad * (lhs / safe), output_grad * (rhs / safe)
 
 
-@unary("zoo_right_gated", accepts="floating", compute_dtype="float64")
+@unary("zoo_right_self_gated", accepts="floating", compute_dtype="float64")
 def gated(x):
     """The data times their logistic function."""
     return x / (1 + np.exp(-np.maximum(x, -700)))
@@ -390,7 +390,9 @@ class LargestSoFar(OperatorProperty):
 
 
 @binary(
-    "zoo_right_remainder", accepts="integer", contract=Contract(reference=lambda lhs, rhs: lhs % 7 + 0 * rhs)
+    "zoo_right_remainder_by_seven",
+    accepts="integer",
+    contract=Contract(reference=lambda lhs, rhs: lhs % 7 + 0 * rhs),
 )
 def remainder(lhs, rhs):
     """The remainder by 7."""

@@ -84,7 +84,7 @@ def argument_shapes(
 
 
 def num_sizes(subject: Subject, prop: OperatorProperty) -> int:
-    """How many sizes are chosen for a case; of a name for any number of axes, one."""
+    """Number of sizes that are chosen for a case; of a name for any number of axes, one."""
     count = 0
 
     def choose(name: str, is_sequence: bool) -> Any:

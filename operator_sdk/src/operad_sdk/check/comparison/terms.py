@@ -61,7 +61,7 @@ def _within(found: Any, expected: Any, spread: Any) -> Any:
 
 
 def _spread(trial: Trial, values: Values, expected: Sequence[Any]) -> list[Any]:
-    """How far each number moves where arguments and head gradients are rounded; None: it is not floating."""
+    """Movement of each number where arguments and head gradients are rounded; None: it is not floating."""
     dtype = coarsest(trial)
     spread: list[Any] = [
         np.zeros(one.shape)

@@ -234,7 +234,7 @@ def _first_beyond(
 def _spread(
     trial: Trial, function: Reference, beside: Beside, dtype: Any, exactly: Exactly, salts: range
 ) -> list[Any]:
-    """How far the reference's results move where the arguments are rounded once."""
+    """Movement of the reference's results where the arguments are rounded once."""
     wide = retyped(trial, WIDE_TYPE)
     spread: list[Any] = [np.zeros(one.shape) for one in beside.wanted]
     if wide is None:
@@ -249,7 +249,7 @@ def _spread(
 def _lost(
     trial: Trial, function: Reference, beside: Beside, dtype: Any, exactly: Exactly, salts: range
 ) -> list[Any]:
-    """How far the reference in the type under test is from that in the wider one, here and close by."""
+    """Distance of the reference in the type under test from that in the wider one, here and close by."""
     lost: list[Any] = [np.zeros(one.shape) for one in beside.wanted]
     near = [perturbed(trial, float(np.finfo(dtype).eps), relative=True, salt=salt) for salt in salts]
     for each in (trial, *near):

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any, Final, final
 
+from operad.files import write_atomically
 from operad_sdk.check.plan.profile import profile_of
 from operad_sdk.check.running.register import all_checks, find_check
 from operad_sdk.check.running.runner import run_check
@@ -62,7 +63,7 @@ def judged(
         if source is not None:
             path = Path(folder, *module.split(".")).with_suffix(".py")
             path.parent.mkdir(parents=True)
-            path.write_text(source)
+            write_atomically(path, source.encode())
             os.environ["NUMBA_CACHE_DIR"] = folder
             sys.meta_path.insert(0, _Replacing(module, path))
         try:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from operad.cli import Mark, progress
+from operad.files import read_text
 from operad_sdk.commands.check.workers import Found, Told, checked
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def changes_of(name: str, profile: str | None, told: Told) -> Any:
             "equivalent": change.equivalent,
         }
         for one in reached(subject_of(name))
-        for change in changes_in(one.path.read_text(), one.spans)
+        for change in changes_in(read_text(one.path, one.module), one.spans)
     ]
 
 
@@ -194,7 +195,7 @@ def judge(key: str, profile: str | None, told: Told, tasks: Mapping[str, dict[st
     task = tasks[key]
     source = None
     if task["module"]:
-        text = Path(task["file"]).read_text()
+        text = read_text(Path(task["file"]), task["module"])
         source = text[: task["begin"]] + task["replacement"] + text[task["end"] :]
     verdict = judged(task["operator"], task["module"], source, CPU_LIMIT_S, profile)
     return {"killed_by": verdict.killed_by, "message": verdict.message, "cpu_s": verdict.cpu_s}

@@ -226,7 +226,7 @@ def step_contract(*, has_states: bool = False, **declared: Any) -> Contract:
 
 
 def outside_of_averages(params: Iterable[str]) -> str:
-    """Where an update gives no numbers, if it keeps an average of squares; else ""."""
+    """The reason why an update may give no numbers, if it keeps an average of squares; else ""."""
     return _NEGATIVE if _KEEPS_SQUARES & set(params) else ""
 
 
