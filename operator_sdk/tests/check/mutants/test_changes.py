@@ -22,6 +22,9 @@ SOURCE = dedent('''
         spec = "data:(N, D + 1) -> output:(N)"
         contract = Contract(reference=lambda data, factor: factor * data.sum(1))
 
+        def cost(in_shapes, out_shapes):
+            return 2.0 * len(in_shapes)
+
         def forward(data: np.ndarray, factor: float, output: np.ndarray) -> None:
             """One column after the other."""
             if not 0 <= factor < 100:
@@ -45,7 +48,8 @@ FORWARD = (line_of("def forward"), line_of("np.multiply"))
 
 
 def changes(text: str) -> set[str]:
-    return {change.words for change in changes_in(SOURCE, [FORWARD]) if change.line == line_of(text)}
+    spans = [FORWARD, (line_of("def cost"), line_of("return 2.0"))]
+    return {change.words for change in changes_in(SOURCE, spans) if change.line == line_of(text)}
 
 
 @pytest.mark.parametrize(
@@ -66,6 +70,7 @@ def changes(text: str) -> set[str]:
         ("spec =", {'"data:(N, D + 1) -> output:(N)" becomes "data:(N, D + 1) -> output:(N + 1)"'}),
         ("factor = param", set()),
         ("contract =", set()),
+        ("return 2.0", set()),
         ("data - 1", set()),
     ],
 )  # fmt: skip

@@ -53,6 +53,8 @@ _DECLARED: Final = (
     "shapes",
     "cost",
 )
+_COST: Final = "cost"
+"""The method that estimates what a call costs, which is no result."""
 _EQUIVALENT: Final = re.compile(r"#\s*mutant: equivalent, because (.+)")
 _SIZE: Final = re.compile(r"->\s*[\w ]*:?[\w ]*\(\s*\*?([A-Za-z_]\w*)")
 
@@ -123,6 +125,8 @@ class _Changes:
         if not functions or not any(map(self._is_reached, functions)):
             return False
         for one, parent in pairwise(up):
+            if isinstance(one, ast.FunctionDef) and one.name == _COST:
+                return False
             if isinstance(one, ast.Raise | ast.Assert | ast.JoinedStr | ast.arguments):
                 return False
             if (
