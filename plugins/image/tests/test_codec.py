@@ -171,3 +171,15 @@ def test_packed_images_are_in_opencvs_order(part_of: Any) -> None:
     np.testing.assert_array_equal(image, pixels)
     np.testing.assert_array_equal(codec.decode(od.recordio.unpack(record)[1]), pixels[:, :, ::-1])
     assert od.recordio.unpack_img(od.recordio.pack_img(header, pixels), iscolor=0)[1].shape[2:] in ((), (1,))
+
+
+@pytest.mark.parametrize("channels", [3, 4])
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "float64", "uint16", "float32"])
+def test_a_tiff_of_any_type_comes_back_with_its_channels_in_order(dtype: str, channels: int) -> None:
+    cv2 = pytest.importorskip("cv2")
+    pixels = (np.arange(4 * 5 * channels).reshape(4, 5, channels) % 100).astype(dtype)
+    done, content = cv2.imencode(".tiff", pixels)
+    assert done
+    found = codec.decode(bytes(content), None)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, pixels[:, :, [2, 1, 0, 3][:channels]])

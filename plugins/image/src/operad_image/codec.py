@@ -217,8 +217,16 @@ def _decode_others(content: bytes, channels: int | None, is_bgr: bool, header: H
         return np.asarray(pixels)[:, :, None]
     if is_bgr:
         return np.asarray(pixels)
+    if pixels.shape[2] not in (3, 4):
+        raise FormatError(f"{what} has {pixels.shape[2]} channels, expected 1, 3 or 4")
+    if pixels.dtype not in _CONVERTED:  # as a TIFF of signed bytes has
+        return np.ascontiguousarray(pixels[:, :, [2, 1, 0, 3][: pixels.shape[2]]])
     order = cv2.COLOR_BGR2RGB if pixels.shape[2] == 3 else cv2.COLOR_BGRA2RGBA
     return np.asarray(cv2.cvtColor(pixels, order))
+
+
+_CONVERTED: Final = (np.uint8, np.uint16, np.float32)
+"""Types whose channels OpenCV reorders."""
 
 
 def _encode_others(pixels: Image, suffix: str, quality: int, is_bgr: bool) -> bytes:
