@@ -11,7 +11,7 @@ import numpy as np
 from operad.operator import BackwardEntry
 from operad_sdk.check.cases.kinds import LARGE, ORDINARY
 from operad_sdk.check.comparison.closeness import ROUNDINGS, coarsest, expect_close, magnitude, tolerance
-from operad_sdk.check.comparison.terms import expect_close_in_terms
+from operad_sdk.check.comparison.terms import expect_close_in_terms, gradients, results
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.domains import Real
@@ -48,7 +48,7 @@ def the_same_array_twice(trial: Trial) -> Evidence:
         names = [*trial.outputs, *trial.states]
         given = [*one.outputs, *one.aux]
         moved = trial.with_inputs(apart)
-        compared += expect_close_in_terms(moved, _results, names, given, expected, when, bounds, scale)
+        compared += expect_close_in_terms(moved, results, names, given, expected, when, bounds, scale)
         if any(trial.differentiable()):
             pair = (BackwardEntry("in_data", i), BackwardEntry("in_data", j))
             compared += _backward(trial, apart, pair, when, bounds)
@@ -105,15 +105,7 @@ def _backward(
     names = [f"gradient of {name}" for name in trial.arguments]
     scale = magnitude(inputs, expected)
     moved = trial.with_inputs(inputs)
-    return expect_close_in_terms(moved, _gradients, names, found, expected, when, bounds, scale)
-
-
-def _results(trial: Trial) -> list[Any]:
-    return [*trial.result.outputs, *trial.result.aux]
-
-
-def _gradients(trial: Trial) -> list[Any]:
-    return trial.backward()
+    return expect_close_in_terms(moved, gradients, names, found, expected, when, bounds, scale)
 
 
 def _repeated(array: Array) -> Iterator[tuple[str, Array]]:

@@ -12,7 +12,7 @@ from operad_sdk.check.cases.kinds import LARGE, LONG, ORDINARY, WIDE
 from operad_sdk.check.comparison.bitwise import expect_same
 from operad_sdk.check.comparison.closeness import at, coarsest, magnitude, scale_of, tolerance
 from operad_sdk.check.comparison.flat import is_flat
-from operad_sdk.check.comparison.terms import expect_close_in_terms
+from operad_sdk.check.comparison.terms import expect_close_in_terms, gradients
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.returned import expect_fitting
 from operad_sdk.check.trials.trial import Array, Trial
@@ -214,9 +214,7 @@ def _expect_finite_close(
     finite = [
         None if a is None else np.where(np.isfinite(b), a, b) for a, b in zip(found, expected, strict=True)
     ]
-    expect_close_in_terms(
-        trial, lambda moved: moved.backward(), _names(trial), finite, expected, when, bounds, scale, fix=fix
-    )
+    expect_close_in_terms(trial, gradients, _names(trial), finite, expected, when, bounds, scale, fix=fix)
 
 
 def _nonzero(gradients: Sequence[Any]) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from operad_sdk.check.cases.kinds import LARGE, ORDINARY
 from operad_sdk.check.comparison.closeness import coarsest, scale_of, tolerance
-from operad_sdk.check.comparison.terms import expect_close_in_terms
+from operad_sdk.check.comparison.terms import expect_close_in_terms, gradients, results
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Array, Trial
 
@@ -33,11 +33,11 @@ def layouts(trial: Trial) -> Evidence:
         found = trial.forward(inputs, aux=states)
         names, expected = [*trial.outputs, *trial.states], [*trial.result.outputs, *trial.result.aux]
         given = [*found.outputs, *found.aux]
-        compared += expect_close_in_terms(trial, _results, names, given, expected, when, bounds, scale)
+        compared += expect_close_in_terms(trial, results, names, given, expected, when, bounds, scale)
         trial.forward(outputs=outputs)
         written = f"written into {word} arrays"
         given = [*outputs, *trial.result.aux]
-        expect_close_in_terms(trial, _results, names, given, expected, written, bounds, scale)
+        expect_close_in_terms(trial, results, names, given, expected, written, bounds, scale)
         if trial.is_runnable and any(trial.differentiable()):
             compared += _backward_on(trial, word, view, bounds)
     return compared
@@ -50,21 +50,13 @@ def _backward_on(trial: Trial, word: str, view: View, bounds: tuple[float, float
     scale = scale_of(trial, expected, trial.inputs, trial.out_grads)
     found = trial.backward(keep=lambda entry, array: view(array))
     when = f"from {word} arrays"
-    compared = expect_close_in_terms(trial, _gradients, names, found, expected, when, bounds, scale)
+    compared = expect_close_in_terms(trial, gradients, names, found, expected, when, bounds, scale)
     poisoned = trial.poisoned_gradients(trial.write_requests())
     into = [None if array is None else view(array) for array in poisoned]
     filled = trial.backward(in_grads=into)
     when = f"written into {word} arrays"
-    expect_close_in_terms(trial, _gradients, names, filled, expected, when, bounds, scale)
+    expect_close_in_terms(trial, gradients, names, filled, expected, when, bounds, scale)
     return compared
-
-
-def _results(trial: Trial) -> list[Any]:
-    return [*trial.result.outputs, *trial.result.aux]
-
-
-def _gradients(trial: Trial) -> list[Any]:
-    return trial.backward()
 
 
 def _transposed(array: Array) -> Array:

@@ -53,6 +53,16 @@ def expect_close_in_terms(
         return expect_close(names, near, expected, when, bounds, scale, **violation)
 
 
+def results(trial: Trial) -> list[Any]:
+    """Outputs and states of a trial, as `values`."""
+    return [*trial.result.outputs, *trial.result.aux]
+
+
+def gradients(trial: Trial) -> list[Any]:
+    """Gradients of a trial, likewise."""
+    return trial.backward()
+
+
 def _within(found: Any, expected: Any, spread: Any) -> Any:
     """`found`, with the expected numbers where it is as near to them as the roundings of terms."""
     with np.errstate(all="ignore"):

@@ -35,6 +35,8 @@ from operad_sdk.check.trials.violation import Violation
 
 _LONG_DOUBLE: Final = np.dtype(np.longdouble)
 _HAS_MORE_DIGITS: Final = bool(np.finfo(_LONG_DOUBLE).eps < np.finfo(WIDE_TYPE).eps)
+_LAST_DIGIT: Final = 2.0**-50
+"""Part of a whole number in float64 that is rounding."""
 _LOSSES: Final = 16
 """Allowed multiple of what the reference loses, which sums in another order than the operator may."""
 _LEAST_NORMALS: Final = 4
@@ -342,9 +344,6 @@ def _in_type_of(found: Array, expected: Array) -> Array:
         # beyond 2**53, a reference in float64 has no last digit either
         is_near = np.abs(found.astype(np.float64) - expected) <= _LAST_DIGIT * np.abs(expected)
     return np.where(fits & ~is_near, whole, found)
-
-
-_LAST_DIGIT: Final = 2.0**-50
 
 
 def _numbers(name: str, value: Any) -> Array:
