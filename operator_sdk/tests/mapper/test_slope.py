@@ -130,6 +130,16 @@ def log_sigmoid(x):
 
 
 @mapper
+def log_sigmoid_of_pythons_min(x):
+    return min(x, 0) - log1p(exp(-abs(x)))
+
+
+@mapper
+def softplus_of_pythons_max(x):
+    return max(0, x) + log1p(exp(-abs(x)))
+
+
+@mapper
 def softplus(x):
     return maximum(x, 0) + log1p(exp(-abs(x)))
 
@@ -167,6 +177,7 @@ def larger_by_absolute(x):
 SMOOTH_AT = [
     (log_sigmoid, 0.0, 0.5), (softplus, 0.0, 0.5), (identity_from_halves, 0.0, 1.0),
     (identity_from_difference, 0.0, 1.0), (absolute_from_larger, 0.0, 0.0), (square_of_larger, 0.0, 0.0),
+    (log_sigmoid_of_pythons_min, 0.0, 0.5), (softplus_of_pythons_max, 0.0, 0.5),
     (doubled_from_equal, 0.0, 2.0), (larger_by_absolute, 1.0, 0.0),
 ]  # fmt: skip
 

@@ -214,6 +214,8 @@ LOGIC: Final[dict[str, _Expansion]] = {
     "sign": _sign,
     "maximum": _maximum,
     "minimum": _minimum,
+    "larger": lambda a, b, t: select(b > a, b, a),
+    "smaller": lambda a, b, t: select(b < a, b, a),
     "isnan": lambda x, t: x != x,  # noqa: PLR0124 -- true for NaN
     "isinf": lambda x, t: call("abs", x) == math.inf,
     "isfinite": lambda x, t: call("abs", x) < math.inf,

@@ -189,7 +189,7 @@ class Expressions:
         if named:
             self.refuse(node, f"calling {ast.unparse(node.func)!r} with named arguments")
         if target is builtins.min or target is builtins.max:
-            return self._extreme(node, "less" if target is builtins.min else "greater", args)
+            return self._extreme(node, "smaller" if target is builtins.min else "larger", args)
         name = scope.primitive_of(target)
         if name is None:
             hint = scope.hint_for(target)
@@ -208,14 +208,13 @@ class Expressions:
             return self.select(*args)
         return self._apply(node, name, *(self._real(node, arg) for arg in args))
 
-    def _extreme(self, node: ast.Call, comparison: str, args: list[int]) -> int:
+    def _extreme(self, node: ast.Call, choice: str, args: list[int]) -> int:
         """Python's own min and max: the first argument stays unless a later one compares better."""
         if len(args) < 2:
             self.refuse(node, f"calling {ast.unparse(node.func)!r} with fewer than two numbers")
         best = self._real(node, args[0])
         for arg in args[1:]:
-            value = self._real(node, arg)
-            best = self.select(self._apply(node, comparison, value, best), value, best)
+            best = self._apply(node, choice, best, self._real(node, arg))
         return best
 
     def _inline(self, node: ast.Call, target: HasForm, args: list[int], named: dict[str, int]) -> int:

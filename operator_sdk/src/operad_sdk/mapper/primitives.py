@@ -160,6 +160,23 @@ def _mantissa(x: Any) -> Any:
 
 
 _ROOT_HALF: Final = np.float32(math.sqrt(0.5))
+_CHOICES: Final = (
+    # Python's own `min` and `max`: the first argument, unless the second compares better.
+    Primitive(
+        "smaller",
+        2,
+        lambda a, b: np.where(b < a, b, a)[()],
+        "({1} if {1} < {0} else {0})",
+        "({1} < {0} ? {1} : {0})",
+    ),
+    Primitive(
+        "larger",
+        2,
+        lambda a, b: np.where(b > a, b, a)[()],
+        "({1} if {1} > {0} else {0})",
+        "({1} > {0} ? {1} : {0})",
+    ),
+)
 _MACHINE: Final = (
     # Made by expansions only; authors cannot name them. None has a meaning for NaN.
     _function("fma", _fma, 3),  # a * b + c, rounded once where the machine can
@@ -169,6 +186,7 @@ _MACHINE: Final = (
 )
 
 PRIMITIVES: Final[dict[str, Primitive]] = {
-    primitive.name: primitive for primitive in (*_ARITHMETIC, *_COMPARISON, *_LOGIC, *_FUNCTIONS, *_MACHINE)
+    primitive.name: primitive
+    for primitive in (*_ARITHMETIC, *_COMPARISON, *_LOGIC, *_FUNCTIONS, *_CHOICES, *_MACHINE)
 }
 """Every primitive by name."""

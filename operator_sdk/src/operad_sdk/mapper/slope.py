@@ -4,8 +4,8 @@ Forward mode over the instruction list: each value gets the value of its slope, 
 does not depend on the input, so that `0 * inf` never arises from a branch that was not taken. Rounding
 has slope 0 everywhere, and where a comparison chooses, the slope is that of the branch it takes.
 
-At their own kinks primitives have the mean of the slopes on either side: `abs` 0 at 0, `maximum` and
-`minimum` half of each argument's at a tie. For means go through sums and smooth functions as slopes do, so
+At their own kinks primitives have the mean of the slopes on either side: `abs` 0 at 0, `maximum`, `minimum`
+and Python's `max` and `min` half of each argument's at a tie. For means go through sums and smooth functions as slopes do, so
 that of parts whose kinks cancel the slope is right: that of `min(x, 0) - log1p(exp(-abs(x)))`, which is
 smooth, is 1/2 at 0. Any other choice, that of the first argument say, is wrong there.
 """
@@ -91,6 +91,7 @@ _BINARY: Final[dict[str, tuple[_BinaryRule, _BinaryRule]]] = {
     "maximum": (lambda a, b, y: _share(a > b, a, b), lambda a, b, y: _share(a < b, a, b)),
     "minimum": (lambda a, b, y: _share(a < b, a, b), lambda a, b, y: _share(a > b, a, b)),
 }
+_BINARY |= {"larger": _BINARY["maximum"], "smaller": _BINARY["minimum"]}
 
 
 def slope_form(form: ScalarForm, wrt: int = 0, *, result_name: str | None = None) -> ScalarForm:
