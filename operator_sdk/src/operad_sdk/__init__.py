@@ -32,6 +32,7 @@ from operad.operator import unify_shapes as unify_shapes
 from operad.resource import ResourceRequest as ResourceRequest
 from operad_sdk.contract import Contract as Contract
 from operad_sdk.contract import Distribution as Distribution
+from operad_sdk.contract import ResultTypes as ResultTypes
 from operad_sdk.contract import Tolerance as Tolerance
 from operad_sdk.declare import BINARY as BINARY
 from operad_sdk.declare import BROADCAST as BROADCAST

@@ -34,6 +34,21 @@ class Tolerance:
 
 @final
 @dataclass(frozen=True, slots=True)
+class ResultTypes:
+    """Element types of results, for some values of parameters.
+
+    Attributes:
+        types: Type of the first output by the type of the arguments that have none of their own, all
+            by NumPy's names; a type that is not named is refused.
+        params: Parameters for which that holds; the others are at their defaults.
+    """
+
+    types: Mapping[str, str]
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Distribution:
     """Distribution of a random operator's draws.
 
@@ -75,6 +90,8 @@ class Contract:
             leads to them; `choose(sizes)` picks one of a sequence.
         dtypes: Element types that the operator is meant for, which are exactly those that inference is
             to accept; none: whatever it accepts.
+        result_types: The type of the result for each type of the arguments, of an operator that infers
+            it by a function of its own: inference and computation share that, and nothing else tells.
         reference: The outputs as a function of the inputs and of those parameters and states it names (and
             `is_train`; `**states` are all states), in NumPy; one array, or a tuple of the leading outputs, or
             of all outputs and then what becomes of the states. It is called in float64.
@@ -107,6 +124,7 @@ class Contract:
     param_sets: Sequence[Mapping[str, Any]] = ()
     shapes: Callable[[Any, Callable[[Sequence[int]], int]], Sequence[Shape]] | None = None
     dtypes: Sequence[str] = ()
+    result_types: Sequence[ResultTypes] = ()
     reference: Callable[..., Any] | None = None
     loss: Callable[..., Any] | None = None
     ignores_head_gradient: str | Callable[[Any], str] = ""

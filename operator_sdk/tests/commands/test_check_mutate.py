@@ -37,6 +37,15 @@ def test_the_same_seed_draws_the_same_changes() -> None:
     assert len(texts[2]) == 2
 
 
+@pytest.mark.slow
+def test_what_survives_one_operator_is_tried_on_others_of_its_package() -> None:
+    """Most changes of what the interpolation of ROIAlign computes change nothing of ROIPooling."""
+    found = json.loads(run("ROIPooling", "--mutate", "8", "--json").output)["mutants"]
+    through = [one for one in found if one["through"]]
+    assert through
+    assert all(one["verdict"] == "killed" and one["operator"] == "ROIPooling" for one in through)
+
+
 def test_it_goes_with_names_alone() -> None:
     done = run("LRN", "--mutate", "2", "--strict")
     assert done.exit_code == 2

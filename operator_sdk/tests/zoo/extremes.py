@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, binary, operator, param, unary
+from operad_sdk import Contract, OperatorProperty, ResultTypes, binary, operator, param, unary
 from operator_sdk.tests.zoo.fault import Fault, without_gradients
 
 
@@ -168,6 +168,42 @@ class MeansOfIntegers(OperatorProperty):
         output[...] = data.mean(axis=1).astype(data.dtype) if data.shape[1] else 0
 
 
+_WHOLE = {name: name for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")}
+
+
+@operator("zoo_counts")
+class Counts(OperatorProperty):
+    """Twice the data; of truth values, as numbers of eight bits, and not as int64."""
+
+    accepts = (*_WHOLE, "bool")
+    spec = "data:(*S) -> output:(*S)"
+    contract = Contract(result_types=[ResultTypes({**_WHOLE, "bool": "int64"})])
+
+    def promote(self, dtype):
+        """The type itself."""
+        return np.dtype("int8") if dtype == bool else dtype
+
+    def forward(data, output):
+        """Twice the data."""
+        np.add(data, data, out=output, casting="unsafe")
+
+
+@operator("zoo_scaled_bytes")
+class ScaledBytes(OperatorProperty):
+    """Twice the data, in the type of the data whatever `wide` is."""
+
+    accepts = "integer"
+    wide = param(bool, False, doc="Whether results have 64 bits.")
+    spec = "data:(*S) -> output:(*S)"
+    contract = Contract(
+        result_types=[ResultTypes(_WHOLE), ResultTypes(dict.fromkeys(_WHOLE, "int64"), {"wide": True})]
+    )
+
+    def forward(data, output):
+        """Twice the data."""
+        np.add(data, data, out=output)
+
+
 @binary("zoo_midpoint", accepts="integer")
 def midpoint(lhs, rhs):
     """The middle of two numbers, by a sum that wraps around."""
@@ -198,5 +234,7 @@ ZOO = without_gradients(
         Fault("D607", MeansOfIntegers, "means of whole numbers are cut off"),
         Fault("D608", midpoint, "a sum wraps around"),
         Fault("D608", square_of_bytes, "a square wraps around"),
+        Fault("D609", Counts, "truth values are not counted as whole numbers"),
+        Fault("D609", ScaledBytes, "a parameter's type is forgotten"),
     ]
 )

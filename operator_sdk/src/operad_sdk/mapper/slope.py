@@ -5,9 +5,10 @@ does not depend on the input, so that `0 * inf` never arises from a branch that 
 has slope 0 everywhere, and where a comparison chooses, the slope is that of the branch it takes.
 
 At their own kinks primitives have the mean of the slopes on either side: `abs` 0 at 0, `maximum`, `minimum`
-and Python's `max` and `min` half of each argument's at a tie. For means go through sums and smooth functions as slopes do, so
-that of parts whose kinks cancel the slope is right: that of `min(x, 0) - log1p(exp(-abs(x)))`, which is
-smooth, is 1/2 at 0. Any other choice, that of the first argument say, is wrong there.
+and Python's `max` and `min` half of each argument's at a tie. For means go through sums and smooth functions
+as slopes do, so that of parts whose kinks cancel the slope is right: that of
+`min(x, 0) - log1p(exp(-abs(x)))`, which is smooth, is 1/2 at 0. Any other choice, that of the first
+argument say, is wrong there.
 """
 
 from __future__ import annotations

@@ -217,6 +217,7 @@ AROUND: Final[dict[str, str]] = {
     + "smooth = Example\nEXAMPLE\n",
     "D607": _of_class(_ANY, "EXAMPLE"),
     "D608": _of_class(_TWO, "EXAMPLE", 'accepts = "integer"\n'),
+    "D609": _of_class(_ANY, "EXAMPLE\ndef forward(data, output): np.copyto(output, data)"),
     "A701": 'EXAMPLE\nExample = from_mapper(leaky, name="catalogue_example")\n',
     "X802": _of_class(_ANY, _COPY + "contract = EXAMPLE"),
     "X803": _of_class(_ANY, _SQUARE + _SLOPE + "contract = EXAMPLE", _FLOATS),

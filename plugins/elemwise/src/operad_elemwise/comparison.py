@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from operad_elemwise.families import NUMBER, Declared, promote_scalar
-from operad_sdk import BINARY, UNARY, define
+from operad_elemwise.families import NUMBER, TYPES_BESIDE_NUMBERS, Declared, promote_scalar
+from operad_sdk import BINARY, UNARY, Contract, define
 
 
 def _conditions(
@@ -33,7 +33,10 @@ def _conditions(
     one = define(
         f"_{name}_scalar", UNARY, ufunc, summary=f"1 where `data {sign} scalar`, else 0.",
         example=("[0, 1, 2]", "scalar=1", with_one), inplace="data", params=NUMBER, promote=promote_scalar,
-        scalar_beyond="keep", reference=lambda data, scalar: holds(data, scalar),
+        scalar_beyond="keep",
+        contract=Contract(
+            reference=lambda data, scalar: holds(data, scalar), result_types=TYPES_BESIDE_NUMBERS
+        ),
     )  # fmt: skip
     return two, one
 

@@ -8,8 +8,10 @@ from typing import Any, Final
 from operad_sdk import (
     BINARY,
     UNARY,
+    Contract,
     DType,
     OperatorProperty,
+    ResultTypes,
     Scalar,
     as_dtype,
     define,
@@ -34,6 +36,15 @@ def promote_scalar(prop: Any, dtype: DType) -> DType:
     if dtype.kind == "f" or (dtype.kind != "b" and prop.is_int):
         return dtype
     return as_dtype("int64" if prop.is_int else "float64")
+
+
+_WHOLE: Final = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_REAL: Final = {name: name for name in ("float16", "float32", "float64")}
+TYPES_BESIDE_NUMBERS: Final = (
+    ResultTypes(_REAL | {name: name for name in _WHOLE} | {"bool": "int64"}),
+    ResultTypes(_REAL | dict.fromkeys((*_WHOLE, "bool"), "float64"), {"is_int": False}),
+)
+"""What `promote_scalar` gives for arguments of any type."""
 
 
 def of_one(
@@ -73,4 +84,6 @@ def of_two(*declared: Any, **options: Any) -> Declared:
 
 def with_number(*declared: Any, **options: Any) -> Declared:
     """Arithmetic of an array and a number; arguments as for `of_one`."""
-    return of_one(*declared, params=NUMBER, promote=promote_scalar, **{"accepts": "any"} | options)
+    contract = Contract(reference=options.pop("reference", None), result_types=TYPES_BESIDE_NUMBERS)
+    shared = {"accepts": "any", "contract": contract}
+    return of_one(*declared, params=NUMBER, promote=promote_scalar, **shared | options)

@@ -45,11 +45,13 @@ def parameters(draw: st.DrawFn, subject: Subject, given: Mapping[str, Any] | Non
 
 def joint_values(subject: Subject) -> list[dict[str, Any]]:
     """The sets of values that go together, each with what else has to be given."""
-    required = {name: param for name, param in subject.cls.params.items() if param.is_required}
-    return [
-        {**{name: candidates(subject, param, 2)[0] for name, param in required.items()}, **values}
-        for values in subject.contract.param_sets
-    ]
+    return [{**required_params(subject), **values} for values in subject.contract.param_sets]
+
+
+def required_params(subject: Subject) -> dict[str, Any]:
+    """The simplest value of each parameter that has no default."""
+    declared = subject.cls.params
+    return {name: candidates(subject, one, 2)[0] for name, one in declared.items() if one.is_required}
 
 
 def candidates(subject: Subject, param: Param, length: int) -> Sequence[Any]:

@@ -68,4 +68,13 @@ DTYPE: Final = (
         "def forward(lhs, rhs): return (lhs + rhs) // 2    # in int8",
         "Compute in a wider type, and cast the result.",
     ),
+    Check(
+        "D609",
+        "results have the types that the contract names",
+        "Inference and the kernels share one function of types; where that is wrong, both are, and agree.",
+        "contract = Contract(result_types=[ResultTypes({'bool': 'int64', 'float32': 'float32'})])\n"
+        "def promote(self, dtype): return dtype    # bool too",
+        "Correct promote() or infer_type(), or the table Contract(result_types=...), which names every type "
+        "that is accepted.",
+    ),
 )

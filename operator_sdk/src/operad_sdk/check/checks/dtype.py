@@ -7,9 +7,12 @@ from typing import Any, Final
 import numpy as np
 
 from operad.errors import DTypeError, OperadError
+from operad.operator import OperatorProperty
 from operad_sdk.check.cases.kinds import ORDINARY
+from operad_sdk.check.cases.params import required_params
 from operad_sdk.check.cases.retype import retyped
 from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
@@ -31,7 +34,7 @@ def element_types(trial: Trial) -> Evidence:
     meant = trial.subject.contract.dtypes
     compared = dict.fromkeys(meant or ["compared"], 0)
     for name in ELEMENT_TYPES:
-        is_taken = _is_taken(trial, np.dtype(name))
+        is_taken = _inferred(trial.prop, np.dtype(name)) is not None
         if meant and is_taken != (name in meant):
             said = "is not" if is_taken else "is"
             does = "takes" if is_taken else "refuses"
@@ -43,6 +46,30 @@ def element_types(trial: Trial) -> Evidence:
         if is_taken or not meant:
             compared[name if meant else "compared"] += _runs_in(trial, name)
     return compared
+
+
+@check("D609")
+def result_types(subject: Subject) -> Evidence:
+    """Compare inferred types with those that the contract names, for every element type."""
+    tables = subject.contract.result_types
+    if not tables:
+        return None
+    for table in tables:
+        prop = subject.cls(**{**required_params(subject), **table.params})
+        for name in ELEMENT_TYPES:
+            wanted = table.types.get(name)
+            found = _result_type(prop, np.dtype(name))
+            if found != wanted:
+                given = "".join(f", {key}={value!r}" for key, value in table.params.items())
+                does = "is refused" if found is None else f"gives {found}"
+                expected = "a refusal" if wanted is None else wanted
+                raise Violation(f"{name}{given} {does}, and Contract(result_types=...) says {expected}")
+    return len(tables) * len(ELEMENT_TYPES)
+
+
+def _result_type(prop: OperatorProperty, dtype: np.dtype[Any]) -> str | None:
+    known = _inferred(prop, dtype)
+    return None if known is None else prop.infer_type(known)[1][0].name
 
 
 def _runs_in(trial: Trial, name: str) -> int:
@@ -73,17 +100,18 @@ def _choices(trial: Trial) -> int:
     return sum(dtype is None for dtype in known)
 
 
-def _is_taken(trial: Trial, dtype: np.dtype[Any]) -> bool:
-    known: list[Any] = [None] * len(trial.arguments)
+def _inferred(prop: OperatorProperty, dtype: np.dtype[Any]) -> list[Any] | None:
+    """Types of the arguments where those that inference leaves open have this one; None if it is refused."""
+    known: list[Any] = [None] * len(prop.list_arguments())
     try:
         while True:
-            known = list(trial.prop.infer_type(known)[0])
+            known = list(prop.infer_type(known)[0])
             unknown = [place for place, found in enumerate(known) if found is None]
             if not unknown:
-                return True
+                return known
             known[unknown[0]] = dtype
     except DTypeError:
-        return False
+        return None
     except Exception as error:
         message = f"infer_type raises {type(error).__name__} for {dtype}: {error}; expected a DTypeError"
         raise Violation(message) from error

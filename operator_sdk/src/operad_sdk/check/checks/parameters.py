@@ -10,7 +10,7 @@ from typing import Any, Final
 from operad.errors import OperadError, ParamError
 from operad.operator import OperatorProperty, Param, is_known
 from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.cases.params import candidates
+from operad_sdk.check.cases.params import candidates, required_params
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial
@@ -26,7 +26,7 @@ _MOST_ELEMENTS: Final = 10**4
 @check("S103")
 def round_trip(subject: Subject) -> Evidence:
     """Check that each value of each parameter survives the trip to strings and back."""
-    required = {n: candidates(subject, p, 2)[0] for n, p in subject.cls.params.items() if p.is_required}
+    required = required_params(subject)
     count = 0
     for name, param in subject.cls.params.items():
         for value in [*candidates(subject, param, 2), *_long_numbers(subject, param)]:
@@ -76,7 +76,7 @@ def _expect_back(prop: OperatorProperty) -> None:
 @check("S104")
 def bounds(subject: Subject) -> Evidence:
     """Try each parameter within its bounds, beyond them and with another type; and an unknown parameter."""
-    required = {n: candidates(subject, p, 2)[0] for n, p in subject.cls.params.items() if p.is_required}
+    required = required_params(subject)
     count = 0
     for name, param in subject.cls.params.items():
         for value in _wrong_values(param):

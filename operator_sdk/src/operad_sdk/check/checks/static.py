@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from operad import registry
 from operad.errors import OperadError
-from operad_sdk.check.cases.params import candidates
+from operad_sdk.check.cases.params import candidates, required_params
 from operad_sdk.check.catalogue import CATALOGUE
 from operad_sdk.check.checks.relations import RELATIONS
 from operad_sdk.check.running.register import Evidence, check
@@ -151,7 +151,7 @@ def known_tensors(subject: Subject) -> set[str] | None:
 
 def _some_properties(subject: Subject) -> Iterator[Any]:
     """Properties with different parameters."""
-    required = {n: candidates(subject, p, 2)[0] for n, p in subject.cls.params.items() if p.is_required}
+    required = required_params(subject)
     variations: list[dict[str, Any]] = [{}]
     variations += [{n: value} for n, p in subject.cls.params.items() for value in candidates(subject, p, 2)]
     for varied in variations:

@@ -1,8 +1,11 @@
 """Changes of a source text, each in one place: an operator, a term, a bound, a statement.
 
 A change replaces a part of the text and leaves the rest as it is, comments and lines included. What only
-documents, declares or refuses is left alone: annotations, parameters, contracts and their references, errors.
-A line with `# mutant: equivalent, because ...` says that its changes change no result.
+documents, declares or refuses is left alone: annotations, parameters, contracts and their references, errors
+(but not the conditions under which they are raised).
+
+`# mutant: equivalent, because ...` at a line, or alone on the line above, says that changes there change no
+result; `# mutant: x <= 0: equivalent, because ...` says so of those that have `x <= 0` in their words.
 """
 
 from __future__ import annotations
@@ -40,7 +43,17 @@ _FUNCTIONS: Final = {
     "prod": "sum", "any": "all", "all": "any", "sin": "cos", "cos": "sin",
 }  # fmt: skip
 _KEYWORDS: Final = ("keepdims", "axis", "initial")
-_DECLARING: Final = ("Contract", "Distribution", "Tolerance", "param", "Scalar", "Real", "Drawn", "Param")
+_DECLARING: Final = (
+    "Contract",
+    "Distribution",
+    "ResultTypes",
+    "Tolerance",
+    "param",
+    "Scalar",
+    "Real",
+    "Drawn",
+    "Param",
+)
 _DECLARED: Final = (
     "reference",
     "contract",
@@ -55,7 +68,7 @@ _DECLARED: Final = (
 )
 _COST: Final = "cost"
 """The method that estimates what a call costs, which is no result."""
-_EQUIVALENT: Final = re.compile(r"#\s*mutant: equivalent, because (.+)")
+_EQUIVALENT: Final = re.compile(r"#\s*mutant: (?:(.+?): )?equivalent, because (.+)")
 _SIZE: Final = re.compile(r"->\s*[\w ]*:?[\w ]*\(\s*\*?([A-Za-z_]\w*)")
 
 
@@ -244,10 +257,17 @@ class _Changes:
 
     def _replaced(self, node: Any, text: str) -> Change:
         begin, end = self._place(node)
-        why = _EQUIVALENT.search(self._lines[node.lineno - 1])
         old, new = (" ".join(each.split()) for each in (self._source[begin:end], text))
-        words = "is left out" if new == "pass" else f"becomes {new}"
-        return Change(node.lineno, begin, end, text, f"{old} {words}", why[1].strip() if why else "")
+        words = f"{old} is left out" if new == "pass" else f"{old} becomes {new}"
+        return Change(node.lineno, begin, end, text, words, self._why_equivalent(node.lineno, words))
+
+    def _why_equivalent(self, line: int, words: str) -> str:
+        own, above = self._lines[line - 1], self._lines[line - 2] if line > 1 else ""
+        for text in (own, above if above.lstrip().startswith("#") else ""):
+            said = _EQUIVALENT.search(text)
+            if said is not None and (said[1] is None or said[1] in words):
+                return said[2].strip()
+        return ""
 
 
 def _is_shape_line(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:

@@ -1,20 +1,23 @@
 """`operad check --mutate`: do the checks notice small changes of an operator's own source?
 
 Each mutant is judged in a process of its own, which imports the operator's package with one module replaced
-and runs the checks up to the first that is red.
+and runs the checks up to the first that is red. One that survives the operator it was drawn for is judged
+again through other operators of the package that reach the same place: a function of a family is not used in
+all its ways by each member.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
+from operad import registry
 from operad.cli import Mark, progress
 from operad.files import read_text
 from operad_sdk.commands.check.workers import Found, Told, checked
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 CPU_LIMIT_S: Final = 60.0
 """Processor time that one mutant may take."""
+OTHERS: Final = 3
+"""Other operators of a package that a mutant is tried on which survives the first."""
 _UNCHANGED: Final = "as it is"
 
 
@@ -38,6 +43,7 @@ class Mutant:
         change: The change in words.
         verdict: killed, survived, or equivalent.
         by: Id of the check that is red, `import`, or how the process ended; of an equivalent one the reason.
+        through: The operator whose check that is, where it is another of the package.
         message: What the check says.
         cpu_s: Processor time.
     """
@@ -51,6 +57,7 @@ class Mutant:
     by: str
     message: str
     cpu_s: float
+    through: str = ""
 
 
 @final
@@ -140,6 +147,7 @@ def mutation_run(names: Sequence[str], count: int, seed: int, jobs: int, profile
             else:
                 mutants.append(_judged(task, found))
             advance(found.name)
+    mutants = _through_others(mutants, tasks, possible, jobs, profile)
     mutants += [_equivalent(task) for task in tasks.values() if task["equivalent"]]
     mutants = [one for one in mutants if one.operator not in unusable]
     counts = {name: len(possible[name]) for name in names if name in possible and name not in unusable}
@@ -165,6 +173,69 @@ def _drawn(
         for place, change in enumerate(chosen):
             tasks[f"{name} {place}"] = {**change, "operator": name}
     return tasks
+
+
+def _through_others(
+    mutants: Sequence[Mutant],
+    tasks: Mapping[str, dict[str, Any]],
+    possible: Mapping[str, list[dict[str, Any]]],
+    jobs: int,
+    profile: str | None,
+) -> list[Mutant]:
+    """Judge those that survive through other operators of their packages, until one kills them."""
+    by_place = {_key(task): task for task in tasks.values() if task["change"] != _UNCHANGED}
+    survivors = {_key_of(one): one for one in mutants if one.verdict == "survived"}
+    packages = {one.module.partition(".")[0] for one in survivors.values()}
+    known = dict(possible)
+    lacking = [name for name in _operators_of(packages) if name not in known]
+    if lacking:
+        with progress("reading others", len(lacking)) as advance:
+            for found in checked(lacking, profile, jobs, changes_of):
+                known[found.name] = found.report if isinstance(found.report, list) else []
+                advance(found.name)
+    reaching: dict[tuple[Any, ...], list[str]] = {}
+    for name, changes in known.items():
+        for change in changes:
+            reaching.setdefault(_key({**change, "operator": ""}), []).append(name)
+    others = {}
+    for key, one in survivors.items():
+        names = [name for name in reaching[_key({**by_place[key], "operator": ""})] if name != one.operator]
+        random.Random(f"{one.operator} {key}").shuffle(names)
+        others[key] = names[:OTHERS]
+    killed: dict[Any, Mutant] = {}
+    for turn in range(OTHERS):
+        left = {
+            f"{names[turn]} for {key}": {**by_place[key], "operator": names[turn], "drawn for": key}
+            for key, names in others.items()
+            if key not in killed and len(names) > turn
+        }
+        work = partial(judge, tasks=left)
+        with progress("through others", len(left)) as advance:
+            for found in checked(list(left), profile, jobs, work, CPU_LIMIT_S * 4):
+                task = left[found.name]
+                again, key = _judged(task, found), task["drawn for"]
+                if again.verdict == "killed":
+                    killed[key] = replace(again, operator=survivors[key].operator, through=again.operator)
+                advance(found.name)
+    return [killed.get(_key_of(one), one) for one in mutants]
+
+
+def _operators_of(packages: Collection[str]) -> list[str]:
+    """Names of registered operators whose modules are in these packages, each operator once."""
+    found: dict[str, str] = {}
+    for name in registry.list_operators():
+        record = registry.find(name)
+        if record is not None and record.value.partition(":")[0].partition(".")[0] in packages:
+            found.setdefault(record.value, name)
+    return list(found.values())
+
+
+def _key(task: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(task[name] for name in ("operator", "module", "line", "change"))
+
+
+def _key_of(one: Mutant) -> tuple[Any, ...]:
+    return one.operator, one.module, one.line, one.change
 
 
 def changes_of(name: str, profile: str | None, told: Told) -> Any:
