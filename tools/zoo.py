@@ -19,6 +19,8 @@ from typing import Any, Final, NamedTuple
 
 WITHOUT = frozenset(("S107", "S108"))
 """Checks of documentation, which the zoo is not written for."""
+WITHOUT_PROGRAM = frozenset(("X801", "X803", "X804", "R503"))
+"""Checks of other checks' outcomes, and of threads, which do not lose every race."""
 AUDIT = "X804"
 """Needs an operator that is right; it injects faults, which takes longest."""
 
@@ -29,12 +31,14 @@ class Result(NamedTuple):
     Attributes:
         verdict: caught, missed, accused, cleared, or what its process came to.
         red: Ids of the checks that are red.
+        mute: Ids of those whose printed program does not fail in the same way.
     """
 
     title: str
     verdict: str
     red: list[str]
     words: str
+    mute: list[str]
 
 
 def check(folder: str, number: int, examples: int) -> dict[str, Any]:
@@ -50,7 +54,18 @@ def check(folder: str, number: int, examples: int) -> dict[str, Any]:
     profile = Profile("dev", examples, 0.15)
     report = check_operator(inhabitant.operator, checks=ids, profile=profile)
     why = {o.red_id: o.failure.message if o.failure else o.reason for o in report.outcomes if o.red_id}
-    return {"is_wrong": is_wrong, "red": sorted(why), "why": why}
+    programs = {o.red_id: o.failure.script for o in report.outcomes if o.red_id and o.failure}
+    mute = [id for id, text in programs.items() if id not in WITHOUT_PROGRAM and not _fails_as(id, text)]
+    return {"is_wrong": is_wrong, "red": sorted(why), "why": why, "mute": sorted(mute)}
+
+
+def _fails_as(id: str, program: str) -> bool:
+    """Return whether a printed program fails under the id of the check that printed it."""
+    try:
+        exec(compile(program, "<program>", "exec"), {})  # noqa: S102 - our own
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is compared
+        return str(error).startswith(f"[{id}]")
+    return False
 
 
 _CONTEXT: Final[Any] = multiprocessing.get_context("forkserver")
@@ -75,14 +90,15 @@ def result(folder: str, number: int, inhabitant: Any, examples: int, limit_s: fl
         found = receiver.recv() if receiver.poll(limit_s) else None
     except EOFError:
         process.join()
-        return Result(title, f"exit {process.exitcode}", [], words)
+        return Result(title, f"exit {process.exitcode}", [], words, [])
     finally:
         process.kill()
     if found is None:
-        return Result(title, "timeout", [], words)
+        return Result(title, "timeout", [], words, [])
     verdict = ("missed", "caught") if found["is_wrong"] else ("cleared", "accused")
     why = "; ".join(f"{id}: {text.splitlines()[0]}" for id, text in found["why"].items())
-    return Result(title, verdict[bool(found["red"])], found["red"], words if found["is_wrong"] else why)
+    told = words if found["is_wrong"] else why
+    return Result(title, verdict[bool(found["red"])], found["red"], told, found["mute"])
 
 
 def main() -> int:
@@ -107,7 +123,9 @@ def main() -> int:
     with ThreadPoolExecutor(options.jobs) as pool:
         found_by = pool.map(lambda args: measure(*args), everybody)
         for (folder, *_), found in zip(everybody, found_by, strict=True):
-            print(f"{found.verdict:8} {found.title:34} {' '.join(found.red):40} {found.words}", flush=True)
+            mute = f" (no program: {' '.join(found.mute)})" if found.mute else ""
+            row = f"{found.verdict:8} {found.title:34} {' '.join(found.red):40} {found.words}{mute}"
+            print(row, flush=True)
             sums[folder][found.verdict] += 1
     for folder, counts in sums.items():
         print(f"{folder}: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())))

@@ -46,8 +46,11 @@ def settled(kind: type, *folders: str) -> Iterator[Any]:
 @pytest.mark.parametrize(
     ("folder", "number", "fault"), list(settled(Fault, "reported", "circumstances", "weighed"))
 )
-def test_a_wrong_operator_is_caught(folder: str, number: int, fault: Fault) -> None:
-    assert result(folder, number, fault, EXAMPLES, LIMIT_S).verdict == "caught"
+def test_a_wrong_operator_is_caught_and_its_programs_fail_likewise(
+    folder: str, number: int, fault: Fault
+) -> None:
+    found = result(folder, number, fault, EXAMPLES, LIMIT_S)
+    assert (found.verdict, found.mute) == ("caught", [])
 
 
 @pytest.mark.parametrize(("folder", "number", "right"), list(settled(Right, "right", "weighed")))

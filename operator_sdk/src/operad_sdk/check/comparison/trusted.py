@@ -269,6 +269,16 @@ def _widen(bounds: list[Any], found: Sequence[Array], expected: Sequence[Array])
             np.maximum(bound, np.where(np.isnan(apart), np.inf, apart), out=bound)
 
 
+def has_more_digits(trial: Trial, function: Reference) -> bool | None:
+    """Return whether a reference of float64 results gives them in a type of more digits; None: it has none."""
+    wide = retyped(trial, WIDE_TYPE)
+    if wide is None or not any(array.dtype == WIDE_TYPE for array in wide.inputs):
+        return None
+    exactly = _widest(wide, function, WIDE_TYPE)(wide)
+    wanted = _floating(_called(wide, function, exactly).wanted)
+    return any(one.dtype == _LONG_DOUBLE for one in wanted) and _HAS_MORE_DIGITS if wanted else None
+
+
 def _widest(trial: Trial, function: Reference, dtype: Any) -> Exactly:
     """Function that gives a trial's arguments in a type of more digits, if the reference takes it."""
 

@@ -33,19 +33,24 @@ _KINDS: Final = ("bulk", "edges", "extreme", "large")
 
 
 def unproved(
-    subject: Subject, params: Iterable[Mapping[str, Any]] = (), coverage: Iterable[Coverage] = ()
+    subject: Subject,
+    params: Iterable[Mapping[str, Any]] = (),
+    coverage: Iterable[Coverage] = (),
+    has_wide_reference: bool | None = None,
 ) -> list[Unproved]:
     """Everything that a report on an operator does not prove.
 
     Args:
         params: Parameters of the cases that were made, for exemptions that depend on them.
         coverage: The case plan, and how many cases were made.
+        has_wide_reference: Whether the reference gives more digits than float64 has; None: open.
     """
     return [
         *_exemptions(subject, params),
         *_narrowed(subject),
         *_types(subject),
         *_own_references(subject),
+        *_digits(has_wide_reference),
         *_refused(subject, params, coverage),
     ]
 
@@ -126,6 +131,12 @@ def _own_references(subject: Subject) -> Iterator[Unproved]:
         if function is not None and _computation(subject) & _codes(function):
             what = f"the values: its {name} runs the operator's own code"
             yield Unproved("own reference", name, what, "", is_accepted=False)
+
+
+def _digits(has_wide_reference: bool | None) -> Iterator[Unproved]:
+    if has_wide_reference is False:
+        what = "the last digits of float64, and places where a rounding of arguments is much enlarged"
+        yield Unproved("digits", "reference", what, "the reference computes in float64", is_accepted=True)
 
 
 def _computation(subject: Subject) -> set[CodeType]:

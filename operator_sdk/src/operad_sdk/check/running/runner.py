@@ -84,7 +84,7 @@ def _report(session: Session, outcomes: Sequence[Outcome]) -> OperatorReport:
         seed=used.seed,
         outcomes=diagnosed(outcomes),
         coverage=session.coverage(),
-        unproved=unproved(subject, session.made_params(), session.coverage()),
+        unproved=unproved(subject, session.made_params(), session.coverage(), session.has_wide_reference()),
     )
 
 

@@ -14,13 +14,15 @@ from hypothesis.errors import FlakyFailure, Unsatisfiable
 
 from operad_sdk.check.cases import backend
 from operad_sdk.check.cases.goal import Goal
-from operad_sdk.check.cases.kinds import CaseKind
+from operad_sdk.check.cases.kinds import ORDINARY, CaseKind
 from operad_sdk.check.cases.strategies import cases
+from operad_sdk.check.comparison.trusted import has_more_digits
 from operad_sdk.check.plan import CasePlan
 from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.reporting.outcome import Coverage, Outcome
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject
+from operad_sdk.check.trials.trial import Trial
 
 
 class _GivenUp(BaseException):
@@ -87,6 +89,18 @@ class Session:
     def made_params(self) -> list[Mapping[str, Any]]:
         """Parameters of all cases that were made."""
         return [case.params for pool in self._pools.values() for case in pool]
+
+    def has_wide_reference(self) -> bool | None:
+        """Whether the reference gives more digits than float64 has; None: that does not matter, or is open."""
+        function = self.subject.contract.reference
+        if function is None:
+            return None
+        for case in self._pools.get(ORDINARY, ()):
+            with suppress(Exception):  # the checks say what a run, or the reference, raises
+                found = has_more_digits(Trial(self.subject, case), function)
+                if found is not None:
+                    return found
+        return None
 
     def goal_of(self, case: Case) -> Goal:
         """Goal that a case of a pool serves."""

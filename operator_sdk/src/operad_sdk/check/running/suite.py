@@ -82,7 +82,8 @@ def _note_unproved(session: Session, note: Callable[[str, object], None], *, is_
     """Put what is not proved among the properties of the test; fail for it under `strict`."""
     for kind in ALL_KINDS if is_strict else ():
         session.pool(kind)
-    found = unproved(session.subject, session.made_params(), session.coverage())
+    made = session.made_params(), session.coverage(), session.has_wide_reference()
+    found = unproved(session.subject, *made)
     for one in found:
         note("not proved", str(one))
     lacking = [f"  {one}" for one in found if not one.is_accepted]
