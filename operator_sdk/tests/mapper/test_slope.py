@@ -40,7 +40,7 @@ REAL = [
     name
     for name, primitive in PRIMITIVES.items()
     if primitive.takes == primitive.gives == "real"
-    and name not in ("select", "fma", "pow2", "exponent", "mantissa")
+    and name not in ("select", "fma", "pow2", "scaled", "exponent", "mantissa")
 ]
 
 

@@ -26,7 +26,7 @@ from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
 
 COMPILER = shutil.which("g++") or shutil.which("c++") or shutil.which("clang++")
-MACHINE = ("fma", "pow2", "exponent", "mantissa")
+MACHINE = ("fma", "pow2", "scaled", "exponent", "mantissa")
 
 
 @mapper

@@ -181,7 +181,7 @@ class Counts(OperatorProperty):
 
     def promote(self, dtype):
         """The type itself."""
-        return np.dtype("int8") if dtype == bool else dtype
+        return np.dtype("int8") if dtype == "bool" else dtype
 
     def forward(data, output):
         """Twice the data."""

@@ -64,22 +64,16 @@ def _expm1_small(r: Value, t: Precision) -> Value:
     return _fma(r * r, _polynomial(r, t.expm1), r)
 
 
-def _scaled(value: Value, n: Value, halvings: int = 0) -> Value:
-    """Value * 2 ** (n - halvings), in two steps so that subnormal results round once."""
-    half = call("rint", n * 0.5)
-    return value * call("pow2", half) * call("pow2", n - half - halvings)
-
-
 def _exp(x: Value, t: Precision, halvings: int = 0) -> Value:
     """exp(x) / 2 ** halvings."""
     n, r = _reduced(_clamped(x, t.exp_range), t)
-    return _scaled(1 + _expm1_small(r, t), n, halvings)
+    return call("scaled", 1 + _expm1_small(r, t), n - halvings if halvings else n)
 
 
 def _exp2(x: Value, t: Precision) -> Value:
     x = _clamped(x, (t.exp_range[0] * _LOG2_E, t.exp_range[1] * _LOG2_E))
     n = call("rint", x)
-    return _scaled(1 + _expm1_small((x - n) * math.log(2), t), n)
+    return call("scaled", 1 + _expm1_small((x - n) * math.log(2), t), n)
 
 
 def _expm1(x: Value, t: Precision) -> Value:

@@ -149,6 +149,10 @@ def _pow2(n: Any) -> Any:
     return np.ldexp(np.ones_like(n), n.astype(np.int32))
 
 
+def _scaled(x: Any, n: Any) -> Any:
+    return np.ldexp(x, n.astype(np.int32))
+
+
 def _exponent(x: Any) -> Any:
     mantissa, exponent = np.frexp(x)
     return (exponent - (mantissa < _ROOT_HALF)).astype(np.asarray(x).dtype)
@@ -181,6 +185,7 @@ _MACHINE: Final = (
     # Made by expansions only; authors cannot name them. None has a meaning for NaN.
     _function("fma", _fma, 3),  # a * b + c, rounded once where the machine can
     _function("pow2", _pow2),  # 2 ** n for whole n in the range of normal exponents
+    _function("scaled", _scaled, 2),  # x * 2 ** n for whole n, rounded once; x in [1/2, 2]
     _function("exponent", _exponent),  # e of x = m * 2 ** e with m in [sqrt(1/2), sqrt(2)), x > 0 normal
     _function("mantissa", _mantissa),  # m of the same
 )

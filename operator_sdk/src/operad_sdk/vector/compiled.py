@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from operad.operator import ScalarForm, placed
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.vector.kernel_text import KernelText, Pattern
-from operad_sdk.vector.machine import loaded
+from operad_sdk.vector.machine import host, loaded
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.stages import REDUCTIONS
 from operad_sdk.vector.writer import LANES
@@ -173,7 +173,8 @@ class CompiledForm:
         )
         text = self._texts.get(pattern)
         if text is None:
-            text = self._texts[pattern] = KernelText(self._expanded, self.dtype, pattern)
+            text = KernelText(self._expanded, self.dtype, pattern, has_scalef=host().has_scalef)
+            self._texts[pattern] = text
         self._check_results(text, lengths, strides, count)
         return _Shaped(pattern, text, space, lengths, strides)
 

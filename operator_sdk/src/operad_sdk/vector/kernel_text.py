@@ -74,8 +74,18 @@ class KernelText:
         text: The module.
     """
 
-    def __init__(self, form: ScalarForm, dtype: np.dtype[np.generic], pattern: Pattern) -> None:
+    def __init__(
+        self,
+        form: ScalarForm,
+        dtype: np.dtype[np.generic],
+        pattern: Pattern,
+        *,
+        has_scalef: bool = False,
+    ) -> None:
         """Write the kernel of a form of primitives that have vector code.
+
+        Args:
+            has_scalef: As for `Writer`.
 
         Raises:
             NoVectorCodeError: A part of the form has none.
@@ -94,7 +104,7 @@ class KernelText:
         )
         self._hosts = self._find_hosts()
         self.has_rows: Final = bool(pattern.depth) or any(self.stages.reduced)
-        self._code = Writer(NAME, KERNEL_PARAMETERS, LANES[dtype.itemsize])
+        self._code = Writer(NAME, KERNEL_PARAMETERS, LANES[dtype.itemsize], has_scalef=has_scalef)
         self._reductions = Reductions(self._code, self._steps)
         self._of_row: dict[int, str] = {}
         self._unrolled = 1

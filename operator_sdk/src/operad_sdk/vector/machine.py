@@ -44,6 +44,11 @@ class Machine(NamedTuple):
         """True if one instruction computes a product and a sum with a single rounding."""
         return self.triple.startswith(("aarch64", "arm64")) or "+fma" in self.features.split(",")
 
+    @property
+    def has_scalef(self) -> bool:
+        """True if one instruction of AVX-512 multiplies with a power of two."""
+        return "+avx512f" in self.features.split(",")
+
 
 @final
 class Statistics:

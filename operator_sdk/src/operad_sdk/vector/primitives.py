@@ -152,6 +152,21 @@ def _pow2(code: Writer, kind: str, args: list[str]) -> str:
     return code.value(f"bitcast {words} {shifted} to {vector}")
 
 
+def _scaled(code: Writer, kind: str, args: list[str]) -> str:
+    vector, (value, n) = code.vector(kind), args
+    if code.has_scalef:  # which rounds once as well, so that the bits are the same
+        suffix, mask = ("ps", "i16") if kind == "float32" else ("pd", "i8")
+        return code.call(
+            vector, f"llvm.x86.avx512.mask.scalef.{suffix}.512", (vector, value), (vector, n),
+            (vector, "zeroinitializer"), (mask, "-1"), ("i32", "4"),
+        )  # fmt: skip
+    # In two steps, neither of which is beyond the range of exponents, so that subnormal results round once.
+    half = code.intrinsic("rint", kind, code.value(f"fmul {vector} {n}, {code.constant(kind, 0.5)}"))
+    value = code.value(f"fmul {vector} {value}, {_pow2(code, kind, [half])}")
+    rest = code.value(f"fsub {vector} {n}, {half}")
+    return code.value(f"fmul {vector} {value}, {_pow2(code, kind, [rest])}")
+
+
 def _exponent(code: Writer, kind: str, args: list[str]) -> str:
     value, words, bits = _as_bits(code, kind, args[0])
     value = code.value(f"sub {words} {value}, {code.constant(bits, _ROOT_HALF[kind])}")
@@ -191,6 +206,7 @@ _OF_FLOATS: Final[dict[str, Write]] = {
     **{op: _intrinsic(op) for op in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
     "power": _intrinsic("pow"),
     "pow2": _pow2,
+    "scaled": _scaled,
     "exponent": _exponent,
     "mantissa": _mantissa,
 }

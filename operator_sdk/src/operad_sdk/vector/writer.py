@@ -38,11 +38,13 @@ class Writer:
 
     Attributes:
         lanes: Elements of a vector.
+        has_scalef: Whether it is for processors with AVX-512's instruction of that name.
     """
 
-    def __init__(self, name: str, parameters: Sequence[str], lanes: int) -> None:
+    def __init__(self, name: str, parameters: Sequence[str], lanes: int, *, has_scalef: bool = False) -> None:
         """Begin the function; `parameters` are written with their types, `ptr %table`."""
         self.lanes: Final = lanes
+        self.has_scalef: Final = has_scalef
         self._head = f"define void @{name}({', '.join(parameters)}) #0 {{"
         self._lines: list[str] = ["begin:"]
         self._declarations: dict[str, None] = {}

@@ -270,7 +270,7 @@ def _widen(bounds: list[Any], found: Sequence[Array], expected: Sequence[Array])
 
 
 def has_more_digits(trial: Trial, function: Reference) -> bool | None:
-    """Return whether a reference of float64 results gives them in a type of more digits; None: it has none."""
+    """Return whether a reference gives more digits than float64 has; None: it has no such results."""
     wide = retyped(trial, WIDE_TYPE)
     if wide is None or not any(array.dtype == WIDE_TYPE for array in wide.inputs):
         return None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 CPU_LIMIT_S: Final = 60.0
 """Processor time that one mutant may take."""
-OTHERS: Final = 3
+OTHERS: Final = 6
 """Other operators of a package that a mutant is tried on which survives the first."""
 _UNCHANGED: Final = "as it is"
 

@@ -79,6 +79,14 @@ def _pow2(builder: Any, kind: ir.Type, args: list[ir.Value]) -> ir.Value:
     return builder.bitcast(builder.shl(bits, ir.Constant(layout.bits, layout.fraction_bits)), kind)
 
 
+def _scaled(builder: Any, kind: ir.Type, args: list[ir.Value]) -> ir.Value:
+    # In two steps, neither of which is beyond the range of exponents, so that subnormal results round once.
+    value, n = args
+    half = _instruction("rint")(builder, kind, [builder.fmul(n, ir.Constant(kind, 0.5))])
+    value = builder.fmul(value, _pow2(builder, kind, [half]))
+    return builder.fmul(value, _pow2(builder, kind, [builder.fsub(n, half)]))
+
+
 def _from_boundary(builder: Any, layout: _Format, value: ir.Value) -> ir.Value:
     return builder.sub(builder.bitcast(value, layout.bits), ir.Constant(layout.bits, layout.root_half))
 
@@ -109,5 +117,6 @@ rint = _unary(_instruction("rint"), "rint")
 copysign = _binary(_instruction("copysign"), "copysign")
 fma = _ternary(_instruction("fmuladd"), "fma")
 pow2 = _unary(_pow2, "pow2")
+scaled = _binary(_scaled, "scaled")
 exponent = _unary(_exponent, "exponent")
 mantissa = _unary(_mantissa, "mantissa")

@@ -47,7 +47,7 @@ from numba import njit
 from numpy import arccos as acos, arccosh as acosh, arcsin as asin, arcsinh as asinh, arctan as atan
 from numpy import arctan2 as atan2, arctanh as atanh, cbrt, cos, fmod, hypot, power, sin, tan
 from operad_sdk.mapper.backends.llvm import ceil, copysign, exponent, fabs as abs, floor, fma, mantissa
-from operad_sdk.mapper.backends.llvm import pow2, rint, sqrt, trunc
+from operad_sdk.mapper.backends.llvm import pow2, rint, scaled, sqrt, trunc
 '''
 _REVISION: Final = hashlib.sha256(inspect.getsource(llvm).encode()).hexdigest()[:16]
 """Part of the text, because numba's cache does not see a change in the functions a loop calls."""
