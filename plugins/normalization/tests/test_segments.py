@@ -11,6 +11,7 @@ import pytest
 import operad as od
 from operad_normalization import segments
 from operad_normalization.groups import Groups
+from operad_sdk.vector import has_llvm
 
 pytest.importorskip("numba", reason="compiled loops need numba")
 
@@ -58,7 +59,8 @@ def test_both_kinds_of_loops_agree(
 
     monkeypatch.setattr(segments, "_segments", noted)
     compiled = step(name, shape, length, mean, train, **params)
-    assert len(taken) == 2
+    is_by_form = name == "LayerNorm" and has_llvm()  # its outputs
+    assert len(taken) == 2 - is_by_form
     assert None not in taken
     monkeypatch.setattr(segments, "_segments", lambda *_: None)
     for found, expected in zip(compiled, step(name, shape, length, mean, train, **params), strict=True):

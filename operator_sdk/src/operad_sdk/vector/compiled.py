@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from operad.operator import ScalarForm, placed
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.vector.kernel_text import KernelText, Pattern
-from operad_sdk.vector.machine import host, loaded
+from operad_sdk.vector.machine import address_of, function_at, host
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.stages import REDUCTIONS
-from operad_sdk.vector.writer import LANES
+from operad_sdk.vector.writer import LANES, NAME
 
 _Strides = tuple[int, ...]
 
@@ -33,12 +33,14 @@ class Kernel:
 
     Attributes:
         text: How it was written.
+        address: Where it begins.
         call: `call(table, first, last, scratch)`, without the interpreter's lock; all are numbers.
     """
 
     def __init__(self, text: KernelText) -> None:
         self.text: Final = text
-        self.call: Final = loaded(text.text)
+        self.address: Final = address_of(text.text, NAME)
+        self.call: Final = function_at(self.address)
 
 
 class TableLayout(NamedTuple):

@@ -14,7 +14,9 @@ from operad.context import Context
 from operad.dtypes import DType
 from operad.operator import (
     FORWARD,
+    ArgumentSlot,
     BackwardEntry,
+    CallTemplate,
     Cost,
     Kernel,
     KernelCall,
@@ -27,20 +29,23 @@ from operad.operator import (
     assign,
     moved_bytes,
 )
+from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import BoundKernel, compiled
 from operad_sdk.vector.condition import InVectorCode
 from operad_sdk.vector.primitives import NoVectorCodeError
 
-FROM_SIZE: Final = 2048
+FROM_SIZE: Final = 256
 """Elements from which a kernel is worth its compilation, 0.03 to 0.06 s where no process did it before."""
 _PART_ELEMENTS: Final = 1 << 15
 """Elements that are worth handing to another thread."""
 _MOST_PARTS: Final = 16
+_LOCKED_US: Final = 10.0
+"""Estimated time up to which a small call may hold the engine's lock."""
 _LOOPS: Final = 0.04
 """Operations of a loop, which take half a nanosecond, in which an instruction on one lane is done."""
 
 _CALL_US: Final = 8.0
-"""Time of a call on the smallest arrays."""
+"""Time of a call in parts, or with arrays that lie in an unusual way; a small one takes less than 1."""
 
 Target = tuple[NDArray[Any] | None, OpReq]
 
@@ -119,7 +124,8 @@ class _Signature:
         entries: For the gradient of an argument, what each input is; None for the outputs.
         specs: Shape and type of each input and then each result.
         outputs: For each result of the outputs' form the number of the output, or, behind all of them, of the
-            state, that it is.
+            state, that it is; none for a gradient.
+        position: The argument whose gradient it is.
     """
 
     def __init__(
@@ -140,16 +146,39 @@ class _Signature:
             given, made = [*every[0], *every[2]], [*every[1], *every[2]]
             self.specs = tuple(given + [made[number] for number in self.outputs])
             return
+        self.outputs = []
         self.position = prop.list_arguments().index(part.removesuffix("_grad"))
         self.entries = prop.backward_dependency([i == self.position for i in range(len(in_shapes))])
         groups = {"in_data": every[0], "out_data": every[1], "out_grad": every[1]}
         read = [groups[kind][index] for kind, index in self.entries]
         self.specs = (*read, every[0][self.position])
 
+    def shares(self, prop: OperatorProperty) -> set[tuple[int, int]]:
+        """Pairs of an input and a result of the form that the operator allows to share memory."""
+        arguments = range(len(prop.list_arguments()))
+        if self.entries is None:
+            pairs = prop.forward_inplace_option(list(arguments), list(range(len(prop.list_outputs()))))
+            return {(i, self.outputs.index(j)) for i, j in pairs}
+        outputs = range(len(prop.list_outputs()))
+        found = prop.backward_inplace_option(
+            [BackwardEntry("out_grad", i) for i in outputs],
+            [BackwardEntry("in_data", i) for i in arguments],
+            [BackwardEntry("out_data", i) for i in outputs],
+            list(arguments),
+        )
+        return {
+            (self.entries.index(entry), 0)
+            for entry, target in found
+            if target == self.position and entry in self.entries
+        }
+
 
 @final
 class FormOperator(Operator):
     """Computes one part by its scalar form.
+
+    Small arrays go straight to the kernel, which is compiled when the operator is made: what runs under the
+    engine's lock may not compile.
 
     Args:
         part: `forward`, or the gradient of an argument.
@@ -167,7 +196,43 @@ class FormOperator(Operator):
         assert isinstance(form, ScalarForm)
         self._signature = _Signature(prop, part, form, in_shapes, in_types)
         self._compiled = compiled(form, self._signature.dtype)
-        self._num_outputs = len(prop.list_outputs())
+        self._quick = self._quick_call(prop, part)
+        if self._quick is not None and part == FORWARD and self._is_plain(prop):
+            self.direct = self._quick
+            self.lock_cost_limit_us = _LOCKED_US
+
+    def _is_plain(self, prop: OperatorProperty) -> bool:
+        """Whether the form's inputs and results are the arguments and then all outputs."""
+        outputs = list(range(len(prop.list_outputs())))
+        return not prop.list_auxiliary_states() and self._signature.outputs == outputs
+
+    def _quick_call(self, prop: OperatorProperty, part: str) -> ArrayCall | None:
+        """The call of the kernel with small contiguous arrays, inputs first; None if there is none."""
+        arrays = [np.empty(*spec) for spec in self._signature.specs]
+        if max(array.size for array in arrays) > _PART_ELEMENTS:
+            return None
+        layout = self._compiled.layout(arrays)
+        if not self._signature.shares(prop) <= layout.shares:
+            return None
+        return array_call(layout, self._compute_small)
+
+    def _compute_small(self, *arrays: Any) -> None:
+        given = list(arrays[: len(self._compiled.form.inputs)])
+        self._compute(None, given, [(out, OpReq.WRITE) for out in arrays[len(given) :]])
+
+    def backward_templates(
+        self, op_ctx: OpContext, req: Sequence[OpReq], num_outputs: int, num_states: int
+    ) -> list[CallTemplate]:
+        """The kernel itself, for small arrays."""
+        if self._quick is None or self._signature.entries is None:
+            return super().backward_templates(op_ctx, req, num_outputs, num_states)
+        position = self._signature.position
+        if req[position] not in (OpReq.WRITE, OpReq.INPLACE):
+            return super().backward_templates(op_ctx, req, num_outputs, num_states)
+        first = {"in_data": 0, "out_data": len(req), "out_grad": len(req) + num_outputs}
+        slots = [ArgumentSlot(first[kind] + index) for kind, index in self._signature.entries]
+        target = ArgumentSlot(len(req) + 2 * num_outputs + position)
+        return [CallTemplate(self._quick, (*slots, target))]
 
     def forward(
         self,
@@ -201,7 +266,7 @@ class FormOperator(Operator):
         given = [groups[kind][index] for kind, index in self._signature.entries]
         self._compute(op_ctx, given, [(in_grad[position], req[position])])
 
-    def _compute(self, op_ctx: OpContext, given: list[Any], targets: Sequence[Target]) -> None:
+    def _compute(self, op_ctx: OpContext | None, given: list[Any], targets: Sequence[Target]) -> None:
         specs = self._signature.specs[len(given) :]
         # What is not wanted, or is added, is written beside.
         outs = [
@@ -222,11 +287,13 @@ class FormOperator(Operator):
         bound = BoundKernel(layout, [*given, *outs])
         elements = max(array.size for array in (*given, *outs))
         count = max(1, min(bound.units, elements // _PART_ELEMENTS, _MOST_PARTS))
+        if op_ctx is None or op_ctx.num_threads == 1:  # a row is computed alike in any part
+            count = 1
 
         def part(number: int, _: int) -> None:
             bound.run(bound.units * number // count, bound.units * (number + 1) // count)
 
-        if count == 1:
+        if count == 1 or op_ctx is None:
             bound.run()
         else:
             op_ctx.parallel(part, count, op_ctx.num_threads)

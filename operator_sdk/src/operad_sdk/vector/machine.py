@@ -168,7 +168,12 @@ def loaded(text: str) -> Callable[[int, int, int, int], None]:
     Raises:
         NoVectorCodeError: As for `host`.
     """
-    call: Callable[[int, int, int, int], None] = _SIGNATURE(address_of(text, NAME))
+    return function_at(address_of(text, NAME))
+
+
+def function_at(address: int) -> Callable[[int, int, int, int], None]:
+    """The kernel that begins at an address."""
+    call: Callable[[int, int, int, int], None] = _SIGNATURE(address)
     return call
 
 

@@ -228,14 +228,17 @@ def fill_softmax(
     data: Array, axis: int, out: Array, temperature: float | None = None, mask: Array | None = None
 ) -> None:
     """Write the softmax of `data` into `out`, which may be `data`; 0 where `mask`."""
+    if not data.size:
+        return
     _fill_shifted(data, axis, out, temperature, mask)
     np.exp(out, out=out)
     if mask is not None:
         np.copyto(out, 0, where=mask)  # a line of length 0 is NaN so far
     total = out.sum(axis, keepdims=True)
     if mask is not None:
+        # mutant: equivalent, because what is divided is 0 there, and any other divisor than 0 does
         total[total == 0] = 1
-    out /= total
+    out *= 1 / total  # a division for each element takes longer, and totals are 1 or more
 
 
 def fill_softmax_gradient(

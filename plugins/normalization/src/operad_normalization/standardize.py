@@ -58,7 +58,7 @@ def standardize(
             m[...] = x.sum(groups.axes, keepdims=True) / groups.count
             _subtract_mean(x, m, groups, y)
             v[...] = np.square(y).sum(groups.axes, keepdims=True) / groups.count
-            y /= np.sqrt(v + eps)
+            y *= 1 / np.sqrt(v + eps)  # which is no more than 1e23 where the square is not 0
             _scale(y, gamma, groups, blocks[part])
             y += b
 

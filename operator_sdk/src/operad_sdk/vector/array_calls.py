@@ -1,0 +1,113 @@
+"""Calls of kernels with small arrays: machine code finds out where they lie.
+
+Asking NumPy for the address of an array takes longer than a kernel on a thousand elements. So a call hands
+over the arrays themselves, as Python's `id` names them, and a few instructions read the addresses out of
+them, where NumPy's C interface has them: directly behind the head of the object. `is_possible` compares one
+such address with what NumPy says.
+
+The call keeps the interpreter's lock, which small arrays are not worth giving back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from operad_sdk.vector.compiled import TableLayout
+from operad_sdk.vector.machine import address_of
+from operad_sdk.vector.writer import Writer
+
+_DATA: Final = object.__basicsize__
+"""Offset of the address in an array: `PyArrayObject_fields` has it first, behind `PyObject_HEAD`."""
+_NAME: Final = "call_with_arrays"
+_MOST_SCRATCH_BYTES: Final = 1 << 14
+"""Scratch memory that a call may have on its stack."""
+_HEAD: Final = 4
+"""Words before the positions: the kernel, the table's length, the units, the bytes of scratch memory."""
+
+ArrayCall = Callable[..., None]
+
+
+@cache
+def is_possible() -> bool:
+    """Return whether arrays have their addresses where NumPy's C interface says."""
+    sample = np.zeros(3)
+    if not sample.flags.c_contiguous or type(sample).__basicsize__ < _DATA + ctypes.sizeof(ctypes.c_void_p):
+        return False
+    found = ctypes.c_void_p.from_address(id(sample) + _DATA).value
+    return found == sample.ctypes.data
+
+
+def array_call(layout: TableLayout, otherwise: ArrayCall) -> ArrayCall | None:
+    """A function of the arrays that the layout was made for, which are contiguous; None if there can be none.
+
+    It does not look at shapes and types, and neither whether arrays share memory.
+
+    Args:
+        otherwise: Called with the arrays where one is not contiguous.
+    """
+    if layout.scratch_bytes > _MOST_SCRATCH_BYTES or not is_possible():
+        return None
+    count = len(layout.positions)
+    numbers = (layout.kernel.address, len(layout.table), layout.units, layout.scratch_bytes)
+    kept = (ctypes.c_longlong * (_HEAD + count + len(layout.table)))(
+        *numbers, *layout.positions, *layout.table
+    )
+    native, address = _native(count), ctypes.addressof(kept)
+
+    def call_one(a: Any, kept: object = kept) -> None:
+        if a.flags.c_contiguous:
+            native(address, id(a))
+        else:
+            otherwise(a)
+
+    def call_two(a: Any, b: Any, kept: object = kept) -> None:
+        if a.flags.c_contiguous and b.flags.c_contiguous:
+            native(address, id(a), id(b))
+        else:
+            otherwise(a, b)
+
+    def call(*arrays: Any, kept: object = kept) -> None:
+        for array in arrays:
+            if not array.flags.c_contiguous:
+                otherwise(*arrays)
+                return
+        native(address, *map(id, arrays))
+
+    return {1: call_one, 2: call_two}.get(count, call)
+
+
+@cache
+def _native(count: int) -> Callable[..., None]:
+    """The function in machine code: the words of a call, and then arrays."""
+    signature = ctypes.PYFUNCTYPE(None, *[ctypes.c_longlong] * (1 + count))
+    native: Callable[..., None] = signature(address_of(call_text(count), _NAME))
+    return native
+
+
+def call_text(count: int) -> str:
+    """The text: copy the table, put the arrays' addresses into it, and call the kernel."""
+    code = Writer(_NAME, ["i64 %call", *(f"i64 %array{i}" for i in range(count))], 8)
+    words = code.pointer("%call")
+    kernel, length, units, scratch_bytes = (code.word(words, i) for i in range(_HEAD))
+    table = code.value(f"alloca i64, i64 {length}, align 64")
+    scratch = code.value(f"alloca i8, i64 {scratch_bytes}, align 64")
+    original = code.address(words, str(8 * (_HEAD + count)))
+
+    def copy(number: str, carried: Sequence[str]) -> list[str]:
+        word = code.value(f"load i64, ptr {code.value(f'getelementptr i64, ptr {original}, i64 {number}')}")
+        code.line(f"store i64 {word}, ptr {code.value(f'getelementptr i64, ptr {table}, i64 {number}')}")
+        return []
+
+    code.loop("0", length, 1, [], copy)
+    for i in range(count):
+        data = code.word(code.pointer(code.add(f"%array{i}", _DATA)))
+        position = code.word(words, _HEAD + i)
+        code.line(f"store i64 {data}, ptr {code.value(f'getelementptr i64, ptr {table}, i64 {position}')}")
+    function = code.pointer(kernel)
+    code.line(f"call void {function}(ptr {table}, i64 0, i64 {units}, ptr {scratch})")
+    return code.module()
