@@ -21,6 +21,7 @@ _NAMES: Final = (
 )  # fmt: skip
 """In the order of MXNet's numbers."""
 _DTYPES: Final = frozenset(map(np.dtype, _NAMES))
+_BY_NAME: Final[dict[object, DType]] = {name: np.dtype(name) for name in _NAMES}
 
 
 def as_dtype(value: object) -> DType:
@@ -31,6 +32,8 @@ def as_dtype(value: object) -> DType:
     """
     if isinstance(value, np.dtype) and value in _DTYPES:
         return value
+    if value.__class__ is str and (named := _BY_NAME.get(value)) is not None:
+        return named
     if value is None:  # which NumPy takes for float64
         raise DTypeError("None is not an element type")
     try:

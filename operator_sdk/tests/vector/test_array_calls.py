@@ -134,3 +134,22 @@ def test_small_calls_are_what_large_ones_are_for_the_same_rows(name, dtype):
     assert not out.asnumpy()[30:].any()
     columns = od.nd.array(rows.T[:, :20].copy(), dtype=dtype).T
     assert function(columns, *more).asnumpy().tobytes() == whole[:20].tobytes()
+
+
+def test_hidden_outputs_are_computed_where_a_gradient_may_read_them():
+    """Beside the hot path, which leaves them out: recorded, and where a caller asks for them."""
+    rng = np.random.default_rng(8)
+    data, gamma, beta = (od.nd.array(rng.standard_normal(shape)) for shape in ((30, 20), (20,), (20,)))
+    alone = od.nd.LayerNorm(data, gamma, beta).asnumpy()
+    output, mean, std = od.nd.LayerNorm(data, gamma, beta, output_mean_var=True)
+    assert output.asnumpy().tobytes() == alone.tobytes()
+    np.testing.assert_allclose(mean.asnumpy()[:, 0], data.asnumpy().mean(1), atol=1e-6)
+    np.testing.assert_allclose(std.asnumpy()[:, 0], np.sqrt(data.asnumpy().var(1) + 1e-5), rtol=1e-5)
+    data.attach_grad()
+    with od.autograd.record():
+        recorded = od.nd.LayerNorm(data, gamma, beta)
+    recorded.backward(od.nd.array(rng.standard_normal((30, 20))))
+    assert recorded.asnumpy().tobytes() == alone.tobytes()
+    assert np.isfinite(data.grad.asnumpy()).all()
+    od.nd.LayerNorm(data, gamma, beta, out=data)
+    assert data.asnumpy().tobytes() == alone.tobytes()

@@ -21,6 +21,8 @@ from operad.imperative.chunk import Chunk as Chunk
 from operad.imperative.chunk import Export as Export
 from operad.imperative.chunk import new_chunk as new_chunk
 from operad.imperative.fast_path import MOST_ARRAYS as MOST_ARRAYS
+from operad.imperative.hot import cast_fast as cast_fast
+from operad.imperative.hot import fill_fast as fill_fast
 from operad.imperative.overlap import Access as Access
 from operad.imperative.overlap import overlap_check as overlap_check
 from operad.imperative.plan import Plan as Plan

@@ -24,10 +24,12 @@ class ArraySpec:
 
     Attributes:
         deferred: The deferred free list of blocks for such arrays; see `chunk`.
-        copy: What copies between two of them; the hot path's own.
+        copy: What copies between two of them; the hot path's own, as `cast` to one and `fill`.
     """
 
-    __slots__ = ("__weakref__", "copy", "ctx", "deferred", "dtype", "nbytes", "shape", "size")
+    __slots__ = (
+        "__weakref__", "cast", "copy", "ctx", "deferred", "dtype", "fill", "nbytes", "shape", "size",
+    )  # fmt: skip
 
     def __init__(self, shape: Shape, dtype: DType, ctx: Context) -> None:
         self.shape = shape
@@ -37,6 +39,8 @@ class ArraySpec:
         self.nbytes = self.size * dtype.itemsize
         self.deferred = deferred_list_of(ctx, self.nbytes)
         self.copy: Any = None
+        self.cast: Any = None
+        self.fill: Any = None
 
     def __repr__(self) -> str:
         return f"{self.dtype.name}{self.shape} on {self.ctx}"

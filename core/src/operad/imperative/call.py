@@ -301,6 +301,8 @@ def cache_key(value: Any) -> tuple[Any, ...]:
     Their text alone is not enough: a class may have one text for all its values.
     """
     if isinstance(value, (tuple, list)):
+        if [*map(type, value)].count(int) == len(value):
+            return value.__class__, tuple(value)
         return value.__class__, tuple(value), repr(value)
     return value.__class__, repr(value) if isinstance(value, (float, np.generic)) else value
 

@@ -1,4 +1,4 @@
-"""The hot path: calls of small operators on one to four arrays, in the calling thread.
+"""The hot path: calls of small operators on up to four arrays, in the calling thread.
 
 This is the one module outside `engine` and `storage` that touches what those keep to themselves: the
 engine's lock, by the rules that `engine.lock` gives for it, and the view that a block's handle keeps.
@@ -28,6 +28,7 @@ from typing import Any, Final
 from operad.engine import current
 from operad.engine.thread import NESTED, STEP, ThreadState, local
 from operad.imperative.array import Array
+from operad.imperative.array_spec import ArraySpec
 from operad.imperative.chunk import Chunk, acquire
 from operad.imperative.fast_path import FastPath
 from operad.imperative.plan import Plan
@@ -50,20 +51,23 @@ def fast_path(plan: Plan) -> FastPath | None:
     signature, run_time = plan.signature, plan.run_time
     num_args = signature.num_args
     num_states = signature.num_inputs - num_args
-    is_usual = 1 <= num_args <= _MOST_ARGS if num_states == 0 else num_args == 2
+    is_usual = num_args <= _MOST_ARGS if num_states == 0 else num_args == 2
     is_plain = plan.run.inline and not plan.run.resource_vars and signature.order is None
+    is_partial = len(plan.out_specs) > 1
+    direct = plan.operator.direct_visible if is_partial else plan.direct
     if (
-        plan.direct is None
+        direct is None
         or not is_plain
         or not is_usual
         or num_states > _MOST_STATES
-        or len(plan.out_specs) > 1
+        or (is_partial and (signature.num_visible > 1 or run_time is not None))
     ):
         return None
+    num_values = 0 if run_time is None else len(run_time)
     return FastPath(
-        _specialized(num_args + num_states, num_states, 0 if run_time is None else len(run_time)),
+        _specialized(num_args + num_states, num_states, num_values, is_partial=is_partial),
         plan.name,
-        plan.direct,
+        direct,
         plan.out_specs[0],
         plan=plan,
         updates=[(position, 0) in signature.inplace for position in range(num_args)],
@@ -73,9 +77,46 @@ def fast_path(plan: Plan) -> FastPath | None:
 
 
 @cache
-def _specialized(num_arrays: int, num_states: int, num_values: int) -> Callable[..., Any]:
-    known = {"num_arrays": num_arrays, "num_states": num_states, "has_values": num_values > 0}
-    return specialized(apply_fast, {"values": num_values}, **known)
+def _specialized(
+    num_arrays: int,
+    num_states: int = 0,
+    num_values: int = 0,
+    *,
+    is_partial: bool = False,
+    is_converted: bool = True,
+) -> Callable[..., Any]:
+    return specialized(
+        apply_fast,
+        {"values": num_values},
+        num_arrays=num_arrays,
+        num_states=num_states,
+        has_values=num_values > 0,
+        is_partial=is_partial,
+        is_converted=is_converted,
+    )
+
+
+def fill_fast(target: Array, value: float) -> bool:
+    """Fill a small array with a number that fits its type; False if that must go another way."""
+    thread, spec = local.state, target._spec
+    if spec.nbytes > _COPIED_BYTES or spec.ctx.is_gpu or thread.mode >= RECORDING:
+        return False
+    fast = spec.fill
+    if fast is None:
+        call = _specialized(0, num_values=1, is_converted=False)
+        fast = spec.fill = FastPath(call, "_copyto", _fill, spec)
+    return fast.call(fast, thread, target.__class__, None, None, None, (value,), target) is target
+
+
+def cast_fast(source: Array, out_spec: ArraySpec) -> Any:
+    """A small array cast to a specification of its shape; None if that must go another way."""
+    thread, spec = local.state, source._spec
+    if max(spec.nbytes, out_spec.nbytes) > _COPIED_BYTES or spec.ctx.is_gpu or thread.mode >= RECORDING:
+        return None
+    fast = out_spec.cast
+    if fast is None:
+        fast = out_spec.cast = FastPath(_specialized(1), "_copyto", _copy, out_spec)
+    return fast.call(fast, thread, source, None, None, None, (), None)
 
 
 def copy_fast(target: Array, source: Array) -> bool:
@@ -85,12 +126,16 @@ def copy_fast(target: Array, source: Array) -> bool:
         return False
     fast = spec.copy
     if fast is None:
-        fast = spec.copy = FastPath(_specialized(1, 0, 0), "_copyto", _copy, spec)
+        fast = spec.copy = FastPath(_specialized(1), "_copyto", _copy, spec)
     return fast.call(fast, thread, source, None, None, None, (), target) is target
 
 
 def _copy(source: Any, target: Any) -> None:
     target[...] = source
+
+
+def _fill(target: Any, value: float) -> None:
+    target.fill(value)
 
 
 def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
@@ -106,33 +151,39 @@ def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
     num_arrays: int,
     num_states: int,
     has_values: bool,
+    is_partial: bool,
+    is_converted: bool,
 ) -> Any:
     """Apply a plan by its fast path, whose `call` this is; None if that must go another way.
 
     Args:
         fast: What to do.
         thread: The calling thread.
-        first: The first array: arguments, and then auxiliary states.
+        first: The first array: arguments, and then states. Where there is none, the class of arrays.
         second: The second, `third` and `fourth`: anything where there is none.
         values: Values of all run-time parameters, `ABSENT` where not given.
         out: What to write into; None for a new array.
         num_arrays: How many arrays there are.
         num_states: How many of them are auxiliary states.
         has_values: Whether there are run-time parameters.
+        is_partial: Whether there are outputs that it does not make, which a gradient may read.
+        is_converted: Whether values are converted.
     """
     lock, mode, inside = current.hot_lock, thread.mode, thread.inside
     if lock is None or (inside and inside != NESTED):
         return None
-    if num_states > 0 and mode >= RECORDING:
+    if (num_states > 0 and mode >= RECORDING) or (is_partial and mode >= RECORDING):
         return None
     plan: Any = fast.plan
-    if has_values:
+    if has_values and is_converted:
         if mode >= RECORDING:
             plan = plan.bound(values)
         run_time: Any = fast.run_time  # there is one, since there are values
         last, found, is_plain = run_time.last
         values = found if is_plain and values == last else run_time.converted(values, plan.operator)
-    spec, first_var = fast.out_spec, first._chunk.var
+    spec = fast.out_spec
+    if num_arrays > 0:
+        first_var = first._chunk.var
     if out is None:
         # What `_new` does, without asking whether the block is idle, which is known under the lock.
         try:
@@ -149,15 +200,15 @@ def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
         chunk.var = var = lease.var
         chunk.lease = lease
         chunk.owner = chunk.note = None
-        made = _new(type(first))
+        made = _new(type(first) if num_arrays > 0 else first)
         made._chunk = chunk
         made._data = data
         made._spec = spec
         made._autograd = None
-    elif mode < RECORDING and type(out) is type(first) and out._spec is spec:
+    elif mode < RECORDING and type(out) is (type(first) if num_arrays > 0 else first) and out._spec is spec:
         made, chunk, data = out, out._chunk, out._data
         # What `Plan.may_overwrite` asks.
-        if first._chunk is chunk and not (first._data is data and fast.updates[0]):
+        if num_arrays > 0 and first._chunk is chunk and not (first._data is data and fast.updates[0]):
             return None
         if num_arrays > 1 and second._chunk is chunk and not (second._data is data and fast.updates[1]):
             return None
@@ -188,6 +239,8 @@ def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
         args: tuple[Any, ...]
         read: tuple[Any, ...]
         written: tuple[Any, ...] = (var,)
+        if num_arrays == 0:
+            args, read = (data,), ()
         if num_arrays == 1:
             args, read = (first._data, data), (first_var,)
         if num_arrays == 2:
@@ -228,13 +281,15 @@ def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
                 lock.read()
             if (
                 (var.holders or var.failure is not None)
-                or (first_var.holders or first_var.failure is not None)
+                or (num_arrays > 0 and (first_var.holders or first_var.failure is not None))
                 or (num_arrays > 1 and (second_var.holders or second_var.failure is not None))
                 or (num_arrays > 2 and (third_var.holders or third_var.failure is not None))
                 or (num_arrays > 3 and (fourth_var.holders or fourth_var.failure is not None))
             ):
                 return None
             try:
+                if num_arrays == 0:
+                    run(direct, data, *values)
                 if num_arrays == 1:
                     run(direct, first._data, data, *values)
                 if num_arrays == 2:

@@ -106,7 +106,7 @@ class OperatorFunction:
             ]
             takes = "".join(f"{name}=__ABSENT, " for name in listed) + ("/, *__rest" if listed else "*__rest")
             arrays, rest = f"({''.join(f'{name}, ' for name in listed)})", "__rest"
-            four = ", ".join([*listed, *["None"] * MOST_ARRAYS][:MOST_ARRAYS])
+            four = ", ".join([*(listed or ["__cls"]), *["None"] * MOST_ARRAYS][:MOST_ARRAYS])
             # Without arrays the context decides; the thread's default, which may change, makes no key.
             keys += [f"{name}._spec" for name in listed] or ["ctx"]
         call = f"{arrays}, {{{given}}}, out, ctx"
@@ -126,7 +126,7 @@ class OperatorFunction:
             f"    __inputs = {arrays}[:__plan.signature.num_inputs]",
             f"    return __apply(__plan, __inputs, out, ({values}), __key[0], __cls)",
         ]
-        if self.arrays is None or 1 <= len(self.arrays) <= MOST_ARRAYS:
+        if self.arrays is None or len(self.arrays) <= MOST_ARRAYS:
             lines[-2:-2] = [
                 "    __fast = __plan.fast",
                 "    if __fast is not None:",

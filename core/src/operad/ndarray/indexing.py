@@ -19,6 +19,7 @@ from operad.imperative import (
     Provenance,
     copy_into,
     execute,
+    fill_fast,
     is_recording,
     note_written,
     refuse_aliases,
@@ -63,6 +64,13 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
         BindError: The value does not fit, or a gradient would be lost.
         IndexOutOfRangeError: An index lies outside its axis.
     """
+    if (
+        value.__class__ is float
+        and key.__class__ is slice
+        and key == _EVERYTHING
+        and _is_filled(array, value)
+    ):
+        return
     key = _plain_key(key)
     source = value if _is_array(value) else array._like(value)
     if is_recording():
@@ -79,6 +87,12 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
     const = () if source._chunk is array._chunk else (source._chunk.var,)
     args = (array._data, key, _fitted(source, _index_shape(array, key))._data)
     execute(setitem, args, array.ctx, const, (array._chunk.var,), "_scatter_set_nd", reads_mutable=True)
+
+
+def _is_filled(array: NDArray, value: float) -> bool:
+    """Fill a small floating array at once, if that may be."""
+    spec = array._spec
+    return spec.dtype.kind == "f" and spec.shape != () and fill_fast(array, value)
 
 
 def _is_array(value: object) -> TypeGuard[NDArray]:

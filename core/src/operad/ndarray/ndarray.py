@@ -28,6 +28,7 @@ from operad.imperative import (
     Export,
     Marked,
     Provenance,
+    cast_fast,
     copy_into,
     is_recording,
     note_written,
@@ -149,11 +150,15 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
     def astype(self, dtype: object, copy: bool = True) -> NDArray:
         """The values as `dtype`; the array itself if it has that type and `copy` is False."""
         target = as_dtype(dtype)
-        if target == self.dtype and not copy:
+        spec = self._spec
+        if target == spec.dtype and not copy:
             return self
         if self._is_recorded:
             return invoke("Cast", (self,), {"dtype": target.name})
-        return self.copyto(empty(self.shape, self.context, target))
+        made: NDArray | None = cast_fast(self, spec_of(spec.shape, target, spec.ctx))
+        if made is None:
+            return self.copyto(empty(spec.shape, spec.ctx, target))
+        return made._with_provenance(Provenance.MADE)
 
     def reshape(self, *shape: Any, **params: Any) -> NDArray:
         """A view with another shape; one length may be -1. A copy where memory order forbids a view.

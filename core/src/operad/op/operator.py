@@ -34,6 +34,7 @@ class Operator(ABC):
         direct: A callable that equals `forward` for requests that are all `WRITE` or `INPLACE`,
             takes the input arrays, the output arrays and then the auxiliary states, and needs no context;
             None if there is no such callable. Hot loops call it without a Python frame of ours in between.
+        direct_visible: `direct` without the outputs that callers do not see, which a gradient may read.
         direct_with_values: `direct` for any values of the run-time parameters: it takes what
             `run_time_values` gives behind the arrays.
         runs_under_lock: Whether these do nothing but call ufuncs of the array module, so that on few elements
@@ -43,6 +44,7 @@ class Operator(ABC):
     """
 
     direct: Callable[..., object] | None = None
+    direct_visible: Callable[..., object] | None = None
     direct_with_values: Callable[..., object] | None = None
     runs_under_lock: bool = False
     lock_cost_limit_us: float = 0.0

@@ -122,6 +122,7 @@ class PartsOperator(Operator):
         # Replaced whole, so that threads that make them at once agree on what they see.
         self._made: Sequence[tuple[frozenset[int], Operator]] | None = None
         self.direct = forward.direct
+        self.direct_visible = forward.direct_visible
         self.runs_under_lock = forward.runs_under_lock
         self.lock_cost_limit_us = forward.lock_cost_limit_us
 

@@ -30,7 +30,7 @@ from operad.operator import (
     moved_bytes,
 )
 from operad_sdk.vector.array_calls import ArrayCall, array_call
-from operad_sdk.vector.compiled import BoundKernel, compiled
+from operad_sdk.vector.compiled import BoundKernel, CompiledForm, compiled
 from operad_sdk.vector.condition import InVectorCode
 from operad_sdk.vector.primitives import NoVectorCodeError
 
@@ -196,29 +196,43 @@ class FormOperator(Operator):
         assert isinstance(form, ScalarForm)
         self._signature = _Signature(prop, part, form, in_shapes, in_types)
         self._compiled = compiled(form, self._signature.dtype)
-        self._quick = self._quick_call(prop, part)
+        self._quick = self._quick_call(self._compiled, prop, self._signature.specs)
         if self._quick is not None and part == FORWARD and self._is_plain(prop):
             self.direct = self._quick
             self.lock_cost_limit_us = _LOCKED_US
+            if prop.num_visible_outputs < len(form.results):
+                self.direct_visible = self._visible_call(form, prop)
 
     def _is_plain(self, prop: OperatorProperty) -> bool:
         """Whether the form's inputs and results are the arguments and then all outputs."""
         outputs = list(range(len(prop.list_outputs())))
         return not prop.list_auxiliary_states() and self._signature.outputs == outputs
 
-    def _quick_call(self, prop: OperatorProperty, part: str) -> ArrayCall | None:
-        """The call of the kernel with small contiguous arrays, inputs first; None if there is none."""
-        arrays = [np.empty(*spec) for spec in self._signature.specs]
+    def _quick_call(
+        self, form: CompiledForm, prop: OperatorProperty, specs: Sequence[tuple[Shape, DType]]
+    ) -> ArrayCall | None:
+        """The call of a kernel with small contiguous arrays, inputs first; None if there is none."""
+        arrays = [np.empty(*spec) for spec in specs]
         if max(array.size for array in arrays) > _PART_ELEMENTS:
             return None
-        layout = self._compiled.layout(arrays)
-        if not self._signature.shares(prop) <= layout.shares:
+        layout, num_results = form.layout(arrays), len(form.form.results)
+        if not {pair for pair in self._signature.shares(prop) if pair[1] < num_results} <= layout.shares:
             return None
-        return array_call(layout, self._compute_small)
+        return array_call(layout, partial(self._compute_small, num_results))
 
-    def _compute_small(self, *arrays: Any) -> None:
-        given = list(arrays[: len(self._compiled.form.inputs)])
-        self._compute(None, given, [(out, OpReq.WRITE) for out in arrays[len(given) :]])
+    def _visible_call(self, form: ScalarForm, prop: OperatorProperty) -> ArrayCall | None:
+        """The call of a kernel of the visible outputs alone."""
+        visible = form.results[: prop.num_visible_outputs]
+        shown = compiled(
+            ScalarForm(form.name, form.inputs, form.instructions, visible), self._signature.dtype
+        )
+        num_arrays = len(form.inputs) + len(visible)
+        return self._quick_call(shown, prop, self._signature.specs[:num_arrays])
+
+    def _compute_small(self, num_results: int, *arrays: Any) -> None:
+        targets: list[Target] = [(out, OpReq.WRITE) for out in arrays[-num_results:]]
+        left = len(self._compiled.form.results) - num_results
+        self._compute(None, list(arrays[:-num_results]), [*targets, *[(None, OpReq.NULL)] * left])
 
     def backward_templates(
         self, op_ctx: OpContext, req: Sequence[OpReq], num_outputs: int, num_states: int

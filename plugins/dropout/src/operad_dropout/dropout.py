@@ -18,6 +18,7 @@ from operad_sdk import (
     Distribution,
     OpContext,
     OperatorProperty,
+    Real,
     ResourceRequest,
     Shape,
     ShapeError,
@@ -75,12 +76,14 @@ class Dropout(OperatorProperty):
     inplace = "data -> output"
     constant_outputs = ("mask", "scale")
     contract = Contract(
+        inputs={"data": Real(nonzero=True)},
         distribution=Distribution(
             mean=lambda prop: 1 - prop.p,
             variance=lambda prop: prop.p * (1 - prop.p),
-            draws=lambda prop, inputs, outputs: outputs[1],
+            # kept elements are data over the probability of keeping them
+            draws=lambda prop, inputs, outputs: outputs[0] / inputs[0] * (1 - prop.p),
             params=({"p": 0.25}, {"p": 0.5}),
-        )
+        ),
     )
 
     def forward_resource(self, in_shapes: Any) -> list[ResourceRequest]:
@@ -105,6 +108,7 @@ class Dropout(OperatorProperty):
             return
         draws = op_ctx.requested[0].generator.integers(_STEPS, size=mask.shape, dtype=np.uint16)
         np.greater_equal(draws, round(p * _STEPS), out=mask)
+        # mutant: 0 becomes 1: equivalent, because the mask is 0 everywhere where p is 1
         scale.fill(1 / (1 - p) if p < 1 else 0)
         np.multiply(data, mask, out=output)
         np.multiply(output, scale.reshape(()), out=output)

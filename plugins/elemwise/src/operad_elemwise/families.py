@@ -22,8 +22,8 @@ from operad_sdk import (
 Declared = type[OperatorProperty]
 Example = tuple[str, ...]
 
-_LOCK_COST_LIMIT: Final = 2048
-"""Scalar operations that a few calls of NumPy, which is all that functions here are, do in microseconds."""
+_LOCKED_US: Final = 5.0
+"""Estimated time up to which the few calls of NumPy that functions here are may hold the engine's lock."""
 
 NUMBER: Final = {
     "scalar": Scalar(default=1.0, doc="The number; cast to the array's element type.").as_param(),
@@ -63,7 +63,7 @@ def of_one(
     return define(
         name,
         spec,
-        lock_cost_limit(_LOCK_COST_LIMIT)(function) if isfunction(function) else function,
+        lock_cost_limit(_LOCKED_US)(function) if isfunction(function) else function,
         gradient,
         summary=summary,
         example=example,

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk import Array, Contract, ParamError, define, param, wrapped
+from operad_sdk import Array, Contract, ParamError, define, lock_cost_limit, param, wrapped
 
 _SPEC: Final = "-> output:dtype(*shape)"
 _PARAMS: Final[dict[str, Any]] = {
@@ -25,12 +25,22 @@ def _fill(value: float, output: Array) -> None:
     output.fill(value)
 
 
+@lock_cost_limit(5)
+def _fill_zeros(output: Array) -> None:
+    output.fill(0)
+
+
+@lock_cost_limit(5)
+def _fill_ones(output: Array) -> None:
+    output.fill(1)
+
+
 zeros = define(
-    "_zeros", _SPEC, lambda output: output.fill(0), summary="Zeros.", example=("shape=(2,)", "[0., 0.]"),
+    "_zeros", _SPEC, _fill_zeros, summary="Zeros.", example=("shape=(2,)", "[0., 0.]"),
     params=_PARAMS, reference=np.zeros, source="InitOpParam, src/operator/tensor/init_op.h.",
 )  # fmt: skip
 ones = define(
-    "_ones", _SPEC, lambda output: output.fill(1), summary="Ones.", example=("shape=(2,)", "[1., 1.]"),
+    "_ones", _SPEC, _fill_ones, summary="Ones.", example=("shape=(2,)", "[1., 1.]"),
     params=_PARAMS, reference=np.ones, source="InitOpParam, src/operator/tensor/init_op.h.",
 )  # fmt: skip
 full = define(

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from operad_reduce.reduction import axes_of, by_rows, count, reduction, unreduced
-from operad_sdk import Array, Contract
+from operad_sdk import Array, Contract, lock_cost_limit
 
 
+@lock_cost_limit(5)
 def _add(data: Array, axis: Any, exclude: bool, output: Array) -> None:
     target = unreduced(output, data.shape, axis, exclude)
-    np.sum(data, axis=axes_of(data.ndim, axis, exclude), keepdims=True, dtype=output.dtype, out=target)
+    np.add.reduce(data, axes_of(data.ndim, axis, exclude), output.dtype, target, keepdims=True)
 
 
 def _add_gradient(output_grad: Array, axis: Any, exclude: bool, data_grad: Array) -> None:

@@ -259,9 +259,12 @@ class _Changes:
         begin, end = self._place(node)
         old, new = (" ".join(each.split()) for each in (self._source[begin:end], text))
         words = f"{old} is left out" if new == "pass" else f"{old} becomes {new}"
-        return Change(node.lineno, begin, end, text, words, self._why_equivalent(node.lineno, words))
+        return Change(node.lineno, begin, end, text, words, self._why_equivalent(node, words))
 
-    def _why_equivalent(self, line: int, words: str) -> str:
+    def _why_equivalent(self, node: Any, words: str) -> str:
+        keyword, line = self._parents.get(node), node.lineno
+        if isinstance(keyword, ast.keyword) and keyword.arg == "strict":
+            return "zip's strict refuses, and computes nothing"
         own, above = self._lines[line - 1], self._lines[line - 2] if line > 1 else ""
         for text in (own, above if above.lstrip().startswith("#") else ""):
             said = _EQUIVALENT.search(text)
