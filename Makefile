@@ -35,6 +35,7 @@ test: setup  ## the fast suite (minutes on two cores)
 	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(PYTEST) $(TEST_ARGS)
 
 test-slow: setup  ## the long tests, with many more examples
+	@$(HOST) -m tools.workspace cuda || echo "without NVIDIA's compilers: their tests are skipped" >&2
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-nightly} $(PYTEST) -m slow -o timeout=1800 -o faulthandler_timeout=2400 $(TEST_ARGS)
 
 test-gpu: setup  ## the tests that need a CUDA device

@@ -1,8 +1,8 @@
 """The workspace: which distributions it holds, and how its `.venv` is made.
 
 Run as a script (`python -m tools.workspace`) it sets up `.venv` in the checkout: the development
-tools of the root `pyproject.toml`, then every distribution in place (editable). It needs nothing
-but the standard library. A stamp in `.venv` records what each distribution declared when it was
+tools of the root `pyproject.toml`, then every distribution in place (editable), and then further
+dependency groups that are named. It needs nothing but the standard library. A stamp in `.venv` records what each distribution declared when it was
 installed, so that a second run does nothing, a changed `pyproject.toml` reinstalls that one
 distribution, and a deleted folder is uninstalled.
 """
@@ -156,6 +156,11 @@ class Environment:
             if not self._is_current():
                 self._install()
 
+    def add_group(self, group: str) -> None:
+        """Install a dependency group that not everyone needs; pip does nothing where it is there."""
+        with self._lock():
+            self._pip("install", *requirements(group, self._root))
+
     def _wanted(self) -> dict[str, str]:
         wanted = {"": _digest("\n".join([*requirements("dev", self._root), *self._pins]))}
         for distribution in self._complete:
@@ -230,4 +235,7 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    Environment(ROOT).update()
+    environment = Environment(ROOT)
+    environment.update()
+    for name in sys.argv[1:]:
+        environment.add_group(name)

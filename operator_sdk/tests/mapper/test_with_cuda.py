@@ -71,6 +71,23 @@ def test_float16_is_computed_in_float():
     assert "const float v0 = (float)x0;" in text.operation
 
 
+@pytest.mark.parametrize(
+    ("value", "single", "double"),
+    [
+        (math.nan, "__int_as_float(0x7fc00000)", "__longlong_as_double(0x7ff8000000000000LL)"),
+        (-math.inf, "(-__int_as_float(0x7f800000))", "(-__longlong_as_double(0x7ff0000000000000LL))"),
+        (1e300, "__int_as_float(0x7f800000)", "1e+300"),
+        (-1e-60, "(-0.0f)", "(-1e-60)"),
+        (0.1, "0.1f", "0.1"),
+    ],
+)
+def test_numbers_beyond_a_type_are_written_as_its_own(value, single, double):
+    builder = Builder("scaled", ["a"])
+    form = builder.finish(builder.apply("multiply", 0, builder.constant(value)))
+    for dtype, text in ((np.float32, single), (np.float64, double)):
+        assert f"v0 * {text};" in kernel_text(form, np.dtype(dtype)).operation
+
+
 def test_double_has_no_float_functions_or_literals():
     operation = kernel_text(mixture.form, np.dtype(np.float64)).operation
     assert "float" not in operation
@@ -87,7 +104,9 @@ def on_cpu(function, dtype, folder):
     loads = " ".join(f"const {real} x{i} = p{i}[i];" for i in range(count))
     source = folder / f"{text.name}.cpp"
     source.write_text(
-        "#include <cmath>\nusing namespace std;\n"
+        "#include <cmath>\n#include <cstring>\nusing namespace std;\n"
+        "static float __int_as_float(int i) { float x; memcpy(&x, &i, 4); return x; }\n"
+        "static double __longlong_as_double(long long i) { double x; memcpy(&x, &i, 8); return x; }\n"
         f'extern "C" void run(long n, {parameters}, {real} *result) {{\n'
         f"  for (long i = 0; i < n; ++i) {{ {loads} {real} out;\n{text.operation}\nresult[i] = out; }}\n}}\n"
     )

@@ -70,11 +70,13 @@ def _literal(step: Instruction, suffix: str) -> str:
     if step.kind == "bool":
         return "true" if step.value else "false"
     assert isinstance(step.value, float)
+    # By their bits: what is called NAN and INFINITY is in a header that NVRTC has not.
     if math.isnan(step.value):
-        return "NAN" if suffix else "((double)NAN)"
+        return "__int_as_float(0x7fc00000)" if suffix else "__longlong_as_double(0x7ff8000000000000LL)"
     limit = float(np.finfo(np.float32).max) if suffix else math.inf
     if abs(step.value) > limit or math.isinf(step.value):
-        text = "INFINITY" if suffix else "((double)INFINITY)"
+        text = "__int_as_float(0x7f800000)" if suffix else "__longlong_as_double(0x7ff0000000000000LL)"
         return text if step.value > 0 else f"(-{text})"
-    text = f"{step.value!r}{suffix}"
+    value = math.copysign(0.0, step.value) if suffix and not np.float32(step.value) else step.value
+    text = f"{value!r}{suffix}"
     return f"({text})" if text.startswith("-") else text
