@@ -1,10 +1,10 @@
 """The workspace: which distributions it holds, and how its `.venv` is made.
 
-Run as a script (`python -m tools.workspace`) it sets up `.venv` in the checkout: the development
-tools of the root `pyproject.toml`, then every distribution in place (editable), and then further
-dependency groups that are named. It needs nothing but the standard library. A stamp in `.venv` records what each distribution declared when it was
-installed, so that a second run does nothing, a changed `pyproject.toml` reinstalls that one
-distribution, and a deleted folder is uninstalled.
+Run as a script (`python -m tools.workspace`) it sets up `.venv` in the checkout: the development tools of
+the root `pyproject.toml`, then every distribution in place (editable), and then further dependency groups
+that are named. It needs nothing but the standard library. A stamp in `.venv` records what each distribution
+declared when it was installed, so that a second run does nothing, a changed `pyproject.toml` reinstalls that
+one distribution, and a deleted folder is uninstalled.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from operad_box import definitions
-from operad_box.examples import boxes
+from operad_box.examples import boxes_and_points
 from operad_box.geometry import corners, format_param, overlaps
 from operad_sdk import (
     Array,
@@ -45,7 +45,9 @@ class box_iou(OperatorProperty):
     spec = "lhs:(*L, 4), rhs:(*R, 4) -> output:(*L, *R)"
     accepts = "floating"
     compute_dtype = "float32"
-    contract = Contract(inputs={"lhs": Drawn(boxes), "rhs": Drawn(boxes)}, reference=definitions.box_iou)
+    contract = Contract(
+        inputs={"lhs": Drawn(boxes_and_points), "rhs": Drawn(boxes_and_points)}, reference=definitions.box_iou
+    )
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """Infer shapes from the shape line; a single box needs an axis of its own."""

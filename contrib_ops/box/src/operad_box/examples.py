@@ -15,6 +15,12 @@ def boxes(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Arr
     return np.concatenate([first, first + rng.integers(1, 9, first.shape) / 8], -1)
 
 
+def boxes_and_points(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
+    """Boxes, some of which have no area."""
+    data = boxes(rng, shape, prop, shapes)
+    return np.where(rng.random((*shape[:-1], 1)) < 0.25, np.concatenate([data[..., :2]] * 2, -1), data)
+
+
 def detections(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
     """Rows of class, score and box, wherever the parameters have them; no two scores are equal."""
     data = rng.integers(0, 16, shape) / 4

@@ -83,6 +83,7 @@ def overlaps(lhs: Corners, rhs: Corners) -> Array:
     union = areas(lhs) + areas(rhs)
     union -= shared
     # Nothing is shared where there is no area, so any other divisor than 0 gives 0.
+    # mutant: becomes: equivalent, because of that
     union[union <= 0] = 1
     shared /= union
     return shared

@@ -38,6 +38,18 @@ def test_an_operator_without_exemptions_has_nothing_unproved() -> None:
     assert found(defined()) == []
 
 
+def single(data, factor):
+    return data.astype(np.float64) * factor
+
+
+def test_a_reference_without_more_digits_is_said() -> None:
+    """One that computes in float64 on its own, and not one that goes with its arguments' type."""
+    for reference, wanted in ((single, [("digits", "reference", True)]), (scaled, [])):
+        report = check_operator(defined("unproved_digits", reference=reference), checks=["F213"])
+        assert [(one.kind, one.name, one.is_accepted) for one in report.unproved] == wanted
+        assert ("float64" in str(report.unproved)) == bool(wanted)
+
+
 EXEMPTIONS = ("no_numeric_gradient", "nan_policy", "nondeterministic", "assumes_shapes", "undefined", "ties")
 
 

@@ -76,6 +76,7 @@ def correlate_weight_gradient(
     shape = (len(geometry.taps), geometry.groups, geometry.group_filters, geometry.length)
     totals = xp.zeros((chunks, *shape), scratch.dtype)
     # As many output rows per call as their products, which are summed, stay in cache.
+    # mutant: equivalent, because results do not depend on how many there are
     together = max(1, _ROWS_ELEMENTS // max(1, prod(shape[1:])))
 
     def add_chunk(chunk: int, slot: int) -> None:

@@ -88,6 +88,7 @@ class Geometry:
             dilate * (kernel - 1) - pad
             for kernel, dilate, pad in zip(self.kernel, self.dilate, self.pad, strict=True)
         )
+        # mutant: equivalent, because it decides between two ways to the same
         is_near = prod(self.size) * 3 <= prod(self.out) * 4
         if self.stride != (1, 1, 1) or min(pad) < 0 or not is_near:
             return None

@@ -69,8 +69,9 @@ def erfinv_value(x: float) -> float:
         return math.nan
     if a == 1:
         return copysign(math.inf, x)
-    if a < 0.5:
+    if a < 0.5:  # mutant: equivalent, because guesses on either side will do
         z = a * a
+        # mutant: equivalent, because two steps make up for any guess that is near
         guess = _HALF_ROOT_PI * a * (1 + z * (math.pi / 12 + z * (7 * math.pi * math.pi / 480)))
     else:
         tail = log((1 - a) * (1 + a))

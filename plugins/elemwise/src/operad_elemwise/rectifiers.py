@@ -20,6 +20,7 @@ relu = of_one(
 
 def _logistic(data: Any, output: Any) -> None:
     """Logistic function, of clipped arguments: beyond, values are subnormal and the exponential overflows."""
+    # mutant: equivalent, because what is cut off is below 1e-38
     largest = 88.0 if data.dtype == np.float32 else 709.0
     np.minimum(np.negative(data, output), largest, out=output)
     np.divide(1, np.add(np.exp(output, output), 1, output), output)
@@ -70,6 +71,7 @@ def _as_element(bound: float, dtype: Any) -> float:
 clip = of_one(
     "clip", _clip, "`x`, or the bound that it lies beyond; `dy/dx = 1` from bound to bound, else 0.",
     ("[-3, 1, 3]", "a_min=-1", "a_max=2", "[-1.,  1.,  2.]"),
+    # mutant: =: equivalent, because at a bound any slope between is right
     lambda output_grad, data, a_min, a_max: output_grad * ~((data < a_min) | (data > a_max)),
     "output_grad, data",
     params={"a_min": param(float, doc="Smallest value."), "a_max": param(float, doc="Largest value.")},

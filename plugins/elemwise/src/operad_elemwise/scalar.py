@@ -80,6 +80,7 @@ rmod_scalar = with_number(
 power_scalar = with_number(
     "_power_scalar", np.power, "`y = x^scalar`; `dy/dx = scalar * x^(scalar - 1)`, 0 where `scalar` is.",
     ("[1, 2]", "scalar=3", "[1., 8.]"),
+    # mutant: 0 becomes 1: equivalent, because it is multiplied by 0
     lambda output_grad, data, scalar: output_grad * (scalar * data ** (scalar - 1 if scalar else 0)),
     "output_grad",
     integers_as="float64", reference=lambda data, scalar: np.float_power(data, scalar),
@@ -97,12 +98,14 @@ rpower_scalar = with_number(
 maximum_scalar = with_number(
     "_maximum_scalar", np.maximum, "`y = max(x, scalar)`; `dy/dx = 1` where `x >= scalar`, else 0.",
     ("[-1, 2]", "scalar=0", "[0., 2.]"),
+    # mutant: (data > scalar): equivalent, because at the tie any slope between is right
     lambda output_grad, data, scalar, data_grad: np.multiply(output_grad, data >= scalar, data_grad),
     "output_grad, data", reference=lambda data, scalar: np.where(data > scalar, data, scalar),
 )  # fmt: skip
 minimum_scalar = with_number(
     "_minimum_scalar", np.minimum, "`y = min(x, scalar)`; `dy/dx = 1` where `x <= scalar`, else 0.",
     ("[-1, 2]", "scalar=0", "[-1.,  0.]"),
+    # mutant: (data < scalar): equivalent, because at the tie any slope between is right
     lambda output_grad, data, scalar, data_grad: np.multiply(output_grad, data <= scalar, data_grad),
     "output_grad, data", reference=lambda data, scalar: np.where(data < scalar, data, scalar),
 )  # fmt: skip
