@@ -44,7 +44,10 @@ def single(data, factor):
 
 def test_a_reference_without_more_digits_is_said() -> None:
     """One that computes in float64 on its own, and not one that goes with its arguments' type."""
-    for reference, wanted in ((single, [("digits", "reference", True)]), (lambda data, factor: factor * data, [])):
+    for reference, wanted in (
+        (single, [("digits", "reference", True)]),
+        (lambda data, factor: factor * data, []),
+    ):
         report = check_operator(defined("unproved_digits", reference=reference), checks=["F213"])
         assert [(one.kind, one.name, one.is_accepted) for one in report.unproved] == wanted
         assert ("float64" in str(report.unproved)) == bool(wanted)
