@@ -10,8 +10,8 @@ pytest.importorskip("llvmlite")
 import operad as od
 from operad.operator import KernelCall, OpReq, choose
 from operad_sdk import OperatorProperty, operator, param
-from operad_sdk.vector import by_form
-from operad_sdk.vector.form_kernels import FROM_SIZE, FormOperator
+from operad_sdk.form_kernels import FROM_SIZE, by_form
+from operad_sdk.vector.form_kernels import FormOperator
 
 SINGLE = np.dtype(np.float32)
 

@@ -3,11 +3,11 @@
 LLVM compiles it, through llvmlite (`operad-sdk[fast]`). Nothing here is imported before a kernel is wanted.
 """
 
+from operad_sdk.form_kernels import by_form as by_form
 from operad_sdk.vector.compiled import BoundKernel as BoundKernel
 from operad_sdk.vector.compiled import CompiledForm as CompiledForm
 from operad_sdk.vector.compiled import compiled as compiled
 from operad_sdk.vector.condition import InVectorCode as InVectorCode
-from operad_sdk.vector.form_kernels import by_form as by_form
 from operad_sdk.vector.machine import has_llvm as has_llvm
 from operad_sdk.vector.machine import loaded as loaded
 from operad_sdk.vector.machine import reason_against as reason_against

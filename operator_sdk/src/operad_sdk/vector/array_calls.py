@@ -1,11 +1,11 @@
-"""Calls of kernels with small arrays: machine code finds out where they lie.
+"""Calls of kernels with arrays, whole and in one thread: machine code finds out where they lie.
 
 Asking NumPy for the address of an array takes longer than a kernel on a thousand elements. So a call hands
 over the arrays themselves, as Python's `id` names them, and a few instructions read the addresses out of
 them, where NumPy's C interface has them: directly behind the head of the object. `is_possible` compares one
 such address with what NumPy says.
 
-The call keeps the interpreter's lock, which small arrays are not worth giving back.
+A call keeps the interpreter's lock, which small arrays are not worth giving back, unless it is told not to.
 """
 
 from __future__ import annotations
@@ -42,13 +42,14 @@ def is_possible() -> bool:
     return found == sample.ctypes.data
 
 
-def array_call(layout: TableLayout, otherwise: ArrayCall) -> ArrayCall | None:
+def array_call(layout: TableLayout, otherwise: ArrayCall, *, keeps_lock: bool = True) -> ArrayCall | None:
     """A function of the arrays that the layout was made for, which are contiguous; None if there can be none.
 
     It does not look at shapes and types, and neither whether arrays share memory.
 
     Args:
         otherwise: Called with the arrays where one is not contiguous.
+        keeps_lock: Whether the interpreter's lock is kept meanwhile.
     """
     if layout.scratch_bytes > _MOST_SCRATCH_BYTES or not is_possible():
         return None
@@ -57,7 +58,7 @@ def array_call(layout: TableLayout, otherwise: ArrayCall) -> ArrayCall | None:
     kept = (ctypes.c_longlong * (_HEAD + count + len(layout.table)))(
         *numbers, *layout.positions, *layout.table
     )
-    native, address = _native(count), ctypes.addressof(kept)
+    native, address = _native(count, keeps_lock), ctypes.addressof(kept)
 
     def call_one(a: Any, kept: object = kept) -> None:
         if a.flags.c_contiguous:
@@ -82,9 +83,11 @@ def array_call(layout: TableLayout, otherwise: ArrayCall) -> ArrayCall | None:
 
 
 @cache
-def _native(count: int) -> Callable[..., None]:
+def _native(count: int, keeps_lock: bool) -> Callable[..., None]:
     """The function in machine code: the words of a call, and then arrays."""
-    signature = ctypes.PYFUNCTYPE(None, *[ctypes.c_longlong] * (1 + count))
+    signature = (ctypes.PYFUNCTYPE if keeps_lock else ctypes.CFUNCTYPE)(
+        None, *[ctypes.c_longlong] * (1 + count)
+    )
     native: Callable[..., None] = signature(address_of(call_text(count), _NAME))
     return native
 

@@ -18,7 +18,6 @@ from operad.operator import (
     BackwardEntry,
     CallTemplate,
     Cost,
-    Kernel,
     KernelCall,
     OpContext,
     Operator,
@@ -31,11 +30,9 @@ from operad.operator import (
 )
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import BoundKernel, CompiledForm, compiled
-from operad_sdk.vector.condition import InVectorCode
+from operad_sdk.vector.machine import reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError
 
-FROM_SIZE: Final = 256
-"""Elements from which a kernel is worth its compilation, 0.03 to 0.06 s where no process did it before."""
 _PART_ELEMENTS: Final = 1 << 15
 """Elements that are worth handing to another thread."""
 _MOST_PARTS: Final = 16
@@ -47,52 +44,30 @@ _LOOPS: Final = 0.04
 _CALL_US: Final = 8.0
 """Time of a call in parts, or with arrays that lie in an unusual way; a small one takes less than 1."""
 
+_SLOW: Final = frozenset(
+    ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "power", "fmod", "remainder", "floor_divide")
+) | {"log2", "log10"}  # fmt: skip
+"""Functions that LLVM leaves to the C library, element by element; and some for which NumPy has tables."""
+
 Target = tuple[NDArray[Any] | None, OpReq]
 
 
-def by_form(operator: type[OperatorProperty], *parts: str) -> None:
-    """Give an operator kernels that compute some of its parts by their scalar forms.
-
-    They are taken on the host where there is vector code, for float32 and float64, where the part has a form
-    for the call, which reduces no other axes than one run of memory. Results differ from those of the
-    operator's own functions by rounding.
-
-    Args:
-        parts: Of `list_parts`.
-    """
-    for part in parts:
-        operator.kernels.append(
-            Kernel(
-                f"{operator.name}.vector_{part}",
-                partial(FormOperator, part),
-                "cpu",
-                priority=5,
-                when=InVectorCode(partial(_refusal, part)),
-                parts=partial(_only, part),
-                cost=partial(_cost, part),
-            )
-        )
-
-
-def _only(part: str, _: OperatorProperty) -> tuple[str]:
-    return (part,)
-
-
-def _refusal(part: str, call: KernelCall, is_large: bool) -> str | None:
-    """Reason why a form does not compute a part of a call; None if it does."""
+def reason_for(part: str, call: KernelCall) -> str | None:
+    """Reason why a form does not compute a part of a call, however large; None if it does."""
     types = {dtype for dtype in call.in_types if dtype.kind == "f"}
     if len(types) != 1 or not types <= {np.dtype(np.float32), np.dtype(np.float64)}:
         return "vector code computes in float32 and float64"
     sizes = [prod(shape) for shape in (*call.in_shapes, *call.out_shapes)]
     if not all(sizes):
         return "there is nothing to compute"
-    if max(sizes) < FROM_SIZE and not is_large:
-        return f"{max(sizes)} elements, vector code pays from {FROM_SIZE}"
     form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
     if isinstance(form, str):
         return form
+    slow = sorted({step.op for step in form.instructions} & _SLOW)
+    if slow:
+        return f"NumPy's {', '.join(slow)} computes faster than vector code does"
     signature = _Signature(call.prop, part, form, call.in_shapes, call.in_types)
-    return _reason(form, signature.dtype, signature.specs)
+    return _reason(form, signature.dtype, signature.specs) or reason_against()
 
 
 @lru_cache(maxsize=4096)
@@ -104,14 +79,17 @@ def _reason(form: ScalarForm, dtype: DType, specs: tuple[tuple[Shape, DType], ..
     return None
 
 
-def _cost(part: str, call: KernelCall) -> Cost:
+def cost_of(part: str, call: KernelCall) -> Cost:
     """Instructions of the elements, and one pass over the arrays."""
     form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
     assert isinstance(form, ScalarForm)
     signature = _Signature(call.prop, part, form, call.in_shapes, call.in_types)
-    shapes = [shape for shape, _ in signature.specs]
-    elements = max(map(prod, shapes))
-    loops = _LOOPS * compiled(form, signature.dtype).num_instructions * elements
+    return _cost(compiled(form, signature.dtype), signature.specs)
+
+
+def _cost(form: CompiledForm, specs: Sequence[tuple[Shape, DType]]) -> Cost:
+    shapes = [shape for shape, _ in specs]
+    loops = _LOOPS * form.num_instructions * max(map(prod, shapes))
     return Cost(loops, size_bytes=moved_bytes(shapes), beside_us=_CALL_US)
 
 
@@ -177,7 +155,7 @@ class _Signature:
 class FormOperator(Operator):
     """Computes one part by its scalar form.
 
-    Small arrays go straight to the kernel, which is compiled when the operator is made: what runs under the
+    Arrays that are not worth several threads go straight to the kernel, which is compiled when the operator is made: what runs under the
     engine's lock may not compile.
 
     Args:
@@ -211,14 +189,18 @@ class FormOperator(Operator):
     def _quick_call(
         self, form: CompiledForm, prop: OperatorProperty, specs: Sequence[tuple[Shape, DType]]
     ) -> ArrayCall | None:
-        """The call of a kernel with small contiguous arrays, inputs first; None if there is none."""
+        """The call of a kernel with contiguous arrays, inputs first; None if there is none.
+
+        It is for arrays that are not worth several threads, since nobody says how many there may be.
+        """
         arrays = [np.empty(*spec) for spec in specs]
-        if max(array.size for array in arrays) > _PART_ELEMENTS:
+        if _cost(form, specs).is_parallel:
             return None
         layout, num_results = form.layout(arrays), len(form.form.results)
         if not {pair for pair in self._signature.shares(prop) if pair[1] < num_results} <= layout.shares:
             return None
-        return array_call(layout, partial(self._compute_small, num_results))
+        is_small = max(array.size for array in arrays) <= _PART_ELEMENTS
+        return array_call(layout, partial(self._compute_small, num_results), keeps_lock=is_small)
 
     def _visible_call(self, form: ScalarForm, prop: OperatorProperty) -> ArrayCall | None:
         """The call of a kernel of the visible outputs alone."""

@@ -23,6 +23,7 @@ from operad_sdk import (
     operator,
     param,
 )
+from operad_sdk.form_kernels import by_elements
 
 
 def relu(data: Array, out: Array) -> None:
@@ -149,3 +150,6 @@ class Activation(OperatorProperty):
     def cost(self, in_shapes: Any, out_shapes: Any) -> float | Cost:
         """Cost with the operations of the function, some of which take many for each element."""
         return super().cost(in_shapes, out_shapes) * (1 if self.act_type == "relu" else 8)
+
+
+by_elements(Activation, "data")

@@ -31,7 +31,7 @@ from operad_sdk import (
     operator,
     param,
 )
-from operad_sdk.vector import by_form
+from operad_sdk.form_kernels import by_form
 
 _LENGTHS: Final = {"length": Index("data", axis="axis", inclusive=True)}
 

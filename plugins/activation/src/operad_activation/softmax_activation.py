@@ -6,7 +6,7 @@ import numpy as np
 
 from operad_activation.softmax import fill_softmax, fill_softmax_gradient
 from operad_sdk import Array, Contract, OperatorProperty, gradient, operator, param
-from operad_sdk.vector import by_form
+from operad_sdk.form_kernels import by_form
 
 
 def _axis(mode: str) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 
 from operad_broadcast.division import divide_integers, is_integer, remainder
 from operad_sdk import BROADCAST, Contract, OperatorProperty, Real, define
+from operad_sdk.form_kernels import by_elements
 
 
 def _arithmetic(
@@ -25,7 +26,7 @@ def _arithmetic(
     """
     shared = {"accepts": "number", "compute_dtype": "float32", "inplace": "lhs, rhs"}
     example = ("[[1], [2]]", rhs, output)
-    return define(
+    made = define(
         name,
         BROADCAST,
         function,
@@ -35,6 +36,7 @@ def _arithmetic(
         gradient_inplace="output_grad",
         **shared | options,
     )
+    return by_elements(made, *gradient)
 
 
 broadcast_add = _arithmetic(

@@ -13,6 +13,7 @@ import numpy as np
 
 from operad_elemwise.families import NUMBER, TYPES_BESIDE_NUMBERS, Declared, promote_scalar
 from operad_sdk import BINARY, UNARY, Contract, define
+from operad_sdk.form_kernels import by_elements
 
 
 def _conditions(
@@ -38,7 +39,7 @@ def _conditions(
             reference=lambda data, scalar: holds(data, scalar), result_types=TYPES_BESIDE_NUMBERS
         ),
     )  # fmt: skip
-    return two, one
+    return by_elements(two), one
 
 
 equal, equal_scalar = _conditions(

@@ -18,6 +18,8 @@ from operad_sdk import (
     lock_cost_limit,
     param,
 )
+from operad_sdk.form_kernels import by_elements
+from operad_sdk.shapes import parse
 
 Declared = type[OperatorProperty]
 Example = tuple[str, ...]
@@ -58,9 +60,12 @@ def of_one(
     spec: str = UNARY,
     **options: Any,
 ) -> Declared:
-    """A function of one array that integers have too; arguments as for `define`."""
+    """A function of one array that integers have too; arguments as for `define`.
+
+    Without parameters, large arrays are computed in vector code, where the function has any.
+    """
     shared = {"accepts": "number", "inplace": "data", "compute_dtype": "float32"}
-    return define(
+    made = define(
         name,
         spec,
         lock_cost_limit(_LOCKED_US)(function) if isfunction(function) else function,
@@ -70,6 +75,9 @@ def of_one(
         gradient_inplace=gradient_inplace,
         **shared | options,
     )
+    if "params" in options:  # for each value of which another form would be compiled
+        return made
+    return by_elements(made, *[item.name for item in parse(spec).arguments if gradient is not None])
 
 
 def of_real(*declared: Any, **options: Any) -> Declared:

@@ -23,7 +23,7 @@ from operad_sdk import (
     operator,
     param,
 )
-from operad_sdk.vector import by_form
+from operad_sdk.form_kernels import by_form
 
 
 def _labels(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:

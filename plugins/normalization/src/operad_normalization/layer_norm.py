@@ -6,7 +6,7 @@ from operad_normalization.axis_line import MAX_AXES, along
 from operad_normalization.groups import Groups
 from operad_normalization.layers import LayerProperty, contract, normalized, with_loops
 from operad_sdk import Array, Shape, operator, param
-from operad_sdk.vector import by_form
+from operad_sdk.form_kernels import by_form
 
 
 def _groups(shape: Shape, axis: int) -> Groups:
