@@ -6,6 +6,7 @@ large enough (`operad_sdk.vector.form_kernels`).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, final
@@ -48,14 +49,18 @@ def by_form(operator: type[OperatorProperty], *parts: str, from_size: int = FROM
         )
 
 
-def by_elements(operator: type[OperatorProperty], *arguments: str) -> type[OperatorProperty]:
+def by_elements(
+    operator: type[OperatorProperty], *arguments: str, without: Collection[str] = ()
+) -> type[OperatorProperty]:
     """Give an operator of elements such kernels for its outputs and for the gradients of some arguments.
 
+    Args:
+        without: Parts of which vector code has no form, or no faster one than NumPy.
     Returns:
         The operator.
     """
     parts = ["forward", *(f"{name}_grad" for name in arguments)]
-    by_form(operator, *parts, from_size=ELEMENTS_FROM_SIZE)
+    by_form(operator, *[part for part in parts if part not in without], from_size=ELEMENTS_FROM_SIZE)
     return operator
 
 

@@ -16,13 +16,21 @@ from operad_sdk.form_kernels import by_elements
 
 
 def _arithmetic(
-    name: str, function: Any, summary: str, gradient: Any, rhs: str, output: str, **options: Any
+    name: str,
+    function: Any,
+    summary: str,
+    gradient: Any,
+    rhs: str,
+    output: str,
+    by_numpy: str = "",
+    **options: Any,
 ) -> type[OperatorProperty]:
     """Declare one operator.
 
     Args:
         rhs: The example's second operand, beside the column 1, 2.
         output: What it gives, as NumPy prints it.
+        by_numpy: Parts of which vector code has no form, or no faster one than NumPy.
     """
     shared = {"accepts": "number", "compute_dtype": "float32", "inplace": "lhs, rhs"}
     example = ("[[1], [2]]", rhs, output)
@@ -36,7 +44,7 @@ def _arithmetic(
         gradient_inplace="output_grad",
         **shared | options,
     )
-    return by_elements(made, *gradient)
+    return by_elements(made, *gradient, without=by_numpy.split())
 
 
 broadcast_add = _arithmetic(
@@ -74,6 +82,7 @@ broadcast_mod = _arithmetic(
         reference=lambda lhs, rhs: np.fmod(lhs, rhs) + rhs * (np.fmod(lhs, rhs) * np.sign(rhs) < 0),
     ),
     source="mshadow_op::mod, src/operator/mshadow_op.h.",
+    by_numpy="forward",
 )  # fmt: skip
 broadcast_power = _arithmetic(
     "broadcast_power", np.power,
@@ -84,6 +93,7 @@ broadcast_power = _arithmetic(
      "rhs": lambda output_grad, lhs, output: output_grad * (output * np.log(np.where(lhs == 0, 1, lhs)))},
     "[3, -1]", "[[1. , 1. ],\n       [8. , 0.5]]",
     integers_as="float64", reference=np.float_power,
+    by_numpy="forward lhs_grad",
 )  # fmt: skip
 broadcast_hypot = _arithmetic(
     "broadcast_hypot", np.hypot,
@@ -96,6 +106,7 @@ broadcast_hypot = _arithmetic(
         reference=lambda lhs, rhs: np.abs(lhs + 1j * rhs),
         expected_failures={"F219": "the gradient at the origin is 0 / 0, as in MXNet"},
     ),
+    by_numpy="forward",
 )  # fmt: skip
 broadcast_maximum = _arithmetic(
     "broadcast_maximum", np.maximum,

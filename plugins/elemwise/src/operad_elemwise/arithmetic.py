@@ -65,6 +65,7 @@ mod = of_two(
      "rhs": lambda output_grad, lhs, rhs: -output_grad * np.floor(lhs / rhs)},
     "output_grad", element_cost=15, is_flat_for_integers=True, contract=_BETWEEN_JUMPS,
     source="mshadow_op::mod, src/operator/mshadow_op.h.",
+    by_numpy="forward",
 )  # fmt: skip
 power = of_two(
     "_power", np.power,
@@ -75,6 +76,7 @@ power = of_two(
      # mutant: 1 becomes 2: equivalent, because of 0^0 alone, which has no derivative
      "rhs": lambda output_grad, lhs, output: output_grad * (output * np.log(np.where(lhs == 0, 1, lhs)))},
     "output_grad", integers_as="float64", reference=np.float_power,
+    by_numpy="forward lhs_grad",
 )  # fmt: skip
 hypot = of_two(
     "_hypot", np.hypot,
@@ -87,6 +89,7 @@ hypot = of_two(
         reference=lambda lhs, rhs: np.abs(lhs + 1j * rhs),
         expected_failures={"F219": "the gradient at the origin is 0 / 0, as in MXNet"},
     ),
+    by_numpy="forward",
 )  # fmt: skip
 maximum = of_two(
     "_maximum", np.maximum,

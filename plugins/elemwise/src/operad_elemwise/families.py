@@ -58,11 +58,15 @@ def of_one(
     gradient_inplace: str = "",
     *,
     spec: str = UNARY,
+    by_numpy: str = "",
     **options: Any,
 ) -> Declared:
     """A function of one array that integers have too; arguments as for `define`.
 
-    Without parameters, large arrays are computed in vector code, where the function has any.
+    Without parameters, large arrays are computed in vector code.
+
+    Args:
+        by_numpy: Parts of which vector code has no form, or no faster one than NumPy.
     """
     shared = {"accepts": "number", "inplace": "data", "compute_dtype": "float32"}
     made = define(
@@ -77,7 +81,8 @@ def of_one(
     )
     if "params" in options:  # for each value of which another form would be compiled
         return made
-    return by_elements(made, *[item.name for item in parse(spec).arguments if gradient is not None])
+    arguments = [item.name for item in parse(spec).arguments if gradient is not None]
+    return by_elements(made, *arguments, without=by_numpy.split())
 
 
 def of_real(*declared: Any, **options: Any) -> Declared:

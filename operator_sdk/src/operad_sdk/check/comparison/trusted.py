@@ -156,7 +156,8 @@ def _expect_kinds(trial: Trial, function: Reference, inputs: list[Array], words:
             is_right = np.where(
                 is_infinite, (np.sign(one) == np.sign(want)) & (abs(one) > most), np.isfinite(one)
             )
-            near = _NEAR * (abs(want) + largest(want))
+            least = _LEAST_NORMALS * float(np.finfo(one.dtype).smallest_normal)
+            near = _NEAR * (abs(want) + largest(want)) + least
             is_right &= is_infinite | (abs(one.astype(want.dtype) - want) <= near) | (want != other)
         wrong = (is_infinite | is_finite) & ~is_right
         compared += int((is_infinite | is_finite).sum())
