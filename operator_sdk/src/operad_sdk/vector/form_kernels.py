@@ -155,8 +155,8 @@ class _Signature:
 class FormOperator(Operator):
     """Computes one part by its scalar form.
 
-    Arrays that are not worth several threads go straight to the kernel, which is compiled when the operator is
-    made: what runs under the engine's lock may not compile.
+    Arrays that are not worth several threads go straight to the kernel, which is compiled when the operator
+    is made: what runs under the engine's lock may not compile.
 
     Args:
         part: `forward`, or the gradient of an argument.
