@@ -44,7 +44,7 @@ _LOOPS: Final = 0.04
 _CALL_US: Final = 8.0
 """Time of a call in parts, or with arrays that lie in an unusual way; a small one takes less than 1."""
 
-_SLOW: Final = frozenset(
+SLOW: Final = frozenset(
     ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "power", "fmod", "remainder", "floor_divide")
 ) | {"log2", "log10"}  # fmt: skip
 """Functions that LLVM leaves to the C library, element by element; and some for which NumPy has tables."""
@@ -63,7 +63,7 @@ def reason_for(part: str, call: KernelCall) -> str | None:
     form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
     if isinstance(form, str):
         return form
-    slow = sorted({step.op for step in form.instructions} & _SLOW)
+    slow = sorted({step.op for step in form.instructions} & SLOW)
     if slow:
         return f"NumPy's {', '.join(slow)} computes faster than vector code does"
     signature = _Signature(call.prop, part, form, call.in_shapes, call.in_types)
@@ -84,10 +84,11 @@ def cost_of(part: str, call: KernelCall) -> Cost:
     form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
     assert isinstance(form, ScalarForm)
     signature = _Signature(call.prop, part, form, call.in_shapes, call.in_types)
-    return _cost(compiled(form, signature.dtype), signature.specs)
+    return cost_of_arrays(compiled(form, signature.dtype), signature.specs)
 
 
-def _cost(form: CompiledForm, specs: Sequence[tuple[Shape, DType]]) -> Cost:
+def cost_of_arrays(form: CompiledForm, specs: Sequence[tuple[Shape, DType]]) -> Cost:
+    """Instructions of the elements, and one pass over arrays of these shapes and types."""
     shapes = [shape for shape, _ in specs]
     loops = _LOOPS * form.num_instructions * max(map(prod, shapes))
     return Cost(loops, size_bytes=moved_bytes(shapes), beside_us=_CALL_US)
@@ -194,7 +195,7 @@ class FormOperator(Operator):
         It is for arrays that are not worth several threads, since nobody says how many there may be.
         """
         arrays = [np.empty(*spec) for spec in specs]
-        if _cost(form, specs).is_parallel:
+        if cost_of_arrays(form, specs).is_parallel:
             return None
         layout, num_results = form.layout(arrays), len(form.form.results)
         if not {pair for pair in self._signature.shares(prop) if pair[1] < num_results} <= layout.shares:

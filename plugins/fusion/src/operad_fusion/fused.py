@@ -1,0 +1,101 @@
+"""The operator that computes a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, ClassVar, Final, final
+
+import numpy as np
+
+from operad.dtypes import DType
+from operad.operator import (
+    Cost,
+    InferredShapes,
+    InferredTypes,
+    Kernel,
+    KernelCall,
+    OperatorProperty,
+    PartialShape,
+    ScalarForm,
+    Shape,
+)
+from operad_sdk.vector import CompiledForm, compiled
+from operad_sdk.vector.form_kernels import FormOperator, cost_of_arrays
+
+Specs = tuple[tuple[Shape, DType], ...]
+
+
+def _made(prop: OperatorProperty, *call: Any) -> FormOperator:
+    return FormOperator("forward", prop, *call)
+
+
+def _cost(call: KernelCall) -> Cost:
+    prop = call.prop
+    assert isinstance(prop, Fused)
+    return cost_of_arrays(prop.compiled, prop.specs)
+
+
+@final
+class Fused(OperatorProperty):
+    """Several operators as one, by their common form.
+
+    Args:
+        form: Its inputs are the arguments, its results the outputs.
+        dtype: What is `real` in it.
+        specs: Shape and type of each argument and then of each output.
+        members: Names of the operators.
+    """
+
+    name = "_fused"
+    has_gradient = False
+    kernels: ClassVar[list[Kernel]] = [Kernel("_fused.vector", _made, "cpu", cost=_cost)]
+
+    def __init__(self, form: ScalarForm, dtype: DType, specs: Specs, members: tuple[str, ...]) -> None:
+        super().__init__()
+        self.form: Final = form
+        self.specs: Final = specs
+        self.members: Final = members
+        self.compiled: Final[CompiledForm] = compiled(form, dtype)
+        arrays = [np.empty(*spec) for spec in specs]
+        self._shares = sorted(self.compiled.layout(arrays).shares)
+        """Compiles the kernel: all of a program are there when it is bound."""
+
+    def list_arguments(self) -> list[str]:
+        """The form's inputs."""
+        return list(self.form.inputs)
+
+    def list_outputs(self) -> list[str]:
+        """The form's results."""
+        return [result.name for result in self.form.results]
+
+    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
+        """The shapes that it was made for."""
+        shapes: list[Any] = [shape for shape, _ in self.specs]
+        count = len(self.form.inputs)
+        return shapes[:count], shapes[count:], []
+
+    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
+        """The types that it was made for."""
+        types: list[Any] = [dtype for _, dtype in self.specs]
+        count = len(self.form.inputs)
+        return types[:count], types[count:], []
+
+    def scalar_form(
+        self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+    ) -> ScalarForm | str:
+        """The common form."""
+        return self.form if part == "forward" else "a cluster is of a graph that has its gradients"
+
+    def forward_inplace_option(
+        self, in_data: Sequence[Any], out_data: Sequence[Any]
+    ) -> list[tuple[Any, Any]]:
+        """Pairs of one size of which the kernel reads the input before it writes the result."""
+        count = len(in_data)
+        return [(in_data[i], out_data[j]) for i, j in self._shares if self.specs[i] == self.specs[count + j]]
+
+
+@lru_cache(maxsize=1024)
+def fused(form: ScalarForm, dtype: DType, specs: Specs, members: tuple[str, ...]) -> Fused:
+    """The operator, one for all that are alike."""
+    return Fused(form, dtype, specs, members)

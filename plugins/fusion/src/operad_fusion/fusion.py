@@ -1,0 +1,302 @@
+"""The pass: nodes that compute element by element, and rows of elements, become one node each cluster.
+
+A node is taken whose outputs follow from scalar forms over one iteration space. Two clusters are merged where
+one reads what the other makes, element by element, and where the contracted graph stays without cycles
+(`operad.graph.Clusters`). Forward and backward stay apart: what backward reads, forward writes. A cluster is
+one operator, whose kernel is compiled when the graph is bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+
+from operad.first_use import cached_property
+from operad.graph import Clusters, Entry, Graph, Node, OpNode, Pass, Variable, rebuilt
+from operad.operator import Instruction, Shape
+from operad_fusion.merging import Merged, Step, merged
+from operad_fusion.parts import EXACT, Part, parts_of
+from operad_fusion.settings import MODE
+
+FROM_SIZE: Final = 256
+"""Elements from which a cluster is worth its compilation."""
+MOST_INSTRUCTIONS: Final = 512
+"""Instructions of a cluster; one that has more takes long to compile."""
+_TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
+
+Facts = Mapping[str, Any]
+
+
+class Candidate(NamedTuple):
+    """A node that may go into a cluster.
+
+    Attributes:
+        parts: What it computes.
+        space: The iteration space.
+        key: What nodes of a cluster have in common.
+    """
+
+    parts: list[Part]
+    space: Shape
+    key: tuple[Any, ...]
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether it reduces rows, or has results of rows; else all of a cluster is computed at once."""
+        steps = [step for part in self.parts for step in part.form.instructions]
+        results = [result for part in self.parts for result in part.form.results]
+        return any(step.op in ("sum", "max", "min") for step in steps) or any(r.axes for r in results)
+
+    @property
+    def size(self) -> int:
+        """Number of instructions."""
+        return sum(len(part.form.instructions) for part in self.parts)
+
+
+def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
+    mode = MODE.read()
+    if mode == "off" or graph.computed:
+        return graph, {}
+    from operad_sdk.vector import reason_against  # noqa: PLC0415 - imports the compiler, where it is wanted
+
+    if reason_against() is not None:
+        return graph, {}
+    return _Fusion(graph, facts, is_exact=mode == "exact").fused(), {}
+
+
+@final
+class _Fusion:
+    """One run of the pass over a graph."""
+
+    def __init__(self, graph: Graph, facts: Facts, *, is_exact: bool) -> None:
+        self._graph = graph
+        self._shapes, self._types = facts["shapes"], facts["types"]
+        self._contexts = facts["contexts"]
+        self._is_exact = is_exact
+        bound = graph.outputs[: facts["num_outputs"]]
+        self._end = max([graph.node_ids[entry.node] + 1 for entry in bound], default=0)
+        self._awaited = {dep for node in graph.nodes for dep in node.control_deps}
+        self._summed = {entry for node in graph.op_nodes for _, entry in node.sums}
+        self._candidates = [self._candidate(number, node) for number, node in enumerate(graph.nodes)]
+        self._clusters = Clusters.of_graph(graph)
+        self._sizes: dict[int, int] = {}
+        self._with_rows = {number for number, each in enumerate(self._candidates) if each and each.has_rows}
+
+    def fused(self) -> Graph:
+        """The graph with a node for each cluster."""
+        for number, node in enumerate(self._graph.nodes):
+            if self._candidates[number] is None:
+                continue
+            for entry in node.inputs:
+                self._try(self._graph.node_ids[entry.node], number)
+        return self._rebuilt()
+
+    # which nodes
+
+    def _candidate(self, number: int, node: Node) -> Candidate | None:
+        if not isinstance(node, OpNode) or node in self._awaited or self._contexts[number].is_gpu:
+            return None
+        shapes = [self._shapes.of(entry) for entry in node.args]
+        types = [self._types.of(entry) for entry in node.args]
+        outputs = [Entry(node, index) for index in range(node.num_outputs)]
+        if any(entry in self._summed for entry in outputs):
+            return None
+        parts = parts_of(node, shapes, types)
+        if isinstance(parts, str) or not parts:
+            return None
+        if self._is_exact and any(step.op not in EXACT for part in parts for step in part.form.instructions):
+            return None
+        reals = {dtype for dtype in [*types, *map(self._types.of, outputs)] if dtype.kind == "f"}
+        if len(reals) != 1 or not reals <= set(_TYPES):
+            return None
+        spaces = {self._space(node, part, shapes, outputs) for part in parts}
+        if len(spaces) != 1:
+            return None
+        (space,) = spaces
+        if prod(space) < FROM_SIZE or not all(prod(self._shapes.of(entry)) for entry in outputs):
+            return None
+        group = node.attrs.get("__ctx_group__")
+        key = (space, *reals, self._contexts[number], number < self._end, group)
+        found = Candidate(parts, space, key)
+        return found if self._computes(node, found) else None
+
+    def _space(self, node: OpNode, part: Part, shapes: Sequence[Shape], outputs: Sequence[Entry]) -> Shape:
+        given = {name: shapes[i] for name, i in zip(part.form.inputs, part.inputs, strict=True)}
+        given |= {
+            result.name: self._shapes.of(outputs[i])
+            for result, i in zip(part.form.results, part.outputs, strict=True)
+        }
+        return part.form.space(given)
+
+    def _computes(self, node: OpNode, candidate: Candidate) -> bool:
+        """Return whether vector code computes the node alone."""
+        step = self._step(node, candidate)
+        return self._has_kernel(merged([step], step.outputs), candidate)
+
+    def _has_kernel(self, found: Merged, candidate: Candidate) -> bool:
+        from operad_sdk.vector import NoVectorCodeError, compiled  # noqa: PLC0415 - as above
+        from operad_sdk.vector.form_kernels import SLOW  # noqa: PLC0415
+
+        if not found.inputs or any(step.op in SLOW for step in found.form.instructions):
+            return False
+        dtype = candidate.key[1]
+        try:
+            compiled(found.form, dtype).check([np.empty(*spec) for spec in self._specs(found)])
+        except NoVectorCodeError:
+            return False
+        return True
+
+    def _specs(self, found: Merged) -> list[tuple[Shape, Any]]:
+        entries = [*found.inputs, *found.outputs]
+        return [self._spec(entry) for entry in entries]
+
+    # which clusters
+
+    def _try(self, source: int, node: int) -> None:
+        """Merge the clusters of a node and of one that it reads, if that may be."""
+        one, other = self._clusters.find(source), self._clusters.find(node)
+        first, second = self._candidates[source], self._candidates[node]
+        if one == other or first is None or second is None or first.key != second.key:
+            return
+        size = self._size(one) + self._size(other)
+        if size > MOST_INSTRUCTIONS or not self._fit(one, other):
+            return
+        if not self._clusters.can_merge(one, other):
+            return
+        if one in self._with_rows or other in self._with_rows:
+            nodes = sorted([*self._clusters.members(one), *self._clusters.members(other)])
+            if not self._has_kernel(self._merged(nodes), first):
+                return
+            self._with_rows |= {one, other}  # whichever stands for both
+        self._clusters.merge(one, other)
+        self._sizes[self._clusters.find(node)] = size
+
+    def _size(self, cluster: int) -> int:
+        found = self._sizes.get(cluster)
+        if found is None:
+            candidate = self._candidates[cluster]
+            assert candidate is not None
+            found = self._sizes[cluster] = candidate.size
+        return found
+
+    def _fit(self, one: int, other: int) -> bool:
+        """Return whether all that one cluster reads of the other is read element by element."""
+        ids = self._graph.node_ids
+        for readers, makers in ((one, other), (other, one)):
+            makes = set(self._clusters.members(makers))
+            for number in self._clusters.members(readers):
+                node, candidate = self._graph.nodes[number], self._candidates[number]
+                assert candidate is not None
+                for part in candidate.parts:
+                    for place, instruction in zip(part.inputs, part.form.instructions, strict=False):
+                        entry = node.inputs[place]
+                        if ids[entry.node] in makes and not self._is_whole(entry, instruction, candidate):
+                            return False
+        return True
+
+    def _is_whole(self, entry: Entry, instruction: Instruction, reader: Candidate) -> bool:
+        maker = self._candidates[self._graph.node_ids[entry.node]]
+        assert maker is not None
+        (kind, axes) = next(
+            (part.form.instructions[result.position].kind, result.axes)
+            for part in maker.parts
+            for result, index in zip(part.form.results, part.outputs, strict=True)
+            if index == entry.index
+        )
+        is_plain = axes is None and instruction.axes is None and kind == instruction.kind
+        return is_plain and self._shapes.of(entry) == reader.space
+
+    # the new graph
+
+    def _step(self, node: OpNode, candidate: Candidate) -> Step:
+        return Step(candidate.parts, node.inputs, self._entries_of(node))
+
+    @staticmethod
+    def _entries_of(node: Node) -> list[Entry]:
+        return [Entry(node, index) for index in range(node.num_outputs)]
+
+    def _merged(self, numbers: Sequence[int]) -> Merged:
+        """The form of nodes, with all as results that others read."""
+        nodes = [self._graph.nodes[number] for number in numbers]
+        own, steps = set(nodes), []
+        for node, number in zip(nodes, numbers, strict=True):
+            candidate = self._candidates[number]
+            assert candidate is not None
+            assert isinstance(node, OpNode)
+            steps.append(self._step(node, candidate))
+        made = [entry for step in steps for entry in step.outputs]
+        wanted = [entry for entry in made if self._is_wanted(entry, own)]
+        # What others take for its shape alone is like something that is there, or is there itself.
+        specs = {self._spec(entry) for entry in wanted}
+        for entry in made:
+            if self._spec(entry) not in specs and any(n not in own for n in self._takers.get(entry, ())):
+                wanted.append(entry)
+                specs.add(self._spec(entry))
+        return merged(steps, wanted)
+
+    def _is_wanted(self, entry: Entry, own: set[Node]) -> bool:
+        readers = self._readers.get(entry, ())
+        return entry in self._outputs or any(reader not in own for reader in readers)
+
+    def _spec(self, entry: Entry) -> tuple[Shape, Any]:
+        return self._shapes.of(entry), self._types.of(entry)
+
+    @cached_property
+    def _outputs(self) -> set[Entry]:
+        return set(self._graph.outputs)
+
+    @cached_property
+    def _readers(self) -> dict[Entry, list[Node]]:
+        """Nodes that read the value of an entry."""
+        return self._by_entry(lambda node: node.of_read(node.inputs))
+
+    @cached_property
+    def _takers(self) -> dict[Entry, list[Node]]:
+        """Nodes that have an entry as an input, be it for its shape alone."""
+        return self._by_entry(lambda node: node.inputs)
+
+    def _by_entry(self, inputs_of: Callable[[Node], Sequence[Entry]]) -> dict[Entry, list[Node]]:
+        found: dict[Entry, list[Node]] = {}
+        for node in self._graph.nodes:
+            for entry in inputs_of(node):
+                found.setdefault(entry, []).append(node)
+        return found
+
+    def _rebuilt(self) -> Graph:
+        from operad_fusion.fused import fused  # noqa: PLC0415 - imports the compiler, where it is wanted
+
+        graph, renewed, instead = self._graph, dict[Node, Node](), dict[Entry, Entry]()
+
+        def now(entry: Entry) -> Entry:
+            found = instead.get(entry)
+            return Entry(renewed.get(entry.node, entry.node), entry.index) if found is None else found
+
+        for numbers in self._clusters.groups():
+            node = graph.nodes[numbers[0]]
+            if len(numbers) == 1:
+                if not isinstance(node, Variable):
+                    made = rebuilt(node, [now(entry) for entry in node.inputs], renewed)
+                    if made is not node:
+                        renewed[node] = made
+                continue
+            found = self._merged(numbers)
+            candidate = self._candidates[numbers[0]]
+            assert candidate is not None
+            members = tuple([graph.nodes[number].name for number in numbers])
+            op = fused(found.form, candidate.key[1], tuple(self._specs(found)), members)
+            made = OpNode(op, "+".join(members[:3]), [now(entry) for entry in found.inputs], node.attrs)
+            alike = {self._spec(entry): Entry(made, index) for index, entry in enumerate(found.outputs)}
+            for number in numbers:
+                for entry in self._entries_of(graph.nodes[number]):
+                    if self._spec(entry) in alike:  # of which only shape and type count
+                        instead[entry] = alike[self._spec(entry)]
+            instead.update((entry, Entry(made, index)) for index, entry in enumerate(found.outputs))
+        if not instead:
+            return graph
+        return Graph([now(entry) for entry in graph.outputs], graph.computed)
+
+
+fusion: Final = Pass("fusion", _run, requires=("shapes", "types", "contexts", "num_outputs", "wanted"))

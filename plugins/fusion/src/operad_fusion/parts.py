@@ -1,0 +1,99 @@
+"""What a node computes for each element: its scalar forms, and where their inputs and results are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from operad.dtypes import DType
+from operad.graph import OpNode
+from operad.operator import FORWARD, Gradient, ScalarForm, Shape
+
+EXACT: Final = frozenset(
+    [
+        "input",
+        "constant",
+        "length",
+        "cast",
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "negative",
+        "abs",
+        "sqrt",
+        "floor",
+        "ceil",
+        "trunc",
+        "rint",
+        "sign",
+        "copysign",
+        "maximum",
+        "minimum",
+        "smaller",
+        "larger",
+        "less",
+        "less_equal",
+        "greater",
+        "greater_equal",
+        "equal",
+        "not_equal",
+        "logical_and",
+        "logical_or",
+        "logical_not",
+        "select",
+        "isnan",
+        "isinf",
+        "isfinite",
+    ]
+)
+"""Instructions of which vector code gives the bits that NumPy gives."""
+
+
+class Part(NamedTuple):
+    """Some outputs of a node by one form.
+
+    Attributes:
+        form: What is computed.
+        inputs: For each input of the form, the node's input that it is.
+        outputs: For each result of the form, the node's output that it is.
+    """
+
+    form: ScalarForm
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+def parts_of(node: OpNode, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> list[Part] | str:
+    """All outputs of a node by forms; or, as text, why there are none.
+
+    Args:
+        in_shapes: Of the node's arguments, as `in_types`.
+    """
+    if node.aux or node.sums or node.op.is_stateful or node.control_deps:
+        return "it keeps something, adds to a sum, or waits for others"
+    if isinstance(node.op, Gradient):
+        return _of_gradient(node.op, in_shapes, in_types)
+    form = node.op.scalar_form(FORWARD, in_shapes, in_types)
+    if isinstance(form, str):
+        return form
+    names = node.op.list_outputs()
+    outputs = tuple([names.index(result.name) for result in form.results if result.name in names])
+    if sorted(outputs) != list(range(node.num_outputs)) or len(outputs) != len(form.results):
+        return "its form does not give all outputs, and nothing else"
+    return [Part(form, tuple(range(len(form.inputs))), outputs)]
+
+
+def _of_gradient(op: Gradient, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> list[Part] | str:
+    shapes: list[Any] = op.of_operator(in_shapes)
+    types: list[Any] = op.of_operator(in_types)
+    names, found = op.of.list_arguments(), []
+    for number, target in enumerate(op.targets):
+        form = op.of.scalar_form(f"{names[target]}_grad", shapes, types)
+        if isinstance(form, str):
+            return form
+        reads = op.of.backward_dependency([position == target for position in range(len(names))])
+        if len(form.results) != 1 or any(entry not in op.reads for entry in reads):
+            return "its form reads something else than the gradient does"
+        found.append(Part(form, tuple([op.entries.index(entry) for entry in reads]), (number,)))
+    return found

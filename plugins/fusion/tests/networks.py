@@ -1,0 +1,141 @@
+"""Random networks of elementwise operators, rows, views and products; drawn by a seed, told apart by nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import operad as od
+from operad import sym
+
+LENGTHS = (1, 2, 3, 5, 7, 16, 17, 31, 64)
+UNARY = {
+    "tanh": sym.tanh,
+    "sigmoid": sym.sigmoid,
+    "relu": sym.relu,
+    "softsign": sym.softsign,
+    "square": lambda x: sym.square(sym.tanh(x)),
+    "abs": sym.abs,
+    "exp": lambda x: sym.exp(-sym.abs(x)),
+    "log1p": lambda x: sym.log1p(sym.abs(x)),
+    "rsqrt": lambda x: sym.rsqrt(sym.square(x) + 1),
+    "elu": lambda x: sym.LeakyReLU(x, act_type="elu", slope=0.3),
+    "softrelu": lambda x: sym.Activation(x, act_type="softrelu"),
+    "scaled": lambda x: x * 1.5,
+    "shifted": lambda x: 0.25 - x,
+    "block": sym.BlockGrad,
+    "negative": sym.negative,
+}
+BINARY = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: sym.tanh(x) * y,
+    "div": lambda x, y: x / (sym.abs(y) + 1),
+    "maximum": sym.maximum,
+    "minimum": sym.minimum,
+    "hypot": lambda x, y: sym.hypot(x, sym.abs(y) + 1),
+}
+
+
+class Network:
+    """A symbol with the shapes of its arguments.
+
+    Attributes:
+        symbol: One output or several.
+        shapes: Of the arguments, by name.
+        requests: What is to happen to the gradient of each.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+        self.shapes: dict[str, tuple[int, ...]] = {}
+        rank = int(self._rng.integers(1, 4))
+        lengths = [int(self._rng.choice(LENGTHS)) for _ in range(rank)]
+        lengths[-1] = max(lengths[-1], 2)
+        self._shape = tuple(lengths)
+        pool = [self._argument(self._shape) for _ in range(int(self._rng.integers(1, 4)))]
+        for _ in range(int(self._rng.integers(2, 24))):
+            pool.append(self._made(pool))
+        count = min(len(pool), int(self._rng.integers(1, 4)))
+        heads = [pool[-1], *(pool[int(i)] for i in self._rng.choice(len(pool), count - 1))]
+        self.symbol = heads[0] if len(heads) == 1 else sym.Group(heads)
+        names = self.symbol.list_arguments()
+        self.shapes = {name: self.shapes[name] for name in names}
+        drawn = self._rng.choice(["write", "add", "null"], len(names), p=[0.6, 0.25, 0.15])
+        self.requests = dict(zip(names, map(str, drawn), strict=True))
+
+    def _argument(self, shape):
+        name = f"v{len(self.shapes)}"
+        self.shapes[name] = shape
+        return sym.var(name)
+
+    def _made(self, pool):
+        rng, shape = self._rng, self._shape
+        x = pool[int(rng.integers(len(pool)))]
+        kind = rng.choice(
+            ["unary", "binary", "broadcast", "rows", "views", "product"],
+            p=[0.4, 0.22, 0.14, 0.12, 0.08, 0.04],
+        )
+        if kind == "unary":
+            return UNARY[str(rng.choice(list(UNARY)))](x)
+        if kind == "binary":
+            return BINARY[str(rng.choice(list(BINARY)))](x, pool[int(rng.integers(len(pool)))])
+        if kind == "broadcast":
+            small = tuple(1 if rng.random() < 0.5 else length for length in shape)
+            function = (sym.broadcast_add, sym.broadcast_mul, sym.broadcast_sub, sym.broadcast_maximum)
+            return function[int(rng.integers(4))](x, self._argument(small))
+        if kind == "rows":
+            return self._rows(x)
+        if kind == "views":
+            return self._views(x)
+        hidden = sym.FullyConnected(
+            x, self._argument((shape[-1], shape[-1])), flatten=False, no_bias=True, num_hidden=shape[-1]
+        )
+        return sym.tanh(hidden / shape[-1])
+
+    def _rows(self, x):
+        choice, last = int(self._rng.integers(5)), self._shape[-1]
+        if choice == 0:
+            return sym.softmax(x)
+        if choice == 1:
+            return sym.log_softmax(x)
+        if choice == 2:
+            return sym.LayerNorm(x, self._argument((last,)), self._argument((last,)), eps=0.1)
+        if choice == 3:
+            return sym.broadcast_sub(x, sym.mean(x, axis=-1, keepdims=True))
+        return sym.broadcast_div(x, 1 + sym.sum(sym.abs(x), axis=-1, keepdims=True))
+
+    def _views(self, x):
+        choice, shape = int(self._rng.integers(4)), self._shape
+        if choice == 0:
+            return sym.reshape(sym.tanh(sym.reshape(x, shape=(-1,))), shape=shape)
+        if choice == 1 and len(shape) > 1:
+            axes = tuple(reversed(range(len(shape))))
+            return sym.transpose(sym.sigmoid(sym.transpose(x, axes=axes)), axes=axes)
+        if choice == 2:
+            cut = max(1, shape[-1] // 2)
+            first = sym.slice_axis(x, axis=-1, begin=0, end=cut)
+            return sym.concat(
+                sym.tanh(first), sym.slice_axis(x, axis=-1, begin=cut, end=None), dim=len(shape) - 1
+            )
+        return sym.reverse(x, axis=len(shape) - 1)
+
+    def run(self, dtype="float32", seed=0):
+        """Outputs and gradients of one step, by name."""
+        rng = np.random.default_rng(seed)
+        values = {name: rng.standard_normal(shape) for name, shape in self.shapes.items()}
+        before = {name: rng.standard_normal(shape) for name, shape in self.shapes.items()}
+        types = dict.fromkeys(self.shapes, dtype)
+        executor = self.symbol.simple_bind(od.cpu(), grad_req=self.requests, type_dict=types, **self.shapes)
+        for name, array in executor.arg_dict.items():
+            array[:] = od.nd.array(values[name], dtype=dtype)
+        for name, array in executor.grad_dict.items():
+            if array is not None:
+                array[:] = od.nd.array(before[name], dtype=dtype)
+        outputs = executor.forward(is_train=True)
+        heads = [od.nd.array(rng.standard_normal(output.shape), dtype=dtype) for output in outputs]
+        executor.backward(heads)
+        found = {f"output {i}": output.asnumpy() for i, output in enumerate(outputs)}
+        found |= {name: array.asnumpy() for name, array in executor.grad_dict.items() if array is not None}
+        predicted = executor.forward(is_train=False)
+        found |= {f"predicted {i}": output.asnumpy() for i, output in enumerate(predicted)}
+        return found, executor
