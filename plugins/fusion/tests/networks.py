@@ -1,4 +1,4 @@
-"""Random networks of elementwise operators, rows, views and products; drawn by a seed, told apart by nothing else."""
+"""Random networks of elementwise operators, rows, views and products, each drawn by a seed."""
 
 from __future__ import annotations
 

@@ -31,29 +31,39 @@ Facts = Mapping[str, Any]
 
 
 class Candidate(NamedTuple):
-    """A node that may go into a cluster.
+    """What the nodes of some operator may bring into a cluster.
 
     Attributes:
-        parts: What it computes.
+        parts: What they compute.
         space: The iteration space.
-        key: What nodes of a cluster have in common.
+        dtype: What is `real` in it.
+        size: Number of instructions.
+        has_rows: Whether it reduces rows, or has results of rows; else all of a cluster is computed at once.
+        is_even: Whether all results are whole, and all that is as large as the space is read element by
+            element, in the real type.
     """
 
     parts: list[Part]
     space: Shape
-    key: tuple[Any, ...]
+    dtype: Any
+    size: int
+    has_rows: bool
+    is_even: bool
 
-    @property
-    def has_rows(self) -> bool:
-        """Whether it reduces rows, or has results of rows; else all of a cluster is computed at once."""
-        steps = [step for part in self.parts for step in part.form.instructions]
-        results = [result for part in self.parts for result in part.form.results]
-        return any(step.op in ("sum", "max", "min") for step in steps) or any(r.axes for r in results)
 
-    @property
-    def size(self) -> int:
-        """Number of instructions."""
-        return sum(len(part.form.instructions) for part in self.parts)
+def candidate_of(parts: list[Part], space: Shape, dtype: Any, in_shapes: Sequence[Shape]) -> Candidate:
+    """The candidate with these parts; `in_shapes` are those of the node's arguments."""
+    steps = [step for part in parts for step in part.form.instructions]
+    results = [(part.form, result) for part in parts for result in part.form.results]
+    inputs = [
+        (in_shapes[place], step)
+        for part in parts
+        for place, step in zip(part.inputs, part.form.instructions, strict=False)
+    ]
+    has_rows = any(step.op in ("sum", "max", "min") for step in steps) or any(r.axes for _, r in results)
+    is_even = all(r.axes is None and form.instructions[r.position].kind == "real" for form, r in results)
+    is_even &= all(shape != space or (step.axes is None and step.kind == "real") for shape, step in inputs)
+    return Candidate(parts, space, dtype, len(steps), has_rows, is_even)
 
 
 def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
@@ -80,10 +90,13 @@ class _Fusion:
         self._end = max([graph.node_ids[entry.node] + 1 for entry in bound], default=0)
         self._awaited = {dep for node in graph.nodes for dep in node.control_deps}
         self._summed = {entry for node in graph.op_nodes for _, entry in node.sums}
+        self._answers: dict[Any, Candidate | None] = {}
         self._candidates = [self._candidate(number, node) for number, node in enumerate(graph.nodes)]
         self._clusters = Clusters.of_graph(graph)
         self._sizes: dict[int, int] = {}
-        self._with_rows = {number for number, each in enumerate(self._candidates) if each and each.has_rows}
+        found = [(number, each) for number, each in enumerate(self._candidates) if each is not None]
+        self._with_rows = {number for number, each in found if each.has_rows}
+        self._uneven = {number for number, each in found if not each.is_even}
 
     def fused(self) -> Graph:
         """The graph with a node for each cluster."""
@@ -99,31 +112,44 @@ class _Fusion:
     def _candidate(self, number: int, node: Node) -> Candidate | None:
         if not isinstance(node, OpNode) or node in self._awaited or self._contexts[number].is_gpu:
             return None
-        shapes = [self._shapes.of(entry) for entry in node.args]
-        types = [self._types.of(entry) for entry in node.args]
-        outputs = [Entry(node, index) for index in range(node.num_outputs)]
-        if any(entry in self._summed for entry in outputs):
+        if node.aux or node.sums or node.control_deps:
             return None
-        parts = parts_of(node, shapes, types)
+        outputs = self._entries_of(node)
+        if self._summed and any(entry in self._summed for entry in outputs):
+            return None
+        specs = [self._spec(entry) for entry in [*node.args, *outputs]]
+        key = (node.signature, *specs)
+        if key not in self._answers:
+            self._answers[key] = self._found(node, specs)
+        return self._answers[key]
+
+    def _found(self, node: OpNode, specs: Sequence[tuple[Shape, Any]]) -> Candidate | None:
+        shapes, types = zip(*specs, strict=True)
+        parts = parts_of(node, shapes[: node.num_args], types[: node.num_args])
         if isinstance(parts, str) or not parts:
             return None
         if self._is_exact and any(step.op not in EXACT for part in parts for step in part.form.instructions):
             return None
-        reals = {dtype for dtype in [*types, *map(self._types.of, outputs)] if dtype.kind == "f"}
-        if len(reals) != 1 or not reals <= set(_TYPES):
+        reals = {dtype for dtype in types if dtype.kind == "f"}
+        outputs = self._entries_of(node)
+        spaces = {self._space(part, shapes, outputs) for part in parts}
+        if len(reals) != 1 or not reals <= set(_TYPES) or len(spaces) != 1:
             return None
-        spaces = {self._space(node, part, shapes, outputs) for part in parts}
-        if len(spaces) != 1:
+        (dtype,), (space,) = reals, spaces
+        if prod(space) < FROM_SIZE or not all(prod(shape) for shape in shapes):
             return None
-        (space,) = spaces
-        if prod(space) < FROM_SIZE or not all(prod(self._shapes.of(entry)) for entry in outputs):
-            return None
-        group = node.attrs.get("__ctx_group__")
-        key = (space, *reals, self._contexts[number], number < self._end, group)
-        found = Candidate(parts, space, key)
-        return found if self._computes(node, found) else None
+        found = candidate_of(parts, space, dtype, shapes)
+        step = Step(parts, node.inputs, outputs)
+        return found if self._has_kernel(merged([step], outputs), dtype) else None
 
-    def _space(self, node: OpNode, part: Part, shapes: Sequence[Shape], outputs: Sequence[Entry]) -> Shape:
+    def _key(self, number: int) -> tuple[Any, ...]:
+        """What nodes of a cluster have in common."""
+        candidate, attrs = self._candidates[number], self._graph.nodes[number].attrs
+        assert candidate is not None
+        group = attrs.get("__ctx_group__")
+        return candidate.space, candidate.dtype, self._contexts[number], number < self._end, group
+
+    def _space(self, part: Part, shapes: Sequence[Shape], outputs: Sequence[Entry]) -> Shape:
         given = {name: shapes[i] for name, i in zip(part.form.inputs, part.inputs, strict=True)}
         given |= {
             result.name: self._shapes.of(outputs[i])
@@ -131,18 +157,12 @@ class _Fusion:
         }
         return part.form.space(given)
 
-    def _computes(self, node: OpNode, candidate: Candidate) -> bool:
-        """Return whether vector code computes the node alone."""
-        step = self._step(node, candidate)
-        return self._has_kernel(merged([step], step.outputs), candidate)
-
-    def _has_kernel(self, found: Merged, candidate: Candidate) -> bool:
+    def _has_kernel(self, found: Merged, dtype: Any) -> bool:
         from operad_sdk.vector import NoVectorCodeError, compiled  # noqa: PLC0415 - as above
         from operad_sdk.vector.form_kernels import SLOW  # noqa: PLC0415
 
         if not found.inputs or any(step.op in SLOW for step in found.form.instructions):
             return False
-        dtype = candidate.key[1]
         try:
             compiled(found.form, dtype).check([np.empty(*spec) for spec in self._specs(found)])
         except NoVectorCodeError:
@@ -159,7 +179,7 @@ class _Fusion:
         """Merge the clusters of a node and of one that it reads, if that may be."""
         one, other = self._clusters.find(source), self._clusters.find(node)
         first, second = self._candidates[source], self._candidates[node]
-        if one == other or first is None or second is None or first.key != second.key:
+        if one == other or first is None or second is None or self._key(source) != self._key(node):
             return
         size = self._size(one) + self._size(other)
         if size > MOST_INSTRUCTIONS or not self._fit(one, other):
@@ -168,9 +188,11 @@ class _Fusion:
             return
         if one in self._with_rows or other in self._with_rows:
             nodes = sorted([*self._clusters.members(one), *self._clusters.members(other)])
-            if not self._has_kernel(self._merged(nodes), first):
+            if not self._has_kernel(self._merged(nodes), first.dtype):
                 return
             self._with_rows |= {one, other}  # whichever stands for both
+        if one in self._uneven or other in self._uneven:
+            self._uneven |= {one, other}
         self._clusters.merge(one, other)
         self._sizes[self._clusters.find(node)] = size
 
@@ -184,6 +206,8 @@ class _Fusion:
 
     def _fit(self, one: int, other: int) -> bool:
         """Return whether all that one cluster reads of the other is read element by element."""
+        if one not in self._uneven and other not in self._uneven:
+            return True
         ids = self._graph.node_ids
         for readers, makers in ((one, other), (other, one)):
             makes = set(self._clusters.members(makers))
@@ -286,7 +310,7 @@ class _Fusion:
             candidate = self._candidates[numbers[0]]
             assert candidate is not None
             members = tuple([graph.nodes[number].name for number in numbers])
-            op = fused(found.form, candidate.key[1], tuple(self._specs(found)), members)
+            op = fused(found.form, candidate.dtype, tuple(self._specs(found)), members)
             made = OpNode(op, "+".join(members[:3]), [now(entry) for entry in found.inputs], node.attrs)
             alike = {self._spec(entry): Entry(made, index) for index, entry in enumerate(found.outputs)}
             for number in numbers:

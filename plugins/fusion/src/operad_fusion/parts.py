@@ -70,8 +70,8 @@ def parts_of(node: OpNode, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     Args:
         in_shapes: Of the node's arguments, as `in_types`.
     """
-    if node.aux or node.sums or node.op.is_stateful or node.control_deps:
-        return "it keeps something, adds to a sum, or waits for others"
+    if node.op.is_stateful:
+        return "it keeps something from call to call"
     if isinstance(node.op, Gradient):
         return _of_gradient(node.op, in_shapes, in_types)
     form = node.op.scalar_form(FORWARD, in_shapes, in_types)
