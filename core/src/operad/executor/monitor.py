@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from operad import registry
 from operad.engine import Var
-from operad.graph import Entry, OpNode, Variable
+from operad.graph import Composite, Entry, OpNode, Variable
 from operad.ndarray import NDArray
 from operad.program import Binding, codes, segments
 
@@ -32,6 +32,11 @@ def run_monitored(
         (node_id,) = segment.node_ids
         node = graph.nodes[node_id]
         assert isinstance(node, OpNode)
+        if isinstance(node.op, Composite):
+            inputs = [_array(binding, graph.entry_id(entry)) for entry in node.inputs]
+            _show_members(node.op, inputs, callback, monitor_all)
+            segment.push(is_train)
+            continue
         if monitor_all:
             for name, entry in _named_inputs(node):
                 callback(name, _array(binding, graph.entry_id(entry)))
@@ -42,6 +47,26 @@ def run_monitored(
             callback(graph.entries[number].name, array)
         registry.hooks().operator_run(
             name=node.name, operator=(node.companion or node).op.name, outputs=outputs
+        )
+
+
+def _show_members(
+    op: Composite, inputs: Sequence[NDArray], callback: MonitorCallback, monitor_all: bool
+) -> None:
+    """Show what the nodes compute that one node stands for, before that one runs: it may overwrite inputs."""
+    values = op.member_values(inputs)
+    for node in op.members:
+        if monitor_all:
+            for name, entry in _named_inputs(node):
+                if entry in values:
+                    callback(name, values[entry])
+        outputs = [(entry.name, values[entry]) for entry in node.entries if entry in values]
+        for name, array in outputs:
+            callback(name, array)
+        registry.hooks().operator_run(
+            name=node.name,
+            operator=(node.companion or node).op.name,
+            outputs=[array for _, array in outputs],
         )
 
 

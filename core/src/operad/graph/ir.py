@@ -130,6 +130,11 @@ class OpNode(Node):
         self.adds_to = tuple(adds_to)
 
     @property
+    def entries(self) -> list[Entry]:
+        """What it produces."""
+        return [Entry(self, index) for index in range(self.num_outputs)]
+
+    @property
     def args(self) -> list[Entry]:
         """The inputs that are arguments."""
         return self.inputs[: self.num_args]

@@ -79,7 +79,8 @@ def array_call(layout: TableLayout, otherwise: ArrayCall, *, keeps_lock: bool = 
                 return
         native(address, *map(id, arrays))
 
-    return {1: call_one, 2: call_two}.get(count, call)
+    made: ArrayCall = {1: call_one, 2: call_two}.get(count, call)
+    return made
 
 
 @cache

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
 from operad.dtypes import DType
+from operad.graph import Composite, Entry, OpNode
+from operad.ndarray import NDArray, array
 from operad.operator import (
     Cost,
     InferredShapes,
@@ -20,6 +21,7 @@ from operad.operator import (
     ScalarForm,
     Shape,
 )
+from operad_fusion.merging import Merged
 from operad_sdk.vector import CompiledForm, compiled
 from operad_sdk.vector.form_kernels import FormOperator, cost_of_arrays
 
@@ -37,29 +39,50 @@ def _cost(call: KernelCall) -> Cost:
 
 
 @final
-class Fused(OperatorProperty):
-    """Several operators as one, by their common form.
+class Fused(Composite):
+    """Several nodes as one, by their common form.
 
     Args:
-        form: Its inputs are the arguments, its results the outputs.
+        merged: The form: its inputs are the arguments, its results the outputs.
         dtype: What is `real` in it.
         specs: Shape and type of each argument and then of each output.
-        members: Names of the operators.
+        members: The nodes.
+        whole: Gives the form of which all that the members make is a result, with their shapes and types.
     """
 
     name = "_fused"
     has_gradient = False
     kernels: ClassVar[list[Kernel]] = [Kernel("_fused.vector", _made, "cpu", cost=_cost)]
 
-    def __init__(self, form: ScalarForm, dtype: DType, specs: Specs, members: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        merged: Merged,
+        dtype: DType,
+        specs: Specs,
+        members: Sequence[OpNode],
+        whole: Callable[[], tuple[Merged, Specs]],
+    ) -> None:
         super().__init__()
-        self.form: Final = form
+        self.form: Final[ScalarForm] = merged.form
         self.specs: Final = specs
-        self.members: Final = members
-        self.compiled: Final[CompiledForm] = compiled(form, dtype)
+        self.members = members
+        self.compiled: Final[CompiledForm] = compiled(merged.form, dtype)
+        self._whole = whole
         arrays = [np.empty(*spec) for spec in specs]
+        # Compiles the kernel: all of a program are there when it is bound.
         self._shares = sorted(self.compiled.layout(arrays).shares)
-        """Compiles the kernel: all of a program are there when it is bound."""
+
+    def member_values(self, inputs: Sequence[NDArray]) -> dict[Entry, NDArray]:
+        """By a kernel of its own, whose instructions are the same."""
+        whole, specs = self._whole()
+        given = [array.asnumpy() for array in inputs]
+        found = [np.empty(*spec) for spec in specs[len(given) :]]
+        compiled(whole.form, self.compiled.dtype)(given, found)
+        values = dict(zip(whole.inputs, inputs, strict=True))
+        ctx = inputs[0].context
+        return values | {
+            entry: array(value, ctx, value.dtype) for entry, value in zip(whole.outputs, found, strict=True)
+        }
 
     def list_arguments(self) -> list[str]:
         """The form's inputs."""
@@ -93,9 +116,3 @@ class Fused(OperatorProperty):
         """Pairs of one size of which the kernel reads the input before it writes the result."""
         count = len(in_data)
         return [(in_data[i], out_data[j]) for i, j in self._shares if self.specs[i] == self.specs[count + j]]
-
-
-@lru_cache(maxsize=1024)
-def fused(form: ScalarForm, dtype: DType, specs: Specs, members: tuple[str, ...]) -> Fused:
-    """The operator, one for all that are alike."""
-    return Fused(form, dtype, specs, members)

@@ -9,6 +9,7 @@ one operator, whose kernel is compiled when the graph is bound.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import Any, Final, NamedTuple, final
 
@@ -25,9 +26,12 @@ FROM_SIZE: Final = 256
 """Elements from which a cluster is worth its compilation."""
 MOST_INSTRUCTIONS: Final = 512
 """Instructions of a cluster; one that has more takes long to compile."""
+_NAMED: Final = 3
+"""Members after which a cluster is called."""
 _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 Facts = Mapping[str, Any]
+Specs = tuple[tuple[Shape, Any], ...]
 
 
 class Candidate(NamedTuple):
@@ -114,7 +118,7 @@ class _Fusion:
             return None
         if node.aux or node.sums or node.control_deps:
             return None
-        outputs = self._entries_of(node)
+        outputs = node.entries
         if self._summed and any(entry in self._summed for entry in outputs):
             return None
         specs = [self._spec(entry) for entry in [*node.args, *outputs]]
@@ -131,7 +135,7 @@ class _Fusion:
         if self._is_exact and any(step.op not in EXACT for part in parts for step in part.form.instructions):
             return None
         reals = {dtype for dtype in types if dtype.kind == "f"}
-        outputs = self._entries_of(node)
+        outputs = node.entries
         spaces = {self._space(part, shapes, outputs) for part in parts}
         if len(reals) != 1 or not reals <= set(_TYPES) or len(spaces) != 1:
             return None
@@ -235,22 +239,24 @@ class _Fusion:
 
     # the new graph
 
-    def _step(self, node: OpNode, candidate: Candidate) -> Step:
-        return Step(candidate.parts, node.inputs, self._entries_of(node))
+    def _steps(self, numbers: Sequence[int]) -> list[Step]:
+        steps = []
+        for number in numbers:
+            node, candidate = self._graph.nodes[number], self._candidates[number]
+            assert candidate is not None
+            assert isinstance(node, OpNode)
+            steps.append(Step(candidate.parts, node.inputs, node.entries))
+        return steps
 
-    @staticmethod
-    def _entries_of(node: Node) -> list[Entry]:
-        return [Entry(node, index) for index in range(node.num_outputs)]
+    def _whole(self, numbers: Sequence[int]) -> tuple[Merged, Specs]:
+        """The form of nodes with all that they make as results; its inputs are those of `_merged`."""
+        steps = self._steps(numbers)
+        found = merged(steps, [entry for step in steps for entry in step.outputs])
+        return found, tuple(self._specs(found))
 
     def _merged(self, numbers: Sequence[int]) -> Merged:
         """The form of nodes, with all as results that others read."""
-        nodes = [self._graph.nodes[number] for number in numbers]
-        own, steps = set(nodes), []
-        for node, number in zip(nodes, numbers, strict=True):
-            candidate = self._candidates[number]
-            assert candidate is not None
-            assert isinstance(node, OpNode)
-            steps.append(self._step(node, candidate))
+        own, steps = {self._graph.nodes[number] for number in numbers}, self._steps(numbers)
         made = [entry for step in steps for entry in step.outputs]
         wanted = [entry for entry in made if self._is_wanted(entry, own)]
         # What others take for its shape alone is like something that is there, or is there itself.
@@ -290,7 +296,7 @@ class _Fusion:
         return found
 
     def _rebuilt(self) -> Graph:
-        from operad_fusion.fused import fused  # noqa: PLC0415 - imports the compiler, where it is wanted
+        from operad_fusion.fused import Fused  # noqa: PLC0415 - imports the compiler, where it is wanted
 
         graph, renewed, instead = self._graph, dict[Node, Node](), dict[Entry, Entry]()
 
@@ -309,12 +315,15 @@ class _Fusion:
             found = self._merged(numbers)
             candidate = self._candidates[numbers[0]]
             assert candidate is not None
-            members = tuple([graph.nodes[number].name for number in numbers])
-            op = fused(found.form, candidate.dtype, tuple(self._specs(found)), members)
-            made = OpNode(op, "+".join(members[:3]), [now(entry) for entry in found.inputs], node.attrs)
+            members = [member for member in (graph.nodes[n] for n in numbers) if isinstance(member, OpNode)]
+            op = Fused(
+                found, candidate.dtype, tuple(self._specs(found)), members, partial(self._whole, numbers)
+            )
+            name = "+".join(member.name for member in members[:_NAMED])
+            made = OpNode(op, name, [now(entry) for entry in found.inputs], node.attrs)
             alike = {self._spec(entry): Entry(made, index) for index, entry in enumerate(found.outputs)}
-            for number in numbers:
-                for entry in self._entries_of(graph.nodes[number]):
+            for member in members:
+                for entry in member.entries:
                     if self._spec(entry) in alike:  # of which only shape and type count
                         instead[entry] = alike[self._spec(entry)]
             instead.update((entry, Entry(made, index)) for index, entry in enumerate(found.outputs))

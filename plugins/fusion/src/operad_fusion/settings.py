@@ -9,6 +9,6 @@ from operad.config import one_of, plugin_setting
 MODE: Final = plugin_setting(
     "OPERAD_FUSION",
     one_of("off", "on", "exact"),
-    "off",
+    "on",
     "Whether clusters of elementwise operators are one kernel each; exact: only where no bit changes.",
 )

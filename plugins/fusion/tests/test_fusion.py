@@ -1,0 +1,160 @@
+"""What becomes one node, and what users see of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+import operad as od
+from operad import sym
+from operad.graph import Composite
+from operad_fusion.fusion import FROM_SIZE, MOST_INSTRUCTIONS, fusion
+
+SHAPE = (24, 20)
+
+
+@pytest.fixture(autouse=True)
+def fused(monkeypatch):
+    monkeypatch.setenv("OPERAD_FUSION", "on")
+
+
+def clusters(executor):
+    """Names of the members of each cluster."""
+    nodes = executor._program.graph.op_nodes
+    return [[node.name for node in each.op.members] for each in nodes if isinstance(each.op, Composite)]
+
+
+def bound(symbol, shape=SHAPE, **options):
+    shapes = dict.fromkeys(symbol.list_arguments(), shape)
+    return symbol.simple_bind(od.cpu(), **{**shapes, **options})
+
+
+def chain(count):
+    x = sym.var("x")
+    for number in range(count):
+        x = sym.tanh(x, name=f"t{number}")
+    return x
+
+
+def test_a_chain_is_two_clusters_forward_and_backward():
+    found = clusters(bound(chain(5)))
+    assert sorted(map(len, found)) == [5, 5] or sorted(map(len, found)) == [5, 6]
+    assert found[0] == ["t0", "t1", "t2", "t3", "t4"]
+
+
+def test_it_can_be_switched_off(monkeypatch):
+    monkeypatch.delenv("OPERAD_FUSION")
+    assert clusters(bound(chain(5))) != []
+    monkeypatch.setenv("OPERAD_FUSION", "off")
+    assert clusters(bound(chain(5))) == []
+
+
+def test_small_graphs_and_single_nodes_stay_as_they_are():
+    assert clusters(bound(chain(5), (1, FROM_SIZE - 1))) == []
+    assert clusters(bound(chain(1), grad_req="null")) == []
+
+
+def test_long_chains_become_several_kernels():
+    found = clusters(bound(chain(MOST_INSTRUCTIONS), grad_req="null"))
+    assert len(found) > 1
+    assert sum(map(len, found)) == MOST_INSTRUCTIONS
+
+
+def test_what_would_wait_for_itself_is_apart():
+    x = sym.var("x")
+    first = sym.tanh(x, name="first")
+    product = sym.FullyConnected(first, num_hidden=SHAPE[1], no_bias=True, flatten=False, name="product")
+    last = sym.elemwise_add(first, product, name="last")
+    executor = last.simple_bind(od.cpu(), grad_req="null", x=SHAPE)
+    assert clusters(executor) == []
+    both = sym.tanh(first, name="beside") + last
+    found = clusters(both.simple_bind(od.cpu(), grad_req="null", x=SHAPE))
+    assert all(not {"first", "last"} <= set(each) for each in found)
+
+
+def test_exact_takes_only_what_gives_numpys_bits(monkeypatch):
+    x = sym.var("x")
+    symbol = sym.tanh(sym.relu(x * 2 + 1, name="relu"), name="tanh")
+    monkeypatch.setenv("OPERAD_FUSION", "exact")
+    executor = bound(symbol, grad_req="null")
+    assert not any("tanh" in each for each in clusters(executor))
+    assert any("relu" in each for each in clusters(executor))
+    monkeypatch.setenv("OPERAD_FUSION", "off")
+    plain = bound(symbol, grad_req="null")
+    values = np.random.default_rng(0).standard_normal(SHAPE)
+    outputs = [each.forward(x=od.nd.array(values))[0].asnumpy() for each in (executor, plain)]
+    assert outputs[0].tobytes() == outputs[1].tobytes()
+
+
+def test_rows_take_in_what_stands_before_and_behind_them():
+    x, bias = sym.var("x"), sym.var("bias")
+    symbol = sym.softmax(sym.broadcast_add(x, bias) * 2) * 3
+    executor = symbol.simple_bind(od.cpu(), grad_req="null", x=SHAPE, bias=(1, SHAPE[1]))
+    assert [len(each) for each in clusters(executor)] == [4]
+
+
+def test_monitors_see_the_users_own_nodes(monkeypatch):
+    symbol = sym.broadcast_mul(chain(4), sym.var("scale"), name="scaled")
+    shapes = {"x": SHAPE, "scale": (SHAPE[0], 1)}
+    rng = np.random.default_rng(1)
+    values = {name: od.nd.array(rng.standard_normal(shape)) for name, shape in shapes.items()}
+    heads = od.nd.array(rng.standard_normal(SHAPE))
+    seen = {}
+    for mode in ("off", "on"):
+        for every in (False, True):
+            monkeypatch.setenv("OPERAD_FUSION", mode)
+            executor = symbol.simple_bind(od.cpu(), **shapes)
+            found = seen[mode, every] = []
+            executor.set_monitor_callback(
+                lambda name, array, found=found: found.append((name, array.asnumpy())), monitor_all=every
+            )
+            executor.forward(is_train=True, **values)
+            executor.backward([heads])
+    assert clusters(executor)
+    for every in (False, True):
+        plain, fused = dict(seen["off", every]), dict(seen["on", every])
+        assert {f"t{number}_output" for number in range(4)} <= set(fused)
+        missing = set(plain) - set(fused)
+        assert not missing
+        for name, value in plain.items():
+            np.testing.assert_allclose(fused[name], value, rtol=1e-5, atol=1e-6)
+
+
+def test_a_monitor_changes_no_result():
+    symbol, values = chain(6), np.random.default_rng(2).standard_normal(SHAPE)
+    executor = bound(symbol)
+    alone = executor.forward(is_train=True, x=od.nd.array(values))[0].asnumpy()
+    executor.set_monitor_callback(lambda name, array: None)
+    watched = executor.forward(is_train=True, x=od.nd.array(values))[0].asnumpy()
+    assert alone.tobytes() == watched.tobytes()
+
+
+def test_rows_have_the_same_bits_whatever_stands_beside_them():
+    """So parts, and with them numbers of threads, change nothing."""
+    symbol = sym.softmax(chain(3)) * sym.var("scale")
+    values = np.random.default_rng(3).standard_normal((2, 700, 300))
+    found = []
+    for rows in (700, 10):
+        executor = bound(symbol, (rows, 300))
+        arrays = {name: od.nd.array(each[:rows]) for name, each in zip(("x", "scale"), values, strict=True)}
+        found.append(executor.forward(is_train=True, **arrays)[0].asnumpy()[:10].tobytes())
+    assert found[0] == found[1]
+
+
+def test_a_profiler_has_a_row_for_a_cluster():
+    executor = bound(chain(3))
+    od.profiler.set_config(profile_all=True, aggregate_stats=True)
+    od.profiler.set_state("run")
+    executor.forward(is_train=True)
+    od.nd.waitall()
+    od.profiler.set_state("stop")
+    assert "t0+t1+t2" in od.profiler.dumps(reset=True)
+
+
+def test_reports_and_kernels_name_clusters():
+    executor = bound(chain(3))
+    assert fusion.name in [report.name for report in executor.passes]
+    assert "_fused.vector" in str(executor.why())
+    assert "t0+t1+t2" in str(executor.why())
