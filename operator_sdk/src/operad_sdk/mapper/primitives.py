@@ -164,19 +164,29 @@ def _mantissa(x: Any) -> Any:
 
 
 _ROOT_HALF: Final = np.float32(math.sqrt(0.5))
+
+
+def _smaller(a: Any, b: Any) -> Any:
+    return np.where(b < a, b, a)[()]
+
+
+def _larger(a: Any, b: Any) -> Any:
+    return np.where(b > a, b, a)[()]
+
+
 _CHOICES: Final = (
     # Python's own `min` and `max`: the first argument, unless the second compares better.
     Primitive(
         "smaller",
         2,
-        lambda a, b: np.where(b < a, b, a)[()],
+        _smaller,
         "({1} if {1} < {0} else {0})",
         "({1} < {0} ? {1} : {0})",
     ),
     Primitive(
         "larger",
         2,
-        lambda a, b: np.where(b > a, b, a)[()],
+        _larger,
         "({1} if {1} > {0} else {0})",
         "({1} > {0} ? {1} : {0})",
     ),

@@ -89,10 +89,13 @@ _BINARY: Final[dict[str, tuple[_BinaryRule, _BinaryRule]]] = {
     "hypot": (lambda a, b, y: a / y, lambda a, b, y: b / y),
     "atan2": (lambda a, b, y: b / (a * a + b * b), lambda a, b, y: -(a / (a * a + b * b))),
     "copysign": (lambda a, b, y: call("sign", a) * call("copysign", a * 0 + 1, b), lambda a, b, y: 0),
-    "maximum": (lambda a, b, y: _share(a > b, a, b), lambda a, b, y: _share(a < b, a, b)),
-    "minimum": (lambda a, b, y: _share(a < b, a, b), lambda a, b, y: _share(a > b, a, b)),
+    **dict.fromkeys(
+        ("maximum", "larger"), (lambda a, b, y: _share(a > b, a, b), lambda a, b, y: _share(a < b, a, b))
+    ),
+    **dict.fromkeys(
+        ("minimum", "smaller"), (lambda a, b, y: _share(a < b, a, b), lambda a, b, y: _share(a > b, a, b))
+    ),
 }
-_BINARY |= {"larger": _BINARY["maximum"], "smaller": _BINARY["minimum"]}
 
 
 def slope_form(form: ScalarForm, wrt: int = 0, *, result_name: str | None = None) -> ScalarForm:

@@ -26,6 +26,8 @@ _DATA: Final = object.__basicsize__
 _NAME: Final = "call_with_arrays"
 _MOST_SCRATCH_BYTES: Final = 1 << 14
 """Scratch memory that a call may have on its stack."""
+_FEW: Final = 2
+"""Arrays up to which a call is written out."""
 _HEAD: Final = 4
 """Words before the positions: the kernel, the table's length, the units, the bytes of scratch memory."""
 
@@ -79,8 +81,9 @@ def array_call(layout: TableLayout, otherwise: ArrayCall, *, keeps_lock: bool = 
                 return
         native(address, *map(id, arrays))
 
-    made: ArrayCall = {1: call_one, 2: call_two}.get(count, call)
-    return made
+    if count <= _FEW:
+        return call_one if count == 1 else call_two
+    return call
 
 
 @cache

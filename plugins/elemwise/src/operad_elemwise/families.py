@@ -98,5 +98,5 @@ def of_two(*declared: Any, **options: Any) -> Declared:
 def with_number(*declared: Any, **options: Any) -> Declared:
     """Arithmetic of an array and a number; arguments as for `of_one`."""
     contract = Contract(reference=options.pop("reference", None), result_types=TYPES_BESIDE_NUMBERS)
-    shared = {"accepts": "any", "contract": contract}
-    return of_one(*declared, params=NUMBER, promote=promote_scalar, **shared | options)
+    shared: dict[str, Any] = {"accepts": "any", "contract": contract, "params": NUMBER}
+    return of_one(*declared, **{**shared, "promote": promote_scalar, **options})

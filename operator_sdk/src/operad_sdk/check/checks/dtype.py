@@ -69,7 +69,8 @@ def result_types(subject: Subject) -> Evidence:
 
 def _result_type(prop: OperatorProperty, dtype: np.dtype[Any]) -> str | None:
     known = _inferred(prop, dtype)
-    return None if known is None else prop.infer_type(known)[1][0].name
+    found = None if known is None else prop.infer_type(known)[1][0]
+    return None if found is None else found.name
 
 
 def _runs_in(trial: Trial, name: str) -> int:
