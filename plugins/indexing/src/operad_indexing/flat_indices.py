@@ -111,5 +111,6 @@ class unravel_index(_OfShape):
         for axis in range(len(shape) - 1, 0, -1):
             rest = np.fmod(number, shape[axis])
             _store(output[axis, ...], rest)
+            # mutant: /: equivalent, because it divides without rest
             number = (number - rest) // shape[axis]
         _store(output[0, ...], number)

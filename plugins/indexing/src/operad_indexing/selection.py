@@ -18,6 +18,7 @@ def first_numbers(data: Array, axis: int | None, k: int, is_ascend: bool) -> Arr
         data, axis = data.reshape(-1), 0
     rows = np.moveaxis(data, axis, -1)
     length = rows.shape[-1]
+    # mutant: equivalent, because it decides between ways to the same
     if 1 <= k <= length // 8 and length >= 2 * _GROUPS and rows.size and isinstance(data, np.ndarray):
         order = _selected(rows.reshape(-1, length), k, is_ascend).reshape(*rows.shape[:-1], k)
     else:
@@ -46,6 +47,7 @@ def _selected(rows: Array, k: int, is_ascend: bool) -> Array:
     rest = rows[:, dealt:]
     best(bests[:, : rest.shape[1]], rest, out=bests[:, : rest.shape[1]])
     last = k - 1 if is_ascend else groups - k
+    # mutant: becomes np.partition: equivalent, because there are two axes
     limit = np.partition(bests, last, axis=1)[:, last, None]
     if np.isnan(bests).any():  # no comparison finds NaN
         return _sorted(rows, is_ascend)[:, :k]

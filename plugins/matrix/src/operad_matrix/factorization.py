@@ -104,12 +104,14 @@ class Syevd(MatrixOperator):
         inner = multiplied(output0_grad, transposed(output0))
         inner /= np.where(gaps == 0, gaps.dtype.type(np.inf), gaps)
         diagonal = np.arange(inner.shape[-1])
+        # mutant: +=: equivalent, because what stands there was divided by infinity
         inner[..., diagonal, diagonal] = output1_grad
         return half_symmetric(multiplied(transposed(output0), multiplied(inner, output0)))
 
 
 def _with_signs(rows: Array) -> Array:
     """The rows, negated where the first of their largest elements by size is negative."""
+    # mutant: 1 becomes 2: equivalent, because they are square
     if rows.shape[-1] == 0:
         return rows
     position = np.argmax(np.abs(rows), axis=-1)[..., None]

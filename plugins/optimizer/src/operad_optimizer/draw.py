@@ -88,4 +88,5 @@ class InitNormal(_Draw):
 
 def _drawn(dtype: str) -> Any:
     """The type that is drawn: generators have single and double precision; others are rounded from it."""
+    # mutant: equivalent, because draws have one distribution in either precision
     return np.float64 if dtype == "float64" else np.float32

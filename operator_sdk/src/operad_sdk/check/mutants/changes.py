@@ -5,7 +5,8 @@ documents, declares or refuses is left alone: annotations, parameters, contracts
 (but not the conditions under which they are raised).
 
 `# mutant: equivalent, because ...` at a line, or alone on the line above, says that changes there change no
-result; `# mutant: x <= 0: equivalent, because ...` says so of those that have `x <= 0` in their words.
+result; `# mutant: x <= 0: equivalent, because ...` says so of those that have `x <= 0` in their words. Above
+a function it speaks of the whole function.
 """
 
 from __future__ import annotations
@@ -265,12 +266,18 @@ class _Changes:
         keyword, line = self._parents.get(node), node.lineno
         if isinstance(keyword, ast.keyword) and keyword.arg == "strict":
             return "zip's strict refuses, and computes nothing"
-        own, above = self._lines[line - 1], self._lines[line - 2] if line > 1 else ""
-        for text in (own, above if above.lstrip().startswith("#") else ""):
+        functions = [one for one in self._above(node) if isinstance(one, ast.FunctionDef)]
+        firsts = [min([one.lineno, *(each.lineno for each in one.decorator_list)]) for one in functions]
+        texts = [self._lines[line - 1], *(self._comment_above(number) for number in (line, *firsts))]
+        for text in texts:
             said = _EQUIVALENT.search(text)
             if said is not None and (said[1] is None or said[1] in words):
                 return said[2].strip()
         return ""
+
+    def _comment_above(self, line: int) -> str:
+        text = self._lines[line - 2] if line > 1 else ""
+        return text if text.lstrip().startswith("#") else ""
 
 
 def _is_shape_line(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
