@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+
+import numpy as np
 
 from operad.first_use import import_module
-from operad.operator import Cost, Kernel, KernelCall, Operator
+from operad.operator import Cost, Kernel, KernelCall, Operator, Shape
 
 if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
@@ -22,6 +24,25 @@ FROM_SIZE: Final = 256
 operator's own function takes several passes over rows."""
 ELEMENTS_FROM_SIZE: Final = 1 << 14
 """The same where the operator's own function is one or two of NumPy's."""
+
+
+class View(NamedTuple):
+    """A part of a contiguous array, or its elements in another order.
+
+    Attributes:
+        offset: Bytes to its first element.
+        shape: Its shape.
+        strides: Its steps in bytes.
+    """
+
+    offset: int
+    shape: Shape
+    strides: tuple[int, ...]
+
+    def of(self, array: Any) -> Any:
+        """The view of an array; of a copy, if that is not contiguous."""
+        array = np.ascontiguousarray(array)
+        return np.ndarray(self.shape, array.dtype, array, self.offset, self.strides)
 
 
 def by_form(operator: type[OperatorProperty], *parts: str, from_size: int = FROM_SIZE) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import operad as od
 from operad import sym
 
-LENGTHS = (1, 2, 3, 5, 7, 16, 17, 31, 64)
+LENGTHS = (1, 2, 3, 5, 7, 16, 17, 31, 64, 97, 128)
 UNARY = {
     "tanh": sym.tanh,
     "sigmoid": sym.sigmoid,
@@ -73,7 +73,7 @@ class Network:
         x = pool[int(rng.integers(len(pool)))]
         kind = rng.choice(
             ["unary", "binary", "broadcast", "rows", "views", "product"],
-            p=[0.4, 0.22, 0.14, 0.12, 0.08, 0.04],
+            p=[0.34, 0.2, 0.12, 0.12, 0.18, 0.04],
         )
         if kind == "unary":
             return UNARY[str(rng.choice(list(UNARY)))](x)
@@ -105,19 +105,38 @@ class Network:
         return sym.broadcast_div(x, 1 + sym.sum(sym.abs(x), axis=-1, keepdims=True))
 
     def _views(self, x):
-        choice, shape = int(self._rng.integers(4)), self._shape
+        """Something of the shape, behind slices, transposes and reshapes that lead away and back."""
+        choice, shape = int(self._rng.integers(8)), self._shape
+        axes = tuple(int(axis) for axis in self._rng.permutation(len(shape)))
+        back = tuple(int(axis) for axis in np.argsort(axes))
+        cut = max(1, shape[-1] // 2)
         if choice == 0:
             return sym.reshape(sym.tanh(sym.reshape(x, shape=(-1,))), shape=shape)
-        if choice == 1 and len(shape) > 1:
-            axes = tuple(reversed(range(len(shape))))
-            return sym.transpose(sym.sigmoid(sym.transpose(x, axes=axes)), axes=axes)
+        if choice == 1:
+            return sym.transpose(sym.sigmoid(sym.transpose(x, axes=axes)), axes=back)
         if choice == 2:
-            cut = max(1, shape[-1] // 2)
             first = sym.slice_axis(x, axis=-1, begin=0, end=cut)
-            return sym.concat(
-                sym.tanh(first), sym.slice_axis(x, axis=-1, begin=cut, end=None), dim=len(shape) - 1
+            rest = sym.slice_axis(x, axis=-1, begin=cut, end=None)
+            return sym.concat(sym.tanh(first), rest, dim=len(shape) - 1)
+        if choice == 3:
+            return sym.reverse(x, axis=len(shape) - 1)
+        if choice == 4:  # parts of one product side by side, as gates are
+            wide = sym.FullyConnected(
+                x, self._argument((3 * shape[-1], shape[-1])), flatten=False, no_bias=True,
+                num_hidden=3 * shape[-1],
+            )  # fmt: skip
+            first, second, third = sym.SliceChannel(wide / shape[-1], num_outputs=3, axis=len(shape) - 1)
+            return sym.sigmoid(first) * sym.tanh(second) + sym.broadcast_mul(
+                third, sym.mean(x, axis=-1, keepdims=True)
             )
-        return sym.reverse(x, axis=len(shape) - 1)
+        if choice == 5:
+            flat = sym.expand_dims(sym.reshape(x, shape=(-1,)), axis=0)
+            return sym.reshape(sym.square(sym.tanh(flat)) + flat, shape=shape)
+        if choice == 6 and len(shape) > 1:
+            turned = sym.SwapAxis(x, dim1=0, dim2=len(shape) - 1)
+            return sym.SwapAxis(turned * 2 + sym.abs(turned), dim1=0, dim2=len(shape) - 1) + x
+        part = sym.slice_axis(sym.transpose(x, axes=axes), axis=0, begin=0, end=1)
+        return sym.broadcast_add(x, sym.transpose(part * 0.5, axes=back))
 
     def run(self, dtype="float32", seed=0):
         """Outputs and gradients of one step, by name."""

@@ -44,22 +44,26 @@ def is_possible() -> bool:
     return found == sample.ctypes.data
 
 
-def array_call(layout: TableLayout, otherwise: ArrayCall, *, keeps_lock: bool = True) -> ArrayCall | None:
+def array_call(
+    layout: TableLayout, otherwise: ArrayCall, *, offsets: Sequence[int] = (), keeps_lock: bool = True
+) -> ArrayCall | None:
     """A function of the arrays that the layout was made for, which are contiguous; None if there can be none.
 
     It does not look at shapes and types, and neither whether arrays share memory.
 
     Args:
         otherwise: Called with the arrays where one is not contiguous.
+        offsets: Bytes from the beginning of each array to where the layout's begins; none: 0.
         keeps_lock: Whether the interpreter's lock is kept meanwhile.
     """
     if layout.scratch_bytes > _MOST_SCRATCH_BYTES or not is_possible():
         return None
     count = len(layout.positions)
+    table = list(layout.table)
+    for position, offset in zip(layout.positions, offsets or (0,) * count, strict=True):
+        table[position] = offset
     numbers = (layout.kernel.address, len(layout.table), layout.units, layout.scratch_bytes)
-    kept = (ctypes.c_longlong * (_HEAD + count + len(layout.table)))(
-        *numbers, *layout.positions, *layout.table
-    )
+    kept = (ctypes.c_longlong * (_HEAD + count + len(layout.table)))(*numbers, *layout.positions, *table)
     native, address = _native(count, keeps_lock), ctypes.addressof(kept)
 
     def call_one(a: Any, kept: object = kept) -> None:
@@ -114,7 +118,8 @@ def call_text(count: int) -> str:
     for i in range(count):
         data = code.word(code.pointer(code.add(f"%array{i}", _DATA)))
         position = code.word(words, _HEAD + i)
-        code.line(f"store i64 {data}, ptr {code.value(f'getelementptr i64, ptr {table}, i64 {position}')}")
+        place = code.value(f"getelementptr i64, ptr {table}, i64 {position}")
+        code.line(f"store i64 {code.add(data, code.word(place))}, ptr {place}")
     function = code.pointer(kernel)
     code.line(f"call void {function}(ptr {table}, i64 0, i64 {units}, ptr {scratch})")
     return code.module()

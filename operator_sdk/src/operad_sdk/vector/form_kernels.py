@@ -28,6 +28,7 @@ from operad.operator import (
     assign,
     moved_bytes,
 )
+from operad_sdk.form_kernels import View
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import BoundKernel, CompiledForm, compiled
 from operad_sdk.vector.machine import reason_against
@@ -175,6 +176,8 @@ class FormOperator(Operator):
         assert isinstance(form, ScalarForm)
         self._signature = _Signature(prop, part, form, in_shapes, in_types)
         self._compiled = compiled(form, self._signature.dtype)
+        # Of a cluster, for each input the view that the form reads, or None.
+        self._views: Sequence[View | None] = getattr(prop, "views", None) or (None,) * len(form.inputs)
         self._quick = self._quick_call(self._compiled, prop, self._signature.specs)
         if self._quick is not None and part == FORWARD and self._is_plain(prop):
             self.direct = self._quick
@@ -194,14 +197,21 @@ class FormOperator(Operator):
 
         It is for arrays that are not worth several threads, since nobody says how many there may be.
         """
-        arrays = [np.empty(*spec) for spec in specs]
-        if cost_of_arrays(form, specs).is_parallel:
+        arrays = self._viewed([np.empty(*spec) for spec in specs])
+        if cost_of_arrays(form, [(array.shape, array.dtype) for array in arrays]).is_parallel:
             return None
         layout, num_results = form.layout(arrays), len(form.form.results)
         if not {pair for pair in self._signature.shares(prop) if pair[1] < num_results} <= layout.shares:
             return None
         is_small = max(array.size for array in arrays) <= _PART_ELEMENTS
-        return array_call(layout, partial(self._compute_small, num_results), keeps_lock=is_small)
+        offsets = [0 if view is None else view.offset for view in self._views] + [0] * num_results
+        small = partial(self._compute_small, num_results)
+        return array_call(layout, small, offsets=offsets, keeps_lock=is_small)
+
+    def _viewed(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Arrays of which the first are inputs, as the form reads them."""
+        views = [*self._views, *[None] * (len(arrays) - len(self._views))]
+        return [array if view is None else view.of(array) for array, view in zip(arrays, views, strict=True)]
 
     def _visible_call(self, form: ScalarForm, prop: OperatorProperty) -> ArrayCall | None:
         """The call of a kernel of the visible outputs alone."""
@@ -264,6 +274,7 @@ class FormOperator(Operator):
         self._compute(op_ctx, given, [(in_grad[position], req[position])])
 
     def _compute(self, op_ctx: OpContext | None, given: list[Any], targets: Sequence[Target]) -> None:
+        given = self._viewed(given)
         specs = self._signature.specs[len(given) :]
         # What is not wanted, or is added, is written beside.
         outs = [

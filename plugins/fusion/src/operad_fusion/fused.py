@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final, final
 
@@ -35,7 +36,7 @@ def _made(prop: OperatorProperty, *call: Any) -> FormOperator:
 def _cost(call: KernelCall) -> Cost:
     prop = call.prop
     assert isinstance(prop, Fused)
-    return cost_of_arrays(prop.compiled, prop.specs)
+    return cost_of_arrays(prop.compiled, prop.viewed_specs)
 
 
 @final
@@ -46,6 +47,7 @@ class Fused(Composite):
         merged: The form: its inputs are the arguments, its results the outputs.
         dtype: What is `real` in it.
         specs: Shape and type of each argument and then of each output.
+        views: For each argument the view of it that the form reads, or None.
         members: The nodes.
         whole: Gives the form of which all that the members make is a result, with their shapes and types.
     """
@@ -66,19 +68,36 @@ class Fused(Composite):
         self.form: Final[ScalarForm] = merged.form
         self.specs: Final = specs
         self.members = members
+        self.views: Final = tuple(merged.views)
+        counts = Counter(merged.inputs)
+        # Those that are read whole, and in no other way: a result may lie in their memory.
+        self._whole_inputs = [
+            i
+            for i, (entry, view) in enumerate(zip(merged.inputs, merged.views, strict=True))
+            if view is None and counts[entry] == 1
+        ]
         self.compiled: Final[CompiledForm] = compiled(merged.form, dtype)
         self._whole = whole
-        arrays = [np.empty(*spec) for spec in specs]
+        arrays = self._viewed([np.empty(*spec) for spec in specs])
+        self.viewed_specs: Final = [(each.shape, each.dtype) for each in arrays]
         # Compiles the kernel: all of a program are there when it is bound.
         self._shares = sorted(self.compiled.layout(arrays).shares)
+
+    def _viewed(self, arrays: Sequence[Any]) -> list[Any]:
+        views = [*self.views, *[None] * (len(arrays) - len(self.views))]
+        return [each if view is None else view.of(each) for each, view in zip(arrays, views, strict=True)]
 
     def member_values(self, inputs: Sequence[NDArray]) -> dict[Entry, NDArray]:
         """By a kernel of its own, whose instructions are the same."""
         whole, specs = self._whole()
-        given = [array.asnumpy() for array in inputs]
+        given = self._viewed([array.asnumpy() for array in inputs])
         found = [np.empty(*spec) for spec in specs[len(given) :]]
         compiled(whole.form, self.compiled.dtype)(given, found)
-        values = dict(zip(whole.inputs, inputs, strict=True))
+        values = {
+            entry: each
+            for entry, each, view in zip(whole.inputs, inputs, whole.views, strict=True)
+            if view is None
+        }
         ctx = inputs[0].context
         return values | {
             entry: array(value, ctx, value.dtype) for entry, value in zip(whole.outputs, found, strict=True)
@@ -115,4 +134,8 @@ class Fused(Composite):
     ) -> list[tuple[Any, Any]]:
         """Pairs of one size of which the kernel reads the input before it writes the result."""
         count = len(in_data)
-        return [(in_data[i], out_data[j]) for i, j in self._shares if self.specs[i] == self.specs[count + j]]
+        return [
+            (in_data[i], out_data[j])
+            for i, j in self._shares
+            if i in self._whole_inputs and self.specs[i] == self.specs[count + j]
+        ]

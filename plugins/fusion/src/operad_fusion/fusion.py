@@ -17,10 +17,12 @@ import numpy as np
 
 from operad.first_use import cached_property
 from operad.graph import Clusters, Entry, Graph, Node, OpNode, Pass, Variable, rebuilt
-from operad.operator import Instruction, Shape
+from operad.operator import Gradient, Instruction, Shape
 from operad_fusion.merging import Merged, Step, merged
 from operad_fusion.parts import EXACT, Part, parts_of
 from operad_fusion.settings import MODE
+from operad_fusion.views import may_be_view, moved, view_of
+from operad_sdk.form_kernels import View
 
 FROM_SIZE: Final = 256
 """Elements from which a cluster is worth its compilation."""
@@ -70,6 +72,10 @@ def candidate_of(parts: list[Part], space: Shape, dtype: Any, in_shapes: Sequenc
     return Candidate(parts, space, dtype, len(steps), has_rows, is_even)
 
 
+def _itself(entry: Entry) -> tuple[Entry, View | None]:
+    return entry, None
+
+
 def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     mode = MODE.read()
     if mode == "off" or graph.computed:
@@ -94,6 +100,7 @@ class _Fusion:
         self._end = max([graph.node_ids[entry.node] + 1 for entry in bound], default=0)
         self._awaited = {dep for node in graph.nodes for dep in node.control_deps}
         self._summed = {entry for node in graph.op_nodes for _, entry in node.sums}
+        self._views: dict[Entry, tuple[Entry, View | None]] = {}
         self._answers: dict[Any, Candidate | None] = {}
         self._candidates = [self._candidate(number, node) for number, node in enumerate(graph.nodes)]
         self._clusters = Clusters.of_graph(graph)
@@ -144,7 +151,7 @@ class _Fusion:
             return None
         found = candidate_of(parts, space, dtype, shapes)
         step = Step(parts, node.inputs, outputs)
-        return found if self._has_kernel(merged([step], outputs), dtype) else None
+        return found if self._has_kernel(merged([step], outputs, _itself), dtype) else None
 
     def _key(self, number: int) -> tuple[Any, ...]:
         """What nodes of a cluster have in common."""
@@ -167,8 +174,13 @@ class _Fusion:
 
         if not found.inputs or any(step.op in SLOW for step in found.form.instructions):
             return False
+        arrays = [np.empty(*spec) for spec in self._specs(found)]
+        views = [*found.views, *[None] * len(found.outputs)]
+        viewed = [
+            array if view is None else view.of(array) for array, view in zip(arrays, views, strict=True)
+        ]
         try:
-            compiled(found.form, dtype).check([np.empty(*spec) for spec in self._specs(found)])
+            compiled(found.form, dtype).check(viewed)
         except NoVectorCodeError:
             return False
         return True
@@ -251,7 +263,8 @@ class _Fusion:
     def _whole(self, numbers: Sequence[int]) -> tuple[Merged, Specs]:
         """The form of nodes with all that they make as results; its inputs are those of `_merged`."""
         steps = self._steps(numbers)
-        found = merged(steps, [entry for step in steps for entry in step.outputs])
+        made = [entry for step in steps for entry in step.outputs]
+        found = merged(steps, made, self._resolved)
         return found, tuple(self._specs(found))
 
     def _merged(self, numbers: Sequence[int]) -> Merged:
@@ -265,7 +278,49 @@ class _Fusion:
             if self._spec(entry) not in specs and any(n not in own for n in self._takers.get(entry, ())):
                 wanted.append(entry)
                 specs.add(self._spec(entry))
-        return merged(steps, wanted)
+        return merged(steps, wanted, self._resolved)
+
+    def _resolved(self, entry: Entry) -> tuple[Entry, View | None]:
+        """The entry whose array this one is a view of, and the view; itself, if it is none."""
+        found = self._views.get(entry)
+        if found is None:
+            found = self._views[entry] = self._looked_up(entry)
+        return found
+
+    def _looked_up(self, entry: Entry) -> tuple[Entry, View | None]:
+        path: list[Entry] = []
+        base = entry
+        while self._may_be_view(base):
+            path.append(base)
+            base = base.node.inputs[0]
+        # the longest way through views; what does not go as a whole goes for a part
+        while path:
+            shape, dtype = self._spec(base)
+            numbers: Any = np.arange(prod(shape)).reshape(shape)
+            for each in reversed(path):
+                node = each.node
+                assert isinstance(node, OpNode)
+                outputs = moved(node, numbers, self._contexts[self._graph.node_ids[node]])
+                numbers = None if outputs is None else outputs[each.index]
+                if numbers is None:
+                    break
+            view = None if numbers is None else view_of(numbers, dtype.itemsize)
+            if view is not None:
+                return base, view
+            base = path.pop()
+        return entry, None
+
+    def _may_be_view(self, entry: Entry) -> bool:
+        node = entry.node
+        if not isinstance(node, OpNode) or node in self._graph.computed or node in self._awaited:
+            return False
+        if node.control_deps or node.sums or isinstance(node.op, Gradient):
+            return False
+        source = node.inputs[0]
+        ids, contexts = self._graph.node_ids, self._contexts
+        is_alike = self._types.of(source) == self._types.of(entry)
+        is_near = contexts[ids[source.node]] == contexts[ids[node]]
+        return is_alike and is_near and may_be_view(node, self._shapes.of(source))
 
     def _is_wanted(self, entry: Entry, own: set[Node]) -> bool:
         readers = self._readers.get(entry, ())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, final
 
 from operad.graph import Entry
 from operad.operator import Instruction, Result, ScalarForm
 from operad_fusion.parts import Part
+from operad_sdk.form_kernels import View
 
 
 class Step(NamedTuple):
@@ -23,10 +24,15 @@ class Merged(NamedTuple):
 
     form: ScalarForm
     inputs: list[Entry]
+    views: list[View | None]
     outputs: list[Entry]
 
 
-def merged(steps: Sequence[Step], wanted: Sequence[Entry]) -> Merged:
+Resolve = Callable[[Entry], tuple[Entry, View | None]]
+"""Gives the entry whose array another one is a view of, and which; or the entry itself."""
+
+
+def merged(steps: Sequence[Step], wanted: Sequence[Entry], resolve: Resolve) -> Merged:
     """The form of all steps, which stand in order.
 
     What one step makes and another reads is a value between them; equal instructions are one.
@@ -34,14 +40,15 @@ def merged(steps: Sequence[Step], wanted: Sequence[Entry]) -> Merged:
     Args:
         wanted: What is to be results.
     """
-    return _Merging(steps, wanted).merged()
+    return _Merging(steps, wanted, resolve).merged()
 
 
 @final
 class _Merging:
-    def __init__(self, steps: Sequence[Step], wanted: Sequence[Entry]) -> None:
+    def __init__(self, steps: Sequence[Step], wanted: Sequence[Entry], resolve: Resolve) -> None:
         self._steps = steps
         self._wanted = wanted
+        self._resolve = resolve
         self._made: Final = {entry for step in steps for entry in step.outputs}
         self._inputs: dict[tuple[Entry, Instruction], int] = {}
         self._instructions: list[Instruction] = []
@@ -71,7 +78,8 @@ class _Merging:
             position, result = self._values[entry]
             results.append(Result(position, f"y{number}", result.axes))
         form = ScalarForm("fused", names, tuple(self._instructions), tuple(results))
-        return Merged(form, [entry for entry, _ in self._inputs], list(self._wanted))
+        found = [self._resolve(entry) for entry, _ in self._inputs]
+        return Merged(form, [entry for entry, _ in found], [view for _, view in found], list(self._wanted))
 
     def _is_read(self, part: Part, instruction: Instruction) -> bool:
         return instruction.value in part.form.inputs_read

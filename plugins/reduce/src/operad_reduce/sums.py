@@ -16,7 +16,11 @@ from operad_sdk import Array, Contract, lock_cost_limit
 @lock_cost_limit(5)
 def _add(data: Array, axis: Any, exclude: bool, output: Array) -> None:
     target = unreduced(output, data.shape, axis, exclude)
-    np.add.reduce(data, axes_of(data.ndim, axis, exclude), output.dtype, target, keepdims=True)
+    axes = axes_of(data.ndim, axis, exclude)
+    if data.__class__ is np.ndarray:  # what `np.sum` does for it, without asking
+        np.add.reduce(data, axes, output.dtype, target, keepdims=True)
+    else:
+        np.sum(data, axis=axes, keepdims=True, dtype=output.dtype, out=target)
 
 
 def _add_gradient(output_grad: Array, axis: Any, exclude: bool, data_grad: Array) -> None:
