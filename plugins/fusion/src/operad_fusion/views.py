@@ -32,7 +32,7 @@ def may_be_view(node: OpNode, shape: Shape) -> bool:
 
 def moved(node: OpNode, numbers: Any, ctx: Context) -> list[Any] | None:
     """What a node makes of an array of numbers; None if it does not take it."""
-    shapes = node.op.infer_shape([numbers.shape])[1]
+    shapes: list[Any] = node.op.infer_shape([numbers.shape])[1]
     outputs = [np.empty(shape, _NUMBERS) for shape in shapes]
     try:
         operator = choose(KernelCall(node.op, ctx, [numbers.shape], [_NUMBERS], False)).operator()
