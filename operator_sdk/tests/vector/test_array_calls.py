@@ -11,17 +11,13 @@ pytest.importorskip("llvmlite")
 
 import operad as od
 from operad_sdk.mapper.builder import Builder
-from operad_sdk.vector import CompiledForm, array_calls
+from operad_sdk.vector import CompiledForm, array_calls, machine
 from operad_sdk.vector.array_calls import array_call, call_text
 from operad_sdk.vector.machine import object_code
 from operator_sdk.tests.vector.programs import Program
 from operator_sdk.tests.vector.test_machine import OTHERS
 
 SINGLE = np.dtype(np.float32)
-
-
-def refuse(*arrays):
-    raise AssertionError("the arrays are contiguous")
 
 
 def scaled_sum(count):
@@ -42,7 +38,7 @@ def test_any_number_of_arrays(count):
     rng = np.random.default_rng(count)
     arrays = [rng.integers(-9, 9, 37).astype("f") for _ in range(count)]
     out = np.full(37, 7, "f")
-    call = array_call(scaled_sum(count).layout([*arrays, out]), refuse)
+    call = array_call(scaled_sum(count).layout([*arrays, out]), count)
     call(*arrays, out)
     np.testing.assert_array_equal(out, sum((i + 1) * each for i, each in enumerate(arrays)))
 
@@ -54,7 +50,7 @@ def test_random_programs_are_what_bound_kernels_compute(seed):
     results, others = ([np.ascontiguousarray(each) for each in program.results()] for _ in range(2))
     form = CompiledForm(program.form, SINGLE)
     layout = form.layout([*inputs, *results])
-    call = array_call(layout, refuse)
+    call = array_call(layout, len(inputs))
     form.bind(inputs, others).run()
     call(*inputs, *results)
     for one, other in zip(results, others, strict=True):
@@ -63,20 +59,32 @@ def test_random_programs_are_what_bound_kernels_compute(seed):
 
 def test_parts_of_arrays_are_found_where_they_begin():
     data, out = np.arange(100, dtype="f"), np.zeros(100, "f")
-    call = array_call(scaled_sum(1).layout([data[:20], out[:20]]), refuse)
+    call = array_call(scaled_sum(1).layout([data[:20], out[:20]]), 1)
     call(data[33:53], out[7:27])
     np.testing.assert_array_equal(np.flatnonzero(out), np.arange(7, 27))
     np.testing.assert_array_equal(out[7:27], data[33:53])
 
 
-def test_arrays_that_are_not_contiguous_go_another_way():
-    data, out = np.arange(40, dtype="f"), np.zeros(20, "f")
-    seen = []
-    call = array_call(scaled_sum(1).layout([data[:20], out]), lambda *arrays: seen.append(arrays))
-    call(data[::2], out)
-    ((given, target),) = seen
-    assert given.strides == (8,)
-    assert target is out
+@pytest.mark.parametrize("kind", ["input", "output", "both", "in place"])
+def test_arrays_that_are_not_contiguous_are_copied_and_nothing_is_compiled(kind):
+    data, out = np.arange(60, dtype="f").reshape(3, 20), np.zeros((3, 20), "f")
+    form = scaled_sum(2)
+    call = array_call(form.layout([data, data, out]), 2)
+    apart = np.asfortranarray(data) if kind != "output" else data
+    target = np.zeros((20, 3), "f").T if kind in ("output", "both") else out
+    before = machine.statistics.compiled, machine.statistics.loaded
+    if kind == "in place":
+        target = apart
+    call(apart, data, target)
+    assert (machine.statistics.compiled, machine.statistics.loaded) == before
+    np.testing.assert_array_equal(target, 3 * np.arange(60).reshape(3, 20))
+
+
+def test_offsets_are_added_to_addresses():
+    data, out = np.arange(100, dtype="f"), np.zeros(20, "f")
+    call = array_call(scaled_sum(1).layout([data[:20], out]), 1, offsets=(28, 0))
+    call(data, out)
+    np.testing.assert_array_equal(out, np.arange(7, 27))
 
 
 def test_much_scratch_memory_is_not_taken_from_the_stack():
@@ -85,13 +93,13 @@ def test_much_scratch_memory_is_not_taken_from_the_stack():
     form = CompiledForm(builder.finish(builder.over_axes("sum", powers, [-1]), powers), SINGLE)
     wide = np.zeros((2, 50_000), "f")
     layout = form.layout([wide, np.zeros((2, 1), "f"), wide.copy()])
-    assert (array_call(layout, refuse) is None) == (layout.scratch_bytes > 1 << 14)
+    assert (array_call(layout, 1) is None) == (layout.scratch_bytes > 1 << 14)
 
 
 def test_threads_share_a_call():
     form = scaled_sum(2)
     layout = form.layout([np.zeros(64, "f")] * 3)
-    call = array_call(layout, refuse)
+    call = array_call(layout, 2)
     wrong = []
 
     def work(number):

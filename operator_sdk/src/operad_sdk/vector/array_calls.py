@@ -23,6 +23,7 @@ from operad_sdk.vector.writer import Writer
 
 _DATA: Final = object.__basicsize__
 """Offset of the address in an array: `PyArrayObject_fields` has it first, behind `PyObject_HEAD`."""
+_WORD_BYTES: Final = 8
 _NAME: Final = "call_with_arrays"
 _MOST_SCRATCH_BYTES: Final = 1 << 14
 """Scratch memory that a call may have on its stack."""
@@ -37,22 +38,23 @@ ArrayCall = Callable[..., None]
 @cache
 def is_possible() -> bool:
     """Return whether arrays have their addresses where NumPy's C interface says."""
-    sample = np.zeros(3)
-    if not sample.flags.c_contiguous or type(sample).__basicsize__ < _DATA + ctypes.sizeof(ctypes.c_void_p):
+    sample, size = np.zeros(3), ctypes.sizeof(ctypes.c_void_p)
+    if size != _WORD_BYTES or type(sample).__basicsize__ < _DATA + size:
         return False
     found = ctypes.c_void_p.from_address(id(sample) + _DATA).value
     return found == sample.ctypes.data
 
 
 def array_call(
-    layout: TableLayout, otherwise: ArrayCall, *, offsets: Sequence[int] = (), keeps_lock: bool = True
+    layout: TableLayout, num_inputs: int, *, offsets: Sequence[int] = (), keeps_lock: bool = True
 ) -> ArrayCall | None:
     """A function of the arrays that the layout was made for, which are contiguous; None if there can be none.
 
-    It does not look at shapes and types, and neither whether arrays share memory.
+    It does not look at shapes and types, and neither whether arrays share memory. Arrays that are not
+    contiguous are copied; nothing is ever compiled in a call, for it may hold the engine's lock.
 
     Args:
-        otherwise: Called with the arrays where one is not contiguous.
+        num_inputs: How many of the arrays are read; the others are written.
         offsets: Bytes from the beginning of each array to where the layout's begins; none: 0.
         keeps_lock: Whether the interpreter's lock is kept meanwhile.
     """
@@ -63,25 +65,36 @@ def array_call(
     for position, offset in zip(layout.positions, offsets or (0,) * count, strict=True):
         table[position] = offset
     numbers = (layout.kernel.address, len(layout.table), layout.units, layout.scratch_bytes)
-    kept = (ctypes.c_longlong * (_HEAD + count + len(layout.table)))(*numbers, *layout.positions, *table)
+    kept = (ctypes.c_longlong * (_HEAD + count + len(table)))(*numbers, *layout.positions, *table)
     native, address = _native(count, keeps_lock), ctypes.addressof(kept)
+
+    def by_copies(*arrays: Any) -> None:
+        copies = [
+            array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
+            for array in arrays[num_inputs:]
+        ]
+        copies[:0] = [np.ascontiguousarray(array) for array in arrays[:num_inputs]]
+        native(address, *map(id, copies))
+        for array, copy in zip(arrays[num_inputs:], copies[num_inputs:], strict=True):
+            if copy is not array:
+                array[...] = copy
 
     def call_one(a: Any, kept: object = kept) -> None:
         if a.flags.c_contiguous:
             native(address, id(a))
         else:
-            otherwise(a)
+            by_copies(a)
 
     def call_two(a: Any, b: Any, kept: object = kept) -> None:
         if a.flags.c_contiguous and b.flags.c_contiguous:
             native(address, id(a), id(b))
         else:
-            otherwise(a, b)
+            by_copies(a, b)
 
     def call(*arrays: Any, kept: object = kept) -> None:
         for array in arrays:
             if not array.flags.c_contiguous:
-                otherwise(*arrays)
+                by_copies(*arrays)
                 return
         native(address, *map(id, arrays))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import prod
 from typing import Any, Final, final
 
@@ -205,8 +205,7 @@ class FormOperator(Operator):
             return None
         is_small = max(array.size for array in arrays) <= _PART_ELEMENTS
         offsets = [0 if view is None else view.offset for view in self._views] + [0] * num_results
-        small = partial(self._compute_small, num_results)
-        return array_call(layout, small, offsets=offsets, keeps_lock=is_small)
+        return array_call(layout, len(self._views), offsets=offsets, keeps_lock=is_small)
 
     def _viewed(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Arrays of which the first are inputs, as the form reads them."""
@@ -221,11 +220,6 @@ class FormOperator(Operator):
         )
         num_arrays = len(form.inputs) + len(visible)
         return self._quick_call(shown, prop, self._signature.specs[:num_arrays])
-
-    def _compute_small(self, num_results: int, *arrays: Any) -> None:
-        targets: list[Target] = [(out, OpReq.WRITE) for out in arrays[-num_results:]]
-        left = len(self._compiled.form.results) - num_results
-        self._compute(None, list(arrays[:-num_results]), [*targets, *[(None, OpReq.NULL)] * left])
 
     def backward_templates(
         self, op_ctx: OpContext, req: Sequence[OpReq], num_outputs: int, num_states: int
@@ -273,7 +267,7 @@ class FormOperator(Operator):
         given = [groups[kind][index] for kind, index in self._signature.entries]
         self._compute(op_ctx, given, [(in_grad[position], req[position])])
 
-    def _compute(self, op_ctx: OpContext | None, given: list[Any], targets: Sequence[Target]) -> None:
+    def _compute(self, op_ctx: OpContext, given: list[Any], targets: Sequence[Target]) -> None:
         given = self._viewed(given)
         specs = self._signature.specs[len(given) :]
         # What is not wanted, or is added, is written beside.
@@ -295,13 +289,13 @@ class FormOperator(Operator):
         bound = BoundKernel(layout, [*given, *outs])
         elements = max(array.size for array in (*given, *outs))
         count = max(1, min(bound.units, elements // _PART_ELEMENTS, _MOST_PARTS))
-        if op_ctx is None or op_ctx.num_threads == 1:  # a row is computed alike in any part
+        if op_ctx.num_threads == 1:  # a row is computed alike in any part
             count = 1
 
         def part(number: int, _: int) -> None:
             bound.run(bound.units * number // count, bound.units * (number + 1) // count)
 
-        if count == 1 or op_ctx is None:
+        if count == 1:
             bound.run()
         else:
             op_ctx.parallel(part, count, op_ctx.num_threads)

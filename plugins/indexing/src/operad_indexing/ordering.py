@@ -75,11 +75,20 @@ _FUNCTIONS: Final[dict[str, Callable[..., Shape]]] = {
 
 
 def _numbers(data: Array, axis: int | None, is_ascend: bool, k: int = 0) -> Array:
-    """Order by pairwise comparison, for the contract checks: a number's rank counts those before it."""
+    """Order by pairwise comparison, for the contract checks: a number's rank counts those before it.
+
+    NaN is the largest.
+    """
     rows = data.reshape(1, -1) if axis is None else np.moveaxis(data, axis, -1)
     mine, other, number = rows[..., :, None], rows[..., None, :], np.arange(rows.shape[-1])
-    is_before = np.less(other, mine) if is_ascend else np.greater(other, mine)
-    rank = (is_before | ((other == mine) & (number < number[:, None]))).sum(-1)
+    is_nan = rows != rows  # noqa: PLR0124 - of whole numbers, too
+    mine_is, other_is = is_nan[..., :, None], is_nan[..., None, :]
+    if is_ascend:
+        is_before = (other < mine) | (mine_is & ~other_is)
+    else:
+        is_before = (other > mine) | (other_is & ~mine_is)
+    is_equal = (other == mine) | (mine_is & other_is)
+    rank = (is_before | (is_equal & (number < number[:, None]))).sum(-1)
     order = np.zeros(rows.shape, np.int64)
     np.put_along_axis(order, rank, np.broadcast_to(number, rows.shape), -1)
     order = order[..., : k if k >= 1 else rows.shape[-1]]
