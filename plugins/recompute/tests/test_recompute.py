@@ -11,6 +11,12 @@ from operad_recompute import free
 from operad_recompute.settings import RecomputeSettings
 
 
+@pytest.fixture(autouse=True)
+def single_operators(monkeypatch):
+    """Nodes that run once more are seen by their names, which clusters would hide."""
+    monkeypatch.setenv("OPERAD_FUSION", "off")
+
+
 @pytest.fixture
 def mode(monkeypatch):
     def choose(mode, budget_bytes=None):

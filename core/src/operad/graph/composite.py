@@ -21,7 +21,7 @@ class Composite(OperatorProperty):
 
     @abstractmethod
     def member_values(self, inputs: Sequence[Any]) -> Mapping[Entry, Any]:
-        """What its members read and write, as arrays: for monitors, which show the user's own nodes.
+        """Values that its members read and write, as arrays: for monitors, which show the user's own nodes.
 
         Args:
             inputs: Arrays of its own inputs, which are final.

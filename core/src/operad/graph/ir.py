@@ -131,7 +131,7 @@ class OpNode(Node):
 
     @property
     def entries(self) -> list[Entry]:
-        """What it produces."""
+        """The entries that it produces."""
         return [Entry(self, index) for index in range(self.num_outputs)]
 
     @property

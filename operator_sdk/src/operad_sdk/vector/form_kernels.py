@@ -186,7 +186,7 @@ class FormOperator(Operator):
                 self.direct_visible = self._visible_call(form, prop)
 
     def _is_plain(self, prop: OperatorProperty) -> bool:
-        """Whether the form's inputs and results are the arguments and then all outputs."""
+        """Return whether the form's inputs and results are the arguments and then all outputs."""
         outputs = list(range(len(prop.list_outputs())))
         return not prop.list_auxiliary_states() and self._signature.outputs == outputs
 

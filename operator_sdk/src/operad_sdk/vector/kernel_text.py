@@ -75,17 +75,9 @@ class KernelText:
     """
 
     def __init__(
-        self,
-        form: ScalarForm,
-        dtype: np.dtype[np.generic],
-        pattern: Pattern,
-        *,
-        has_scalef: bool = False,
+        self, form: ScalarForm, dtype: np.dtype[np.generic], pattern: Pattern, *, has_scalef: bool = False
     ) -> None:
-        """Write the kernel of a form of primitives that have vector code.
-
-        Args:
-            has_scalef: As for `Writer`.
+        """Write the kernel of a form of primitives that have vector code; `has_scalef` as for `Writer`.
 
         Raises:
             NoVectorCodeError: A part of the form has none.
@@ -361,10 +353,8 @@ class KernelText:
         code.line(f"store {ELEMENTS[memory]} {scalar}, ptr {self._bases[column_index]}, align 1")
 
     def _store_result(self, number: int, chunk: _Chunk, each: int, value: str) -> None:
-        column_index, kind = (
-            len(self._pattern.columns) - len(self._results) + number,
-            self._steps[self._results[number]].kind,
-        )
+        column_index = len(self._pattern.columns) - len(self._results) + number
+        kind = self._steps[self._results[number]].kind
         how, stride = self._pattern.columns[column_index], self._apart[column_index]
         self._store(self._bases[column_index], kind, how, stride, chunk, each, value)
 

@@ -46,7 +46,7 @@ TYPES_BESIDE_NUMBERS: Final = (
     ResultTypes(_REAL | {name: name for name in _WHOLE} | {"bool": "int64"}),
     ResultTypes(_REAL | dict.fromkeys((*_WHOLE, "bool"), "float64"), {"is_int": False}),
 )
-"""What `promote_scalar` gives for arguments of any type."""
+"""Results of `promote_scalar` for arguments of any type."""
 
 
 def of_one(

@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import prod
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from operad.first_use import cached_property
 from operad.graph import Clusters, Entry, Graph, Node, OpNode, Pass, Variable, rebuilt
-from operad.operator import Gradient, Instruction, Shape
-from operad_fusion.merging import Merged, Step, merged
-from operad_fusion.parts import EXACT, Part, parts_of
+from operad.operator import Instruction, Shape
+from operad_fusion.candidates import Candidate, candidate_of, space_of
+from operad_fusion.merging import Merged, Step, itself, merged
+from operad_fusion.parts import EXACT, parts_of
 from operad_fusion.settings import MODE
-from operad_fusion.views import may_be_view, moved, view_of
-from operad_sdk.form_kernels import View
+from operad_fusion.views import Views
 
 FROM_SIZE: Final = 256
 """Elements from which a cluster is worth its compilation."""
@@ -34,46 +34,6 @@ _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 Facts = Mapping[str, Any]
 Specs = tuple[tuple[Shape, Any], ...]
-
-
-class Candidate(NamedTuple):
-    """What the nodes of some operator may bring into a cluster.
-
-    Attributes:
-        parts: What they compute.
-        space: The iteration space.
-        dtype: What is `real` in it.
-        size: Number of instructions.
-        has_rows: Whether it reduces rows, or has results of rows; else all of a cluster is computed at once.
-        is_even: Whether all results are whole, and all that is as large as the space is read element by
-            element, in the real type.
-    """
-
-    parts: list[Part]
-    space: Shape
-    dtype: Any
-    size: int
-    has_rows: bool
-    is_even: bool
-
-
-def candidate_of(parts: list[Part], space: Shape, dtype: Any, in_shapes: Sequence[Shape]) -> Candidate:
-    """The candidate with these parts; `in_shapes` are those of the node's arguments."""
-    steps = [step for part in parts for step in part.form.instructions]
-    results = [(part.form, result) for part in parts for result in part.form.results]
-    inputs = [
-        (in_shapes[place], step)
-        for part in parts
-        for place, step in zip(part.inputs, part.form.instructions, strict=False)
-    ]
-    has_rows = any(step.op in ("sum", "max", "min") for step in steps) or any(r.axes for _, r in results)
-    is_even = all(r.axes is None and form.instructions[r.position].kind == "real" for form, r in results)
-    is_even &= all(shape != space or (step.axes is None and step.kind == "real") for shape, step in inputs)
-    return Candidate(parts, space, dtype, len(steps), has_rows, is_even)
-
-
-def _itself(entry: Entry) -> tuple[Entry, View | None]:
-    return entry, None
 
 
 def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
@@ -100,7 +60,7 @@ class _Fusion:
         self._end = max([graph.node_ids[entry.node] + 1 for entry in bound], default=0)
         self._awaited = {dep for node in graph.nodes for dep in node.control_deps}
         self._summed = {entry for node in graph.op_nodes for _, entry in node.sums}
-        self._views: dict[Entry, tuple[Entry, View | None]] = {}
+        self._views = Views(graph, facts)
         self._answers: dict[Any, Candidate | None] = {}
         self._candidates = [self._candidate(number, node) for number, node in enumerate(graph.nodes)]
         self._clusters = Clusters.of_graph(graph)
@@ -121,12 +81,10 @@ class _Fusion:
     # which nodes
 
     def _candidate(self, number: int, node: Node) -> Candidate | None:
-        if not isinstance(node, OpNode) or node in self._awaited or self._contexts[number].is_gpu:
-            return None
-        if node.aux or node.sums or node.control_deps:
+        if not isinstance(node, OpNode) or node.aux or node.sums or node.control_deps:
             return None
         outputs = node.entries
-        if self._summed and any(entry in self._summed for entry in outputs):
+        if node in self._awaited or self._contexts[number].is_gpu or self._summed.intersection(outputs):
             return None
         specs = [self._spec(entry) for entry in [*node.args, *outputs]]
         key = (node.signature, *specs)
@@ -143,7 +101,8 @@ class _Fusion:
             return None
         reals = {dtype for dtype in types if dtype.kind == "f"}
         outputs = node.entries
-        spaces = {self._space(part, shapes, outputs) for part in parts}
+        made = [self._shapes.of(entry) for entry in outputs]
+        spaces = {space_of(part, shapes, made) for part in parts}
         if len(reals) != 1 or not reals <= set(_TYPES) or len(spaces) != 1:
             return None
         (dtype,), (space,) = reals, spaces
@@ -151,22 +110,14 @@ class _Fusion:
             return None
         found = candidate_of(parts, space, dtype, shapes)
         step = Step(parts, node.inputs, outputs)
-        return found if self._has_kernel(merged([step], outputs, _itself), dtype) else None
+        return found if self._has_kernel(merged([step], outputs, itself), dtype) else None
 
     def _key(self, number: int) -> tuple[Any, ...]:
-        """What nodes of a cluster have in common."""
+        """Properties that all nodes of a cluster have in common."""
         candidate, attrs = self._candidates[number], self._graph.nodes[number].attrs
         assert candidate is not None
         group = attrs.get("__ctx_group__")
         return candidate.space, candidate.dtype, self._contexts[number], number < self._end, group
-
-    def _space(self, part: Part, shapes: Sequence[Shape], outputs: Sequence[Entry]) -> Shape:
-        given = {name: shapes[i] for name, i in zip(part.form.inputs, part.inputs, strict=True)}
-        given |= {
-            result.name: self._shapes.of(outputs[i])
-            for result, i in zip(part.form.results, part.outputs, strict=True)
-        }
-        return part.form.space(given)
 
     def _has_kernel(self, found: Merged, dtype: Any) -> bool:
         from operad_sdk.vector import NoVectorCodeError, compiled  # noqa: PLC0415 - as above
@@ -264,7 +215,7 @@ class _Fusion:
         """The form of nodes with all that they make as results; its inputs are those of `_merged`."""
         steps = self._steps(numbers)
         made = [entry for step in steps for entry in step.outputs]
-        found = merged(steps, made, self._resolved)
+        found = merged(steps, made, self._views.resolved)
         return found, tuple(self._specs(found))
 
     def _merged(self, numbers: Sequence[int]) -> Merged:
@@ -278,49 +229,7 @@ class _Fusion:
             if self._spec(entry) not in specs and any(n not in own for n in self._takers.get(entry, ())):
                 wanted.append(entry)
                 specs.add(self._spec(entry))
-        return merged(steps, wanted, self._resolved)
-
-    def _resolved(self, entry: Entry) -> tuple[Entry, View | None]:
-        """The entry whose array this one is a view of, and the view; itself, if it is none."""
-        found = self._views.get(entry)
-        if found is None:
-            found = self._views[entry] = self._looked_up(entry)
-        return found
-
-    def _looked_up(self, entry: Entry) -> tuple[Entry, View | None]:
-        path: list[Entry] = []
-        base = entry
-        while self._may_be_view(base):
-            path.append(base)
-            base = base.node.inputs[0]
-        # the longest way through views; what does not go as a whole goes for a part
-        while path:
-            shape, dtype = self._spec(base)
-            numbers: Any = np.arange(prod(shape)).reshape(shape)
-            for each in reversed(path):
-                node = each.node
-                assert isinstance(node, OpNode)
-                outputs = moved(node, numbers, self._contexts[self._graph.node_ids[node]])
-                numbers = None if outputs is None else outputs[each.index]
-                if numbers is None:
-                    break
-            view = None if numbers is None else view_of(numbers, dtype.itemsize)
-            if view is not None:
-                return base, view
-            base = path.pop()
-        return entry, None
-
-    def _may_be_view(self, entry: Entry) -> bool:
-        node = entry.node
-        if not isinstance(node, OpNode) or node in self._graph.computed or node in self._awaited:
-            return False
-        if node.control_deps or node.sums or isinstance(node.op, Gradient):
-            return False
-        source = node.inputs[0]
-        ids, contexts = self._graph.node_ids, self._contexts
-        is_alike = self._types.of(source) == self._types.of(entry)
-        is_near = contexts[ids[source.node]] == contexts[ids[node]]
-        return is_alike and is_near and may_be_view(node, self._shapes.of(source))
+        return merged(steps, wanted, self._views.resolved)
 
     def _is_wanted(self, entry: Entry, own: set[Node]) -> bool:
         readers = self._readers.get(entry, ())

@@ -32,6 +32,11 @@ Resolve = Callable[[Entry], tuple[Entry, View | None]]
 """Gives the entry whose array another one is a view of, and which; or the entry itself."""
 
 
+def itself(entry: Entry) -> tuple[Entry, View | None]:
+    """The entry, and no view."""
+    return entry, None
+
+
 def merged(steps: Sequence[Step], wanted: Sequence[Entry], resolve: Resolve) -> Merged:
     """The form of all steps, which stand in order.
 

@@ -1,4 +1,4 @@
-"""What a node computes for each element: its scalar forms, and where their inputs and results are."""
+"""Scalar forms of nodes, and where their inputs and results are."""
 
 from __future__ import annotations
 

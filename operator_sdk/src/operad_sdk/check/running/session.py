@@ -91,7 +91,7 @@ class Session:
         return [case.params for pool in self._pools.values() for case in pool]
 
     def has_wide_reference(self) -> bool | None:
-        """Whether the reference gives more digits than float64 has; None: it has no such results."""
+        """Return whether the reference gives more digits than float64 has; None: it has no such results."""
         function = self.subject.contract.reference
         if function is None:
             return None

@@ -1,0 +1,52 @@
+"""Operators that stand for several nodes, as monitors see them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import operad as od
+from operad.executor.monitor import _show_members
+from operad.graph import Composite, Entry, OpNode, Variable
+
+
+class Twice(Composite):
+    """Stands for two operators, one after the other."""
+
+    name = "_twice"
+
+    def __init__(self, members):
+        super().__init__()
+        self.members = members
+
+    def infer_shape(self, in_shapes):
+        return in_shapes, in_shapes, []
+
+    def create_operator(self, ctx, in_shapes, in_types):
+        raise NotImplementedError
+
+    def member_values(self, inputs):
+        first, second = (node.entries[0] for node in self.members)
+        (x,) = inputs
+        return {self.members[0].inputs[0]: x, first: od.nd.tanh(x), second: od.nd.tanh(od.nd.tanh(x))}
+
+
+def test_a_composite_says_how_its_members_are_to_be_computed():
+    with pytest.raises(TypeError, match="abstract"):
+        Composite()
+
+
+@pytest.mark.parametrize("monitor_all", [False, True])
+def test_members_are_shown_under_their_own_names(monitor_all):
+    tanh = od.registry.get("tanh")()
+    x = Variable("x")
+    first = OpNode(tanh, "first", [Entry(x, 0)])
+    second = OpNode(tanh, "second", first.entries)
+    seen = {}
+    value = od.nd.array([0.5, -1])
+    _show_members(Twice([first, second]), [value], seen.__setitem__, monitor_all)
+    expected = {"first_output": np.tanh([0.5, -1]), "second_output": np.tanh(np.tanh([0.5, -1]))}
+    for name, numbers in expected.items():
+        np.testing.assert_allclose(seen[name].asnumpy(), numbers, rtol=1e-6)
+    inputs = {"x", "first_data", "second_data"} if monitor_all else set()
+    assert set(seen) == {*expected, *inputs}
