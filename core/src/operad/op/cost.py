@@ -37,12 +37,20 @@ class Cost(NamedTuple):
         flops: Multiplications and additions of products of matrices, which BLAS computes.
         size_bytes: Bytes that are read and written, where they are not counted with the loops.
         beside_us: Microseconds that none of these explains, such as those of calls in Python.
+        pooled_flops: As `flops`, of products that the operator itself divides among threads of the pool, each
+            of which computes its part alone.
     """
 
     loops: float = 0.0
     flops: float = 0.0
     size_bytes: float = 0.0
     beside_us: float = 0.0
+    pooled_flops: float = 0.0
+
+    @property
+    def product_flops(self) -> float:
+        """Multiplications and additions of all products."""
+        return self.flops + self.pooled_flops
 
     def __mul__(self, factor: float) -> Cost:  # type: ignore[override]  # no tuple is repeated here
         return Cost(*(part * factor for part in self))
@@ -62,7 +70,8 @@ class Cost(NamedTuple):
 
         Threads of BLAS meet at barriers, where they turn, and they go on turning for a while after a product.
         So products are worth it only from the setting `parallel_flops`. The pool for parts waits at a queue:
-        what has no products is worth it as soon as it takes as long as a few hand-overs.
+        what has no products, or divides them itself, is worth it as soon as it takes as long as a few
+        hand-overs.
         """
         return self.flops >= settings().parallel_flops or (not self.has_product and self.us >= PARALLEL_US)
 
@@ -75,12 +84,13 @@ class Cost(NamedTuple):
     def work_us(self) -> float:
         """Shares of loops, products and moved bytes in it."""
         found = rates()
-        return found.loop_us * self.loops + found.flop_us * self.flops + found.moving_us(self.size_bytes)
+        products = found.flop_us * self.product_flops
+        return found.loop_us * self.loops + products + found.moving_us(self.size_bytes)
 
     @property
     def operations(self) -> float:
         """All operations, of whatever kind."""
-        return self.loops + self.flops
+        return self.loops + self.product_flops
 
     def corrected(self, by: Correction | None) -> Cost:
         """The same as measurements have it."""
@@ -104,8 +114,10 @@ def own_cost(
         return found
     wide = found * (widest / _SINGLE_BYTES)
     # Of products, the number stays what it is, and what they take more is told apart.
-    more_us = rates().flop_us * (wide.flops - found.flops)
-    return wide._replace(flops=found.flops, beside_us=wide.beside_us + more_us)
+    more_us = rates().flop_us * (wide.product_flops - found.product_flops)
+    return wide._replace(
+        flops=found.flops, pooled_flops=found.pooled_flops, beside_us=wide.beside_us + more_us
+    )
 
 
 def moved_bytes(shapes: Sequence[Shape]) -> float:
@@ -123,4 +135,6 @@ def gradient_cost(forward: Cost, factors: Sequence[str], wanted: Sequence[str]) 
         wanted: The arguments whose gradients are computed.
     """
     products = sum([factors.count(name) for name in wanted]) if factors else 2
-    return (forward * 2)._replace(flops=products * forward.flops)
+    return (forward * 2)._replace(
+        flops=products * forward.flops, pooled_flops=products * forward.pooled_flops
+    )

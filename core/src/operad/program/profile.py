@@ -158,4 +158,4 @@ def _size_bytes(program: Program, node_id: int, op: OperatorProperty) -> int | N
 
 def _flops(program: Program, node_id: int, op: OperatorProperty) -> float | None:
     out = program.spec(program.entry_range(node_id).start)
-    return program.costs[node_id].flops if op.multiplies and out.dtype.kind == "f" else None
+    return program.costs[node_id].product_flops if op.multiplies and out.dtype.kind == "f" else None

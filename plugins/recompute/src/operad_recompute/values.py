@@ -66,7 +66,7 @@ class Values:
 
     def is_product(self, step: int) -> bool:
         """Return whether a node multiplies matrices, or convolves."""
-        return bool(self._facts["costs"][step].flops)
+        return bool(self._facts["costs"][step].product_flops)
 
     def is_forced(self, step: int) -> bool | None:
         """Value of the user's attribute `force_mirroring` of a node; None where there is none."""

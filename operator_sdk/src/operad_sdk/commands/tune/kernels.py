@@ -63,7 +63,7 @@ def fitted(pairs: Sequence[tuple[Cost, float]]) -> Correction:
     Products have the factor 1: how fast they are depends on shapes that were not tried.
     """
     estimated, measured = np.array([cost.work_us for cost, _ in pairs]), np.array([us for _, us in pairs])
-    if any(cost.flops for cost, _ in pairs):
+    if any(cost.product_flops for cost, _ in pairs):
         base_us = float(np.average(measured - estimated, weights=measured**-2))
         return Correction(max(0.0, base_us), 1.0)
     rows = np.stack([1 / measured, estimated / measured], axis=1)
