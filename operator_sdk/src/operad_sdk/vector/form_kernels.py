@@ -36,7 +36,7 @@ from operad_sdk.vector.primitives import NoVectorCodeError
 
 _PART_ELEMENTS: Final = 1 << 15
 """Elements that are worth handing to another thread."""
-_MOST_PARTS: Final = 16
+_PARTS_OF_A_THREAD: Final = 2
 _LOCKED_US: Final = 10.0
 """Estimated time up to which a small call may hold the engine's lock."""
 _LOOPS: Final = 0.04
@@ -288,8 +288,10 @@ class FormOperator(Operator):
                 layout = self._compiled.layout([*given, *outs])
         bound = BoundKernel(layout, [*given, *outs])
         elements = max(array.size for array in (*given, *outs))
-        count = max(1, min(bound.units, elements // _PART_ELEMENTS, _MOST_PARTS))
-        if op_ctx.num_threads == 1:  # a row is computed alike in any part
+        # A row is computed alike in any part.
+        threads = op_ctx.num_threads
+        count = max(1, min(bound.units, elements // _PART_ELEMENTS, _PARTS_OF_A_THREAD * threads))
+        if threads == 1:
             count = 1
 
         def part(number: int, _: int) -> None:
