@@ -37,6 +37,7 @@ from operad_sdk.vector.primitives import NoVectorCodeError
 _PART_ELEMENTS: Final = 1 << 15
 """Elements that are worth handing to another thread."""
 _PARTS_OF_A_THREAD: Final = 2
+"""Parts for each thread: where one is slow, another takes more of them."""
 _LOCKED_US: Final = 10.0
 """Estimated time up to which a small call may hold the engine's lock."""
 _LOOPS: Final = 0.04
