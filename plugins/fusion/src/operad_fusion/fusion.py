@@ -8,7 +8,7 @@ one operator, whose kernel is compiled when the graph is bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from math import prod
 from typing import Any, Final, final
@@ -18,6 +18,7 @@ import numpy as np
 from operad.first_use import cached_property
 from operad.graph import Clusters, Entry, Graph, Node, OpNode, Pass, Variable, rebuilt
 from operad.operator import Instruction, Shape
+from operad_fusion.again import again
 from operad_fusion.candidates import Candidate, candidate_of, space_of
 from operad_fusion.merging import Merged, Step, itself, merged
 from operad_fusion.parts import EXACT, parts_of
@@ -44,7 +45,13 @@ def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
 
     if reason_against() is not None:
         return graph, {}
-    return _Fusion(graph, facts, is_exact=mode == "exact").fused(), {}
+    found = _Fusion(graph, facts, is_exact=mode == "exact")
+    found.merge()
+    changed = found.with_repeated()
+    if changed is not None:
+        found = _Fusion(*changed, is_exact=mode == "exact")
+        found.merge()
+    return found.rebuilt(), {}
 
 
 @final
@@ -52,7 +59,7 @@ class _Fusion:
     """One run of the pass over a graph."""
 
     def __init__(self, graph: Graph, facts: Facts, *, is_exact: bool) -> None:
-        self._graph = graph
+        self._graph, self._facts = graph, facts
         self._shapes, self._types = facts["shapes"], facts["types"]
         self._contexts = facts["contexts"]
         self._is_exact = is_exact
@@ -69,14 +76,23 @@ class _Fusion:
         self._with_rows = {number for number, each in found if each.has_rows}
         self._uneven = {number for number, each in found if not each.is_even}
 
-    def fused(self) -> Graph:
-        """The graph with a node for each cluster."""
+    def merge(self) -> None:
+        """Find the clusters."""
         for number, node in enumerate(self._graph.nodes):
             if self._candidates[number] is None:
                 continue
             for entry in node.inputs:
                 self._try(self._graph.node_ids[entry.node], number)
-        return self._rebuilt()
+
+    def with_repeated(self) -> tuple[Graph, Facts] | None:
+        """The graph in which clusters of backward compute again what they can, and its facts; None: as it is."""
+        if not self._facts["wanted"]:
+            return None
+        kinds = [
+            None if candidate is None or candidate.has_rows else self._kind(number)
+            for number, candidate in enumerate(self._candidates)
+        ]
+        return again(self._graph, self._facts, self._clusters.groups(), kinds, self._end)
 
     # which nodes
 
@@ -112,12 +128,16 @@ class _Fusion:
         step = Step(parts, node.inputs, outputs)
         return found if self._has_kernel(merged([step], outputs, itself), dtype) else None
 
-    def _key(self, number: int) -> tuple[Any, ...]:
-        """Properties that all nodes of a cluster have in common."""
+    def _kind(self, number: int) -> Hashable:
+        """Properties that all nodes of a cluster have in common with what they compute again."""
         candidate, attrs = self._candidates[number], self._graph.nodes[number].attrs
         assert candidate is not None
-        group = attrs.get("__ctx_group__")
-        return candidate.space, candidate.dtype, self._contexts[number], number < self._end, group
+        told = attrs.get("__ctx_group__"), attrs.get("__force_mirroring__")
+        return candidate.space, candidate.dtype, self._contexts[number], told
+
+    def _key(self, number: int) -> Hashable:
+        """Properties that all nodes of a cluster have in common."""
+        return self._kind(number), number < self._end
 
     def _has_kernel(self, found: Merged, dtype: Any) -> bool:
         from operad_sdk.vector import NoVectorCodeError, compiled  # noqa: PLC0415 - as above
@@ -259,7 +279,8 @@ class _Fusion:
                 found.setdefault(entry, []).append(node)
         return found
 
-    def _rebuilt(self) -> Graph:
+    def rebuilt(self) -> Graph:
+        """The graph with a node for each cluster."""
         from operad_fusion.fused import Fused  # noqa: PLC0415 - imports the compiler, where it is wanted
 
         graph, renewed, instead = self._graph, dict[Node, Node](), dict[Entry, Entry]()

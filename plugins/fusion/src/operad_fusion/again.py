@@ -1,0 +1,151 @@
+"""Values that backward's clusters compute again: what they read of forward is a minimum cut in bytes.
+
+Within a cluster a value costs its instructions, which is less than to write it in forward and to read it
+again. So of what a forward cluster makes for clusters of backward only a cut is kept from which the rest
+follows, in the fewest bytes. What is kept for others anyhow costs nothing, and behind it nothing is computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from math import prod
+from typing import Any, Final, final
+
+from operad.graph import Entry, Graph, Node, OpNode, Variable, carried, minimum_cut, rebuilt, rewrite
+
+WORTH_BYTES: Final = 1 << 20
+"""Graphs in which less can be freed are left alone: that much fits into a cache."""
+SUFFIX: Final = "_mirror"
+"""Behind the name of a node that runs once more, as in MXNet."""
+_FORCED: Final = 1 << 60
+"""Bytes of a value that the user wants computed again: more than any other choice can cost."""
+
+Facts = Mapping[str, Any]
+
+
+def forced(node: Node) -> bool | None:
+    """Value of the user's attribute `force_mirroring`; None where there is none."""
+    text = node.attrs.get("__force_mirroring__")
+    return None if text is None else text.lower() in {"1", "true"}
+
+
+def again(
+    graph: Graph, facts: Facts, groups: Sequence[Sequence[int]], kinds: Sequence[Hashable], end: int
+) -> tuple[Graph, Facts] | None:
+    """The graph in which clusters of backward compute values of forward again, and its facts.
+
+    Args:
+        facts: With `shapes`, `types`, `contexts`, `num_outputs` and `wanted`.
+        groups: The node numbers of each cluster, also of those that have one node.
+        kinds: For each node what it has in common with all that it may be in a cluster with; None where it
+            may be in none, or reduces rows.
+        end: Number of the first node of backward.
+
+    Returns:
+        None where too little would be freed.
+    """
+    found = _Again(graph, facts, groups, kinds, end)
+    if found.freed_bytes < WORTH_BYTES and not found.is_forced:
+        return None
+    return found.rewritten()
+
+
+@final
+class _Again:
+    def __init__(
+        self,
+        graph: Graph,
+        facts: Facts,
+        groups: Sequence[Sequence[int]],
+        kinds: Sequence[Hashable],
+        end: int,
+    ) -> None:
+        self._graph, self._facts, self._end = graph, facts, end
+        self._kind_of = dict(zip(graph.nodes, kinds, strict=True))
+        self._there = set(graph.outputs[: facts["num_outputs"]])
+        self._read, fixed = set[Entry](), set[Entry]()
+        for node in graph.nodes[end:]:
+            for entry in node.of_read(node.inputs):
+                self._read.add(entry)
+                if self._kind_of[node] != self._kind_of[entry.node]:
+                    fixed.add(entry)
+        # What backward has, whatever is chosen.
+        self._kept = {entry for entry in self._read if entry in fixed or self._is_there(entry)}
+        self._steps: set[Node] = set()
+        self.freed_bytes = 0
+        # A later cluster's choice may keep what an earlier one makes.
+        for group in sorted(groups, reverse=True):
+            if group[0] < end:
+                self._choose([graph.nodes[number] for number in group])
+        self.is_forced = any(map(forced, self._steps))
+
+    def _is_there(self, entry: Entry) -> bool:
+        return isinstance(entry.node, Variable) or entry in self._there
+
+    def _may_be_read(self, entry: Entry) -> bool:
+        """Whether backward may read a value: it adds none to what a program must leave alone after forward."""
+        if entry in self._read or not self._is_there(entry):
+            return True
+        return isinstance(entry.node, Variable) and entry.node.name in self._facts["wanted"]
+
+    def _bytes_of(self, entry: Entry) -> int:
+        return prod(self._facts["shapes"].of(entry)) * self._facts["types"].of(entry).itemsize
+
+    def _choose(self, members: Sequence[Node]) -> None:
+        own = {node for node in members if self._kind_of[node] is not None and forced(node) is not False}
+        made = [Entry(node, index) for node in members for index in range(node.num_outputs)]
+        needed = [entry for entry in made if entry in self._read and entry not in self._kept]
+
+        def sources_of(entry: Entry) -> Sequence[Entry] | None:
+            node = entry.node
+            if node not in own:
+                return None
+            found = node.of_read(node.inputs)
+            return found if all(map(self._may_be_read, found)) else None
+
+        def size_of(entry: Entry) -> int:
+            if entry in self._kept or self._is_there(entry):
+                return 0
+            return _FORCED if forced(entry.node) and sources_of(entry) else self._bytes_of(entry)
+
+        kept = minimum_cut(needed, sources_of, size_of)
+        freed = [entry for entry in needed if entry not in kept]
+        added = [entry for entry in kept if entry not in self._read and not self._is_there(entry)]
+        self.freed_bytes += sum(map(self._bytes_of, freed)) - sum(map(self._bytes_of, added))
+        self._kept |= kept
+        waiting = freed
+        while waiting:
+            node = waiting.pop().node
+            if node not in self._steps:
+                self._steps.add(node)
+                waiting += [source for source in node.of_read(node.inputs) if source not in self._kept]
+
+    def rewritten(self) -> tuple[Graph, Facts]:
+        """The graph, with the nodes that run once more."""
+        graph, origins, clones = self._graph, dict[Node, Node](), dict[Node, Node]()
+
+        def now(entry: Entry) -> Entry:
+            is_again = entry.node in clones and entry not in self._kept
+            return Entry(clones[entry.node], entry.index) if is_again else entry
+
+        for node in graph.nodes:  # what a node reads stands before it
+            if node in self._steps:
+                assert isinstance(node, OpNode)
+                inputs = [now(entry) for entry in node.inputs]
+                clones[node] = OpNode(node.op, node.name + SUFFIX, inputs, node.attrs)
+                origins[clones[node]] = node
+
+        def visit(old: Node, new: Node) -> list[Entry] | None:
+            if graph.node_ids[old] < self._end:
+                return None
+            read = set(old.of_read(old.inputs))
+            inputs = [
+                now(before) if before in read and now(before) is not before else after
+                for before, after in zip(old.inputs, new.inputs, strict=True)
+            ]
+            made = rebuilt(new, inputs)
+            origins[made] = old
+            return None if made is new else [Entry(made, index) for index in range(made.num_outputs)]
+
+        changed = rewrite(graph, visit)
+        return changed, {**self._facts, **carried(changed, origins, self._facts)}
