@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 
 import operad as od
@@ -140,9 +142,7 @@ class Network:
 
     def run(self, dtype="float32", seed=0):
         """Outputs and gradients of one step, by name."""
-        rng = np.random.default_rng(seed)
-        values = {name: rng.standard_normal(shape) for name, shape in self.shapes.items()}
-        before = {name: rng.standard_normal(shape) for name, shape in self.shapes.items()}
+        rng, values, before = self._drawn(seed)
         types = dict.fromkeys(self.shapes, dtype)
         executor = self.symbol.simple_bind(od.cpu(), grad_req=self.requests, type_dict=types, **self.shapes)
         for name, array in executor.arg_dict.items():
@@ -158,3 +158,39 @@ class Network:
         predicted = executor.forward(is_train=False)
         found |= {f"predicted {i}": output.asnumpy() for i, output in enumerate(predicted)}
         return found, executor
+
+    def record(self, dtype="float32", seed=0):
+        """As `run`, of the same calls under `autograd.record`."""
+        rng, values, before = self._drawn(seed)
+        arrays = {name: od.nd.array(value, dtype=dtype) for name, value in values.items()}
+        for name, request in self.requests.items():
+            arrays[name].attach_grad(request)
+            if request != "null":
+                arrays[name].grad[:] = od.nd.array(before[name], dtype=dtype)
+        with od.autograd.record():
+            outputs = self._called(arrays)
+        heads = [od.nd.array(rng.standard_normal(output.shape), dtype=dtype) for output in outputs]
+        od.autograd.backward(outputs, heads)
+        found = {f"output {i}": output.asnumpy() for i, output in enumerate(outputs)}
+        return found | {
+            name: arrays[name].grad.asnumpy() for name, request in self.requests.items() if request != "null"
+        }
+
+    def _drawn(self, seed):
+        rng = np.random.default_rng(seed)
+        values = {name: rng.standard_normal(shape) for name, shape in self.shapes.items()}
+        before = {name: rng.standard_normal(shape) for name, shape in self.shapes.items()}
+        return rng, values, before
+
+    def _called(self, arrays):
+        """The outputs, by a call for each node."""
+        graph = json.loads(self.symbol.tojson())
+        made = []
+        for node in graph["nodes"]:
+            if node["op"] == "null":
+                made.append([arrays[node["name"]]])
+                continue
+            inputs = [made[number][index] for number, index, *_ in node["inputs"]]
+            result = getattr(od.nd, node["op"])(*inputs, **node.get("attrs", {}))
+            made.append(result if isinstance(result, list) else [result])
+        return [made[number][index] for number, index, *_ in graph["heads"]]

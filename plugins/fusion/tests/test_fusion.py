@@ -62,6 +62,69 @@ def test_long_chains_become_several_kernels():
     assert sum(map(len, found)) == MOST_INSTRUCTIONS
 
 
+def planned(symbol, **options):
+    return bound(symbol, (512, 1024), **options).memory_plan.planned_bytes
+
+
+def test_backward_computes_again_what_it_would_have_to_read():
+    size = 512 * 1024 * 4
+    # of its argument, which backward may read, as it is trained
+    assert planned(chain(10)) == 0
+    # a product's gradient reads what the chain makes, and from there nothing is computed again
+    made = sym.dot(chain(10), sym.var("w"), name="p")
+    executor = made.simple_bind(x=(512, 1024), w=(1024, 8))
+    again = [name for cluster in clusters(executor) for name in cluster if name.endswith("_mirror")]
+    assert again == [f"t{i}_mirror" for i in range(9)]
+    assert executor.memory_plan.planned_bytes < 2 * size + 2**16
+
+
+def test_what_is_not_trained_is_not_read_anew():
+    # a program may refill its data between forward and backward, so that the first value is kept
+    x, w = sym.var("x"), sym.var("w")
+    net = sym.tanh(x * 2) * w
+    for number in range(6):
+        net = sym.tanh(net, name=f"t{number}")
+    executor = bound(net, (512, 1024), grad_req={"x": "null", "w": "write"})
+    executor.arg_dict["x"][:] = 0.5
+    executor.arg_dict["w"][:] = 0.25
+    executor.forward(is_train=True)
+    executor.arg_dict["x"][:] = 100.0
+    executor.backward(od.nd.ones((512, 1024)))
+    found = executor.grad_dict["w"].asnumpy()
+    value, slope = np.tanh(np.float64(1)) * 0.25, np.tanh(np.float64(1))
+    for _ in range(6):
+        value = np.tanh(value)
+        slope *= 1 - value**2
+    np.testing.assert_allclose(found, np.full((512, 1024), slope), rtol=1e-5)
+
+
+def test_an_attribute_decides_what_is_computed_again():
+    size = 512 * 1024 * 4
+    with od.AttrScope(force_mirroring="False"):
+        net = chain(10)
+    assert planned(net) >= 9 * size
+    with od.AttrScope(force_mirroring="True"):
+        net = chain(10)
+    small = bound(net)
+    assert any(name.endswith("_mirror") for cluster in clusters(small) for name in cluster)
+
+
+def test_gradients_of_what_was_recorded_are_clusters():
+    x = od.nd.array(np.linspace(-1, 1, 480).reshape(SHAPE))
+    x.attach_grad()
+    with od.autograd.record():
+        y = od.nd.tanh(od.nd.tanh(x) * 2) + 1
+    od.profiler.set_config(profile_all=True, aggregate_stats=True)
+    od.profiler.set_state("run")
+    y.backward()
+    od.nd.waitall()
+    od.profiler.set_state("stop")
+    assert "_fused" in od.profiler.dumps(reset=True)
+    inner = np.tanh(x.asnumpy().astype(np.float64))
+    right = (1 - np.tanh(2 * inner) ** 2) * 2 * (1 - inner**2)
+    np.testing.assert_allclose(x.grad.asnumpy(), right, rtol=2e-6, atol=1e-7)
+
+
 def test_what_would_wait_for_itself_is_apart():
     x = sym.var("x")
     first = sym.tanh(x, name="first")

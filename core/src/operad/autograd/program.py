@@ -209,14 +209,18 @@ class BackwardProgram:
         # Recorded nodes are on the contexts of what they read, so no pass made new ones of them.
         node_ids = [program.graph.node_ids.get(recorded.nodes[node], -1) for node in tape]
         self._codes = codes(program, program.backward)
-        nodes = program.graph.nodes
-        read = {program.operator_id(s) for s in program.backward if isinstance(nodes[s], OpNode)}
-        self._read = [number for number, node_id in enumerate(node_ids) if node_id in read]
-        self._node_ids = [node_ids[number] for number in self._read]
-        self._saved: list[int] = []  # the entries of what the nodes read kept
+        nodes, inputs = program.graph.nodes, program.graph.input_ids
+        operators_read = {program.operator_id(s) for s in program.backward if isinstance(nodes[s], OpNode)}
+        values = {entry for s in program.backward for entry in nodes[s].of_read(inputs[s])}
+        self._read: list[int] = []  # numbers of the tape's nodes of which backward reads something
+        self._node_ids: list[int] = []
+        self._saved: list[int] = []  # the entries of what these kept
         self._aux: list[int] = []  # the entries of their states
-        for number, node_id in zip(self._read, self._node_ids, strict=True):
-            self._note_read(tape[number], node_id)
+        for number, (node, node_id) in enumerate(zip(tape, node_ids, strict=True)):
+            if isinstance(node, TapeNode) and node_id >= 0:
+                saved = self._saved_entries(node, node_id)
+                if node_id in operators_read or not values.isdisjoint(saved):
+                    self._note_read(number, node_id, saved)
         recorded.nodes.clear()  # what passes ran stays with the program, which is cached; the tape must not
         if names := [node_id.title for node_id in passes if node_id.distribution]:
             self._check_kept(names)
@@ -236,16 +240,21 @@ class BackwardProgram:
                         f"keeps no value; {', '.join(passes)} may read what gradients read anyhow"
                     )
 
-    def _note_read(self, node: TapeNode | Marked, node_id: int) -> None:
-        assert isinstance(node, TapeNode)
+    def _saved_entries(self, node: TapeNode, node_id: int) -> list[int]:
         assert isinstance(node.plan, Plan)
         graph = self._program.graph
         saved = node.plan.saved_tensors(node.wanted).entries
         first, inputs = graph.first_entries[node_id], graph.input_ids[node_id]
-        self._saved += [inputs[index] if kind == "in_data" else first + index for kind, index in saved]
+        return [inputs[index] if kind == "in_data" else first + index for kind, index in saved]
+
+    def _note_read(self, number: int, node_id: int, saved: Sequence[int]) -> None:
+        graph = self._program.graph
+        self._read.append(number)
+        self._node_ids.append(node_id)
+        self._saved += saved
         applied = graph.nodes[node_id]
         assert isinstance(applied, OpNode)
-        self._aux += applied.of_states(inputs)
+        self._aux += applied.of_states(graph.input_ids[node_id])
 
     def run(
         self, tape: Tape, head_grads: Sequence[Array], results: Sequence[Array], train_mode: bool

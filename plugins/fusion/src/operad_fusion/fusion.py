@@ -39,7 +39,7 @@ Specs = tuple[tuple[Shape, Any], ...]
 
 def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     mode = MODE.read()
-    if mode == "off" or graph.computed:
+    if mode == "off":
         return graph, {}
     from operad_sdk.vector import reason_against  # noqa: PLC0415 - imports the compiler, where it is wanted
 
@@ -86,7 +86,7 @@ class _Fusion:
 
     def with_repeated(self) -> tuple[Graph, Facts] | None:
         """The graph in which clusters of backward compute again what they can, and its facts; None: as it is."""
-        if not self._facts["wanted"]:
+        if not self._facts["wanted"] or self._graph.computed:
             return None
         kinds = [
             None if candidate is None or candidate.has_rows else self._kind(number)
@@ -97,7 +97,9 @@ class _Fusion:
     # which nodes
 
     def _candidate(self, number: int, node: Node) -> Candidate | None:
-        if not isinstance(node, OpNode) or node.aux or node.sums or node.control_deps:
+        if not isinstance(node, OpNode) or node in self._graph.computed:
+            return None
+        if node.aux or node.sums or node.control_deps:
             return None
         outputs = node.entries
         if node in self._awaited or self._contexts[number].is_gpu or self._summed.intersection(outputs):
