@@ -7,7 +7,7 @@ import pytest
 
 import operad as od
 from operad.executor.monitor import _show_members
-from operad.graph import Composite, Entry, OpNode, Variable
+from operad.graph import Composite, CompositeReport, Entry, OpNode, Variable
 
 
 class Twice(Composite):
@@ -29,6 +29,17 @@ class Twice(Composite):
         first, second = (node.entries[0] for node in self.members)
         (x,) = inputs
         return {self.members[0].inputs[0]: x, first: od.nd.tanh(x), second: od.nd.tanh(od.nd.tanh(x))}
+
+
+    def about(self):
+        return CompositeReport([node.name for node in self.members], 8, 0.5, {"third": "it is far away"})
+
+
+def test_its_report_is_readable():
+    assert str(Twice([]).about()._replace(members=["first", "second"])).splitlines() == [
+        "2 nodes (first, second); 8 bytes neither written nor read; 500 ms to bind",
+        "  not third: it is far away",
+    ]
 
 
 def test_a_composite_says_how_its_members_are_to_be_computed():

@@ -10,7 +10,8 @@ pytest.importorskip("llvmlite")
 import operad as od
 from operad import sym
 from operad.graph import Composite
-from operad_fusion.fusion import FROM_SIZE, MOST_INSTRUCTIONS, fusion
+from operad_fusion.candidates import FROM_SIZE
+from operad_fusion.fusion import MOST_INSTRUCTIONS, fusion
 
 SHAPE = (24, 20)
 
@@ -221,3 +222,19 @@ def test_reports_and_kernels_name_clusters():
     assert fusion.name in [report.name for report in executor.passes]
     assert "_fused.vector" in str(executor.why())
     assert "t0+t1+t2" in str(executor.why())
+
+
+def test_why_says_what_is_in_a_cluster_and_why_its_neighbours_are_not():
+    x, w = sym.var("x"), sym.var("w")
+    hidden = sym.tanh(sym.negative(sym.tanh(x, name="a"), name="n"), name="b")
+    net = sym.sin(sym.FullyConnected(hidden, w, num_hidden=20, no_bias=True, name="fc"), name="s")
+    executor = net.simple_bind(x=SHAPE, w=(20, SHAPE[1]))
+    why = executor.why()
+    (first, *_), size = why.composites.values(), 4 * SHAPE[0] * SHAPE[1]
+    assert first.members == ["a", "n", "b"]
+    # what the product does not read is not written, but for what backward reads
+    assert first.saved_bytes == size
+    assert first.neighbours["fc"] == "numpy.matmul is no function of elements"
+    assert "forward" in first.neighbours["b_backward"]
+    assert str(first) in str(why)
+    assert all(report.compiled_s > 0 for report in why.composites.values())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, final
 
 from operad.device import Context
-from operad.graph import OpNode, parts_of
+from operad.graph import Composite, CompositeReport, OpNode, parts_of
 from operad.op import arrays_in_words, explained
 from operad.program import Program
 
@@ -48,19 +48,24 @@ class NodeKernels:
 
     Attributes:
         rows: One for each part of each node, in the order in which they run.
+        composites: By name, the nodes that stand for several of the user's.
     """
 
-    def __init__(self, rows: Sequence[NodeKernel]) -> None:
+    def __init__(
+        self, rows: Sequence[NodeKernel], composites: Mapping[str, CompositeReport] | None = None
+    ) -> None:
         self.rows = list(rows)
+        self.composites = dict(composites or {})
 
     def __str__(self) -> str:
         head = ("node", "part", "kernel", "context", "cost", "workspace", "arrays", "and not")
         lines = [head, *(_shown(row) for row in self.rows)]
         widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-        return "\n".join(
+        table = [
             "  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip()
             for line in lines
-        )
+        ]
+        return "\n".join([*table, *(f"{name}: {report}" for name, report in self.composites.items())])
 
     def __repr__(self) -> str:
         return f"<the kernels of {len({row.node for row in self.rows})} nodes; print shows them>"
@@ -69,6 +74,9 @@ class NodeKernels:
 def node_kernels(program: Program) -> NodeKernels:
     """Kernels of the nodes of a program."""
     rows: list[NodeKernel] = []
+    composites = {
+        node.name: node.op.about() for node in program.graph.op_nodes if isinstance(node.op, Composite)
+    }
     for node_id, node in enumerate(program.graph.nodes):
         if not isinstance(node, OpNode):
             continue
@@ -97,7 +105,7 @@ def node_kernels(program: Program) -> NodeKernels:
                     prepared,
                 )
             )
-    return NodeKernels(rows)
+    return NodeKernels(rows, composites)
 
 
 def _shown(row: NodeKernel) -> tuple[str, ...]:

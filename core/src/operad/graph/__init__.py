@@ -7,6 +7,7 @@ from operad.graph.compilation import Compilation as Compilation
 from operad.graph.compilation import Pass as Pass
 from operad.graph.compilation import PassReport as PassReport
 from operad.graph.composite import Composite as Composite
+from operad.graph.composite import CompositeReport as CompositeReport
 from operad.graph.demands import parts_of as parts_of
 from operad.graph.demands import prepared_entries as prepared_entries
 from operad.graph.estimate import REQUESTS as REQUESTS

@@ -4,10 +4,32 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, final
 
 from operad.graph.ir import Entry, OpNode
 from operad.op import OperatorProperty
+
+
+@final
+class CompositeReport(NamedTuple):
+    """What one operator in the place of several nodes is for.
+
+    Attributes:
+        members: Names of the nodes.
+        saved_bytes: Size of what they make that is neither written nor read any more.
+        compiled_s: Seconds that its kernel took to compile, or to be found in a cache.
+        neighbours: Names of nodes that read of the members or that these read, and why they are not among them.
+    """
+
+    members: list[str]
+    saved_bytes: int
+    compiled_s: float
+    neighbours: dict[str, str]
+
+    def __str__(self) -> str:
+        size = f"{self.saved_bytes} bytes neither written nor read"
+        head = f"{len(self.members)} nodes ({', '.join(self.members)}); {size}; {self.compiled_s * 1e3:.0f} ms to bind"
+        return "\n".join([head, *(f"  not {name}: {reason}" for name, reason in self.neighbours.items())])
 
 
 class Composite(OperatorProperty):
@@ -26,3 +48,7 @@ class Composite(OperatorProperty):
         Args:
             inputs: Arrays of its own inputs, which are final.
         """
+
+    @abstractmethod
+    def about(self) -> CompositeReport:
+        """What it is, what it saves, and why its neighbours are no members."""

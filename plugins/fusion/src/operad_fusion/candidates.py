@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any, Final, NamedTuple, final
 
+import numpy as np
+
+from operad.graph import Entry, Graph, Node, OpNode
 from operad.operator import Shape
-from operad_fusion.parts import Part
+from operad_fusion.merging import Merged, Step, itself, merged
+from operad_fusion.parts import EXACT, Part, parts_of
+
+FROM_SIZE: Final = 256
+"""Elements from which a cluster is worth its compilation."""
+_TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 class Candidate(NamedTuple):
@@ -50,3 +59,98 @@ def space_of(part: Part, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]
     given = {name: in_shapes[i] for name, i in zip(part.form.inputs, part.inputs, strict=True)}
     made = zip(part.form.results, part.outputs, strict=True)
     return part.form.space(given | {result.name: out_shapes[i] for result, i in made})
+
+
+@final
+class Candidates:
+    """What the nodes of a graph contribute to clusters.
+
+    Args:
+        facts: `shapes`, `types` and `contexts`.
+        is_exact: Whether only what gives NumPy's bits is taken.
+
+    Attributes:
+        by_node: For each node what it contributes; or, as text, why it can be in no cluster.
+    """
+
+    def __init__(self, graph: Graph, facts: Mapping[str, Any], *, is_exact: bool) -> None:
+        self._graph = graph
+        self._shapes, self._types, self._contexts = (facts[name] for name in ("shapes", "types", "contexts"))
+        self._is_exact = is_exact
+        self._awaited = {dep for node in graph.nodes for dep in node.control_deps}
+        self._summed = {entry for node in graph.op_nodes for _, entry in node.sums}
+        self._answers: dict[Any, Candidate | str] = {}
+        self.by_node: Final = [self._candidate(number, node) for number, node in enumerate(graph.nodes)]
+
+    def spec(self, entry: Entry) -> tuple[Shape, Any]:
+        """Shape and element type of an entry."""
+        return self._shapes.of(entry), self._types.of(entry)
+
+    def specs(self, found: Merged) -> list[tuple[Shape, Any]]:
+        """Those of the inputs and then the results of a form."""
+        return [self.spec(entry) for entry in [*found.inputs, *found.outputs]]
+
+    def _candidate(self, number: int, node: Node) -> Candidate | str:
+        if not isinstance(node, OpNode):
+            return "it is an argument"
+        if node in self._graph.computed:
+            return "it has run when it was recorded"
+        if node.aux:
+            return "it changes states"
+        outputs = node.entries
+        if node.sums or node.control_deps or node in self._awaited or self._summed.intersection(outputs):
+            return "the order in which it runs is fixed"
+        if self._contexts[number].is_gpu:
+            return f"there is no vector code for {self._contexts[number]}"
+        specs = [self.spec(entry) for entry in [*node.args, *outputs]]
+        key = (node.signature, *specs)
+        if key not in self._answers:
+            self._answers[key] = self._found(node, specs)
+        return self._answers[key]
+
+    def _found(self, node: OpNode, specs: Sequence[tuple[Shape, Any]]) -> Candidate | str:
+        shapes, types = zip(*specs, strict=True)
+        parts = parts_of(node, shapes[: node.num_args], types[: node.num_args])
+        if isinstance(parts, str):
+            return parts
+        if not parts:
+            return "it computes nothing"
+        ops = {step.op for part in parts for step in part.form.instructions}
+        if self._is_exact and not ops <= EXACT:
+            return f"{min(ops - EXACT)} gives other bits than NumPy, and OPERAD_FUSION=exact"
+        reals = {dtype for dtype in types if dtype.kind == "f"}
+        outputs = node.entries
+        made = [self._shapes.of(entry) for entry in outputs]
+        spaces = {space_of(part, shapes, made) for part in parts}
+        if len(reals) != 1 or not reals <= set(_TYPES):
+            names = ", ".join(sorted(map(str, reals))) or "no floating type"
+            return f"it computes in {names}, expected float32 or float64 alone"
+        if len(spaces) != 1:
+            return "its gradients have several shapes"
+        (dtype,), (space,) = reals, spaces
+        if prod(space) < FROM_SIZE or not all(prod(shape) for shape in shapes):
+            return f"it has {prod(space)} elements; a kernel is compiled from {FROM_SIZE} on"
+        found = candidate_of(parts, space, dtype, shapes)
+        step = Step(parts, node.inputs, outputs)
+        return self.obstacle_to_code(merged([step], outputs, itself), dtype) or found
+
+    def obstacle_to_code(self, found: Merged, dtype: Any) -> str | None:
+        """Why there is no vector code for a form; None where there is."""
+        from operad_sdk.vector import NoVectorCodeError, compiled  # noqa: PLC0415 - imports the compiler
+        from operad_sdk.vector.form_kernels import SLOW  # noqa: PLC0415
+
+        if not found.inputs:
+            return "it reads nothing"
+        slow = SLOW.intersection(step.op for step in found.form.instructions)
+        if slow:
+            return f"{min(slow)} is faster by itself"
+        arrays = [np.empty(*spec) for spec in self.specs(found)]
+        views = [*found.views, *[None] * len(found.outputs)]
+        viewed = [
+            array if view is None else view.of(array) for array, view in zip(arrays, views, strict=True)
+        ]
+        try:
+            compiled(found.form, dtype).check(viewed)
+        except NoVectorCodeError as error:
+            return str(error)
+        return None

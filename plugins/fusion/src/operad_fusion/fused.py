@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from time import perf_counter
 from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
 from operad.dtypes import DType
-from operad.graph import Composite, Entry, OpNode
+from operad.graph import Composite, CompositeReport, Entry, OpNode
 from operad.ndarray import NDArray, array
 from operad.operator import (
     Cost,
@@ -50,6 +52,7 @@ class Fused(Composite):
         views: For each argument the view of it that the form reads, or None.
         members: The nodes.
         whole: Gives the form of which all that the members make is a result, with their shapes and types.
+        neighbours: Gives the nodes beside the members, and why they are none.
     """
 
     name = "_fused"
@@ -63,6 +66,7 @@ class Fused(Composite):
         specs: Specs,
         members: Sequence[OpNode],
         whole: Callable[[], tuple[Merged, Specs]],
+        neighbours: Callable[[], Mapping[str, str]],
     ) -> None:
         super().__init__()
         self.form: Final[ScalarForm] = merged.form
@@ -77,11 +81,13 @@ class Fused(Composite):
             if view is None and counts[entry] == 1
         ]
         self.compiled: Final[CompiledForm] = compiled(merged.form, dtype)
-        self._whole = whole
+        self._whole, self._neighbours = whole, neighbours
+        start = perf_counter()
         arrays = self._viewed([np.empty(*spec) for spec in specs])
         self.viewed_specs: Final = [(each.shape, each.dtype) for each in arrays]
         # Compiles the kernel: all of a program are there when it is bound.
         self._shares = sorted(self.compiled.layout(arrays).shares)
+        self.compiled_s: Final = perf_counter() - start
 
     def _viewed(self, arrays: Sequence[Any]) -> list[Any]:
         views = [*self.views, *[None] * (len(arrays) - len(self.views))]
@@ -102,6 +108,15 @@ class Fused(Composite):
         return values | {
             entry: array(value, ctx, value.dtype) for entry, value in zip(whole.outputs, found, strict=True)
         }
+
+    def about(self) -> CompositeReport:
+        """What the cluster is, saves and took, and what stands beside it."""
+        whole, specs = self._whole()
+        count = len(whole.inputs)
+        made = sum(prod(shape) * dtype.itemsize for shape, dtype in specs[count:])
+        written = sum(prod(shape) * dtype.itemsize for shape, dtype in self.specs[len(self.form.inputs) :])
+        names = [node.name for node in self.members]
+        return CompositeReport(names, made - written, self.compiled_s, dict(self._neighbours()))
 
     def list_arguments(self) -> list[str]:
         """The form's inputs."""

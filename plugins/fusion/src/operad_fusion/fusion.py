@@ -10,28 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from math import prod
 from typing import Any, Final, final
-
-import numpy as np
 
 from operad.first_use import cached_property
 from operad.graph import Clusters, Entry, Graph, Node, OpNode, Pass, Variable, rebuilt
 from operad.operator import Instruction, Shape
 from operad_fusion.again import again
-from operad_fusion.candidates import Candidate, candidate_of, space_of
-from operad_fusion.merging import Merged, Step, itself, merged
-from operad_fusion.parts import EXACT, parts_of
+from operad_fusion.candidates import Candidate, Candidates
+from operad_fusion.merging import Merged, Step, merged
 from operad_fusion.settings import MODE
 from operad_fusion.views import Views
 
-FROM_SIZE: Final = 256
-"""Elements from which a cluster is worth its compilation."""
 MOST_INSTRUCTIONS: Final = 512
 """Instructions of a cluster; one that has more takes long to compile."""
 _NAMED: Final = 3
 """Members after which a cluster is called."""
-_TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 Facts = Mapping[str, Any]
 Specs = tuple[tuple[Shape, Any], ...]
@@ -60,26 +53,23 @@ class _Fusion:
 
     def __init__(self, graph: Graph, facts: Facts, *, is_exact: bool) -> None:
         self._graph, self._facts = graph, facts
-        self._shapes, self._types = facts["shapes"], facts["types"]
-        self._contexts = facts["contexts"]
-        self._is_exact = is_exact
+        self._shapes, self._contexts = facts["shapes"], facts["contexts"]
         bound = graph.outputs[: facts["num_outputs"]]
         self._end = max([graph.node_ids[entry.node] + 1 for entry in bound], default=0)
-        self._awaited = {dep for node in graph.nodes for dep in node.control_deps}
-        self._summed = {entry for node in graph.op_nodes for _, entry in node.sums}
         self._views = Views(graph, facts)
-        self._answers: dict[Any, Candidate | None] = {}
-        self._candidates = [self._candidate(number, node) for number, node in enumerate(graph.nodes)]
+        self._found = Candidates(graph, facts, is_exact=is_exact)
+        self._spec, self._specs = self._found.spec, self._found.specs
+        self._candidates = self._found.by_node
         self._clusters = Clusters.of_graph(graph)
         self._sizes: dict[int, int] = {}
-        found = [(number, each) for number, each in enumerate(self._candidates) if each is not None]
+        found = [(number, each) for number, each in enumerate(self._candidates) if isinstance(each, Candidate)]
         self._with_rows = {number for number, each in found if each.has_rows}
         self._uneven = {number for number, each in found if not each.is_even}
 
     def merge(self) -> None:
         """Find the clusters."""
         for number, node in enumerate(self._graph.nodes):
-            if self._candidates[number] is None:
+            if isinstance(self._candidates[number], str):
                 continue
             for entry in node.inputs:
                 self._try(self._graph.node_ids[entry.node], number)
@@ -89,51 +79,16 @@ class _Fusion:
         if not self._facts["wanted"] or self._graph.computed:
             return None
         kinds = [
-            None if candidate is None or candidate.has_rows else self._kind(number)
+            None if isinstance(candidate, str) or candidate.has_rows else self._kind(number)
             for number, candidate in enumerate(self._candidates)
         ]
         return again(self._graph, self._facts, self._clusters.groups(), kinds, self._end)
 
     # which nodes
 
-    def _candidate(self, number: int, node: Node) -> Candidate | None:
-        if not isinstance(node, OpNode) or node in self._graph.computed:
-            return None
-        if node.aux or node.sums or node.control_deps:
-            return None
-        outputs = node.entries
-        if node in self._awaited or self._contexts[number].is_gpu or self._summed.intersection(outputs):
-            return None
-        specs = [self._spec(entry) for entry in [*node.args, *outputs]]
-        key = (node.signature, *specs)
-        if key not in self._answers:
-            self._answers[key] = self._found(node, specs)
-        return self._answers[key]
-
-    def _found(self, node: OpNode, specs: Sequence[tuple[Shape, Any]]) -> Candidate | None:
-        shapes, types = zip(*specs, strict=True)
-        parts = parts_of(node, shapes[: node.num_args], types[: node.num_args])
-        if isinstance(parts, str) or not parts:
-            return None
-        if self._is_exact and any(step.op not in EXACT for part in parts for step in part.form.instructions):
-            return None
-        reals = {dtype for dtype in types if dtype.kind == "f"}
-        outputs = node.entries
-        made = [self._shapes.of(entry) for entry in outputs]
-        spaces = {space_of(part, shapes, made) for part in parts}
-        if len(reals) != 1 or not reals <= set(_TYPES) or len(spaces) != 1:
-            return None
-        (dtype,), (space,) = reals, spaces
-        if prod(space) < FROM_SIZE or not all(prod(shape) for shape in shapes):
-            return None
-        found = candidate_of(parts, space, dtype, shapes)
-        step = Step(parts, node.inputs, outputs)
-        return found if self._has_kernel(merged([step], outputs, itself), dtype) else None
-
     def _kind(self, number: int) -> Hashable:
         """Properties that all nodes of a cluster have in common with what they compute again."""
-        candidate, attrs = self._candidates[number], self._graph.nodes[number].attrs
-        assert candidate is not None
+        candidate, attrs = self._of(number), self._graph.nodes[number].attrs
         told = attrs.get("__ctx_group__"), attrs.get("__force_mirroring__")
         return candidate.space, candidate.dtype, self._contexts[number], told
 
@@ -141,56 +96,76 @@ class _Fusion:
         """Properties that all nodes of a cluster have in common."""
         return self._kind(number), number < self._end
 
-    def _has_kernel(self, found: Merged, dtype: Any) -> bool:
-        from operad_sdk.vector import NoVectorCodeError, compiled  # noqa: PLC0415 - as above
-        from operad_sdk.vector.form_kernels import SLOW  # noqa: PLC0415
-
-        if not found.inputs or any(step.op in SLOW for step in found.form.instructions):
-            return False
-        arrays = [np.empty(*spec) for spec in self._specs(found)]
-        views = [*found.views, *[None] * len(found.outputs)]
-        viewed = [
-            array if view is None else view.of(array) for array, view in zip(arrays, views, strict=True)
-        ]
-        try:
-            compiled(found.form, dtype).check(viewed)
-        except NoVectorCodeError:
-            return False
-        return True
-
-    def _specs(self, found: Merged) -> list[tuple[Shape, Any]]:
-        entries = [*found.inputs, *found.outputs]
-        return [self._spec(entry) for entry in entries]
-
     # which clusters
 
     def _try(self, source: int, node: int) -> None:
         """Merge the clusters of a node and of one that it reads, if that may be."""
         one, other = self._clusters.find(source), self._clusters.find(node)
-        first, second = self._candidates[source], self._candidates[node]
-        if one == other or first is None or second is None or self._key(source) != self._key(node):
+        if one == other or self._obstacle(source, node) is not None:
             return
         size = self._size(one) + self._size(other)
-        if size > MOST_INSTRUCTIONS or not self._fit(one, other):
-            return
-        if not self._clusters.can_merge(one, other):
-            return
         if one in self._with_rows or other in self._with_rows:
-            nodes = sorted([*self._clusters.members(one), *self._clusters.members(other)])
-            if not self._has_kernel(self._merged(nodes), first.dtype):
-                return
             self._with_rows |= {one, other}  # whichever stands for both
         if one in self._uneven or other in self._uneven:
             self._uneven |= {one, other}
         self._clusters.merge(one, other)
         self._sizes[self._clusters.find(node)] = size
 
+    def _obstacle(self, source: int, node: int) -> str | None:
+        """Why the clusters of a node and of one that it reads may not be one; None where they may."""
+        one, other = self._clusters.find(source), self._clusters.find(node)
+        for number in (source, node):
+            candidate = self._candidates[number]
+            if isinstance(candidate, str):
+                return candidate
+        if self._key(source) != self._key(node):
+            return self._difference(source, node)
+        if self._size(one) + self._size(other) > MOST_INSTRUCTIONS:
+            return f"together they have more than {MOST_INSTRUCTIONS} instructions"
+        if not self._fit(one, other):
+            return "one is read by the other in another way than element by element"
+        if not self._clusters.can_merge(one, other):
+            return "a node between them would wait for what waits for it"
+        if one in self._with_rows or other in self._with_rows:
+            nodes = sorted([*self._clusters.members(one), *self._clusters.members(other)])
+            return self._found.obstacle_to_code(self._merged(nodes), self._of(source).dtype)
+        return None
+
+    def _difference(self, source: int, node: int) -> str:
+        one, other = self._of(source), self._of(node)
+        if (source < self._end) != (node < self._end):
+            return "one is of forward and the other of backward, which may not run"
+        if one.space != other.space:
+            spaces = ("x".join(map(str, each.space)) for each in (one, other))
+            return "{} elements are computed here, and {} there".format(*spaces)
+        if one.dtype != other.dtype:
+            return f"one computes in {one.dtype}, and the other in {other.dtype}"
+        return "they have other contexts, context groups or force_mirroring"
+
+    def _of(self, number: int) -> Candidate:
+        found = self._candidates[number]
+        assert isinstance(found, Candidate)
+        return found
+
+    def neighbours(self, numbers: Sequence[int]) -> dict[str, str]:
+        """Nodes that read of a cluster or that it reads, and why they are not in it."""
+        own, found = set(numbers), dict[str, str]()
+        ids = self._graph.node_ids
+        for number in numbers:
+            node = self._graph.nodes[number]
+            pairs = [(ids[entry.node], number) for entry in node.inputs]
+            pairs += [(number, ids[reader]) for entry in node.entries for reader in self._takers.get(entry, ())]
+            for source, reader in pairs:
+                other = self._graph.nodes[source if reader in own else reader]
+                if source in own and reader in own or isinstance(other, Variable) or other.name in found:
+                    continue
+                found[other.name] = self._obstacle(source, reader) or "it stands in another cluster"
+        return found
+
     def _size(self, cluster: int) -> int:
         found = self._sizes.get(cluster)
         if found is None:
-            candidate = self._candidates[cluster]
-            assert candidate is not None
-            found = self._sizes[cluster] = candidate.size
+            found = self._sizes[cluster] = self._of(cluster).size
         return found
 
     def _fit(self, one: int, other: int) -> bool:
@@ -201,8 +176,7 @@ class _Fusion:
         for readers, makers in ((one, other), (other, one)):
             makes = set(self._clusters.members(makers))
             for number in self._clusters.members(readers):
-                node, candidate = self._graph.nodes[number], self._candidates[number]
-                assert candidate is not None
+                node, candidate = self._graph.nodes[number], self._of(number)
                 for part in candidate.parts:
                     for place, instruction in zip(part.inputs, part.form.instructions, strict=False):
                         entry = node.inputs[place]
@@ -211,8 +185,7 @@ class _Fusion:
         return True
 
     def _is_whole(self, entry: Entry, instruction: Instruction, reader: Candidate) -> bool:
-        maker = self._candidates[self._graph.node_ids[entry.node]]
-        assert maker is not None
+        maker = self._of(self._graph.node_ids[entry.node])
         (kind, axes) = next(
             (part.form.instructions[result.position].kind, result.axes)
             for part in maker.parts
@@ -227,10 +200,9 @@ class _Fusion:
     def _steps(self, numbers: Sequence[int]) -> list[Step]:
         steps = []
         for number in numbers:
-            node, candidate = self._graph.nodes[number], self._candidates[number]
-            assert candidate is not None
+            node = self._graph.nodes[number]
             assert isinstance(node, OpNode)
-            steps.append(Step(candidate.parts, node.inputs, node.entries))
+            steps.append(Step(self._of(number).parts, node.inputs, node.entries))
         return steps
 
     def _whole(self, numbers: Sequence[int]) -> tuple[Merged, Specs]:
@@ -256,9 +228,6 @@ class _Fusion:
     def _is_wanted(self, entry: Entry, own: set[Node]) -> bool:
         readers = self._readers.get(entry, ())
         return entry in self._outputs or any(reader not in own for reader in readers)
-
-    def _spec(self, entry: Entry) -> tuple[Shape, Any]:
-        return self._shapes.of(entry), self._types.of(entry)
 
     @cached_property
     def _outputs(self) -> set[Entry]:
@@ -300,11 +269,14 @@ class _Fusion:
                         renewed[node] = made
                 continue
             found = self._merged(numbers)
-            candidate = self._candidates[numbers[0]]
-            assert candidate is not None
             members = [member for member in (graph.nodes[n] for n in numbers) if isinstance(member, OpNode)]
             op = Fused(
-                found, candidate.dtype, tuple(self._specs(found)), members, partial(self._whole, numbers)
+                found,
+                self._of(numbers[0]).dtype,
+                tuple(self._specs(found)),
+                members,
+                partial(self._whole, numbers),
+                partial(self.neighbours, numbers),
             )
             name = "+".join(member.name for member in members[:_NAMED])
             made = OpNode(op, name, [now(entry) for entry in found.inputs], node.attrs)
