@@ -30,7 +30,6 @@ class Twice(Composite):
         (x,) = inputs
         return {self.members[0].inputs[0]: x, first: od.nd.tanh(x), second: od.nd.tanh(od.nd.tanh(x))}
 
-
     def about(self):
         return CompositeReport([node.name for node in self.members], 8, 0.5, {"third": "it is far away"})
 

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-import operad_fusion.again as again
+from operad_fusion import again
 from operad_fusion import fusion as pass_of_plugin
 from operad_fusion.fusion import fusion
 from plugins.fusion.tests.networks import Network

@@ -6,6 +6,7 @@ import sys
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 import operad as od
 from operad.errors import ArgumentError, UnsupportedError
+from operad.graph import CompositeReport
 from operad_visualization.layout import arranged
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -142,3 +144,17 @@ def test_a_chain_is_straight_and_branches_lie_beside_it() -> None:
     branched = arranged(4, [(0, 1), (0, 2), (1, 3), (2, 3)])
     (top, left, right, end) = (place for place, _ in branched.nodes)
     assert top == end == (left + right) / 2
+
+
+def test_nodes_that_run_as_one_kernel_stand_in_a_box(monkeypatch: Any) -> None:
+    net = branched()
+    executor = net.simple_bind(data=(2, 3, 8, 8))
+    cluster = CompositeReport(["relu1", "plus"], 0, 0.0, {})
+    backward = CompositeReport(["plus_backward", "relu1_backward"], 0, 0.0, {})
+    why = SimpleNamespace(composites={"relu1+plus": cluster, "plus_backward+relu1_backward": backward})
+    monkeypatch.setattr(type(executor), "why", lambda _: why)
+    plot = od.viz.plot_network(net, executor=executor)
+    assert '\tsubgraph cluster_0 { label="relu1+plus" style=dashed "relu1" "plus" }' in plot.source
+    assert "relu1+plus" in tips(plot.pipe("svg").decode())
+    with pytest.raises(ArgumentError, match="executor is int, expected an Executor"):
+        od.viz.plot_network(net, executor=3)  # type: ignore[arg-type]

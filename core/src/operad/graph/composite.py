@@ -18,7 +18,7 @@ class CompositeReport(NamedTuple):
         members: Names of the nodes.
         saved_bytes: Size of what they make that is neither written nor read any more.
         compiled_s: Seconds that its kernel took to compile, or to be found in a cache.
-        neighbours: Names of nodes that read of the members or that these read, and why they are not among them.
+        neighbours: Nodes that read of the members or that these read, and why they are not among them.
     """
 
     members: list[str]
@@ -27,8 +27,9 @@ class CompositeReport(NamedTuple):
     neighbours: dict[str, str]
 
     def __str__(self) -> str:
-        size = f"{self.saved_bytes} bytes neither written nor read"
-        head = f"{len(self.members)} nodes ({', '.join(self.members)}); {size}; {self.compiled_s * 1e3:.0f} ms to bind"
+        names = f"{len(self.members)} nodes ({', '.join(self.members)})"
+        saved = f"{self.saved_bytes} bytes neither written nor read"
+        head = f"{names}; {saved}; {self.compiled_s * 1e3:.0f} ms to bind"
         return "\n".join([head, *(f"  not {name}: {reason}" for name, reason in self.neighbours.items())])
 
 

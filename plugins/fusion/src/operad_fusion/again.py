@@ -2,7 +2,8 @@
 
 Within a cluster a value costs its instructions, which is less than to write it in forward and to read it
 again. So of what a forward cluster makes for clusters of backward only a cut is kept from which the rest
-follows, in the fewest bytes. What is kept for others anyhow costs nothing, and behind it nothing is computed again.
+follows, in the fewest bytes. What is kept for others anyhow costs nothing, and nothing is computed again
+behind it.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class _Again:
         self._steps: set[Node] = set()
         self.freed_bytes = 0
         # A later cluster's choice may keep what an earlier one makes.
-        for group in sorted(groups, reverse=True):
+        for group in sorted(groups, key=min, reverse=True):
             if group[0] < end:
                 self._choose([graph.nodes[number] for number in group])
         self.is_forced = any(map(forced, self._steps))
@@ -83,13 +84,15 @@ class _Again:
         return isinstance(entry.node, Variable) or entry in self._there
 
     def _may_be_read(self, entry: Entry) -> bool:
-        """Whether backward may read a value: it adds none to what a program must leave alone after forward."""
+        """Whether backward may read a value; it adds none to what a program must not change after forward."""
         if entry in self._read or not self._is_there(entry):
             return True
         return isinstance(entry.node, Variable) and entry.node.name in self._facts["wanted"]
 
     def _bytes_of(self, entry: Entry) -> int:
-        return prod(self._facts["shapes"].of(entry)) * self._facts["types"].of(entry).itemsize
+        shape, dtype = self._facts["shapes"].of(entry), self._facts["types"].of(entry)
+        size: int = prod(shape) * dtype.itemsize
+        return size
 
     def _choose(self, members: Sequence[Node]) -> None:
         own = {node for node in members if self._kind_of[node] is not None and forced(node) is not False}

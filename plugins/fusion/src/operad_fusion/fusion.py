@@ -62,7 +62,9 @@ class _Fusion:
         self._candidates = self._found.by_node
         self._clusters = Clusters.of_graph(graph)
         self._sizes: dict[int, int] = {}
-        found = [(number, each) for number, each in enumerate(self._candidates) if isinstance(each, Candidate)]
+        found = [
+            (number, each) for number, each in enumerate(self._candidates) if isinstance(each, Candidate)
+        ]
         self._with_rows = {number for number, each in found if each.has_rows}
         self._uneven = {number for number, each in found if not each.is_even}
 
@@ -75,7 +77,7 @@ class _Fusion:
                 self._try(self._graph.node_ids[entry.node], number)
 
     def with_repeated(self) -> tuple[Graph, Facts] | None:
-        """The graph in which clusters of backward compute again what they can, and its facts; None: as it is."""
+        """The graph in which backward's clusters compute again what they can, and its facts; None: as it is."""
         if not self._facts["wanted"] or self._graph.computed:
             return None
         kinds = [
@@ -153,11 +155,13 @@ class _Fusion:
         ids = self._graph.node_ids
         for number in numbers:
             node = self._graph.nodes[number]
+            assert isinstance(node, OpNode)
+            readers = [reader for entry in node.entries for reader in self._takers.get(entry, ())]
             pairs = [(ids[entry.node], number) for entry in node.inputs]
-            pairs += [(number, ids[reader]) for entry in node.entries for reader in self._takers.get(entry, ())]
+            pairs += [(number, ids[reader]) for reader in readers]
             for source, reader in pairs:
                 other = self._graph.nodes[source if reader in own else reader]
-                if source in own and reader in own or isinstance(other, Variable) or other.name in found:
+                if (source in own and reader in own) or isinstance(other, Variable) or other.name in found:
                     continue
                 found[other.name] = self._obstacle(source, reader) or "it stands in another cluster"
         return found

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, final
 
-from operad import Symbol
+from operad import Executor, Symbol
 from operad.errors import ArgumentError, UnsupportedError
 from operad.files import write_atomically
 from operad_visualization import svg
@@ -26,7 +26,9 @@ _OTHERS: Final = "#fccde5"
 _LOOK: Final = {
     "shape": "box", "fixedsize": "true", "width": "1.3", "height": "0.8034", "style": "filled"
 }  # fmt: skip
-_WIDTH, _HEIGHT, _ACROSS, _DOWN, _MARGIN = 118.0, 42.0, 140.0, 84.0, 12.0
+_WIDTH, _HEIGHT, _ACROSS, _DOWN, _MARGIN, _FRAME = 118.0, 42.0, 140.0, 84.0, 12.0, 7.0
+
+Point = tuple[float, float]
 
 
 def plot_network(
@@ -37,6 +39,7 @@ def plot_network(
     dtype: Mapping[str, Any] | None = None,
     node_attrs: Mapping[str, str] | None = None,
     hide_weights: bool = True,
+    executor: Executor | None = None,
 ) -> Plot:
     """Draw the graph of a network, its inputs at the bottom.
 
@@ -48,9 +51,11 @@ def plot_network(
         dtype: Element types of the inputs by name; likewise.
         node_attrs: Graphviz's attributes of all nodes, such as `{"shape": "oval", "fixedsize": "false"}`.
         hide_weights: Leave out variables that are learned, going by their names.
+        executor: The bound network, for boxes around the nodes that run as one kernel there. As
+            `symbol.simple_bind(...)` returns it.
 
     Raises:
-        ArgumentError: `symbol` is no symbol.
+        ArgumentError: `symbol` is no symbol, or `executor` no executor.
         ShapeError: Not all shapes follow from those given.
     """
     nodes = nodes_of(symbol, shape, dtype)
@@ -62,7 +67,23 @@ def plot_network(
         for source, output in nodes[number].inputs
         if source in position
     ]
-    return Plot([nodes[n] for n in shown], edges, title, save_format, {**_LOOK, **(node_attrs or {})})
+    look = {**_LOOK, **(node_attrs or {})}
+    drawn = [nodes[n] for n in shown]
+    return Plot(drawn, edges, title, save_format, look, _clusters(drawn, executor))
+
+
+def _clusters(nodes: Sequence[Node], executor: Executor | None) -> dict[str, list[int]]:
+    """By its kernel's name the numbers of the nodes that run as one."""
+    if executor is None:
+        return {}
+    if not isinstance(executor, Executor):
+        raise ArgumentError(f"plot_network: executor is {type(executor).__name__}, expected an Executor")
+    numbers = {node.name: number for number, node in enumerate(nodes) if node.op}
+    found = {
+        name: [numbers[member] for member in report.members if member in numbers]
+        for name, report in executor.why().composites.items()
+    }
+    return {name: members for name, members in found.items() if members}
 
 
 @final
@@ -81,7 +102,9 @@ class Plot:
         title: str,
         save_format: str,
         look: Mapping[str, str],
+        clusters: Mapping[str, Sequence[int]],
     ) -> None:
+        self._clusters = clusters
         self._nodes, self._edges, self._title, self._look = nodes, edges, title, look
         self.format = save_format
         self.source = self._dot()
@@ -149,6 +172,9 @@ class Plot:
             if not node.op:
                 look["shape"] = "oval"
             lines.append(f"\t{name} [{_listed(look)}]")
+        for i, (title, members) in enumerate(self._clusters.items()):
+            inner = " ".join(names[number] for number in members)
+            lines.append(f"\tsubgraph cluster_{i} {{ label={_quoted(title)} style=dashed {inner} }}")
         for source, target, flow in self._edges:
             look = {"dir": "back", "arrowtail": "open", "label": flow}
             lines.append(f"\t{names[target]} -> {names[source]} [{_listed(look)}]")
@@ -163,15 +189,19 @@ class Plot:
             across = _MARGIN + _WIDTH / 2 + position * _ACROSS
             return across, height - _MARGIN - _HEIGHT / 2 - layer * _DOWN - up
 
-        parts = []
+        places = [point(*place) for place in layout.nodes]
+        parts = [
+            svg.frame(*corner, *size, title)
+            for title, members in self._clusters.items()
+            for corner, size in _frames([places[number] for number in members], places)
+        ]
         for path, (_, _, flow) in zip(layout.edges, self._edges, strict=True):
             (start, *passed, end), half = path, _HEIGHT / 2
             points = [point(*start, half), *(point(*each) for each in passed), point(*end, -half)]
             parts.append(svg.line(points, has_arrow=True))
             (ax, ay), (bx, by) = points[:2]
             parts.append(svg.text((ax + bx) / 2 + 4, (ay + by) / 2 + 3, flow, 9, "start") if flow else "")
-        for node, (position, layer) in zip(self._nodes, layout.nodes, strict=True):
-            x, y = point(position, layer)
+        for node, (x, y) in zip(self._nodes, places, strict=True):
             is_round = not node.op or self._look["shape"] in ("oval", "ellipse")
             corner = (x - _WIDTH / 2, y - _HEIGHT / 2)
             parts.append(svg.box(*corner, _WIDTH, _HEIGHT, _colour(node), _tip(node), is_round))
@@ -179,6 +209,17 @@ class Plot:
             for i, words in enumerate(label):
                 parts.append(svg.text(x, y + 4 + 13 * (i - (len(label) - 1) / 2), _short(words)))
         return svg.document(width, height, parts, self._title)
+
+
+def _frames(members: Sequence[Point], everything: Sequence[Point]) -> list[tuple[Point, Point]]:
+    """Corner and size of one box around some nodes, or of one around each where others stand between."""
+    lefts, tops = zip(*members, strict=True)
+    left, right, top, bottom = min(lefts), max(lefts), min(tops), max(tops)
+    inside = [x for x in everything if left <= x[0] <= right and top <= x[1] <= bottom]
+    if len(inside) > len(members):
+        return [frame for member in members for frame in _frames([member], [member])]
+    corner = (left - _WIDTH / 2 - _FRAME, top - _HEIGHT / 2 - _FRAME)
+    return [(corner, (right - left + _WIDTH + 2 * _FRAME, bottom - top + _HEIGHT + 2 * _FRAME))]
 
 
 def _label(node: Node) -> list[str]:

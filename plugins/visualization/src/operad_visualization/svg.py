@@ -27,6 +27,12 @@ def box(x: float, y: float, width: float, height: float, fill: str, tip: str, is
     return f"<rect x='{x:g}' y='{y:g}' width='{width:g}' height='{height:g}' {look}</rect>"
 
 
+def frame(x: float, y: float, width: float, height: float, tip: str) -> str:
+    """A dashed rectangle around others, with a text that shows under the pointer."""
+    look = f"rx='8' fill='#f4f4f4' stroke='#b30' stroke-dasharray='5 3'><title>{escape(tip)}</title>"
+    return f"<rect x='{x:g}' y='{y:g}' width='{width:g}' height='{height:g}' {look}</rect>"
+
+
 def text(x: float, y: float, words: str, size: float = 11, anchor: str = "middle") -> str:
     """Words around, before or after a point."""
     return f"<text x='{x:g}' y='{y:g}' font-size='{size:g}' text-anchor='{anchor}'>{escape(words)}</text>"
