@@ -77,7 +77,7 @@ class _Fusion:
                 self._try(self._graph.node_ids[entry.node], number)
 
     def with_repeated(self) -> tuple[Graph, Facts] | None:
-        """The graph in which backward's clusters compute again what they can, and its facts; None: as it is."""
+        """The graph in which backward computes again what it can, and its facts; None: as it is."""
         if not self._facts["wanted"] or self._graph.computed:
             return None
         kinds = [
