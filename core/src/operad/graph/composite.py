@@ -12,7 +12,7 @@ from operad.op import OperatorProperty
 
 @final
 class CompositeReport(NamedTuple):
-    """What one operator in the place of several nodes is for.
+    """Account of one operator that stands in the place of several nodes.
 
     Attributes:
         members: Names of the nodes.
@@ -52,4 +52,4 @@ class Composite(OperatorProperty):
 
     @abstractmethod
     def about(self) -> CompositeReport:
-        """What it is, what it saves, and why its neighbours are no members."""
+        """Account of the members, of what they save, and of why neighbours are no members."""

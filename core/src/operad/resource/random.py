@@ -15,6 +15,7 @@ import numpy as np
 
 from operad.device import Context
 from operad.engine import Engine
+from operad.first_use import import_module
 from operad.resource.base import Resource
 
 
@@ -38,10 +39,10 @@ class StreamSeed(NamedTuple):
 
     def generator(self, ctx: Context) -> Any:
         """A generator at the start of the stream: NumPy's, or CuPy's on a GPU."""
-        # `np.random` costs milliseconds to import; NumPy does it at the first access.
-        sequence = np.random.SeedSequence(self.entropy, spawn_key=self.key)
+        random = import_module("numpy.random")  # lazy: it costs milliseconds
+        sequence = random.SeedSequence(self.entropy, spawn_key=self.key)
         if not ctx.is_gpu:
-            return np.random.Generator(np.random.Philox(sequence))
+            return random.Generator(random.Philox(sequence))
         cupy = ctx.xp
         with cupy.cuda.Device(ctx.device_id):
             number = int(sequence.generate_state(1, np.uint64)[0])

@@ -16,6 +16,7 @@ import numpy as np
 from operad.context import cpu
 from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
+from operad.first_use import import_module
 from operad.interrupts import raise_of_handler
 from operad.operator import OpReq, ScalarForm, Shape
 from operad_sdk.declare.binder import BoundOperator
@@ -130,7 +131,7 @@ def _traced(
     if inferred[0][0] != shapes:
         raise TraceError("its shapes do not follow from the number of axes")
     specs = [list(zip(*pair, strict=True)) for pair in zip(*inferred, strict=True)]
-    rng = np.random.default_rng([length for shape in shapes for length in shape])
+    rng = import_module("numpy.random").default_rng([length for shape in shapes for length in shape])
     operator = BoundOperator(
         prop, cpu(), shapes, in_types, forward=prop.binding.forward, gradients=prop.binding.traced
     )

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
+from operad.first_use import import_module
 from operad.graph import Entry, Graph, Node, OpNode
 from operad.operator import Shape
 from operad_fusion.merging import Merged, Step, itself, merged
@@ -63,7 +64,7 @@ def space_of(part: Part, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]
 
 @final
 class Candidates:
-    """What the nodes of a graph contribute to clusters.
+    """Contributions of the nodes of a graph to clusters.
 
     Args:
         facts: `shapes`, `types` and `contexts`.
@@ -136,12 +137,11 @@ class Candidates:
 
     def obstacle_to_code(self, found: Merged, dtype: Any) -> str | None:
         """Why there is no vector code for a form; None where there is."""
-        from operad_sdk.vector import NoVectorCodeError, compiled  # noqa: PLC0415 - imports the compiler
-        from operad_sdk.vector.form_kernels import SLOW  # noqa: PLC0415
-
+        vector = import_module("operad_sdk.vector")  # lazy: it imports the compiler
+        kernels = import_module("operad_sdk.vector.form_kernels")
         if not found.inputs:
             return "it reads nothing"
-        slow = SLOW.intersection(step.op for step in found.form.instructions)
+        slow = kernels.SLOW.intersection(step.op for step in found.form.instructions)
         if slow:
             return f"{min(slow)} is faster by itself"
         arrays = [np.empty(*spec) for spec in self.specs(found)]
@@ -150,7 +150,7 @@ class Candidates:
             array if view is None else view.of(array) for array, view in zip(arrays, views, strict=True)
         ]
         try:
-            compiled(found.form, dtype).check(viewed)
-        except NoVectorCodeError as error:
+            vector.compiled(found.form, dtype).check(viewed)
+        except vector.NoVectorCodeError as error:
             return str(error)
         return None

@@ -110,7 +110,7 @@ class Fused(Composite):
         }
 
     def about(self) -> CompositeReport:
-        """What the cluster is, saves and took, and what stands beside it."""
+        """Account of the cluster: members, what they save, what compiling took, what stands beside it."""
         whole, specs = self._whole()
         count = len(whole.inputs)
         made = sum(prod(shape) * dtype.itemsize for shape, dtype in specs[count:])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, final
 
-from operad.first_use import cached_property
+from operad.first_use import cached_property, import_module
 from operad.graph import Clusters, Entry, Graph, Node, OpNode, Pass, Variable, rebuilt
 from operad.operator import Instruction, Shape
 from operad_fusion.again import again
@@ -34,9 +34,7 @@ def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     mode = MODE.read()
     if mode == "off":
         return graph, {}
-    from operad_sdk.vector import reason_against  # noqa: PLC0415 - imports the compiler, where it is wanted
-
-    if reason_against() is not None:
+    if import_module("operad_sdk.vector").reason_against() is not None:  # it imports the compiler
         return graph, {}
     found = _Fusion(graph, facts, is_exact=mode == "exact")
     found.merge()
@@ -256,8 +254,6 @@ class _Fusion:
 
     def rebuilt(self) -> Graph:
         """The graph with a node for each cluster."""
-        from operad_fusion.fused import Fused  # noqa: PLC0415 - imports the compiler, where it is wanted
-
         graph, renewed, instead = self._graph, dict[Node, Node](), dict[Entry, Entry]()
 
         def now(entry: Entry) -> Entry:
@@ -274,7 +270,7 @@ class _Fusion:
                 continue
             found = self._merged(numbers)
             members = [member for member in (graph.nodes[n] for n in numbers) if isinstance(member, OpNode)]
-            op = Fused(
+            op = import_module("operad_fusion.fused").Fused(
                 found,
                 self._of(numbers[0]).dtype,
                 tuple(self._specs(found)),
