@@ -238,3 +238,31 @@ def test_why_says_what_is_in_a_cluster_and_why_its_neighbours_are_not():
     assert "forward" in first.neighbours["b_backward"]
     assert str(first) in str(why)
     assert all(report.compiled_s > 0 for report in why.composites.values())
+
+
+def test_parts_of_a_joined_gradient_are_read_in_place():
+    parts = [sym.tanh(sym.var(name), name=f"t_{name}") for name in "ab"]
+    net = sym.sin(sym.concat(*parts, dim=1, name="joined"))
+    shapes = {"a": (24, 20), "b": (24, 30)}
+    executor = net.simple_bind(od.cpu(), **shapes)
+    assert clusters(executor) == [["t_a_backward"], ["t_b_backward"]]
+    assert not any(node.name == "joined_backward" for node in executor._program.graph.op_nodes)
+    values = {name: np.random.default_rng(4).standard_normal(shape) for name, shape in shapes.items()}
+    executor.forward(is_train=True, **{name: od.nd.array(value) for name, value in values.items()})
+    heads = np.random.default_rng(5).standard_normal((24, 50))
+    executor.backward([od.nd.array(heads)])
+    inner = np.tanh(np.concatenate(list(values.values()), axis=1))
+    right = np.split(heads * np.cos(inner) * (1 - inner**2), [20], axis=1)
+    for name, expected in zip("ab", right, strict=True):
+        np.testing.assert_allclose(executor.grad_dict[name].asnumpy(), expected, rtol=1e-5, atol=1e-6)
+    neighbours = executor.why().composites["t_a_backward"].neighbours
+    assert "read where it is" in neighbours["joined_backward"]
+
+
+def test_rows_that_would_be_read_across_memory_get_a_copy():
+    x = sym.var("x")
+    executor = bound(sym.softmax(sym.slice_axis(sym.transpose(x), axis=0, begin=1, end=None)))
+    values = np.random.default_rng(6).standard_normal(SHAPE)
+    found = executor.forward(x=od.nd.array(values))[0].asnumpy()
+    right = np.exp(values.T[1:])
+    np.testing.assert_allclose(found, right / right.sum(-1, keepdims=True), rtol=1e-5)

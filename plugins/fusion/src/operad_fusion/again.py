@@ -84,7 +84,7 @@ class _Again:
         return isinstance(entry.node, Variable) or entry in self._there
 
     def _may_be_read(self, entry: Entry) -> bool:
-        """Return whether backward may read a value, adding none to what a program must not change after forward."""
+        """Return whether backward may read a value and programs may change what they might change before."""
         if entry in self._read or not self._is_there(entry):
             return True
         return isinstance(entry.node, Variable) and entry.node.name in self._facts["wanted"]

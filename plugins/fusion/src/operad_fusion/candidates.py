@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from math import prod
 from typing import Any, Final, NamedTuple, final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from operad.first_use import import_module
 from operad.graph import Entry, Graph, Node, OpNode
-from operad.operator import Shape
+from operad.operator import Gradient, OperatorProperty, Shape
 from operad_fusion.merging import Merged, Step, itself, merged
 from operad_fusion.parts import EXACT, Part, parts_of
 
 FROM_SIZE: Final = 256
 """Elements from which a cluster is worth its compilation."""
+_MOST_ANSWERS: Final = 64
+"""Shapes that are remembered for an operator."""
 _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 
@@ -62,6 +65,15 @@ def space_of(part: Part, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]
     return part.form.space(given | {result.name: out_shapes[i] for result, i in made})
 
 
+_answers: Final = WeakKeyDictionary[OperatorProperty, dict[Hashable, Candidate | str]]()
+"""What operators and their gradients contribute, by signature and by shapes and types, while they live."""
+
+
+def _operator(node: OpNode) -> OperatorProperty:
+    """The operator of a node, or that of which it has a gradient: symbols keep these."""
+    return node.op.of if isinstance(node.op, Gradient) else node.op
+
+
 @final
 class Candidates:
     """Contributions of the nodes of a graph to clusters.
@@ -78,9 +90,9 @@ class Candidates:
         self._graph = graph
         self._shapes, self._types, self._contexts = (facts[name] for name in ("shapes", "types", "contexts"))
         self._is_exact = is_exact
+        self._answers: dict[Hashable, Candidate | str] = {}
         self._awaited = {dep for node in graph.nodes for dep in node.control_deps}
         self._summed = {entry for node in graph.op_nodes for _, entry in node.sums}
-        self._answers: dict[Any, Candidate | str] = {}
         self.by_node: Final = [self._candidate(number, node) for number, node in enumerate(graph.nodes)]
 
     def spec(self, entry: Entry) -> tuple[Shape, Any]:
@@ -104,10 +116,18 @@ class Candidates:
         if self._contexts[number].is_gpu:
             return f"there is no vector code for {self._contexts[number]}"
         specs = [self.spec(entry) for entry in [*node.args, *outputs]]
-        key = (node.signature, *specs)
-        if key not in self._answers:
-            self._answers[key] = self._found(node, specs)
-        return self._answers[key]
+        key = (node.signature, self._is_exact, *specs)
+        found = self._answers.get(key)
+        if found is None:
+            found = self._answers[key] = self._found_before(node, key) or self._found(node, specs)
+            _answers.setdefault(_operator(node), {})[key] = found
+        return found
+
+    def _found_before(self, node: OpNode, key: Hashable) -> Candidate | str | None:
+        known = _answers.get(_operator(node), {})
+        if len(known) >= _MOST_ANSWERS:
+            known.clear()
+        return known.get(key)
 
     def _found(self, node: OpNode, specs: Sequence[tuple[Shape, Any]]) -> Candidate | str:
         shapes, types = zip(*specs, strict=True)

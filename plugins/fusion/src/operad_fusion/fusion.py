@@ -161,8 +161,25 @@ class _Fusion:
                 other = self._graph.nodes[source if reader in own else reader]
                 if (source in own and reader in own) or isinstance(other, Variable) or other.name in found:
                     continue
-                found[other.name] = self._obstacle(source, reader) or "it stands in another cluster"
+                found[other.name] = self._reason(source, reader)
         return found
+
+    def _reason(self, source: int, reader: int) -> str:
+        """Why a node and one that it reads, of which a cluster has one, do not go together."""
+        made = self._graph.nodes[source]
+        reads = [entry for entry in self._graph.nodes[reader].inputs if entry.node is made]
+        if any(self._views.resolved(entry)[1] is not None for entry in reads):
+            return "what it gives is read where it is, in the array that it is a part of"
+        return self._obstacle(source, reader) or "it stands in another cluster"
+
+    def _reads_a_view(self, number: int) -> bool:
+        """Return whether a node alone is worth a kernel, which reads in place what it would get copied."""
+        if isinstance(self._candidates[number], str):
+            return False
+        node = self._graph.nodes[number]
+        if not any(map(self._views.saves_a_copy, node.of_read(node.inputs))):
+            return False
+        return self._found.obstacle_to_code(self._merged([number]), self._of(number).dtype) is None
 
     def _size(self, cluster: int) -> int:
         found = self._sizes.get(cluster)
@@ -262,7 +279,7 @@ class _Fusion:
 
         for numbers in self._clusters.groups():
             node = graph.nodes[numbers[0]]
-            if len(numbers) == 1:
+            if len(numbers) == 1 and not self._reads_a_view(numbers[0]):
                 if not isinstance(node, Variable):
                     made = rebuilt(node, [now(entry) for entry in node.inputs], renewed)
                     if made is not node:

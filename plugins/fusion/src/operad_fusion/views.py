@@ -1,4 +1,4 @@
-"""Nodes that only say where elements are: slices, reshapes, transposes.
+"""Nodes that only say where elements are: slices, reshapes, transposes, and gradients of joins.
 
 What such a node does with an array of the elements' numbers is what it does with any array. If the result's
 numbers rise by the same steps along each axis, its output is a view of its input.
@@ -14,30 +14,43 @@ import numpy as np
 
 from operad.context import Context
 from operad.graph import Entry, Graph, OpNode
-from operad.operator import Gradient, KernelCall, OpContext, OpReq, Shape, choose
+from operad.operator import Gradient, OpContext, OpReq, Shape
 from operad_sdk.form_kernels import View
 
 OPERATORS: Final = frozenset(
     ("SliceChannel", "slice_axis", "slice", "Reshape", "Flatten", "expand_dims", "squeeze", "transpose")
 ) | {"SwapAxis", "reverse"}
 """Names of operators that move elements, whatever these are, and have one argument."""
+GRADIENTS: Final = frozenset(("Reshape", "Flatten", "expand_dims", "squeeze", "transpose", "SwapAxis")) | {
+    "reverse", "Concat", "stack"
+}  # fmt: skip
+"""Names of operators whose gradients do so."""
 _MOST_ELEMENTS: Final = 1 << 17
 """Elements of an array up to which its numbers are looked at."""
 _NUMBERS: Final = np.dtype(np.int64)
 
 
 def _may_be_view(node: OpNode, shape: Shape) -> bool:
-    """Return whether a node, whose argument has this shape, may give views of it."""
-    return node.op.name in OPERATORS and node.num_args == 1 and 0 < prod(shape) <= _MOST_ELEMENTS
+    """Return whether a node, whose first input has this shape, may give views of it."""
+    op = node.op
+    is_known = op.of.name in GRADIENTS if isinstance(op, Gradient) else op.name in OPERATORS
+    reads_one = node.num_read == len(node.inputs) - op.num_unread == 1
+    return is_known and reads_one and 0 < prod(shape) <= _MOST_ELEMENTS
 
 
-def _moved(node: OpNode, numbers: Any, ctx: Context) -> list[Any] | None:
-    """Outputs of a node for an array of numbers; None if it does not take it."""
-    shapes: list[Any] = node.op.infer_shape([numbers.shape])[1]
-    outputs = [np.empty(shape, _NUMBERS) for shape in shapes]
+def _moved(node: OpNode, numbers: Any, others: Sequence[Shape], ctx: Context) -> list[Any] | None:
+    """Outputs of a node for an array of numbers; None if it does not take it.
+
+    Args:
+        others: Shapes of the inputs of which only these count.
+    """
+    arrays = [numbers, *[np.zeros(shape, _NUMBERS) for shape in others]]
+    shapes = [array.shape for array in arrays]
+    made: list[Any] = node.op.infer_shape(shapes)[1]
+    outputs = [np.empty(shape, _NUMBERS) for shape in made]
     try:
-        operator = choose(KernelCall(node.op, ctx, [numbers.shape], [_NUMBERS], False)).operator()
-        operator.forward(OpContext(ctx, False, ()), [numbers], [OpReq.WRITE] * len(outputs), outputs, [])
+        operator = node.op.create_operator(ctx, shapes, [_NUMBERS] * len(shapes))
+        operator.forward(OpContext(ctx, False, ()), arrays, [OpReq.WRITE] * len(outputs), outputs, [])
     except Exception:  # noqa: BLE001 - the author's function; then it is no view
         return None
     return outputs
@@ -58,6 +71,15 @@ def view_of(numbers: Any, itemsize: int) -> View | None:
     if not np.array_equal(numbers, expected):
         return None
     return View(first * itemsize, numbers.shape, tuple([step * itemsize for step in steps]))
+
+
+def _is_contiguous(view: View, itemsize: int) -> bool:
+    step = itemsize
+    for length, stride in zip(reversed(view.shape), reversed(view.strides), strict=True):
+        if length > 1 and stride != step:
+            return False
+        step *= length
+    return True
 
 
 @final
@@ -81,6 +103,14 @@ class Views:
             found = self._found[entry] = self._looked_up(entry)
         return found
 
+    def saves_a_copy(self, entry: Entry) -> bool:
+        """Return whether an entry is a view that must be copied where it is an array: no mere reshape."""
+        base, view = self.resolved(entry)
+        if view is None:
+            return False
+        is_all = prod(view.shape) == prod(self._shapes.of(base))
+        return not (is_all and _is_contiguous(view, self._types.of(base).itemsize))
+
     def _looked_up(self, entry: Entry) -> tuple[Entry, View | None]:
         path: list[Entry] = []
         base = entry
@@ -101,7 +131,8 @@ class Views:
         for each in reversed(path):
             node = each.node
             assert isinstance(node, OpNode)
-            outputs = _moved(node, numbers, self._contexts[self._graph.node_ids[node]])
+            others = [self._shapes.of(other) for other in node.inputs[1:]]
+            outputs = _moved(node, numbers, others, self._contexts[self._graph.node_ids[node]])
             if outputs is None:
                 return None
             numbers = outputs[each.index]
@@ -111,9 +142,9 @@ class Views:
         node = entry.node
         if not isinstance(node, OpNode) or node in self._graph.computed or node in self._awaited:
             return False
-        if node.control_deps or node.sums or isinstance(node.op, Gradient) or len(node.inputs) != 1:
+        if node.control_deps or node.sums or not node.inputs:
             return False
-        (source,) = node.inputs
+        source = node.inputs[0]
         ids, contexts = self._graph.node_ids, self._contexts
         is_alike = self._types.of(source) == self._types.of(entry)
         is_near = contexts[ids[source.node]] == contexts[ids[node]]

@@ -132,7 +132,7 @@ class BoundGraph:
 @click.option("--inference", is_flag=True, help="Bind without gradients.")
 @click.option("--svg", metavar="OUT", help="Draw the network in OUT.svg, clusters in boxes.")
 def graph(file: str, shapes: tuple[str, ...], inference: bool, svg: str | None) -> BoundGraph:
-    """Bind the symbol in FILE, and show its passes, its kernels, and which nodes run as one and why others do not.
+    """Bind the symbol in FILE; show its passes, its kernels, which nodes run as one, and why others do not.
 
     Shapes that follow from others may be left out.
     """
