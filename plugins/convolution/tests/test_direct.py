@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -12,11 +14,19 @@ from operad import config
 from operad.operator import OpContext, candidates
 from operad_convolution import Convolution, Deconvolution
 from operad_convolution.direct import layer
+from operad_convolution.direct import tiles as direct_tiles
 from operad_convolution.direct.across import AcrossForward, AcrossWeightGradient
 from operad_convolution.direct.correlation import by_data, forward
 from operad_convolution.direct.direct import Forward, WeightGradient
 from operad_convolution.direct.layer import DirectCorrelation
-from operad_convolution.direct.tiles import heads_of, pixels_of
+from operad_convolution.direct.tiles import (
+    across_tile,
+    forward_tile,
+    heads_of,
+    pixels_of,
+    rows_seen,
+    weight_tile,
+)
 from operad_convolution.geometry import Geometry
 from operad_sdk.vector import LANES
 
@@ -217,6 +227,38 @@ def test_every_tap_adds_to_one_part_of_the_gradient_by_data():
     parts = by_data(correlation)
     assert len(parts) == 6
     assert sum(len(each.taps) for _, each in parts if each is not None) == 12
+
+
+def test_tiles_pass_over_rows_of_taps_that_see_only_zeros():
+    sizes = (20, 7, 1, (12, 12), (8, 8), (5, 5), (1, 1), (1, 1), (0, 0))
+    ((_, adjoint),) = by_data(forward(*sizes))
+    program = Forward(adjoint, np.dtype(np.float32), False)
+    _, tiles, _ = forward_tile(adjoint, LANES[4])
+    seen = [rows_seen(adjoint, places) for places in tiles]
+    assert program._tap_rows == 5
+    assert (0, 5) in seen
+    assert len(set(seen)) > 2
+    rows = [tap.row for tap in adjoint.taps[::5]]
+    for (first, end), places in zip(seen, tiles, strict=True):
+        some = [any(0 <= row + tap_row < 8 for row, _ in places) for tap_row in rows]
+        assert some == [first <= number < end for number in range(5)]
+
+
+@pytest.mark.parametrize("held", [32, 8])
+def test_sums_of_a_tile_fit_into_registers(held, monkeypatch):
+    monkeypatch.setattr(direct_tiles, "host", lambda: SimpleNamespace(vectors_held=held))
+    most = 0
+    for filters, size in ((1, 12), (5, 24), (16, 32), (50, 8), (128, 7), (7, 100)):
+        correlation = forward(3, filters, 1, (size, size), (size, size), (3, 3), (1, 1), (1, 1), (1, 1))
+        heads = heads_of(correlation.out, LANES[4])
+        tiles = (
+            forward_tile(correlation, LANES[4])[0][:2],
+            weight_tile(filters, 27, heads, LANES[4])[0][:2],
+            across_tile(filters, size * size, 27, LANES[4])[0],
+        )
+        most = max(most, *(rows * columns for rows, columns in tiles))
+    assert most <= {32: 20, 8: 6}[held]
+    assert most > held // 2
 
 
 def test_which_kernel_is_taken(monkeypatch):

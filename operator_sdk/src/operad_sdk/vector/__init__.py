@@ -9,6 +9,7 @@ from operad_sdk.vector.compiled import CompiledForm as CompiledForm
 from operad_sdk.vector.compiled import compiled as compiled
 from operad_sdk.vector.condition import InVectorCode as InVectorCode
 from operad_sdk.vector.machine import has_llvm as has_llvm
+from operad_sdk.vector.machine import host as host
 from operad_sdk.vector.machine import loaded as loaded
 from operad_sdk.vector.machine import reason_against as reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError as NoVectorCodeError

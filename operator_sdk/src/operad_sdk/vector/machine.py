@@ -49,6 +49,11 @@ class Machine(NamedTuple):
         """True if one instruction of AVX-512 multiplies with a power of two."""
         return "+avx512f" in self.features.split(",")
 
+    @property
+    def vectors_held(self) -> int:
+        """Number of vectors of 64 bytes that its registers hold together."""
+        return 32 if "+avx512f" in self.features.split(",") else 8
+
 
 @final
 class Statistics:

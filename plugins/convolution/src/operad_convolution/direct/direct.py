@@ -21,16 +21,16 @@ from operad_convolution.direct.copies import (
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.forward_text import ForwardText
 from operad_convolution.direct.images import Tile
-from operad_convolution.direct.tiles import forward_tile, heads_of, offsets, weight_tile
+from operad_convolution.direct.tiles import forward_tile, heads_of, offsets, rows_seen, weight_tile
 from operad_convolution.direct.weight_text import WeightText
 from operad_sdk.vector import LANES, loaded
 
 
 @lru_cache(maxsize=1024)
 def _forward_kernel(
-    kind: str, tile: Tile, rest: int, taps: int, parts: int, has_bias: bool
+    kind: str, tile: Tile, rest: int, taps: int, tap_rows: int, parts: int, has_bias: bool
 ) -> Callable[..., None]:
-    return loaded(ForwardText(kind, tile, rest, taps, parts, has_bias).text)
+    return loaded(ForwardText(kind, tile, rest, taps, tap_rows, parts, has_bias).text)
 
 
 @lru_cache(maxsize=1024)
@@ -55,15 +55,23 @@ class Forward:
         self._tile, tiles, _ = forward_tile(correlation, lanes)
         self._filters = correlation.filters // correlation.groups
         self._rest = self._filters % self._tile.filters
+        taps, seen = correlation.taps, [rows_seen(correlation, each) for each in tiles]
+        rows = len({tap.row for tap in taps})
+        share = sum(end - first for first, end in seen) / (rows * len(tiles))
+        self._tap_rows = rows if share < _ROWS_PAY else 0
         self._call = _forward_kernel(
-            dtype.name, self._tile, self._rest, len(correlation.taps), correlation.stride[1], has_bias
+            dtype.name, self._tile, self._rest, len(taps), self._tap_rows, correlation.stride[1], has_bias
         )
         self._image = image_words(correlation, size)
         stride = correlation.stride[0] * correlation.row_columns
-        rows = [
-            [offsets(each, stride, 1, size), offsets(each, correlation.out[1], 1, size)] for each in tiles
-        ]
-        self._tiles = np.array(rows)
+        self._tiles = np.array([
+            [
+                *(ends if self._tap_rows else ()),
+                *offsets(each, stride, 1, size),
+                *offsets(each, correlation.out[1], 1, size),
+            ]
+            for ends, each in zip(seen, tiles, strict=True)
+        ])  # fmt: skip
         self._taps = tap_offsets(correlation, size)
         self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
         channels = correlation.channels // correlation.groups
@@ -74,6 +82,10 @@ class Forward:
         correlation, per = self._correlation, self._tile.filters
         channels, taps = correlation.channels // correlation.groups, len(correlation.taps)
         grouped = weight.reshape(correlation.groups, self._filters, channels, taps)
+        if self._tap_rows:
+            rows = grouped.reshape(correlation.groups, self._filters, channels, self._tap_rows, -1)
+            channels, taps = self._tap_rows * channels, taps // self._tap_rows
+            grouped = rows.swapaxes(2, 3).reshape(correlation.groups, self._filters, channels, taps)
         whole = self._filters - self._rest
         found = np.empty((correlation.groups, self._filters * channels * taps), self._dtype)
         blocks = grouped[:, :whole].reshape(correlation.groups, whole // per, per, channels, taps)
@@ -229,6 +241,8 @@ def _pieces(length: int, per: int) -> list[tuple[int, int]]:
     return [(size, count) for size, count in found if size and count]
 
 
+_ROWS_PAY: Final = 0.9
+"""Share of the rows of taps, over all tiles, up to which passing over the others pays."""
 _VECTORS: Final = 64
 """Vectors that a block of sums should go through, so that adding up their lanes is a small part."""
 _TOGETHER_ELEMENTS: Final = 1 << 18

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Final, final
 
@@ -27,19 +28,26 @@ class ForwardText:
     the copied image and then in the output. The weights are those of a block, channel by channel and tap by
     tap.
 
+    With `tap_rows` a tile has two words before its offsets: the first row of taps of which it sees more than
+    zeros, and the one behind the last. The weights are then row by row of taps, in each channel by channel.
+
     Attributes:
         text: The module.
     """
 
-    def __init__(self, kind: str, tile: Tile, rest: int, taps: int, parts: int, has_bias: bool) -> None:
+    def __init__(
+        self, kind: str, tile: Tile, rest: int, taps: int, tap_rows: int, parts: int, has_bias: bool
+    ) -> None:
         """Write it.
 
         Args:
             rest: Filters of a group that are left over when the others have gone into tiles.
             taps: Elements of a filter in one channel.
+            tap_rows: In so many rows, of which tiles pass some over; 0: every tile goes through all taps.
             parts: Columns between neighbouring windows.
         """
         self._kind, self._tile, self._taps, self._has_bias = kind, tile, taps, has_bias
+        self._tap_rows = tap_rows
         self._size = BYTES[kind]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, LANES[self._size])
         numbers = count()
@@ -48,8 +56,12 @@ class ForwardText:
         out_image, self._out_channel, groups, blocks, self._channels, self._tiles = (
             code.word("%table", next(numbers)) for _ in range(6)
         )
-        tap_words, self._tile_words = (code.pointer(code.word("%table", next(numbers))) for _ in range(2))
-        self._offsets = [code.word(tap_words, i) for i in range(taps)]
+        self._tap_words, self._tile_words = (
+            code.pointer(code.word("%table", next(numbers))) for _ in range(2)
+        )
+        self._offsets = [code.word(self._tap_words, i) for i in range(taps // (tap_rows or 1))]
+        if tap_rows:  # of a row, from its first
+            self._offsets = [code.value(f"sub i64 {each}, {self._offsets[0]}") for each in self._offsets]
         clear(code, kind, self._image, "1")
 
         def one_image(number: str, _: Values) -> Values:
@@ -92,8 +104,10 @@ class ForwardText:
     def _compute(self, filters: int, number: str, source: str, weight: str, bias: str, target: str) -> Values:
         """One tile."""
         code, kind, tile = self._code, self._kind, self._tile
-        runs = tile.vectors * tile.runs
-        row = code.address(self._tile_words, code.multiply(number, 16 * runs))
+        runs, ends = tile.vectors * tile.runs, 2 * (self._tap_rows > 0)
+        row = code.address(self._tile_words, code.multiply(number, 16 * runs + 8 * ends))
+        first_row, end_row = (code.word(row, i) for i in range(2)) if ends else ("0", "1")
+        row = code.address(row, str(8 * ends))
         sources = [code.address(source, code.word(row, i)) for i in range(runs)]
         targets = [code.address(target, code.word(row, runs + i)) for i in range(runs)]
         vectors = [slice(v * tile.runs, (v + 1) * tile.runs) for v in range(tile.vectors)]
@@ -114,10 +128,23 @@ class ForwardText:
                     factor = code.broadcast(kind, address)
                     for k, pixel in enumerate(seen, i * tile.vectors):
                         totals[k] = code.multiply_add(kind, factor, pixel, totals[k])
-            following = code.address(weight, str(self._size * self._taps * filters))
+            following = code.address(weight, str(self._size * len(self._offsets) * filters))
             return [*totals, code.add(place, self._image.copied_channel), following]
 
-        totals = code.loop("0", self._channels, 1, [*sums, ("i64", "0"), ("ptr", weight)], add)
+        def channels(totals: Sequence[tuple[str, str]], place: str, weight: str) -> Values:
+            return code.loop("0", self._channels, 1, [*totals, ("i64", place), ("ptr", weight)], add)[:-2]
+
+        def tap_row(number: str, values: Values) -> Values:
+            columns = len(self._offsets)
+            place = code.word(code.address(self._tap_words, code.multiply(number, 8 * columns)))
+            begin = code.multiply(code.multiply(number, self._channels), self._size * columns * filters)
+            totals = [(kind, value) for (kind, _), value in zip(sums, values, strict=True)]
+            return channels(totals, place, code.address(weight, begin))
+
+        if self._tap_rows:
+            totals = code.loop(first_row, end_row, 1, sums, tap_row)
+        else:
+            totals = channels(sums, "0", weight)
         for i in range(filters):
             offset = code.multiply(self._out_channel, i) if i else "0"
             for v, each in enumerate(vectors):

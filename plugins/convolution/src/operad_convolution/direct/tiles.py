@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -10,15 +11,17 @@ from numpy.typing import NDArray
 from operad_convolution.direct.across_text import AcrossTile
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.images import Tile
+from operad_sdk.vector import host
 
-_SUMS: Final = 16
-"""Sums in registers that keep two units for products busy; 32 registers have room for factors beside them."""
-_REGISTERS: Final = 20
-"""Sums of a tile; with more, LLVM keeps some in memory."""
+_SUMS: Final = {32: (8, 20), 8: (4, 6)}
+"""By how many vectors registers hold: sums that keep the units for products busy, and the most of a tile.
+
+With more, LLVM keeps some in memory: on AVX2 tiles of 16 sums take more than twice the time of those of 6.
+"""
 _WORTH: Final = {1: 1.0, 2: 0.97, 4: 0.8}
-"""Share of the speed that is left where a vector is loaded in so many pieces."""
-
-
+"""Share of the speed that is left where a vector is loaded in so many pieces, if nothing hides that."""
+_LOADS: Final = {1: 1.0, 2: 1.6, 4: 2.4}
+"""Cost of a vector that is loaded in so many pieces, in products of vectors."""
 _MOVING: Final = 40
 """Cost, in products, of bringing a number to where the filters of a pixel lie side by side, or back."""
 
@@ -61,30 +64,59 @@ def forward_tile(correlation: Correlation, lanes: int) -> tuple[Tile, list[list[
     pixels, share = pixels_of(correlation.out, lanes)
     filters = correlation.filters // correlation.groups
     vectors = -(-len(pixels.places) // pixels.runs)
-    (rows, columns), worth = _best(filters, vectors, (12, 6), 0.35)
+    (rows, columns), worth = _best(filters, vectors, (20, 6), lambda i, j: _by_numbers(j, i, pixels.runs))
     tile = Tile(rows, columns, pixels.runs, pixels.used)
     per = tile.vectors * tile.runs
     places = pixels.places + [pixels.places[-1]] * (-len(pixels.places) % per)
     return tile, [places[i : i + per] for i in range(0, len(places), per)], share * worth
 
 
-def _best(rows: int, columns: int, most: tuple[int, int], load: float) -> tuple[tuple[int, int], float]:
+def rows_seen(correlation: Correlation, places: list[tuple[int, int]]) -> tuple[int, int]:
+    """First row of taps that falls inside the image for some of these pixels, and the one behind the last."""
+    rows = list(dict.fromkeys(tap.row for tap in correlation.taps))
+    begins = {row * correlation.stride[0] for row, _ in places}
+    inside = [
+        number
+        for number, tap_row in enumerate(rows)
+        if any(0 <= begin + tap_row < correlation.size[0] for begin in begins)
+    ]
+    return (inside[0], inside[-1] + 1) if inside else (0, 0)
+
+
+def _by_numbers(vectors: int, numbers: int, runs: int) -> float:
+    """Cost of the loads of a tile of vectors that are multiplied by numbers, which all lanes share.
+
+    One vector leaves a number to the product's own instruction; for several it is loaded before, and LLVM
+    loads it long before.
+    """
+    return _LOADS[runs] * vectors + 0.1 * numbers + 0.08 * (vectors - 1) * vectors * numbers
+
+
+def _by_vectors(rows: int, columns: int) -> float:
+    """The same where both factors are vectors."""
+    return 0.7 * (rows + columns)
+
+
+def _best(
+    rows: int, columns: int, most: tuple[int, int], loads: Callable[[int, int], float]
+) -> tuple[tuple[int, int], float]:
     """Rows and columns of sums that a tile should have, and the share of the speed that it should reach.
 
     Args:
         rows: Of all sums; `columns` likewise. What does not fill a tile is computed in vain, or by a
             smaller one.
         most: Rows and columns of a tile.
-        load: What it costs to load a factor, in products.
+        loads: Cost of loading the factors of so many rows and columns, in products of vectors.
     """
+    enough, limit = _SUMS[host().vectors_held]
 
     def worth(tile: tuple[int, int]) -> float:
         sums = tile[0] * tile[1]
         useful = rows * columns / (-(-rows // tile[0]) * -(-columns // tile[1]) * sums)
-        return useful * min(1.0, sums / _SUMS) / (1 + load * (tile[0] + tile[1]) / sums)
+        return useful * min(1.0, sums / enough) * sums / (sums + loads(*tile))
 
     choices = [(i, j) for i in range(1, min(rows, most[0]) + 1) for j in range(1, min(columns, most[1]) + 1)]
-    best = max([each for each in choices if each[0] * each[1] <= _REGISTERS], key=worth)
+    best = max([each for each in choices if each[0] * each[1] <= limit], key=worth)
     return best, worth(best)
 
 
@@ -118,7 +150,7 @@ def heads_of(out: tuple[int, int], lanes: int) -> Heads:
 
 def weight_tile(filters: int, positions: int, heads: Heads, lanes: int) -> tuple[Tile, float]:
     """Filters and positions of weights that are summed at once, and the share of the speed."""
-    (rows, columns), worth = _best(filters, positions, (8, 9), 0.7)
+    (rows, columns), worth = _best(filters, positions, (8, 9), _by_vectors)
     pixels = len(heads.whole) * lanes // heads.runs + len(heads.fewer) * heads.tail
     vectors = len(heads.whole) // heads.runs + len(heads.fewer)
     share = (0.5 if heads.runs == 4 else _WORTH[heads.runs]) * pixels / (vectors * lanes)
@@ -132,7 +164,7 @@ def across_tile(filters: int, numbers: int, products: float, lanes: int) -> tupl
         products: How many products are added up while a number of the output's, or of its gradient, is moved.
     """
     vectors = -(-filters // lanes)
-    tile, worth = _best(vectors, numbers, (3, 16), 0.35)
+    tile, worth = _best(vectors, numbers, (3, 16), lambda i, j: _by_numbers(i, j, 1))
     return AcrossTile(*tile), worth * filters / (vectors * lanes) * products / (products + _MOVING)
 
 
