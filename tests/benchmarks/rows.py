@@ -108,7 +108,13 @@ def _operators() -> list[Row]:
             {"backward": backward}, "us")
         for what, backward in passes
     ]  # fmt: skip
-    return [*rowwise, *norm]
+    groups = [
+        Row(f"GroupNorm {'x'.join(map(str, shape))}, 4 groups, {what}", "rows and normalization",
+            "group_norm", {"shape": shape, "backward": backward}, "us")
+        for shape in ((8, 16, 6, 6), (32, 64, 28, 28))
+        for what, backward in passes
+    ]  # fmt: skip
+    return [*rowwise, *norm, *groups]
 
 
 def _recurrent() -> list[Row]:

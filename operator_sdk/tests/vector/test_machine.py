@@ -117,7 +117,7 @@ def _text_of(seed):
     arrays = [*program.inputs, *program.results()]
     with pytest.MonkeyPatch.context() as patch:  # the text of any processor
         patch.setattr(compiled_module, "host", lambda: OTHERS["AVX2"])
-        return CompiledForm(program.form, SINGLE).layout(arrays).kernel.text.text
+        return CompiledForm(program.form, SINGLE).layout(arrays).kernel.text
 
 
 def test_arm_computes_with_vectors(request):
@@ -147,7 +147,7 @@ def test_bits_are_the_same_whatever_the_width_of_registers(monkeypatch):
         for other in (machine.host(), OTHERS["AVX2"]):
             monkeypatch.setattr(compiled_module, "host", lambda other=other: other)
             layout = CompiledForm(form, x.dtype).layout([x, x])
-            address = machine._loaded(object_code(layout.kernel.text.text, other), NAME)
+            address = machine._loaded(object_code(layout.kernel.text, other), NAME)
             y, scratch = np.empty_like(x), np.empty(layout.scratch_bytes, np.uint8)
             table = list(layout.table)
             for place, array in zip(layout.positions, [x, y], strict=True):

@@ -1,8 +1,9 @@
-"""Compiled loops and NumPy's compute the same."""
+"""Vector code and NumPy's functions compute the same."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ import pytest
 import operad as od
 from operad_normalization import segments
 from operad_normalization.groups import Groups
-from operad_sdk.vector import has_llvm
+from operad_normalization.standardize import BY_BLOCKS, Epilogue, standardize_gradients
 
-pytest.importorskip("numba", reason="compiled loops need numba")
+pytest.importorskip("llvmlite", reason="vector code needs llvmlite")
 
 RNG = np.random.default_rng(17)
 
@@ -42,6 +43,7 @@ def step(
         ("BatchNorm", (6, 5, 90), 5, {"fix_gamma": True}),
         ("BatchNorm", (5, 700), 5, {"fix_gamma": False, "axis": 0}),
         ("LayerNorm", (40, 70), 70, {}),
+        ("LayerNorm", (64, 10), 10, {}),
         ("GroupNorm", (5, 6, 90), 3, {"num_groups": 3}),
         ("InstanceNorm", (5, 6, 90), 6, {}),
     ],
@@ -59,12 +61,142 @@ def test_both_kinds_of_loops_agree(
 
     monkeypatch.setattr(segments, "_segments", noted)
     compiled = step(name, shape, length, mean, train, **params)
-    is_by_form = name == "LayerNorm" and has_llvm()  # its outputs
+    is_by_form = name == "LayerNorm"  # its outputs
     assert len(taken) == 2 - is_by_form
     assert None not in taken
     monkeypatch.setattr(segments, "_segments", lambda *_: None)
     for found, expected in zip(compiled, step(name, shape, length, mean, train, **params), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5 * max(1, np.abs(expected).max()))
+
+
+class Run:
+    """A run that divides work as if it had so many threads, and takes the parts in any order."""
+
+    xp = np
+
+    def __init__(self, num_threads: int) -> None:
+        self.num_threads = num_threads
+
+    def parallel(self, function: Callable[[int, int], object], count: int, width: int) -> None:
+        assert width <= self.num_threads
+        for part in RNG.permutation(count):
+            function(int(part), 0)
+
+
+class Case:
+    """Arrays of groups at random, each within memory whose rest must stay as it is."""
+
+    def __init__(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.dtype = str(rng.choice(["float32", "float64"]))
+        n, g, k = (int(rng.integers(1, high)) for high in (6, 9, 300))
+        shape, axes = [
+            ((g, max(8, k)), (1,)),
+            ((n, g, max(8, k)), (0, 2)),
+            ((n, g, 4, 8), (2, 3)),
+        ][int(rng.integers(3))]
+        self.is_by_element = bool(len(shape) == 2 and rng.integers(2))
+        self.groups = Groups(shape, axes, 1 if self.is_by_element else (0 if len(shape) == 2 else 1))
+        self.is_given = bool(rng.integers(3) == 0) and not self.is_by_element
+        self.adds, self.rectifies = bool(rng.integers(2)), bool(rng.integers(2))
+        self.memory: list[Any] = []
+        self._rng = rng
+        self.data = self.array(shape, 3.0)
+        self.addend = self.array(shape) if self.adds else None
+        self.head = self.array(shape)
+        self.gamma = self.array(self.groups.vector)
+        self.beta = self.array(self.groups.vector)
+
+    def array(self, shape: Any, mean: float = 0.0) -> Any:
+        memory = np.full(int(np.prod(shape)) + 64, 7777, self.dtype)
+        self.memory.append(memory)
+        found = memory[32:-32].reshape(shape)
+        found[...] = mean + self._rng.standard_normal(shape)
+        return found
+
+    def widened(self) -> Case:
+        """The same numbers in double precision."""
+        found = copy(self)
+        found.dtype = "float64"
+        for name in ("data", "addend", "head", "gamma", "beta"):
+            array = getattr(self, name)
+            setattr(found, name, None if array is None else array.astype(found.dtype))
+        return found
+
+    def results(self, way: Any, num_threads: int = 1) -> list[Any]:
+        """Output, statistics and gradients, by one way."""
+        ctx, groups, after = Run(num_threads), self.groups, Epilogue(self.addend, self.rectifies)
+        output, grad, addend_grad = (self.array(groups.shape) for _ in range(3))
+        mean, spread = (self.array(groups.statistics) for _ in range(2))
+        given = (ctx, groups, self.data, self.gamma, self.beta)
+        if self.is_given:
+            mean[...], spread[...] = 2.5, 0.75
+            way.apply_statistics(*given, output, mean, spread, after)
+        else:
+            way.standardize(*given, 1e-3, output, mean, spread, after)
+            spread[...] = 1 / np.sqrt(spread + 1e-3)
+        gains = [self.array((groups.shape[groups.gain_axis],)) for _ in range(2)]
+        standardize_gradients(
+            way, ctx, groups, self.head, self.data, self.gamma, mean, spread, grad, *gains,
+            is_given=self.is_given, output=output if self.rectifies else None, addend_grad=addend_grad,
+        )  # fmt: skip
+        for memory in self.memory:
+            assert (memory[:32] == 7777).all()
+            assert (memory[-32:] == 7777).all()
+        return [output, mean, spread, grad, *gains, addend_grad]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_kernels_give_at_random_sizes_what_numpy_gives_in_double_precision(seed: int) -> None:
+    case = Case(seed)
+    allowed = 2e-5 if case.dtype == "float32" else 1e-11
+    pairs = zip(case.results(segments.BY_VECTORS), case.widened().results(BY_BLOCKS), strict=True)
+    for number, (found, expected) in enumerate(pairs):
+        scale = max(1, np.abs(expected).max())
+        np.testing.assert_allclose(found, expected, rtol=allowed, atol=allowed * scale, err_msg=str(number))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_neither_threads_nor_the_order_of_parts_change_a_bit(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "_BLOCK", 500)
+    segments._prepared.cache_clear()
+    case = Case(seed)
+    one, two = (case.results(segments.BY_VECTORS, count) for count in (1, 2))
+    assert [each.tobytes() for each in one] == [each.tobytes() for each in two]
+    monkeypatch.undo()
+    segments._prepared.cache_clear()
+
+
+def test_the_output_may_lie_where_the_data_or_the_addend_lies() -> None:
+    for way in (BY_BLOCKS, segments.BY_VECTORS):
+        rng = np.random.default_rng(5)
+        groups = Groups((3, 4, 50), (0, 2), 1)
+        data, addend = (rng.standard_normal(groups.shape).astype("float32") for _ in range(2))
+        gain, offset = (rng.standard_normal(groups.vector).astype("float32") for _ in range(2))
+        found = []
+        for place in ("apart", "data", "addend"):
+            x, z = data.copy(), addend.copy()
+            output = {"apart": np.empty_like(x), "data": x, "addend": z}[place]
+            mean, spread = np.empty(groups.statistics, "f4"), np.empty(groups.statistics, "f4")
+            way.standardize(Run(1), groups, x, gain, offset, 1e-3, output, mean, spread, Epilogue(z, True))
+            found.append(output.tobytes())
+        assert found[0] == found[1] == found[2]
+
+
+def test_nan_and_infinities_pass_a_rectifier_as_they_pass_relu() -> None:
+    groups = Groups((2, 40), (1,), 0)
+    data = RNG.standard_normal(groups.shape).astype("float32")
+    addend = np.zeros_like(data)
+    addend[0, :4] = np.nan, np.inf, -np.inf, -0.0
+    gain, offset = np.ones(groups.vector, "f4"), np.zeros(groups.vector, "f4")
+    plain, rectified = np.empty_like(data), np.empty_like(data)
+    for output, after in ((plain, Epilogue(addend)), (rectified, Epilogue(addend, True))):
+        mean, spread = np.empty(groups.statistics, "f4"), np.empty(groups.statistics, "f4")
+        segments.standardize(Run(1), groups, data, gain, offset, 0.1, output, mean, spread, after)
+    np.testing.assert_array_equal(rectified, od.nd.relu(od.nd.array(plain)).asnumpy())
+    assert np.isnan(rectified[0, 0])
 
 
 @pytest.mark.parametrize(
@@ -74,6 +206,7 @@ def test_both_kinds_of_loops_agree(
         ((3, 100), (1,), 0, (1, 3, 100)),  # BatchNorm of axis 0
         ((4, 3, 50), (2,), 2, (1, 12, 50)),  # LayerNorm
         ((4, 3, 10, 2), (2, 3), 1, (1, 12, 20)),  # InstanceNorm
+        ((4, 3, 50), (2,), 0, None),  # gains that groups do not take in turn
         ((100, 3), (0,), 1, None),  # channels last: the elements of a group do not lie together
         ((100, 30), (0,), 0, None),  # LayerNorm of axis 0, likewise
         ((4, 3, 2), (2,), 1, None),  # segments too short to pay

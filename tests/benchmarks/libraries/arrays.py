@@ -140,6 +140,15 @@ def batch_norm(mx: Any, backward: bool) -> Work:
     return _with_gradients(mx, inputs, _array(mx, normal(*shape)[::-1].copy()), function)
 
 
+def group_norm(mx: Any, shape: tuple[int, ...], backward: bool) -> Work:
+    """`GroupNorm` of 4 groups."""
+    inputs = [_array(mx, values) for values in (normal(*shape), np.ones(4), np.zeros(4))]
+    function = partial(mx.nd.GroupNorm, *inputs, num_groups=4, eps=1e-5)
+    if not backward:
+        return _forward(function)
+    return _with_gradients(mx, inputs, _array(mx, normal(*shape)[::-1].copy()), function)
+
+
 def rnn(mx: Any, sizes: tuple[Any, ...], backward: bool) -> Work:
     """The operator `RNN`; of its arguments the parameters have gradients."""
     given = Sizes(*sizes)
@@ -195,4 +204,4 @@ def topk(mx: Any) -> Work:
     return Work(lambda: mx.nd.topk(data, k=10, ret_typ="both", dtype="int64")[0].wait_to_read())
 
 
-MADE = (call, recorded, rowwise, rnn, batch_norm, take, embedding_gradient, topk)
+MADE = (call, recorded, rowwise, rnn, batch_norm, group_norm, take, embedding_gradient, topk)

@@ -22,7 +22,7 @@ from tests.benchmarks.work import Work, chosen, repeated
 def makers(_: Any) -> dict[str, Callable[..., Work]]:
     """Makers of rows, by name."""
     made = (
-        step, fit, chain, tanh_chain, dcgan, call, recorded, rowwise, batch_norm, rnn, take,
+        step, fit, chain, tanh_chain, dcgan, call, recorded, rowwise, batch_norm, group_norm, rnn, take,
         embedding_gradient, topk,
     )  # fmt: skip
     return {make.__name__: make for make in made}
@@ -308,6 +308,24 @@ def batch_norm(backward: bool) -> Work:
 
     made = _with_gradients(inputs, torch.from_numpy(normal(*shape)[::-1].copy()), function)
     return made if backward else Work(function)
+
+
+def group_norm(shape: tuple[int, ...], backward: bool) -> Work:
+    """With one gain for each group, as MXNet has them."""
+    inputs = [torch.from_numpy(normal(*shape)), torch.ones(4), torch.zeros(4)]
+
+    def function() -> Any:
+        gain, offset = (each.repeat_interleave(shape[1] // 4) for each in inputs[1:])
+        return functional.group_norm(inputs[0], 4, gain, offset, 1e-5)
+
+    if backward:
+        return _with_gradients(inputs, torch.from_numpy(normal(*shape)[::-1].copy()), function)
+
+    def run() -> Any:
+        with torch.no_grad():
+            return function()
+
+    return Work(run, check=lambda: {"output": float(run().abs().mean())})
 
 
 def rnn(sizes: tuple[Any, ...], backward: bool) -> Work:

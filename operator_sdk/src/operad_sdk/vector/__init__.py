@@ -4,10 +4,13 @@ LLVM compiles it, through llvmlite (`operad-sdk[fast]`). Nothing here is importe
 """
 
 from operad_sdk.form_kernels import by_form as by_form
-from operad_sdk.vector.compiled import BoundKernel as BoundKernel
+from operad_sdk.vector.array_calls import array_call as array_call
 from operad_sdk.vector.compiled import CompiledForm as CompiledForm
 from operad_sdk.vector.compiled import compiled as compiled
 from operad_sdk.vector.condition import InVectorCode as InVectorCode
+from operad_sdk.vector.layout import BoundKernel as BoundKernel
+from operad_sdk.vector.layout import Kernel as Kernel
+from operad_sdk.vector.layout import TableLayout as TableLayout
 from operad_sdk.vector.machine import has_llvm as has_llvm
 from operad_sdk.vector.machine import host as host
 from operad_sdk.vector.machine import loaded as loaded

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.vector.compiled import TableLayout
+from operad_sdk.vector.layout import TableLayout
 from operad_sdk.vector.machine import address_of
 from operad_sdk.vector.writer import Writer
 

@@ -7,7 +7,6 @@ and lengths are numbers in a table.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
@@ -19,48 +18,13 @@ from numpy.typing import NDArray
 from operad.operator import ScalarForm, placed
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.vector.kernel_text import KernelText, Pattern
-from operad_sdk.vector.machine import address_of, function_at, host
+from operad_sdk.vector.layout import BoundKernel, Kernel, TableLayout
+from operad_sdk.vector.machine import host
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.stages import REDUCTIONS
-from operad_sdk.vector.writer import LANES, NAME
+from operad_sdk.vector.writer import LANES
 
 _Strides = tuple[int, ...]
-
-
-@final
-class Kernel:
-    """A kernel in this process.
-
-    Attributes:
-        text: How it was written.
-        address: Where it begins.
-        call: `call(table, first, last, scratch)`, without the interpreter's lock; all are numbers.
-    """
-
-    def __init__(self, text: KernelText) -> None:
-        self.text: Final = text
-        self.address: Final = address_of(text.text, NAME)
-        self.call: Final = function_at(self.address)
-
-
-class TableLayout(NamedTuple):
-    """Positions of the arrays' elements in memory, without the addresses.
-
-    Attributes:
-        kernel: The kernel for arrays that lie so.
-        units: Number of rows, or of columns if the kernel divides columns.
-        table: Contents of the kernel's table; addresses are 0.
-        positions: Position of each array's address in the table.
-        scratch_bytes: Scratch memory of each call.
-        shares: The pairs of an input and a result that may lie at one address.
-    """
-
-    kernel: Kernel
-    units: int
-    table: tuple[int, ...]
-    positions: tuple[int, ...]
-    scratch_bytes: int
-    shares: frozenset[tuple[int, int]]
 
 
 class _Shaped(NamedTuple):
@@ -184,7 +148,7 @@ class CompiledForm:
         pattern, text, space, lengths, strides = self._shaped(arrays)
         kernel = self._kernels.get(pattern)
         if kernel is None:
-            kernel = self._kernels[pattern] = Kernel(text)
+            kernel = self._kernels[pattern] = Kernel(text.text)
         table = [lengths[-1], *(space[axis] for axis in text.lengths), *lengths[:-1]]
         positions = []
         for each in strides:
@@ -225,40 +189,6 @@ def compiled(form: ScalarForm, dtype: np.dtype[Any]) -> CompiledForm:
         NoVectorCodeError: It has no vector code.
     """
     return CompiledForm(form, dtype)
-
-
-@final
-class BoundKernel:
-    """A kernel with its arrays.
-
-    Attributes:
-        units: How many rows, or columns, calls may divide.
-        scratch_bytes: Scratch memory of each call.
-    """
-
-    __slots__ = ("_arrays", "_call", "_table", "scratch_bytes", "units")
-
-    def __init__(self, layout: TableLayout, arrays: Sequence[NDArray[Any]]) -> None:
-        table = list(layout.table)
-        for entry, array in zip(layout.positions, arrays, strict=True):
-            table[entry] = array.ctypes.data
-        self._table = (ctypes.c_longlong * len(table))(*table)
-        self._arrays = arrays
-        self._call = layout.kernel.call
-        self.units = layout.units
-        self.scratch_bytes = layout.scratch_bytes
-
-    def run(self, first: int = 0, last: int | None = None, scratch: NDArray[Any] | None = None) -> None:
-        """Compute the rows, or columns, from `first` to `last`.
-
-        Args:
-            scratch: `scratch_bytes` of memory that no other thread uses meanwhile; None: new.
-        """
-        if scratch is None:
-            scratch = np.empty(self.scratch_bytes, np.uint8)
-        self._call(
-            ctypes.addressof(self._table), first, self.units if last is None else last, scratch.ctypes.data
-        )
 
 
 def _strides_over(view: NDArray[Any], space: Sequence[int]) -> _Strides:

@@ -30,7 +30,8 @@ from operad.operator import (
 )
 from operad_sdk.form_kernels import View
 from operad_sdk.vector.array_calls import ArrayCall, array_call
-from operad_sdk.vector.compiled import BoundKernel, CompiledForm, compiled
+from operad_sdk.vector.compiled import CompiledForm, compiled
+from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.machine import reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError
 

@@ -9,7 +9,7 @@ import numpy as np
 from operad.operator import BackwardEntry
 from operad_normalization.axis_line import MAX_AXES, along
 from operad_normalization.batch_norm_again import BatchNormAgain, groups_of
-from operad_normalization.batch_norm_kernels import is_affine, with_loops
+from operad_normalization.batch_norm_kernels import is_affine, with_vectors
 from operad_normalization.batch_norm_reference import normalized
 from operad_normalization.groups import Groups
 from operad_normalization.standardize import BY_BLOCKS, Way, standardize_gradients
@@ -29,7 +29,7 @@ from operad_sdk import (
 )
 
 
-@with_loops
+@with_vectors
 @operator("BatchNorm")
 class BatchNorm(OperatorProperty):
     """Each channel less its mean, over its standard deviation, times gamma plus beta.

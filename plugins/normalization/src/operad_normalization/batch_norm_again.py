@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
 from operad_normalization.axis_line import MAX_AXES, along
 from operad_normalization.groups import Groups
-from operad_normalization.segments import BY_LOOP, forward_cost, pay
+from operad_normalization.segments import BY_VECTORS, forward_cost, pay
 from operad_normalization.standardize import BY_BLOCKS, Way
 from operad_sdk import Array, DType, InferredTypes, OpContext, OperatorProperty, Shape, operator, param
 
 
+@lru_cache(maxsize=1024)
 def groups_of(axis: int, shape: Shape) -> Groups:
     """A group for each channel."""
     channels = axis % len(shape)
@@ -64,6 +65,6 @@ class BatchNormAgain(OperatorProperty):
             way.standardize(op_ctx, groups, data, fixed, offset, self.eps, output, m, np.empty_like(m))
 
 
-BatchNormAgain.kernel("forward", name="by_loop", priority=1, when=pay(), cost=forward_cost)(
-    partial(BatchNormAgain._standardize, way=BY_LOOP)
+BatchNormAgain.kernel("forward", name="in_vectors", priority=1, when=pay(), cost=forward_cost)(
+    partial(BatchNormAgain._standardize, way=BY_VECTORS)
 )

@@ -1,31 +1,26 @@
-"""The kernels that compute `BatchNorm` by compiled loops."""
+"""The kernels that compute `BatchNorm` by vector code."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
-from operad_normalization.segments import BY_LOOP, forward_cost, gradients_cost, pay
+from operad_normalization.segments import BY_VECTORS, forward_cost, gradients_cost, pay
 from operad_sdk import KernelCall
 
 
-def with_loops(cls: Any) -> Any:
+def with_vectors(cls: Any) -> Any:
     """Give the operator its kernels: for the outputs, and for gradients with and without that of gamma."""
-    forward = partial(cls._standardize, way=BY_LOOP)
-    gradients = partial(cls._gradients, way=BY_LOOP)
-    without_gamma = partial(cls._gradients_without_gamma, way=BY_LOOP)
-    cls.kernel("forward", name="by_loop", priority=1, when=pay(), cost=forward_cost)(forward)
+    forward = partial(cls._standardize, way=BY_VECTORS)
+    gradients = partial(cls._gradients, way=BY_VECTORS)
+    without_gamma = partial(cls._gradients_without_gamma, way=BY_VECTORS)
+    cls.kernel("forward", name="in_vectors", priority=1, when=pay(), cost=forward_cost)(forward)
     told = {"priority": 1, "cost": gradients_cost}
-    of_gamma = {"name": "gradients_by_loop", "when": pay(_learns_gamma)}
-    of_one = {"name": "by_loop_without_gamma", "when": pay(_takes_one_for_gamma)}
+    of_gamma = {"name": "vector_gradients", "when": pay(_learns_gamma)}
+    of_one = {"name": "vector_gradients_without_gamma", "when": pay(_takes_one_for_gamma)}
     cls.kernel("data_grad", "gamma_grad", "beta_grad", **of_gamma, **told)(gradients)
     cls.kernel("data_grad", "beta_grad", **of_one, **told)(without_gamma)
     return cls
-
-
-def _is_affine(prop: Any) -> bool:
-    """Return whether the output is the data times known numbers, plus beta."""
-    return bool(prop.fix_gamma and prop.use_global_stats)
 
 
 def _learns_gamma(call: KernelCall) -> bool | str:

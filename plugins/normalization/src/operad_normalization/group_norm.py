@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from operad_normalization.groups import Groups
-from operad_normalization.layers import LayerProperty, contract, normalized, with_loops
+from operad_normalization.layers import LayerProperty, contract, normalized, with_vectors
 from operad_sdk import Array, Shape, operator, param
 
 
+@lru_cache(maxsize=1024)
 def _groups(shape: Shape, num_groups: int) -> Groups:
     split = (shape[0], num_groups, shape[1] // num_groups, *shape[2:])
     return Groups(split, tuple(range(2, len(split))), 1)
@@ -19,7 +22,7 @@ def _normalized(data: Array, gamma: Array, beta: Array, num_groups: int, eps: fl
     return output.reshape(data.shape), mean.reshape(shape), deviation.reshape(shape)
 
 
-@with_loops
+@with_vectors
 @operator("GroupNorm")
 class GroupNorm(LayerProperty):
     """Each group of channels less its mean, over its standard deviation, times gamma plus beta.

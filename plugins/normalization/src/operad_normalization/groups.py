@@ -21,7 +21,7 @@ _BLOCK: Final = 1 << 15
 _RUN: Final = 256
 """Elements of a block that lie side by side, at least: NumPy's loops over shorter rows are slow."""
 _SEGMENT: Final = 8
-"""Elements of a segment, at least, for which compiled loops pay."""
+"""Elements of a segment, at least, for which vector code pays."""
 
 
 WHOLE: Final = slice(None)
@@ -33,7 +33,8 @@ class Segments(NamedTuple):
 
     Attributes:
         shape: N, G and K.
-        is_by_element: Whether gain and offset differ along K, and not along G.
+        is_by_element: Whether gain and offset differ along K, and not along G; of G groups the first have
+            those that there are, and so have the next as many.
     """
 
     shape: tuple[int, int, int]
@@ -55,22 +56,22 @@ class Groups:
     axes: tuple[int, ...]
     gain_axis: int
 
-    @property
+    @cached_property
     def count(self) -> int:
         """Elements of a group; at least 1, so that it can divide."""
         return max(1, prod(self.shape[axis] for axis in self.axes))
 
-    @property
+    @cached_property
     def statistics(self) -> Shape:
         """The shape of an array with one element for each group."""
         return tuple(1 if axis in self.axes else length for axis, length in enumerate(self.shape))
 
-    @property
+    @cached_property
     def vector(self) -> Shape:
         """The shape of gain and offset."""
         return tuple(length if axis == self.gain_axis else 1 for axis, length in enumerate(self.shape))
 
-    @property
+    @cached_property
     def others(self) -> tuple[int, ...]:
         """The axes over which gradients of gain and offset are summed."""
         return tuple(axis for axis in range(len(self.shape)) if axis != self.gain_axis)
@@ -86,7 +87,9 @@ class Groups:
         """The shape (N, G, K) of which group g is [:, g, :], where there is one with long segments."""
         shape, axes, gain_axis = self.shape, self.axes, self.gain_axis
         first = len(shape) - len(axes)
-        if axes == tuple(range(first, len(shape))) and (gain_axis not in axes or len(axes) == 1):  # rows
+        if axes == tuple(range(first, len(shape))) and (
+            gain_axis == first - 1 or axes == (gain_axis,)
+        ):  # rows
             found = (1, prod(shape[:first]), prod(shape[first:]))
         elif gain_axis not in axes and len(axes) == len(shape) - 1:  # channels
             found = (prod(shape[:gain_axis]), shape[gain_axis], prod(shape[gain_axis + 1 :]))

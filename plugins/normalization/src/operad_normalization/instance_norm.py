@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from operad_normalization.groups import Groups
-from operad_normalization.layers import LayerProperty, normalized, with_loops
+from operad_normalization.layers import LayerProperty, normalized, with_vectors
 from operad_sdk import Array, Contract, Real, Shape, operator, param
 
 
+@lru_cache(maxsize=1024)
 def _groups(shape: Shape) -> Groups:
     return Groups(shape, tuple(range(2, len(shape))), 1)
 
@@ -15,7 +18,7 @@ def _normalized(data: Array, gamma: Array, beta: Array, eps: float) -> Array:
     return normalized(_groups(data.shape), data, gamma, beta, eps)[0]
 
 
-@with_loops
+@with_vectors
 @operator("InstanceNorm")
 class InstanceNorm(LayerProperty):
     """Each channel of each sample less its mean, over its standard deviation, times gamma plus beta.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from operad_normalization.axis_line import MAX_AXES, along
 from operad_normalization.groups import Groups
-from operad_normalization.layers import LayerProperty, contract, normalized, with_loops
+from operad_normalization.layers import LayerProperty, contract, normalized, with_vectors
 from operad_sdk import Array, Shape, operator, param
 from operad_sdk.form_kernels import by_form
 
 
+@lru_cache(maxsize=1024)
 def _groups(shape: Shape, axis: int) -> Groups:
     return Groups(shape, (axis % len(shape),), axis % len(shape))
 
@@ -17,7 +20,7 @@ def _normalized(data: Array, gamma: Array, beta: Array, axis: int, eps: float) -
     return normalized(_groups(data.shape, axis), data, gamma, beta, eps)
 
 
-@with_loops
+@with_vectors
 @operator("LayerNorm")
 class LayerNorm(LayerProperty):
     """Data less its mean along an axis, over its standard deviation, times gamma plus beta.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from operad_normalization.groups import Groups
-from operad_normalization.segments import BY_LOOP, forward_cost, gradients_cost, pay
+from operad_normalization.segments import BY_VECTORS, forward_cost, gradients_cost, pay
 from operad_normalization.standardize import BY_BLOCKS, Way, standardize_gradients
 from operad_sdk import (
     Array,
@@ -160,10 +160,10 @@ class LayerProperty(OperatorProperty):
         )
 
 
-def with_loops(cls: type[LayerProperty]) -> type[LayerProperty]:
-    """Give a layer the kernels that compute it by compiled loops."""
-    forward, gradients = partial(cls._standardize, way=BY_LOOP), partial(cls._gradients, way=BY_LOOP)
-    cls.kernel("forward", name="by_loop", priority=1, when=pay(), cost=forward_cost)(forward)
+def with_vectors(cls: type[LayerProperty]) -> type[LayerProperty]:
+    """Give a layer the kernels that compute it by vector code."""
+    forward, gradients = partial(cls._standardize, way=BY_VECTORS), partial(cls._gradients, way=BY_VECTORS)
+    cls.kernel("forward", name="in_vectors", priority=1, when=pay(), cost=forward_cost)(forward)
     grads = [f"{name}_grad" for name in ("data", "gamma", "beta")]
-    cls.kernel(*grads, name="gradients_by_loop", priority=1, when=pay(), cost=gradients_cost)(gradients)
+    cls.kernel(*grads, name="vector_gradients", priority=1, when=pay(), cost=gradients_cost)(gradients)
     return cls

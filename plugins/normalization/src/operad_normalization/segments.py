@@ -1,38 +1,57 @@
-"""Standardizing with compiled loops: one pass over memory where NumPy's functions take eight.
+"""Standardizing in vector code: one pass over memory where NumPy's functions take eight.
 
-They are the kernels of choice where numba is installed (`operad-sdk[fast]`), for groups whose elements lie in
-long segments, in arrays that are not small; where an array turns out not to be contiguous, NumPy's loops
-compute instead. (Training forward and backward of 32x64x28x28 in float32, one core: 5 ms
-against 59 ms.)
+These are the kernels of choice where there is vector code (`operad-sdk[fast]`), for groups whose elements lie
+in long segments; where an array turns out not to be contiguous, NumPy's loops compute instead. `kernel_text`
+has what the kernels compute.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
+from functools import lru_cache
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from operad_normalization import standardize as blocks
+from operad_normalization.group_text import Table, Variant
 from operad_normalization.groups import Groups, Segments
-from operad_sdk import Array, CompiledLoops, Cost, KernelCall, OpContext
-
-_LOOPS: Final = CompiledLoops("operad_normalization.compiled")
+from operad_normalization.kernel_text import gradients_text, standardize_text
+from operad_normalization.standardize import NOTHING, Epilogue
+from operad_sdk import Array, Cost, KernelCall, OpContext
+from operad_sdk.vector import BoundKernel, InVectorCode, Kernel, TableLayout, array_call
 
 Condition = Callable[[KernelCall], bool | str]
 
-_BLOCK: Final = 1 << 17
+_FROM_SIZE: Final = 256
+"""Elements from which a kernel is worth its compilation."""
+_BLOCK: Final = 1 << 16
 """Elements of the groups that one part has, at least."""
+_KINDS: Final = {np.dtype(name): name for name in ("float32", "float64")}
+_LOCKED: Final = 1 << 14
+"""Elements for which it is not worth giving the interpreter's lock back."""
 
 
-def pay(*also: Condition) -> Condition:
-    """The condition of a kernel that computes by these loops, beside others."""
-    return _LOOPS.when(lambda call: call.size("data"), *also, _has_segments)
+def pay(*also: Condition) -> InVectorCode:
+    """The condition of a kernel that computes by these functions, beside others."""
+
+    def refusal(call: KernelCall, is_large: bool) -> str | None:
+        size = call.size("data")
+        if size < _FROM_SIZE and not is_large:
+            return f"{size} elements, vector code pays from {_FROM_SIZE}"
+        for condition in (*also, _has_segments):
+            found = condition(call)
+            if found is not True:
+                return str(found)
+        return None
+
+    return InVectorCode(refusal)
 
 
 def _has_segments(call: KernelCall) -> bool | str:
-    """Return whether the groups have segments for the loops, or the reason why not."""
+    """Return whether the groups have segments for the kernels, or the reason why not."""
     shape = call.shape("data")
     found = call.prop.groups(shape).segments
     return found is not None or f"groups of data {shape} have no long segments"
@@ -41,18 +60,19 @@ def _has_segments(call: KernelCall) -> bool | str:
 # mutant: equivalent, because an estimate is no result
 def forward_cost(call: KernelCall) -> Cost:
     """One pass that reads the data twice and writes once, and some calls in Python around it."""
-    return Cost(0.4 * call.size("data"), size_bytes=12.0 * call.size("data"), beside_us=25)
+    return Cost(0.2 * call.size("data"), size_bytes=12.0 * call.size("data"), beside_us=15)
 
 
 # mutant: equivalent, because an estimate is no result
 def gradients_cost(call: KernelCall) -> Cost:
     """Two passes over two arrays, of which the second writes."""
-    return Cost(0.8 * call.size("data"), size_bytes=20.0 * call.size("data"), beside_us=30)
+    return Cost(0.4 * call.size("data"), size_bytes=20.0 * call.size("data"), beside_us=20)
 
 
-def _segments(groups: Groups, *arrays: Array) -> Segments | None:
-    """Segments of the arrays for the loops; None where the loops cannot read the arrays."""
-    return groups.segments if all(array.flags.c_contiguous for array in arrays) else None
+def _segments(groups: Groups, *arrays: Array | None) -> Segments | None:
+    """Segments of the arrays for the kernels; None where they cannot read the arrays."""
+    fits = all(array is None or (array.flags.c_contiguous and array.size) for array in arrays)
+    return groups.segments if fits else None
 
 
 def standardize(
@@ -65,21 +85,20 @@ def standardize(
     output: Array,
     mean: Array,
     variance: Array,
+    after: Epilogue = NOTHING,
 ) -> None:
-    """`operad_normalization.standardize.standardize` with compiled loops."""
-    segments = _segments(groups, data, output)
+    """`operad_normalization.standardize.standardize` in vector code."""
+    segments = _segments(groups, data, output, after.addend)
     if segments is None:
-        blocks.standardize(op_ctx, groups, data, gamma, beta, eps, output, mean, variance)
+        blocks.standardize(op_ctx, groups, data, gamma, beta, eps, output, mean, variance, after)
         return
-    gain, offset = _vectors(groups, segments, data, gamma, beta)
-    fill = _LOOPS.standardize_by_element if segments.is_by_element else _LOOPS.standardize_by_group
-    x, y = data.reshape(segments.shape), output.reshape(segments.shape)
+    gain, offset = _vectors(groups, data, gamma, beta)
     found = np.empty((2, segments.shape[1]))
-
-    def run(first: int, last: int, part: int) -> None:
-        fill(x, gain, offset, eps, y, found[0], found[1], first, last)
-
-    _each_part(op_ctx, segments, run)
+    _run(
+        op_ctx, standardize_text, segments, _variant(data, segments, after), eps,
+        data=data, gain=gain, offset=offset, output=output, mean=found[0], spread=found[1],
+        addend=after.addend,
+    )  # fmt: skip
     mean[...], variance[...] = found.reshape(2, *groups.statistics)
 
 
@@ -92,20 +111,19 @@ def apply_statistics(
     output: Array,
     mean: Array,
     inverse: Array,
+    after: Epilogue = NOTHING,
 ) -> None:
-    """`operad_normalization.standardize.apply_statistics` with compiled loops."""
-    segments = _segments(groups, data, output)
+    """`operad_normalization.standardize.apply_statistics` in vector code."""
+    segments = _segments(groups, data, output, after.addend)
     if segments is None:
-        blocks.apply_statistics(op_ctx, groups, data, gamma, beta, output, mean, inverse)
+        blocks.apply_statistics(op_ctx, groups, data, gamma, beta, output, mean, inverse, after)
         return
-    gain, offset = _vectors(groups, segments, data, gamma, beta)
-    x, y = data.reshape(segments.shape), output.reshape(segments.shape)
-    m, r = _flat(mean), _flat(inverse)
-
-    def run(first: int, last: int, part: int) -> None:
-        _LOOPS.apply_by_group(x, gain, offset, m, r, y, first, last)
-
-    _each_part(op_ctx, segments, run)
+    gain, offset = _vectors(groups, data, gamma, beta)
+    _run(
+        op_ctx, standardize_text, segments, _variant(data, segments, after)._replace(is_given=True),
+        data=data, gain=gain, offset=offset, output=output, mean=_flat(mean), spread=_flat(inverse),
+        addend=after.addend,
+    )  # fmt: skip
 
 
 def sums_of_gradients(
@@ -118,50 +136,112 @@ def sums_of_gradients(
     inverse: Array,
     data_grad: Array | None,
     is_given: bool,
+    output: Array | None = None,
+    addend_grad: Array | None = None,
 ) -> Array:
-    """`operad_normalization.standardize.sums_of_gradients` with compiled loops."""
-    arrays = (output_grad, data) if data_grad is None else (output_grad, data, data_grad)
-    segments = _segments(groups, *arrays)
+    """`operad_normalization.standardize.sums_of_gradients` in vector code."""
+    segments = _segments(groups, output_grad, data, data_grad, output, addend_grad)
     if segments is None:
         return blocks.sums_of_gradients(
-            op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad, is_given
+            op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad, is_given, output, addend_grad
         )
-    (gain,) = _vectors(groups, segments, data, gamma)
-    g, x = output_grad.reshape(segments.shape), data.reshape(segments.shape)
-    dx = np.empty((0, 0, 0), data.dtype) if data_grad is None else data_grad.reshape(segments.shape)
-    m, r = _flat(mean), _flat(inverse)
-    if segments.is_by_element:
-        sums = np.zeros((_part_count(segments), 2, segments.shape[2]))
-
-        def run(first: int, last: int, part: int) -> None:
-            _LOOPS.gradients_by_element(g, x, gain, m, r, dx, sums[part], first, last)
-
-        _each_part(op_ctx, segments, run)
-        return sums.sum(0).reshape(2, *groups.vector)
-    sums = np.zeros((2, segments.shape[1]))
-
-    def run_groups(first: int, last: int, part: int) -> None:
-        _LOOPS.gradients_by_group(g, x, gain, m, r, is_given, dx, sums, first, last)
-
-    _each_part(op_ctx, segments, run_groups)
+    (gain,) = _vectors(groups, data, gamma)
+    by_element = segments.is_by_element
+    rows = (_part_count(segments), 2, segments.shape[2]) if by_element else (1, 2, segments.shape[1])
+    sums = np.zeros(rows)
+    variant = Variant(
+        _KINDS[data.dtype],
+        by_element,
+        is_given,
+        rectifies=output is not None,
+        has_data_grad=data_grad is not None,
+        has_addend_grad=addend_grad is not None,
+    )
+    _run(
+        op_ctx, gradients_text, segments, variant,
+        data=data, gain=gain, output_grad=output_grad, mean=_flat(mean), spread=_flat(inverse),
+        output=output, data_grad=data_grad, addend_grad=addend_grad,
+        gain_sums=sums[0, 0], offset_sums=sums[0, 1],
+    )  # fmt: skip
+    if by_element:
+        return (sums[0] if len(sums) == 1 else sums.sum(0)).reshape(2, *groups.vector)
+    if groups.vector == groups.statistics:
+        return sums.reshape(2, *groups.vector)
     shared = tuple(axis + 1 for axis in range(len(groups.shape)) if axis != groups.gain_axis)
     return sums.reshape(2, *groups.statistics).sum(shared, keepdims=True)
+
+
+_Text = Callable[[Variant], str]
+
+
+def _run(
+    op_ctx: OpContext,
+    text: _Text,
+    segments: Segments,
+    variant: Variant,
+    eps: float = 0.0,
+    **arrays: Array | None,
+) -> None:
+    """Run a kernel for all groups; for parts of them, side by side, where there are threads.
+
+    Args:
+        op_ctx: The run.
+        text: The kernel's text.
+        segments: How the groups lie.
+        variant: What the kernel is for.
+        eps: What is added to the variance.
+        arrays: By their names in the kernel's table, contiguous; those that are None are left out.
+    """
+    given = {name: array for name, array in arrays.items() if array is not None}
+    step, groups = _part_size(segments), segments.shape[1]
+    layout, at_once = _prepared(text, segments, variant, eps, given["gain"].size, tuple(given))
+    width = 1 if step >= groups else op_ctx.num_threads
+    if width == 1 and at_once is not None:
+        at_once(*given.values())
+        return
+    bound = BoundKernel(layout, list(given.values()))
+
+    def run_part(part: int, slot: int) -> None:
+        bound.run(part * step, min((part + 1) * step, groups))
+
+    op_ctx.parallel(run_part, _part_count(segments), width)
+
+
+@lru_cache(maxsize=1024)
+def _prepared(
+    text: _Text, segments: Segments, variant: Variant, eps: float, gains: int, names: tuple[str, ...]
+) -> tuple[TableLayout, Callable[..., None] | None]:
+    """The kernel with its table, and, where there can be one, its call with the arrays."""
+    samples, groups, columns = segments.shape
+    bits = struct.unpack("<q", struct.pack("<d", eps))[0]
+    step = groups * columns * np.dtype(variant.dtype).itemsize
+    fields = Table(samples, columns, step, _part_size(segments), gains, bits)
+    layout = TableLayout(_kernel(text, variant), groups, fields, tuple(map(Table._fields.index, names)))
+    return layout, array_call(layout, len(names), keeps_lock=prod(segments.shape) <= _LOCKED)
+
+
+@lru_cache(maxsize=256)
+def _kernel(text: _Text, variant: Variant) -> Kernel:
+    return Kernel(text(variant))
+
+
+def _variant(data: Array, segments: Segments, after: Epilogue) -> Variant:
+    adds = after.addend is not None
+    return Variant(_KINDS[data.dtype], segments.is_by_element, adds=adds, rectifies=after.rectifies)
 
 
 def _flat(array: Array) -> Array:
     return np.ascontiguousarray(array).reshape(-1)
 
 
-def _vectors(groups: Groups, segments: Segments, data: Array, *vectors: Array | None) -> list[Array]:
-    """Gains and offsets, one for each element or for each group; ones for None."""
-    shape = groups.vector if segments.is_by_element else groups.statistics
-    return [
-        np.ones(prod(shape), data.dtype) if vector is None else _flat(np.broadcast_to(vector, shape))
-        for vector in vectors
-    ]
+def _vectors(groups: Groups, data: Array, *vectors: Array | None) -> list[Array]:
+    """Gains and offsets; ones for None."""
+    count = groups.shape[groups.gain_axis]
+    return [np.ones(count, data.dtype) if each is None else _flat(each) for each in vectors]
 
 
 def _part_size(segments: Segments) -> int:
+    """Groups of a part: by shapes alone, so that threads change no result."""
     return max(1, _BLOCK // (segments.shape[0] * segments.shape[2]))
 
 
@@ -169,14 +249,4 @@ def _part_count(segments: Segments) -> int:
     return -(-segments.shape[1] // _part_size(segments))
 
 
-def _each_part(op_ctx: OpContext, segments: Segments, run: Any) -> None:
-    """Call `run(first, last, part)` for parts of the groups, side by side where there are threads."""
-    step, groups = _part_size(segments), segments.shape[1]
-
-    def run_part(part: int, slot: int) -> None:
-        run(part * step, min((part + 1) * step, groups), part)
-
-    op_ctx.parallel(run_part, _part_count(segments), op_ctx.num_threads)
-
-
-BY_LOOP: Final = blocks.Way(standardize, apply_statistics, sums_of_gradients)
+BY_VECTORS: Final = blocks.Way(standardize, apply_statistics, sums_of_gradients)

@@ -1,0 +1,83 @@
+"""A kernel, the table that it reads, and its call with arrays: kernels of forms and those by hand."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from operad_sdk.vector.machine import address_of, function_at
+from operad_sdk.vector.writer import NAME
+
+
+@final
+class Kernel:
+    """A kernel in this process.
+
+    Attributes:
+        text: The module that has it.
+        address: Where it begins.
+        call: `call(table, first, last, scratch)`, without the interpreter's lock; all are numbers.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text: Final = text
+        self.address: Final = address_of(text, NAME)
+        self.call: Final = function_at(self.address)
+
+
+class TableLayout(NamedTuple):
+    """Positions of the arrays' elements in memory, without the addresses.
+
+    Attributes:
+        kernel: The kernel for arrays that lie so.
+        units: Number of rows, or of columns if the kernel divides columns.
+        table: Contents of the kernel's table; addresses are 0.
+        positions: Position of each array's address in the table.
+        scratch_bytes: Scratch memory of each call.
+        shares: The pairs of an input and a result that may lie at one address, of kernels of forms.
+    """
+
+    kernel: Kernel
+    units: int
+    table: tuple[int, ...]
+    positions: tuple[int, ...]
+    scratch_bytes: int = 0
+    shares: frozenset[tuple[int, int]] = frozenset()
+
+
+@final
+class BoundKernel:
+    """A kernel with its arrays.
+
+    Attributes:
+        units: How many rows, or columns, calls may divide.
+        scratch_bytes: Scratch memory of each call.
+    """
+
+    __slots__ = ("_arrays", "_call", "_table", "scratch_bytes", "units")
+
+    def __init__(self, layout: TableLayout, arrays: Sequence[NDArray[Any]]) -> None:
+        table = list(layout.table)
+        for entry, array in zip(layout.positions, arrays, strict=True):
+            table[entry] = array.ctypes.data
+        self._table = (ctypes.c_longlong * len(table))(*table)
+        self._arrays = arrays
+        self._call = layout.kernel.call
+        self.units = layout.units
+        self.scratch_bytes = layout.scratch_bytes
+
+    def run(self, first: int = 0, last: int | None = None, scratch: NDArray[Any] | None = None) -> None:
+        """Compute the rows, or columns, from `first` to `last`.
+
+        Args:
+            scratch: `scratch_bytes` of memory that no other thread uses meanwhile; None: new.
+        """
+        if scratch is None:
+            scratch = np.empty(self.scratch_bytes, np.uint8)
+        self._call(
+            ctypes.addressof(self._table), first, self.units if last is None else last, scratch.ctypes.data
+        )

@@ -1,0 +1,207 @@
+"""Kernels that standardize groups, as text of LLVM.
+
+A group is read from memory once, and once more from a cache.
+
+Arrays are contiguous, of shape (N, G, K): group `g` has the elements `[:, g, :]`. Gains and offsets are for
+groups, which take them in turn, or, where N is 1, for each of the K.
+
+Sums are in double precision, of differences from a number near the mean: `sum(d)` and `sum(d^2)` with
+`d = x - s` give mean and variance in one pass. For `s` the first element will do. It is one of n elements, so
+`(s - mean)^2` is at most n times the variance, and the difference `sum(d^2) / n - (sum(d) / n)^2` loses
+log10(n) of 16 digits, whatever the mean. The gradients have the rounded mean for `s`. Squares of single
+precision do not overflow.
+
+What is written is computed in the data's type, from the mean in two parts: the first is the mean rounded to
+that type, the second what rounding left.
+
+What follows a standardized element may be in the same kernel: another array is added, and what is below 0
+becomes 0. The gradient then begins with what is 0 where the output is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, final
+
+from operad_normalization.group_text import WIDE, GroupText, Place, Variant
+from operad_sdk.vector import ELEMENTS, Values
+
+
+def standardize_text(variant: Variant) -> str:
+    """The kernel of the outputs; it finds mean and variance, or `is_given` them."""
+    text = _Text(variant)
+    text.each_group(text.apply if variant.is_given else text.standardize)
+    return text.code.module()
+
+
+def gradients_text(variant: Variant) -> str:
+    """Kernel of the gradients: of gains and offsets sums for each group, or added to those of elements."""
+    text = _Text(variant)
+    text.each_group(text.gradients)
+    return text.code.module()
+
+
+class _Parts(NamedTuple):
+    """Numbers that make an element of the output, in all lanes."""
+
+    high: str
+    low: str
+    inverse: str
+
+
+@final
+class _Text(GroupText):
+    def standardize(self, number: str) -> None:
+        """Mean and variance of a group, and then its elements."""
+        code, data = self.code, self.of_group("data", number)
+        shift = self.widened(code.value(f"load {ELEMENTS[self.kind]}, ptr {data}, align 1"))
+        shifts = code.splat(WIDE, shift)
+
+        def add(place: Place, totals: Values) -> Values:
+            d = self.differences(place.load(0, self.kind), shifts, place.mask)
+            return [self.wide("fadd", totals[0], d), code.multiply_add(WIDE, d, d, totals[1])]
+
+        total, squares = self.sums(self.walk([data], 2, add))
+        rest = self.scalar("fdiv", total, self.count)
+        variance = self.scalar(
+            "fsub", self.scalar("fdiv", squares, self.count), self.scalar("fmul", rest, rest)
+        )
+        is_less = code.value(f"fcmp olt double {variance}, 0.0")
+        variance = code.value(f"select i1 {is_less}, double 0.0, double {variance}")
+        mean = self.scalar("fadd", shift, rest)
+        self.store_wide("mean", number, mean)
+        self.store_wide("spread", number, variance)
+        eps = code.value(f"bitcast i64 {self.words['eps']} to double")
+        root = code.call("double", "llvm.sqrt.f64", ("double", self.scalar("fadd", variance, eps)))
+        inverse = self.in_all_lanes(self.scalar("fdiv", "1.0", root))
+        self._write_outputs(number, _Parts(*self.in_parts(mean), inverse))
+
+    def apply(self, number: str) -> None:
+        """Elements of a group whose mean and inverse deviation are given."""
+        mean, inverse = (self.of_vector(name, number) for name in ("mean", "spread"))
+        self._write_outputs(number, _Parts(mean, self.code.constant(self.kind, 0), inverse))
+
+    def _write_outputs(self, number: str, parts: _Parts) -> None:
+        """`((x - high) - low) * inverse * gain + offset`, and what follows."""
+        kind, variant = self.kind, self.variant
+        names = ["data", "output", *(["addend"] if variant.adds else [])]
+        bases = [self.of_group(name, number) for name in names]
+        gain, offset = "", ""
+        if variant.is_by_element:
+            bases += [self.code.pointer(self.words[name]) for name in ("gain", "offset")]
+        else:
+            gain, offset = (self.of_vector(name, self.turn(number)) for name in ("gain", "offset"))
+
+        def write(place: Place, totals: Values) -> Values:
+            value = self._less_mean(place.load(0, kind), parts)
+            value = self.own("fmul", value, parts.inverse)
+            value = self.own("fmul", value, gain or place.load(len(bases) - 2, kind))
+            value = self.own("fadd", value, offset or place.load(len(bases) - 1, kind))
+            if variant.adds:
+                value = self.own("fadd", value, place.load(2, kind))
+            if variant.rectifies:
+                value = self._rectified(value)
+            place.store(1, kind, value)
+            return totals
+
+        self.walk(bases, 0, write)
+
+    def gradients(self, number: str) -> None:
+        """`(k - mean(k) - h mean(k h)) * inverse` with `h = d * inverse`, and the sums of `g h` and `g`."""
+        code, kind, variant = self.code, self.kind, self.variant
+        names = ["data", "output_grad", *(["output"] if variant.rectifies else [])]
+        bases = [self.of_group(name, number) for name in names]
+        gains = len(bases)
+        if variant.is_by_element:
+            bases.append(code.pointer(self.words["gain"]))
+        mean, inverse = (self.wide_element("mean", number), self.wide_element("spread", number))
+        shifts = code.splat(WIDE, mean)
+
+        def add(place: Place, totals: Values) -> Values:
+            d = self.differences(place.load(0, kind), shifts, place.mask)
+            g = self._heads(place)
+            if variant.is_by_element:
+                g = self.own("fmul", g, place.load(gains, kind))
+            g = self.wide_of(g)
+            found = [self.wide("fadd", totals[0], g), code.multiply_add(WIDE, g, d, totals[1])]
+            return found if variant.is_given else [*found, self.wide("fadd", totals[2], d)]
+
+        total, product, *rests = self.sums(self.walk(bases, 2 if variant.is_given else 3, add))
+        high, low, offset, slope = self.of_vector("mean", number), code.constant(kind, 0), "", ""
+        if not variant.is_given:
+            rest = self.scalar("fdiv", rests[0], self.count)
+            product = self.scalar("fsub", product, self.scalar("fmul", rest, total))
+            high, low = self.in_parts(self.scalar("fadd", mean, rest))
+            offset = self.in_all_lanes(self.scalar("fdiv", total, self.count))
+            by_inverse = self.scalar("fmul", self.scalar("fmul", product, inverse), inverse)
+            slope = self.in_all_lanes(self.scalar("fdiv", by_inverse, self.count))
+        parts = _Parts(high, low, self.of_vector("spread", number))
+        if variant.is_by_element:
+            self._add_to_sums(number, bases, parts)
+        else:
+            self.store_wide("gain_sums", number, self.scalar("fmul", product, inverse))
+            self.store_wide("offset_sums", number, total)
+        self._write_gradients(number, bases, parts, offset, slope)
+
+    def _add_to_sums(self, number: str, bases: Sequence[str], parts: _Parts) -> None:
+        """Add `g h` and `g` to the sums of each element, in a walk of its own, which is faster."""
+        code, first = self.code, len(bases)
+        part = code.value(f"sdiv i64 {number}, {self.words['part']}")
+        moved = code.multiply(code.multiply(part, self.columns), 16)
+        sums = [code.address(code.pointer(self.words[name]), moved) for name in ("gain_sums", "offset_sums")]
+
+        def add(place: Place, totals: Values) -> Values:
+            g, d = self._heads(place), self._less_mean(place.load(0, self.kind), parts)
+            product = self.own("fmul", g, self.own("fmul", d, parts.inverse))
+            for i, term in enumerate((product, g), first):
+                place.store(i, WIDE, self.wide("fadd", place.load(i, WIDE), self.wide_of(term)))
+            return totals
+
+        self.walk([*bases, *sums], 0, add)
+
+    def _write_gradients(
+        self, number: str, bases: Sequence[str], parts: _Parts, offset: str, slope: str
+    ) -> None:
+        variant, kind, read = self.variant, self.kind, len(bases)
+        flags = {"data_grad": variant.has_data_grad, "addend_grad": variant.has_addend_grad}
+        targets = [name for name, flag in flags.items() if flag]
+        if not targets:
+            return
+        gain = "" if variant.is_by_element else self.of_vector("gain", self.turn(number))
+
+        def write(place: Place, totals: Values) -> Values:
+            g = self._heads(place)
+            if variant.has_addend_grad:
+                place.store(read + targets.index("addend_grad"), kind, g)
+            if variant.has_data_grad:
+                if variant.is_by_element:
+                    g = self.own("fmul", g, place.load(read - 1, kind))
+                if not variant.is_given:
+                    d = self._less_mean(place.load(0, kind), parts)
+                    g = self.own("fsub", self.own("fsub", g, offset), self.own("fmul", d, slope))
+                g = self.own("fmul", g, parts.inverse)
+                place.store(read + targets.index("data_grad"), kind, self.own("fmul", g, gain) if gain else g)
+            return totals
+
+        self.walk([*bases, *(self.of_group(name, number) for name in targets)], 0, write)
+
+    def _heads(self, place: Place) -> str:
+        """The head gradient, times the slope of what follows."""
+        code, kind, g = self.code, self.kind, place.load(1, self.kind)
+        if not self.variant.rectifies:
+            return g
+        vector, output = code.vector(kind), place.load(2, kind)
+        one, zero = code.constant(kind, 1), code.constant(kind, 0)
+        is_above = code.value(f"fcmp ogt {vector} {output}, {zero}")
+        slope = self.selected(is_above, one, zero)
+        is_nan = code.value(f"fcmp uno {vector} {output}, {output}")
+        return self.own("fmul", g, self.selected(is_nan, output, slope))
+
+    def _rectified(self, value: str) -> str:
+        """The value, or 0 where it is less; NaN stays."""
+        code, zero = self.code, self.code.constant(self.kind, 0)
+        is_above = code.value(f"fcmp ugt {code.vector(self.kind)} {value}, {zero}")
+        return self.selected(is_above, value, zero)
+
+    def _less_mean(self, value: str, parts: _Parts) -> str:
+        return self.own("fsub", self.own("fsub", value, parts.high), parts.low)
