@@ -19,8 +19,9 @@ from operad_matrix.linalg import (
     solved,
     triangle,
 )
-from operad_matrix.products import product, transposed
+from operad_matrix.products import transposed
 from operad_sdk import Array, Contract, PositiveDefinite, operator, param
+from operad_sdk.products import product
 
 
 def _factor(A: Array, lower: bool) -> Array:

@@ -10,9 +10,22 @@ from typing import Any, Final
 import numpy as np
 
 from operad_matrix.linalg import MatrixOperator
-from operad_matrix.products import product, scaled, transposed
-from operad_sdk import Array, Contract, InferredShapes, PartialShape, ShapeError, gradient, operator, param
+from operad_matrix.products import scaled, transposed
+from operad_sdk import (
+    Array,
+    Contract,
+    InferredShapes,
+    OpContext,
+    PartialShape,
+    ShapeError,
+    gradient,
+    operator,
+    param,
+)
+from operad_sdk.products import divide, divided, divided_product, product
 
+_Factors = tuple[Array, Array, Array, float]
+"""The factors of a product, where it is written, and its scale."""
 _OPERANDS: Final = (
     "A:(*S, N, K) if not transpose_a, A:(*S, K, N) if transpose_a,"
     " B:(*S, K, M) if not transpose_b, B:(*S, M, K) if transpose_b"
@@ -55,22 +68,41 @@ class Product(MatrixOperator):
         A_grad: Array,
     ) -> None:  # fmt: skip
         """`d/d A = alpha output_grad @ B.T`, in the place of A or of its transpose."""
-        right = transposed(_operand(B, transpose_b, axis))
-        product(_operand(output_grad, False, axis), right, _operand(A_grad, transpose_a, axis), alpha)
+        product(*_a_factors(output_grad, B, transpose_a, transpose_b, alpha, axis, A_grad))
 
     def B_grad(
         output_grad: Array, A: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int,
         B_grad: Array,
     ) -> None:  # fmt: skip
         """`d/d B = alpha A.T @ output_grad`, in the place of B or of its transpose."""
-        left = transposed(_operand(A, transpose_a, axis))
-        product(left, _operand(output_grad, False, axis), _operand(B_grad, transpose_b, axis), alpha)
+        product(*_b_factors(output_grad, A, transpose_a, transpose_b, alpha, axis, B_grad))
 
 
 def _operand(array: Array, is_transposed: bool, axis: int) -> Array:
     """A view with the rows in the last axis but one, as it enters a product."""
     matrices = array if axis == -2 else array.swapaxes(axis, -2)
     return transposed(matrices) if is_transposed else matrices
+
+
+def _factors(
+    A: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int, output: Array
+) -> _Factors:
+    left, right = _operand(A, transpose_a, axis), _operand(B, transpose_b, axis)
+    return left, right, _operand(output, False, axis), alpha
+
+
+def _a_factors(
+    output_grad: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int, A_grad: Array
+) -> _Factors:
+    right = transposed(_operand(B, transpose_b, axis))
+    return _operand(output_grad, False, axis), right, _operand(A_grad, transpose_a, axis), alpha
+
+
+def _b_factors(
+    output_grad: Array, A: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int, B_grad: Array
+) -> _Factors:
+    left = transposed(_operand(A, transpose_a, axis))
+    return left, _operand(output_grad, False, axis), _operand(B_grad, transpose_b, axis), alpha
 
 
 def _product(A: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int) -> Array:
@@ -122,8 +154,10 @@ class Gemm2(Product):
         A: Array, B: Array, transpose_a: bool, transpose_b: bool, alpha: float, axis: int, output: Array
     ) -> None:
         """One product."""
-        left, right = _operand(A, transpose_a, axis), _operand(B, transpose_b, axis)
-        product(left, right, _operand(output, False, axis), alpha)
+        product(*_factors(A, B, transpose_a, transpose_b, alpha, axis, output))
+
+
+divide(Gemm2, forward=_factors, A_grad=_a_factors, B_grad=_b_factors)
 
 
 @operator("_linalg_gemm")
@@ -155,8 +189,7 @@ class Gemm(Product):
         axis: int, output: Array,
     ) -> None:  # fmt: skip
         """One product, onto which `C` is added."""
-        left, right = _operand(A, transpose_a, axis), _operand(B, transpose_b, axis)
-        product(left, right, _operand(output, False, axis), alpha)
+        product(*_factors(A, B, transpose_a, transpose_b, alpha, axis, output))
         if beta:
             output += scaled(C, beta)
 
@@ -164,6 +197,19 @@ class Gemm(Product):
     def C_grad(output_grad: Array, beta: float) -> Array:
         """`d/d C = beta output_grad`."""
         return scaled(output_grad, beta)
+
+
+@divided(Gemm, "forward")
+def _sum_in_parts(
+    op_ctx: OpContext, A: Array, B: Array, C: Array, transpose_a: bool, transpose_b: bool, alpha: float,
+    beta: float, axis: int, output: Array,
+) -> None:  # fmt: skip
+    divided_product(op_ctx, *_factors(A, B, transpose_a, transpose_b, alpha, axis, output))
+    if beta:
+        output += scaled(C, beta)
+
+
+divide(Gemm, A_grad=_a_factors, B_grad=_b_factors)
 
 
 @operator("_linalg_syrk")

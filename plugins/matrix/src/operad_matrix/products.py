@@ -1,4 +1,4 @@
-"""Matrix products written where the result belongs."""
+"""Matrices in the last two axes, transposed and scaled."""
 
 from __future__ import annotations
 
@@ -17,21 +17,3 @@ def scaled(value: Array, factor: float) -> Array:
     if factor == 1:
         return value
     return factor * value if factor else np.zeros_like(value)
-
-
-@np.errstate(all="ignore")  # infinities and NaN are results like others
-def product(left: Array, right: Array, out: Array, scale: float = 1.0) -> None:
-    """Write `scale * left @ right`, for matrices in the last two axes.
-
-    `out` may have another shape with as many elements. A scale of 0 gives 0, as in BLAS: nothing is read.
-    """
-    if not scale:
-        out[...] = 0
-        return
-    shape = (*left.shape[:-1], right.shape[-1])
-    if out.shape == shape or out.flags.c_contiguous:
-        np.matmul(left, right, out=out.reshape(shape))
-        if scale != 1:
-            out *= scale
-    else:
-        out[...] = (scale * np.matmul(left, right)).reshape(out.shape)

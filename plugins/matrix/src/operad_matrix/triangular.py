@@ -11,8 +11,9 @@ import numpy as np
 
 from operad_matrix.domains import REGULAR
 from operad_matrix.linalg import MatrixOperator, multiplied, solved_triangle, triangle
-from operad_matrix.products import product, scaled, transposed
+from operad_matrix.products import scaled, transposed
 from operad_sdk import Array, Contract, operator, param
+from operad_sdk.products import product
 
 
 class Triangular(MatrixOperator):
