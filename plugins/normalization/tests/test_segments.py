@@ -12,7 +12,7 @@ import pytest
 import operad as od
 from operad_normalization import segments
 from operad_normalization.groups import Groups
-from operad_normalization.standardize import BY_BLOCKS, Epilogue, standardize_gradients
+from operad_normalization.standardize import BY_BLOCKS, standardize_gradients
 
 pytest.importorskip("llvmlite", reason="vector code needs llvmlite")
 
@@ -98,11 +98,9 @@ class Case:
         self.is_by_element = bool(len(shape) == 2 and rng.integers(2))
         self.groups = Groups(shape, axes, 1 if self.is_by_element else (0 if len(shape) == 2 else 1))
         self.is_given = bool(rng.integers(3) == 0) and not self.is_by_element
-        self.adds, self.rectifies = bool(rng.integers(2)), bool(rng.integers(2))
         self.memory: list[Any] = []
         self._rng = rng
         self.data = self.array(shape, 3.0)
-        self.addend = self.array(shape) if self.adds else None
         self.head = self.array(shape)
         self.gamma = self.array(self.groups.vector)
         self.beta = self.array(self.groups.vector)
@@ -118,32 +116,31 @@ class Case:
         """The same numbers in double precision."""
         found = copy(self)
         found.dtype = "float64"
-        for name in ("data", "addend", "head", "gamma", "beta"):
-            array = getattr(self, name)
-            setattr(found, name, None if array is None else array.astype(found.dtype))
+        for name in ("data", "head", "gamma", "beta"):
+            setattr(found, name, getattr(self, name).astype(found.dtype))
         return found
 
     def results(self, way: Any, num_threads: int = 1) -> list[Any]:
         """Output, statistics and gradients, by one way."""
-        ctx, groups, after = Run(num_threads), self.groups, Epilogue(self.addend, self.rectifies)
-        output, grad, addend_grad = (self.array(groups.shape) for _ in range(3))
+        ctx, groups = Run(num_threads), self.groups
+        output, grad = (self.array(groups.shape) for _ in range(2))
         mean, spread = (self.array(groups.statistics) for _ in range(2))
         given = (ctx, groups, self.data, self.gamma, self.beta)
         if self.is_given:
             mean[...], spread[...] = 2.5, 0.75
-            way.apply_statistics(*given, output, mean, spread, after)
+            way.apply_statistics(*given, output, mean, spread)
         else:
-            way.standardize(*given, 1e-3, output, mean, spread, after)
+            way.standardize(*given, 1e-3, output, mean, spread)
             spread[...] = 1 / np.sqrt(spread + 1e-3)
         gains = [self.array((groups.shape[groups.gain_axis],)) for _ in range(2)]
         standardize_gradients(
             way, ctx, groups, self.head, self.data, self.gamma, mean, spread, grad, *gains,
-            is_given=self.is_given, output=output if self.rectifies else None, addend_grad=addend_grad,
+            is_given=self.is_given,
         )  # fmt: skip
         for memory in self.memory:
             assert (memory[:32] == 7777).all()
             assert (memory[-32:] == 7777).all()
-        return [output, mean, spread, grad, *gains, addend_grad]
+        return [output, mean, spread, grad, *gains]
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -169,34 +166,21 @@ def test_neither_threads_nor_the_order_of_parts_change_a_bit(
     segments._prepared.cache_clear()
 
 
-def test_the_output_may_lie_where_the_data_or_the_addend_lies() -> None:
+def test_results_may_lie_where_what_they_are_made_of_lies() -> None:
     for way in (BY_BLOCKS, segments.BY_VECTORS):
         rng = np.random.default_rng(5)
         groups = Groups((3, 4, 50), (0, 2), 1)
-        data, addend = (rng.standard_normal(groups.shape).astype("float32") for _ in range(2))
+        data, head = (rng.standard_normal(groups.shape).astype("float32") for _ in range(2))
         gain, offset = (rng.standard_normal(groups.vector).astype("float32") for _ in range(2))
         found = []
-        for place in ("apart", "data", "addend"):
-            x, z = data.copy(), addend.copy()
-            output = {"apart": np.empty_like(x), "data": x, "addend": z}[place]
+        for is_apart in (True, False):
+            x, g = data.copy(), head.copy()
+            output, grad = (np.empty_like(x), np.empty_like(x)) if is_apart else (x, g)
             mean, spread = np.empty(groups.statistics, "f4"), np.empty(groups.statistics, "f4")
-            way.standardize(Run(1), groups, x, gain, offset, 1e-3, output, mean, spread, Epilogue(z, True))
-            found.append(output.tobytes())
-        assert found[0] == found[1] == found[2]
-
-
-def test_nan_and_infinities_pass_a_rectifier_as_they_pass_relu() -> None:
-    groups = Groups((2, 40), (1,), 0)
-    data = RNG.standard_normal(groups.shape).astype("float32")
-    addend = np.zeros_like(data)
-    addend[0, :4] = np.nan, np.inf, -np.inf, -0.0
-    gain, offset = np.ones(groups.vector, "f4"), np.zeros(groups.vector, "f4")
-    plain, rectified = np.empty_like(data), np.empty_like(data)
-    for output, after in ((plain, Epilogue(addend)), (rectified, Epilogue(addend, True))):
-        mean, spread = np.empty(groups.statistics, "f4"), np.empty(groups.statistics, "f4")
-        segments.standardize(Run(1), groups, data, gain, offset, 0.1, output, mean, spread, after)
-    np.testing.assert_array_equal(rectified, od.nd.relu(od.nd.array(plain)).asnumpy())
-    assert np.isnan(rectified[0, 0])
+            way.standardize(Run(1), groups, x, gain, offset, 1e-3, output, mean, spread)
+            way.sums_of_gradients(Run(1), groups, g, data, gain, mean, spread, grad, False)
+            found.append(output.tobytes() + grad.tobytes())
+        assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ class Table(NamedTuple):
     data: int = 0
     gain: int = 0
     offset: int = 0
-    addend: int = 0
     output: int = 0
     mean: int = 0
     """Of double precision where it is found, and in the data's type where it is given."""
@@ -34,7 +33,6 @@ class Table(NamedTuple):
     """Likewise: the variance, or the inverse deviation."""
     output_grad: int = 0
     data_grad: int = 0
-    addend_grad: int = 0
     gain_sums: int = 0
     """Of double precision, as `offset_sums`; those of elements stand in pairs of rows."""
     offset_sums: int = 0
@@ -47,19 +45,13 @@ class Variant(NamedTuple):
         dtype: The elements' type.
         is_by_element: Whether gains are for each element of a group.
         is_given: Whether mean and deviation do not depend on the data.
-        adds: Whether another array is added.
-        rectifies: Whether results below 0 become 0.
         has_data_grad: Whether the gradient of the data is wanted.
-        has_addend_grad: Whether the gradient of what is added is.
     """
 
     dtype: str
     is_by_element: bool = False
     is_given: bool = False
-    adds: bool = False
-    rectifies: bool = False
     has_data_grad: bool = True
-    has_addend_grad: bool = False
 
 
 @final
@@ -96,8 +88,6 @@ class Place:
 
 
 WIDE: Final = "float64"
-_SIDE_BY_SIDE: Final = 2
-"""Vectors whose sums are apart, so that additions need not wait for each other."""
 Body = Callable[[Place, Values], Values]
 
 
@@ -120,7 +110,7 @@ class GroupText:
         self.code = code = Writer(NAME, KERNEL_PARAMETERS, LANES[self._size])
         self.words = {name: code.word("%table", i) for i, name in enumerate(Table._fields)}
         self.columns = self.words["columns"]
-        rest = code.value(f"srem i64 {self.columns}, {code.lanes * _SIDE_BY_SIDE}")
+        rest = code.value(f"srem i64 {self.columns}, {code.lanes}")
         self._whole = code.value(f"sub i64 {self.columns}, {rest}")
         elements = code.multiply(self.words["samples"], self.columns)
         self.count = code.value(f"sitofp i64 {elements} to double")
@@ -135,45 +125,36 @@ class GroupText:
         self.code.loop("%first", "%last", 1, [], group)
 
     def walk(self, starts: Sequence[str], num_sums: int, body: Body) -> Values:
-        """Walk over the segments of a group: several vectors at once, then single ones that may be masked.
+        """Walk over the segments of a group, vector by vector; the last of a segment may be masked.
 
         Args:
             starts: Where the first segment of each array begins.
             num_sums: How many sums the body carries along.
         Returns:
-            The sums of all lanes, for each of the vectors that stood side by side.
+            The sums, lane by lane.
         """
-        code, lanes = self.code, self.code.lanes
-        zero = (code.vector(WIDE), "zeroinitializer")
+        code, lanes, kind = self.code, self.code.lanes, self.code.vector(WIDE)
 
         def sample(number: str, totals: Values) -> Values:
             moved = code.multiply(number, self.words["step"])
             bases = [code.address(start, moved) for start in starts]
 
-            def vectors(column: str, totals: Values) -> Values:
-                found: Values = []
-                for i in range(_SIDE_BY_SIDE):
-                    place = Place(code, bases, code.add(column, i * lanes), None)
-                    found += body(place, totals[i * num_sums : (i + 1) * num_sums])
-                return found
+            def whole(column: str, totals: Values) -> Values:
+                return body(Place(code, bases, column, None), totals)
 
-            def single(column: str, totals: Values) -> Values:
+            def rest(column: str, totals: Values) -> Values:
                 return body(Place(code, bases, column, code.mask(column, self.columns)), totals)
 
-            kinds = [code.vector(WIDE)] * len(totals)
-            step = lanes * _SIDE_BY_SIDE
-            totals = code.loop("0", self._whole, step, list(zip(kinds, totals, strict=True)), vectors)
-            first = list(zip(kinds, totals[:num_sums], strict=False))
-            return [*code.loop(self._whole, self.columns, lanes, first, single), *totals[num_sums:]]
+            totals = code.loop("0", self._whole, lanes, [(kind, total) for total in totals], whole)
+            return code.loop(self._whole, self.columns, lanes, [(kind, total) for total in totals], rest)
 
-        return code.loop("0", self.words["samples"], 1, [zero] * (num_sums * _SIDE_BY_SIDE), sample)
+        return code.loop("0", self.words["samples"], 1, [(kind, "zeroinitializer")] * num_sums, sample)
 
     def sums(self, totals: Values) -> Values:
         """The sums of a walk as numbers: halves of lanes are added until one is left, in one order."""
-        code, count = self.code, len(totals) // _SIDE_BY_SIDE
-        found = []
-        for number in range(count):
-            total, width = self.wide("fadd", totals[number], totals[count + number]), code.lanes
+        code, found = self.code, []
+        for total in totals:
+            width = code.lanes
             while width > 1:
                 half = width // 2
                 halves = [
@@ -249,11 +230,6 @@ class GroupText:
         if self.kind == WIDE:
             return value
         return self.code.value(f"fpext {self.code.vector(self.kind)} {value} to {self.code.vector(WIDE)}")
-
-    def selected(self, condition: str, value: str, other: str) -> str:
-        """Lanes of one vector where a condition holds, else of another."""
-        code, vector = self.code, self.code.vector(self.kind)
-        return code.value(f"select {code.vector('bool')} {condition}, {vector} {value}, {vector} {other}")
 
     def own(self, word: str, one: str, other: str) -> str:
         """An instruction on vectors of the data's type."""

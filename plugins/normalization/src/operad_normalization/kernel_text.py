@@ -13,9 +13,6 @@ precision do not overflow.
 
 What is written is computed in the data's type, from the mean in two parts: the first is the mean rounded to
 that type, the second what rounding left.
-
-What follows a standardized element may be in the same kernel: another array is added, and what is below 0
-becomes 0. The gradient then begins with what is 0 where the output is.
 """
 
 from __future__ import annotations
@@ -82,12 +79,11 @@ class _Text(GroupText):
         self._write_outputs(number, _Parts(mean, self.code.constant(self.kind, 0), inverse))
 
     def _write_outputs(self, number: str, parts: _Parts) -> None:
-        """`((x - high) - low) * inverse * gain + offset`, and what follows."""
-        kind, variant = self.kind, self.variant
-        names = ["data", "output", *(["addend"] if variant.adds else [])]
-        bases = [self.of_group(name, number) for name in names]
+        """`((x - high) - low) * inverse * gain + offset`."""
+        kind = self.kind
+        bases = [self.of_group(name, number) for name in ("data", "output")]
         gain, offset = "", ""
-        if variant.is_by_element:
+        if self.variant.is_by_element:
             bases += [self.code.pointer(self.words[name]) for name in ("gain", "offset")]
         else:
             gain, offset = (self.of_vector(name, self.turn(number)) for name in ("gain", "offset"))
@@ -95,13 +91,8 @@ class _Text(GroupText):
         def write(place: Place, totals: Values) -> Values:
             value = self._less_mean(place.load(0, kind), parts)
             value = self.own("fmul", value, parts.inverse)
-            value = self.own("fmul", value, gain or place.load(len(bases) - 2, kind))
-            value = self.own("fadd", value, offset or place.load(len(bases) - 1, kind))
-            if variant.adds:
-                value = self.own("fadd", value, place.load(2, kind))
-            if variant.rectifies:
-                value = self._rectified(value)
-            place.store(1, kind, value)
+            value = self.own("fmul", value, gain or place.load(2, kind))
+            place.store(1, kind, self.own("fadd", value, offset or place.load(3, kind)))
             return totals
 
         self.walk(bases, 0, write)
@@ -109,9 +100,7 @@ class _Text(GroupText):
     def gradients(self, number: str) -> None:
         """`(k - mean(k) - h mean(k h)) * inverse` with `h = d * inverse`, and the sums of `g h` and `g`."""
         code, kind, variant = self.code, self.kind, self.variant
-        names = ["data", "output_grad", *(["output"] if variant.rectifies else [])]
-        bases = [self.of_group(name, number) for name in names]
-        gains = len(bases)
+        bases = [self.of_group(name, number) for name in ("data", "output_grad")]
         if variant.is_by_element:
             bases.append(code.pointer(self.words["gain"]))
         mean, inverse = (self.wide_element("mean", number), self.wide_element("spread", number))
@@ -119,9 +108,9 @@ class _Text(GroupText):
 
         def add(place: Place, totals: Values) -> Values:
             d = self.differences(place.load(0, kind), shifts, place.mask)
-            g = self._heads(place)
+            g = place.load(1, kind)
             if variant.is_by_element:
-                g = self.own("fmul", g, place.load(gains, kind))
+                g = self.own("fmul", g, place.load(2, kind))
             g = self.wide_of(g)
             found = [self.wide("fadd", totals[0], g), code.multiply_add(WIDE, g, d, totals[1])]
             return found if variant.is_given else [*found, self.wide("fadd", totals[2], d)]
@@ -151,7 +140,7 @@ class _Text(GroupText):
         sums = [code.address(code.pointer(self.words[name]), moved) for name in ("gain_sums", "offset_sums")]
 
         def add(place: Place, totals: Values) -> Values:
-            g, d = self._heads(place), self._less_mean(place.load(0, self.kind), parts)
+            g, d = place.load(1, self.kind), self._less_mean(place.load(0, self.kind), parts)
             product = self.own("fmul", g, self.own("fmul", d, parts.inverse))
             for i, term in enumerate((product, g), first):
                 place.store(i, WIDE, self.wide("fadd", place.load(i, WIDE), self.wide_of(term)))
@@ -162,46 +151,23 @@ class _Text(GroupText):
     def _write_gradients(
         self, number: str, bases: Sequence[str], parts: _Parts, offset: str, slope: str
     ) -> None:
-        variant, kind, read = self.variant, self.kind, len(bases)
-        flags = {"data_grad": variant.has_data_grad, "addend_grad": variant.has_addend_grad}
-        targets = [name for name, flag in flags.items() if flag]
-        if not targets:
+        variant, kind, target = self.variant, self.kind, len(bases)
+        if not variant.has_data_grad:
             return
         gain = "" if variant.is_by_element else self.of_vector("gain", self.turn(number))
 
         def write(place: Place, totals: Values) -> Values:
-            g = self._heads(place)
-            if variant.has_addend_grad:
-                place.store(read + targets.index("addend_grad"), kind, g)
-            if variant.has_data_grad:
-                if variant.is_by_element:
-                    g = self.own("fmul", g, place.load(read - 1, kind))
-                if not variant.is_given:
-                    d = self._less_mean(place.load(0, kind), parts)
-                    g = self.own("fsub", self.own("fsub", g, offset), self.own("fmul", d, slope))
-                g = self.own("fmul", g, parts.inverse)
-                place.store(read + targets.index("data_grad"), kind, self.own("fmul", g, gain) if gain else g)
+            g = place.load(1, kind)
+            if variant.is_by_element:
+                g = self.own("fmul", g, place.load(2, kind))
+            if not variant.is_given:
+                d = self._less_mean(place.load(0, kind), parts)
+                g = self.own("fsub", self.own("fsub", g, offset), self.own("fmul", d, slope))
+            g = self.own("fmul", g, parts.inverse)
+            place.store(target, kind, self.own("fmul", g, gain) if gain else g)
             return totals
 
-        self.walk([*bases, *(self.of_group(name, number) for name in targets)], 0, write)
-
-    def _heads(self, place: Place) -> str:
-        """The head gradient, times the slope of what follows."""
-        code, kind, g = self.code, self.kind, place.load(1, self.kind)
-        if not self.variant.rectifies:
-            return g
-        vector, output = code.vector(kind), place.load(2, kind)
-        one, zero = code.constant(kind, 1), code.constant(kind, 0)
-        is_above = code.value(f"fcmp ogt {vector} {output}, {zero}")
-        slope = self.selected(is_above, one, zero)
-        is_nan = code.value(f"fcmp uno {vector} {output}, {output}")
-        return self.own("fmul", g, self.selected(is_nan, output, slope))
-
-    def _rectified(self, value: str) -> str:
-        """The value, or 0 where it is less; NaN stays."""
-        code, zero = self.code, self.code.constant(self.kind, 0)
-        is_above = code.value(f"fcmp ugt {code.vector(self.kind)} {value}, {zero}")
-        return self.selected(is_above, value, zero)
+        self.walk([*bases, self.of_group("data_grad", number)], 0, write)
 
     def _less_mean(self, value: str, parts: _Parts) -> str:
         return self.own("fsub", self.own("fsub", value, parts.high), parts.low)

@@ -19,7 +19,6 @@ from operad_normalization import standardize as blocks
 from operad_normalization.group_text import Table, Variant
 from operad_normalization.groups import Groups, Segments
 from operad_normalization.kernel_text import gradients_text, standardize_text
-from operad_normalization.standardize import NOTHING, Epilogue
 from operad_sdk import Array, Cost, KernelCall, OpContext
 from operad_sdk.vector import BoundKernel, InVectorCode, Kernel, TableLayout, array_call
 
@@ -85,19 +84,17 @@ def standardize(
     output: Array,
     mean: Array,
     variance: Array,
-    after: Epilogue = NOTHING,
 ) -> None:
     """`operad_normalization.standardize.standardize` in vector code."""
-    segments = _segments(groups, data, output, after.addend)
+    segments = _segments(groups, data, output)
     if segments is None:
-        blocks.standardize(op_ctx, groups, data, gamma, beta, eps, output, mean, variance, after)
+        blocks.standardize(op_ctx, groups, data, gamma, beta, eps, output, mean, variance)
         return
     gain, offset = _vectors(groups, data, gamma, beta)
     found = np.empty((2, segments.shape[1]))
     _run(
-        op_ctx, standardize_text, segments, _variant(data, segments, after), eps,
+        op_ctx, standardize_text, segments, _variant(data, segments), eps,
         data=data, gain=gain, offset=offset, output=output, mean=found[0], spread=found[1],
-        addend=after.addend,
     )  # fmt: skip
     mean[...], variance[...] = found.reshape(2, *groups.statistics)
 
@@ -111,18 +108,16 @@ def apply_statistics(
     output: Array,
     mean: Array,
     inverse: Array,
-    after: Epilogue = NOTHING,
 ) -> None:
     """`operad_normalization.standardize.apply_statistics` in vector code."""
-    segments = _segments(groups, data, output, after.addend)
+    segments = _segments(groups, data, output)
     if segments is None:
-        blocks.apply_statistics(op_ctx, groups, data, gamma, beta, output, mean, inverse, after)
+        blocks.apply_statistics(op_ctx, groups, data, gamma, beta, output, mean, inverse)
         return
     gain, offset = _vectors(groups, data, gamma, beta)
     _run(
-        op_ctx, standardize_text, segments, _variant(data, segments, after)._replace(is_given=True),
+        op_ctx, standardize_text, segments, _variant(data, segments)._replace(is_given=True),
         data=data, gain=gain, offset=offset, output=output, mean=_flat(mean), spread=_flat(inverse),
-        addend=after.addend,
     )  # fmt: skip
 
 
@@ -136,14 +131,12 @@ def sums_of_gradients(
     inverse: Array,
     data_grad: Array | None,
     is_given: bool,
-    output: Array | None = None,
-    addend_grad: Array | None = None,
 ) -> Array:
     """`operad_normalization.standardize.sums_of_gradients` in vector code."""
-    segments = _segments(groups, output_grad, data, data_grad, output, addend_grad)
+    segments = _segments(groups, output_grad, data, data_grad)
     if segments is None:
         return blocks.sums_of_gradients(
-            op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad, is_given, output, addend_grad
+            op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad, is_given
         )
     (gain,) = _vectors(groups, data, gamma)
     by_element = segments.is_by_element
@@ -153,15 +146,12 @@ def sums_of_gradients(
         _KINDS[data.dtype],
         by_element,
         is_given,
-        rectifies=output is not None,
         has_data_grad=data_grad is not None,
-        has_addend_grad=addend_grad is not None,
     )
     _run(
         op_ctx, gradients_text, segments, variant,
         data=data, gain=gain, output_grad=output_grad, mean=_flat(mean), spread=_flat(inverse),
-        output=output, data_grad=data_grad, addend_grad=addend_grad,
-        gain_sums=sums[0, 0], offset_sums=sums[0, 1],
+        data_grad=data_grad, gain_sums=sums[0, 0], offset_sums=sums[0, 1],
     )  # fmt: skip
     if by_element:
         return (sums[0] if len(sums) == 1 else sums.sum(0)).reshape(2, *groups.vector)
@@ -225,9 +215,8 @@ def _kernel(text: _Text, variant: Variant) -> Kernel:
     return Kernel(text(variant))
 
 
-def _variant(data: Array, segments: Segments, after: Epilogue) -> Variant:
-    adds = after.addend is not None
-    return Variant(_KINDS[data.dtype], segments.is_by_element, adds=adds, rectifies=after.rectifies)
+def _variant(data: Array, segments: Segments) -> Variant:
+    return Variant(_KINDS[data.dtype], segments.is_by_element)
 
 
 def _flat(array: Array) -> Array:

@@ -26,35 +26,6 @@ from operad_normalization.groups import WHOLE, Groups
 from operad_sdk import Array, OpContext
 
 
-class Epilogue(NamedTuple):
-    """What follows a standardized element.
-
-    Attributes:
-        addend: An array of the data's shape that is added.
-        rectifies: Whether what is then below 0 becomes 0.
-    """
-
-    addend: Array | None = None
-    rectifies: bool = False
-
-    def beside(self, output: Array) -> Epilogue:
-        """The same with an addend that may not lie in the memory of the output."""
-        if self.addend is None or not np.may_share_memory(self.addend, output):
-            return self
-        return self._replace(addend=self.addend.copy())
-
-    def apply(self, array: Array) -> None:
-        """Do so in place."""
-        with np.errstate(all="ignore"):
-            if self.addend is not None:
-                array += self.addend
-            if self.rectifies:
-                np.maximum(array, 0, out=array)
-
-
-NOTHING: Final = Epilogue()
-
-
 def standardize(
     op_ctx: OpContext,
     groups: Groups,
@@ -65,7 +36,6 @@ def standardize(
     output: Array,
     mean: Array,
     variance: Array,
-    after: Epilogue = NOTHING,
 ) -> None:
     """Write the output, and mean and variance of every group.
 
@@ -79,9 +49,8 @@ def standardize(
         output: To be written.
         mean: To be written; of the groups' statistics shape, as `variance`.
         variance: To be written, without eps.
-        after: What follows.
     """
-    after, blocks = after.beside(output), groups.blocks(data)
+    blocks = groups.blocks(data)
 
     def run(part: int, slot: int) -> None:
         x, y, m, v, b = (groups.of(blocks[part], array) for array in (data, output, mean, variance, beta))
@@ -94,7 +63,6 @@ def standardize(
             y += b
 
     op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
-    after.apply(output)
 
 
 def apply_statistics(
@@ -106,10 +74,9 @@ def apply_statistics(
     output: Array,
     mean: Array,
     inverse: Array,
-    after: Epilogue = NOTHING,
 ) -> None:
     """Write `gamma (x - mean) inverse + beta` for a given mean and inverse deviation of every group."""
-    after, blocks = after.beside(output), groups.blocks(data)
+    blocks = groups.blocks(data)
 
     def run(part: int, slot: int) -> None:
         x, y, m, r, b = (groups.of(blocks[part], array) for array in (data, output, mean, inverse, beta))
@@ -120,7 +87,6 @@ def apply_statistics(
             y += b
 
     op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
-    after.apply(output)
 
 
 def standardize_gradients(
@@ -137,8 +103,6 @@ def standardize_gradients(
     beta_grad: Array,
     *,
     is_given: bool = False,
-    output: Array | None = None,
-    addend_grad: Array | None = None,
 ) -> None:
     """Write the gradients.
 
@@ -155,13 +119,8 @@ def standardize_gradients(
         gamma_grad: To be written, of one axis as `beta_grad`; None: not wanted.
         beta_grad: To be written.
         is_given: Whether mean and deviation did not depend on the data.
-        output: The output, if what was below 0 became 0; None: nothing followed.
-        addend_grad: To be written, of what was added before that, and may be the memory of `output_grad`;
-            None: not wanted.
     """
-    sums = way.sums_of_gradients(
-        op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad, is_given, output, addend_grad
-    )
+    sums = way.sums_of_gradients(op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad, is_given)
     for target, total in zip((gamma_grad, beta_grad), sums, strict=True):
         if target is not None:
             target[...] = total.reshape(target.shape)
@@ -177,14 +136,8 @@ def sums_of_gradients(
     inverse: Array,
     data_grad: Array | None,
     is_given: bool,
-    output: Array | None = None,
-    addend_grad: Array | None = None,
 ) -> tuple[Array, Array]:
     """Write the gradient of the data where it is wanted, and return those of gamma and beta."""
-    if output is not None:
-        output_grad = _rectified_gradient(output_grad, output)
-    if addend_grad is not None:
-        addend_grad[...] = output_grad
     blocks = groups.blocks(data)
     # A row of sums for each block; one for all where they are cut between gains, and write different parts.
     has_one = blocks == [WHOLE] or groups.cut == groups.gain_axis
@@ -221,13 +174,6 @@ def sums_of_gradients(
 
     op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
     return of_gamma.sum(0), of_beta.sum(0)
-
-
-def _rectified_gradient(output_grad: Array, output: Array) -> Array:
-    """`d/dx max(x, 0) = 1` where that is above 0, else 0; NaN stays."""
-    slope = np.where(np.isnan(output), output, output > 0)
-    with np.errstate(all="ignore"):
-        return np.multiply(output_grad, slope, out=slope)
 
 
 def _subtract_mean(data: Array, mean: Array, groups: Groups, out: Array) -> None:
