@@ -13,6 +13,7 @@ from operad import config, registry
 from operad.cli.doctor import facts, metadata, surroundings, trial
 from operad.cli.doctor.facts import Cache, Library, Setting, ThreadPool, Tuning
 from operad.cli.doctor.finding import Finding
+from operad.cli.doctor.load import Load, load, load_findings
 from operad.cli.listing import Listing
 from operad.cli.page import Mark, Page, Tone
 from operad.cli.plugins import InstalledPlugin, listed_plugin, plugin_table
@@ -36,6 +37,7 @@ class Diagnosis:
         thread_budget: Threads that engine workers and libraries use together.
         thread_pools: Pools in the libraries that are loaded.
         gpus: CUDA devices this process can use.
+        load: How busy the machine was when the command began.
         plugins: The plugins, and how they fare when they are imported.
         cache: The folder for compiled kernels.
         tuning: The constants of estimates.
@@ -50,6 +52,7 @@ class Diagnosis:
     thread_budget: int
     thread_pools: list[ThreadPool]
     gpus: int
+    load: Load
     plugins: list[InstalledPlugin]
     cache: Cache
     tuning: Tuning
@@ -92,6 +95,7 @@ class Diagnosis:
             ("thread budget", f"{self.thread_budget} on {self.usable_cores} usable cores"),
             *(("thread pool", pool) for pool in pools),
             ("CUDA devices", str(self.gpus)),
+            ("load", self.load.text()),
             ("cache", self.cache.text()),
             ("estimates", self.tuning.text()),
         ])  # fmt: skip
@@ -124,6 +128,7 @@ def diagnosis(own_commands: Collection[str] = ()) -> Diagnosis:
     Args:
         own_commands: Names of the core's commands, which hide those of plugins.
     """
+    busy = load()  # before a second process adds to it
     values = {reading.option.field: reading.value for reading in config.readings()}
     failed = [] if values["safe"] else trial.failed_plugins()
     libraries, pools, gpus = facts.libraries(), facts.thread_pools(), facts.gpu_count()
@@ -139,6 +144,7 @@ def diagnosis(own_commands: Collection[str] = ()) -> Diagnosis:
         *surroundings.library_findings(libraries, gpus),
         *surroundings.cache_findings(folder),
         *surroundings.tuning_findings(tuning),
+        *load_findings(busy),
     ]
     return Diagnosis(
         versions=facts.versions(),
@@ -149,6 +155,7 @@ def diagnosis(own_commands: Collection[str] = ()) -> Diagnosis:
         thread_budget=values["num_threads"],
         thread_pools=pools,
         gpus=gpus,
+        load=busy,
         plugins=_plugins({plugin.name: plugin.reason for plugin in failed}),
         cache=folder,
         tuning=tuning,
