@@ -107,6 +107,13 @@ def test_choices_are_closed():
         declared.parse("same")
 
 
+def test_choices_of_an_element_type_are_closed_whatever_it_is_given_as():
+    declared = made("dtype", "float32", choices=("float16", "float32"))
+    assert declared.parse(np.float16) == declared.parse(np.dtype(">f2")) == "float16"
+    with pytest.raises(ParamError, match="'int32', expected one of 'float16', 'float32'"):
+        declared.parse("int32")
+
+
 @pytest.mark.parametrize("type_", [int, float, bool, "shape", "dtype"])
 def test_none_is_a_value_only_where_it_is_the_default(type_):
     assert made(type_, None).parse(None) is made(type_, None).parse("None") is None

@@ -9,7 +9,7 @@ import pytest
 from operad import registry
 from operad_sdk.check import OperatorReport, Profile, check_operator
 from operad_sdk.check.running.register import all_checks
-from operator_sdk.tests.zoo import calls, documentation, forward, inference, random_draws, static
+from operator_sdk.tests.zoo import calls, documentation, forward, inference, positions, random_draws, static
 from operator_sdk.tests.zoo.fault import Fault, causes
 from operator_sdk.tests.zoo.table import each_fault, of_groups
 
@@ -19,6 +19,7 @@ FAULTS = [
     *forward.ZOO,
     *calls.ZOO,
     *inference.ZOO,
+    *positions.ZOO,
     *random_draws.ZOO,
     *of_groups("SF", "extremes"),
 ]

@@ -16,6 +16,7 @@ from operad_sdk import (
     Scalar,
     as_dtype,
     binary,
+    param,
     unary,
 )
 from operad_sdk.testing import check_forward, gradient_check
@@ -40,6 +41,19 @@ def test_half_precision_is_computed_in_the_declared_type() -> None:
     assert out.dtype == "f2"
     assert seen == [np.float32, np.float32]
     check_forward(op, [X.astype("f4")], [X])
+
+
+def test_a_result_that_is_narrower_than_its_type_of_computation_is_not_written_directly() -> None:
+    """The function writes float32, which is rounded once; called with the arrays alone it wrote float16."""
+    dtype = param("dtype", "float32", doc="Type of the output.")
+    op = declared("data:(*S) -> output:dtype(*S)", dtype=dtype, compute_dtype="float32", forward=_square)
+    made = op(dtype="float16").create_operator(cpu(), [(2,)], [np.dtype("f4")])
+    assert made.direct is None
+    assert op().create_operator(cpu(), [(2,)], [np.dtype("f4")]).direct is not None
+
+
+def _square(data: Any, output: Any) -> None:
+    np.multiply(data, data, output)
 
 
 def test_gradients_of_integers_are_truncated_towards_zero() -> None:

@@ -49,6 +49,12 @@ def test_an_output_type_can_be_asked_for(op: Any) -> None:
 
 
 @FAMILY
+def test_an_output_type_of_whole_numbers_is_refused(op: Any) -> None:
+    with pytest.raises(ParamError, match="expected one of 'float16', 'float32', 'float64'"):
+        op(dtype="int32")
+
+
+@FAMILY
 def test_nothing_overflows(op: Any) -> None:
     data = np.array([[0, 1000], [-np.inf, 0]], np.float32)
     data = -data if op is softmin else data

@@ -124,7 +124,7 @@ class Param:
             return None
         try:
             if self.type == "dtype":
-                return as_dtype(value).name
+                return self._allowed_name(as_dtype(value).name)
             return self._convert(value)
         except (ValueError, DTypeError) as error:
             raise ParamError(f"parameter {self.name!r} is {value!r}, expected {self.expects()}") from error
@@ -141,6 +141,11 @@ class Param:
             words = _TYPE_WORDS.get(str(self.type), getattr(self.type, "__name__", str(self.type)))
         bounds = " and ".join(f"{_SIGNS[key]} {bound:g}" for key, bound in self.bounds.items())
         return " ".join(filter(None, [words, bounds, "or None" if self.optional else ""]))
+
+    def _allowed_name(self, name: str) -> str:
+        if self.choices is not None and name not in self.choices:
+            raise ValueError(name)
+        return name
 
     def _convert(self, value: Any) -> Any:
         msgspec = import_module("msgspec")  # lazy: 16 ms that `import operad` need not pay

@@ -124,7 +124,9 @@ class BoundOperator(Operator):
     def _allow_direct(self, forward: Bound, gradients: Sequence[Bound], wide: Mapping[DType, DType]) -> None:
         """Find out whether the forward function may be called with arrays alone, and under which lock."""
         prop, in_types = self._prop, [dtype for _, dtype in self._in]
-        is_direct = forward.is_direct and self._own is NO_ARRAYS and not any(t in wide for t in in_types)
+        is_direct = forward.is_direct and self._own is NO_ARRAYS
+        if is_direct and wide:
+            is_direct = not any(dtype in wide for dtype in (*in_types, *self._types[1]))
         self._direct_of = forward if is_direct else None
         # A kernel that is a class may have looked at parameters.
         self._is_free = not any(hasattr(bound.function, "__self__") for bound in (forward, *gradients))

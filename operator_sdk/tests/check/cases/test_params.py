@@ -100,3 +100,18 @@ def test_an_upper_bound_of_whole_numbers_is_planned():
     assert 8 not in candidates(subject, Bounded.params["count"], 2)
     assert 39 in planned["place"]
     assert 10**9 not in planned["huge"]
+
+
+def test_element_types_are_planned_narrow_and_whole_too() -> None:
+    @operator("params_typed")
+    class Typed(OperatorProperty):
+        """Has a type that a caller chooses."""
+
+        dtype = param("dtype", "float32", doc="Type of the output.")
+        spec = "data:(N) -> output:dtype(N)"
+
+        def forward(data):
+            return data
+
+    planned = planned_values(subject_of(Typed), Typed.params["dtype"], 2)
+    assert list(planned) == ["float32", "float64", "float16", "int32"]

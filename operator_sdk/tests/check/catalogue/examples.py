@@ -183,6 +183,18 @@ AROUND: Final[dict[str, str]] = {
         "EXAMPLE\n    return np.roll(data, (top, left), (0, 1))",
         'offset = param("indices", (0, 0), doc="How far.")\n' + _FLOATS,
     ),
+    "S113": _of_class(
+        _ANY,
+        "EXAMPLE\n"
+        "    return super().infer_shape(in_shapes)\n"
+        "def forward(data, axis): return np.flip(data, axis)",
+        'axis = param(int, 0, doc="Which axis.")\n' + _FLOATS,
+    ),
+    "F222": _of_class(
+        "index:any(N), table:(V + 1) -> output:(N)",
+        "def forward(index, table):\n    EXAMPLE\n    return table[index.astype(int) % len(table)]",
+        'contract = Contract(inputs={"index": Index("table")})',
+    ),
     "M411": _of_class(
         _ANY, "def forward(self, data):\n    EXAMPLE\n    return np.tanh(data)", "results = {}\n" + _FLOATS
     ),

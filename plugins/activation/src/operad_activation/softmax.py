@@ -77,7 +77,12 @@ class _AlongAxis(OperatorProperty):
 
     axis = param(int, -1, doc="The axis along which exponentials are summed.")
     temperature = param(float, None, gt=0, doc="Divides data first; left out: 1.")
-    dtype = param("dtype", None, doc="Element type of the output; left out: that of data.")
+    dtype = param(
+        "dtype",
+        None,
+        choices=("float16", "float32", "float64"),
+        doc="Element type of the output; left out: that of data.",
+    )
     use_length = param(
         bool, False, optional=True, doc="Take the argument length, how many elements of each line count."
     )

@@ -9,7 +9,17 @@ import math
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OpContext, OperatorProperty, ParamError, PartialShape, operator, param
+from operad_sdk import (
+    Array,
+    Contract,
+    OpContext,
+    OperatorProperty,
+    ParamError,
+    PartialShape,
+    as_dtype,
+    operator,
+    param,
+)
 
 
 def fill_spaced(output: Array, start: float, step: float, repeat: int) -> None:
@@ -30,6 +40,15 @@ def _ranged(start: float, stop: float | None, step: float, repeat: int, infer_ra
         raise ParamError("_arange: parameter 'step' is 0, expected another number")
     distance = start if stop is None else stop - start
     return (None if infer_range else max(0, math.ceil(distance / step)) * repeat,)
+
+
+def _numbers(start: float, stop: float | None, step: float, repeat: int, dtype: str) -> Array:
+    """NumPy's, for the contract checks; whole numbers begin at a whole one and take whole steps."""
+    first, end = (0.0, start) if stop is None else (start, stop)
+    numbers = np.arange(first, end, step)
+    if as_dtype(dtype).kind in "iu":
+        numbers = int(first) + np.arange(len(numbers)) * int(step)
+    return np.repeat(numbers, repeat)
 
 
 @operator("_arange")
@@ -61,9 +80,7 @@ class Arange(OperatorProperty):
     contract = Contract(
         params={"infer_range": (False,)},
         narrowed={"infer_range": "then another operator says the length, and a check has this one alone"},
-        reference=lambda start, stop, step, repeat: np.repeat(
-            np.arange(0 if stop is None else start, start if stop is None else stop, step), repeat
-        ),
+        reference=_numbers,
     )
 
     def forward(

@@ -23,7 +23,9 @@ _MANY: Final = (100, 100)
 
 class _Draw(OperatorProperty):
     shape = param("shape", doc="Shape of the output.")
-    dtype = param("dtype", "float32", doc="Element type of the output.")
+    dtype = param(
+        "dtype", "float32", choices=("float16", "float32", "float64"), doc="Element type of the output."
+    )
     spec = "-> output:dtype(*shape)"
     resource = ResourceRequest.RANDOM
 

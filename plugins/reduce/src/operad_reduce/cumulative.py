@@ -20,8 +20,10 @@ from operad_sdk import (
 )
 
 
-def _sums(a: Array, axis: int | None) -> Array:
-    """A product with a triangle of ones, for the contract checks."""
+def _sums(a: Array, axis: int | None, dtype: str | None) -> Array:
+    """A product with a triangle of ones, for the contract checks; whole numbers are cut off before."""
+    if dtype is not None and as_dtype(dtype).kind in "iu":
+        a = np.trunc(a)
     rows = a.reshape(-1) if axis is None else np.moveaxis(a, axis, -1)
     return np.moveaxis(rows @ np.tri(rows.shape[-1]).T, -1, axis or 0)
 

@@ -14,6 +14,8 @@ from operad_sdk.check.trials.subject import Subject
 _FLOATS: Final = (0.5, 1.0, 2.0, 0.25, 0.0, -0.5, -1.0)
 _INTEGERS: Final = (0, 1, 2, -1, -2, 3)
 _FAR: Final[Mapping[Any, Sequence[float]]] = {float: (3.0, 17.0, 1000.0, -0.001), int: (5, 17, 70)}
+_OTHER_TYPES: Final = ("float16", "int32")
+"""Element types to try as a parameter, beside the usual ones: one that is narrow, one of whole numbers."""
 
 _MOST: Final = 4096
 """Upper bound up to which a whole number is tried at it: it may be a number of arrays, or a length."""
@@ -72,6 +74,8 @@ def planned_values(subject: Subject, param: Param, length: int) -> Sequence[Any]
     values = list(candidates(subject, param, length))
     if param.name in subject.contract.params or param.choices is not None:
         return values
+    if param.type == "dtype":
+        return [*values, *(name for name in _OTHER_TYPES if name not in values)]
     far = [value for value in _FAR.get(param.type, ()) if _allowed(value, param.bounds)]
     far += _at_upper_bound(param)
     return list({(type(value), value): value for value in [*values, *far]}.values())

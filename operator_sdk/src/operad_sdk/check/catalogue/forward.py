@@ -161,4 +161,13 @@ FORWARD: Final = (
         'Contract(relations=("items",))    # and data is normalised over the batch',
         "Correct the computation, or remove the relation from Contract(relations=...).",
     ),
+    Check(
+        "F222",
+        "positions beyond an axis are refused one by one, and alike at both ends, or computed",
+        "A test for positions that are out of range has two ends and a word between them, each easily wrong. "
+        "Then a position is read that is not there, or one refused that is.",
+        "if index.size and index.min() < 0 and index.max() >= len(table):    # and, for or\n"
+        '    raise OperadError(f"index is {index.min()} to {index.max()}")',
+        "Refuse positions below -length and from length on, each alone; or clip them, or wrap them around.",
+    ),
 )

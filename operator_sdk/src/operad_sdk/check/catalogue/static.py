@@ -95,4 +95,14 @@ STATIC: Final = (
         "def forward(data, offset):\n    top, left = offset    # what if there are three?",
         "Give the parameter bounds, write its length into the shape line, or refuse it in infer_shape.",
     ),
+    Check(
+        "S113",
+        "an axis counted from the end is the same one, and one beyond either end is refused",
+        "Conditions such as -n <= axis < n are easily off by one at one end, where no example looks. Then an "
+        "axis that is there is refused, or one that is not is read.",
+        "def infer_shape(self, in_shapes):\n"
+        "    if not -len(in_shapes[0] or ()) < self.axis < len(in_shapes[0] or ()):\n"
+        '        raise ShapeError(f"there is no axis {self.axis}")',
+        "Refuse what is not in range(-n, n); one that is not counted from the end has a lower bound of 0.",
+    ),
 )

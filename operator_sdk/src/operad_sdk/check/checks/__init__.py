@@ -25,6 +25,7 @@ from operad_sdk.check.checks import nonfinite as nonfinite
 from operad_sdk.check.checks import obligations as obligations
 from operad_sdk.check.checks import parameters as parameters
 from operad_sdk.check.checks import partial as partial
+from operad_sdk.check.checks import positions as positions
 from operad_sdk.check.checks import precision as precision
 from operad_sdk.check.checks import random as random
 from operad_sdk.check.checks import relations as relations

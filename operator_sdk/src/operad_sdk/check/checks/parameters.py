@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any, Final
@@ -12,6 +12,7 @@ from operad.operator import OperatorProperty, Param, is_known
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.cases.params import candidates, required_params
 from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
@@ -163,7 +164,8 @@ def unusual(trials: Sequence[Trial]) -> Evidence:
     }.values():
         for name, param in params.items():
             for value in _unusual_values(param):
-                _expect_judged(trial, {**trial.case.params, name: value}, f"{name}={value!r}")
+                case = replace(trial.case, params={**trial.case.params, name: value})
+                outcome_of(trial, case, f"{name}={value!r}")
                 count += 1
     return count or None
 
@@ -175,32 +177,39 @@ def _unusual_values(param: Param) -> list[Any]:
     return [(), (1,), (1,) * 5, *[(number,) * length for number in numbers for length in (2, 3)]]
 
 
-def _expect_judged(trial: Trial, params: Mapping[str, Any], what: str) -> None:
-    """Raise Violation unless parameters are refused in words, or the operator runs with them."""
+def outcome_of(trial: Trial, case: Case, what: str) -> list[Any] | None:
+    """Outputs of a trial's operator on a changed case; None if that is refused, or too large to run.
+
+    Args:
+        what: What was changed, for the message.
+
+    Raises:
+        Violation: It breaks, instead of being refused by an OperadError.
+    """
     what = f"{trial.subject.name} with {what} and arguments of shapes {trial.in_shapes}"
     try:
-        prop: OperatorProperty = trial.subject.cls(**params)
+        prop: OperatorProperty = trial.subject.cls(**case.params)
         if prop.list_arguments() != trial.arguments:
-            return  # it says how many arguments there are
+            return None  # it says how many arguments there are
         out_shapes: Sequence[Any] = prop.infer_shape(trial.in_shapes)[1]
         prop.infer_type(trial.in_types)
-        made = Trial(trial.subject, replace(trial.case, params=params, out_grads=()))
+        made = Trial(trial.subject, replace(case, out_grads=()))
     except OperadError:
-        return
+        return None
     except Exception as error:
         cause = error.error if isinstance(error, OperatorRaised) else error
         if isinstance(cause, OperadError):
-            return
+            return None
         raise Violation(
             f"{what}: inference raised {type(cause).__name__}: {cause}", cases=[trial.case]
         ) from error
     if any(is_known(shape) and min(shape, default=0) < 0 for shape in out_shapes):
         raise Violation(f"{what}: inference gives outputs of shapes {list(out_shapes)}", cases=[trial.case])
     if sum(prod(shape) if is_known(shape) else 0 for shape in out_shapes) > _MOST_ELEMENTS:
-        return
+        return None
     try:
-        made.forward()
+        return made.written(made.forward().outputs)
     except OperatorRaised as error:
         if isinstance(error.error, OperadError | MemoryError):
-            return
+            return None
         raise Violation(f"{what}: inference accepts them, and {error}", cases=[trial.case]) from error

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
+from operad.errors import ShapeError
 from operad.operator import OperatorProperty
+from operad_sdk.check.cases.positions import axis_params
 from operad_sdk.check.mutations.backward import flows, leaves_out
 from operad_sdk.check.mutations.fault import Fault
 from operad_sdk.check.trials.trial import Trial
@@ -32,6 +35,35 @@ def _guesses(cls: type) -> Mapping[str, Any]:
 
 def _denies_gradients(cls: type) -> Mapping[str, Any]:
     return {"differentiable_inputs": lambda self: [False] * len(self.list_arguments())}
+
+
+def _refuses_first_from_end(cls: type) -> Mapping[str, Any]:
+    base: Any = cls
+
+    def infer_shape(self: Any, in_shapes: Sequence[Any]) -> Any:
+        first = -_axes_of(in_shapes)
+        for name in axis_params(cls):
+            value = getattr(self, name)
+            if first and first in (value if isinstance(value, tuple) else (value,)):
+                raise ShapeError(f"there is no axis {first}")
+        return base.infer_shape(self, in_shapes)
+
+    return {"infer_shape": infer_shape}
+
+
+def _axes_of(shapes: Sequence[Any]) -> int:
+    return len(shapes[0]) if shapes and shapes[0] is not None else 0
+
+
+def takes_first_from_end(trial: Trial) -> bool:
+    """Return whether an axis may be the first one, counted from the end."""
+    first = -_axes_of(trial.in_shapes)
+    for name in axis_params(trial.subject.cls):
+        value: Any = first if trial.prop.params[name].type is int else (first,)
+        with suppress(OperatorRaised):
+            Trial(trial.subject, replace(trial.case, params={**trial.case.params, name: value}))
+            return first < 0
+    return False
 
 
 def leaves_out_by_default(trial: Trial) -> bool:
@@ -60,6 +92,12 @@ DECLARED: Final = (
         ("F203", "F204"),
         declared=_guesses,
         applies=lambda trial: any(trial.in_shapes) and any(trial.out_shapes),
+    ),
+    Fault(
+        "the first axis is refused where it is counted from the end",
+        ("S113",),
+        declared=_refuses_first_from_end,
+        applies=takes_first_from_end,
     ),
     Fault("gradients are declared not to exist", ("B308",), declared=_denies_gradients, applies=flows),
 )

@@ -8,13 +8,16 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad.errors import OperadError
 from operad.operator import Array, OpContext, OpReq
 from operad.resource import ResourceRequest
+from operad_sdk.check.cases.positions import position_arguments
 from operad_sdk.check.cases.retype import is_random
 from operad_sdk.check.comparison.bitwise import first_difference
 from operad_sdk.check.mutations.fault import Fault
 from operad_sdk.check.mutations.mutant import Wrapped
 from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised
 
 _FAR: Final = 4096
 """Elements of a temp space: more than the operator itself asks for in an audit's cases."""
@@ -211,6 +214,20 @@ class _ReadsSpace(Wrapped):
                 add(array, space.get_space((_FAR,), array.dtype)[-1])
 
 
+class _TakesOneBeyond(Wrapped):
+    """Takes positions that are refused for those one below them."""
+
+    def forward(
+        self, op_ctx: OpContext, in_data: Arrays, req: Sequence[OpReq], out_data: Arrays, aux_states: Arrays
+    ) -> None:
+        try:
+            super().forward(op_ctx, in_data, req, out_data, aux_states)
+        except OperadError:
+            numbers = position_arguments(type(self.prop), self.prop.list_arguments())
+            below = [array - (array > 0) if i in numbers else array for i, array in enumerate(in_data)]
+            super().forward(op_ctx, below, req, out_data, aux_states)
+
+
 def add(array: Array, value: Array) -> None:
     """Add something finite, in any type."""
     finite = np.nan_to_num(value, nan=0.0, posinf=1.0, neginf=1.0)
@@ -246,6 +263,27 @@ def reads_what_it_overwrites(trial: Trial) -> bool:
         if any(first_difference(one, other) is not None for one, other in pairs_of_results):
             return True
     return False
+
+
+def counts_from_end(trial: Trial) -> bool:
+    """Return whether some argument may hold -2, as a position from the end, and not just any number."""
+    return any(
+        array.size
+        and array.dtype.kind in "if"
+        and [_is_taken(trial, number, value) for value in (-2, 100, -100)] == [True, False, False]
+        for number in position_arguments(trial.subject.cls, trial.arguments)
+        for array in (trial.inputs[number],)
+    )
+
+
+def _is_taken(trial: Trial, number: int, value: int) -> bool:
+    inputs = [array.copy() for array in trial.inputs]
+    inputs[number].flat[0] = value
+    try:
+        trial.forward(inputs)
+    except OperatorRaised:
+        return False
+    return True
 
 
 FORWARD: Final = (
@@ -290,4 +328,5 @@ FORWARD: Final = (
         "forward clears outputs before it reads", ("M403",), _WritesFirst, applies=reads_what_it_overwrites
     ),
     Fault("outputs depend on what temp space holds", ("M408",), _ReadsSpace, applies=uses_space),
+    Fault("forward takes a position one beyond the end", ("F222",), _TakesOneBeyond, applies=counts_from_end),
 )
