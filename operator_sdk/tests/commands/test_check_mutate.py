@@ -47,6 +47,6 @@ def test_what_survives_one_operator_is_tried_on_others_of_its_package() -> None:
 
 
 def test_it_goes_with_names_alone() -> None:
-    done = run("LRN", "--mutate", "2", "--strict")
+    done = run("LRN", "--mutate", "2", "--explain-cases")
     assert done.exit_code == 2
     assert "--mutate goes with names" in done.output

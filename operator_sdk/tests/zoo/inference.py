@@ -124,6 +124,49 @@ class BadShape(_Sums):
         return [shape, shape], [shape], []
 
 
+class LengthsDivided(_Sums):
+    """The sum; lengths that follow from the output's are quotients of floats."""
+
+    name = "zoo_lengths_divided"
+
+    def infer_shape(self, in_shapes):
+        shape = _same(self.name, *in_shapes)
+        return [shape, shape], [shape], []
+
+    def infer_shape_backward(self, in_shapes, out_shapes):
+        (shape,) = out_shapes
+        return [None if shape is None else tuple(size and size / 1 for size in shape)] * 2
+
+
+class LearnsBackwards(_Sums):
+    """The sum; its arguments follow from its output where that is not known."""
+
+    name = "zoo_learns_backwards"
+
+    def infer_shape(self, in_shapes):
+        shape = _same(self.name, *in_shapes)
+        return [shape, shape], [shape], []
+
+    def infer_shape_backward(self, in_shapes, out_shapes):
+        return list(in_shapes) if out_shapes[0] is not None else [out_shapes[0]] * 2
+
+
+class LearnsWhatIsKnown(_Sums):
+    """The sum; lengths follow from the output's where they are known already."""
+
+    name = "zoo_learns_what_is_known"
+
+    def infer_shape(self, in_shapes):
+        shape = _same(self.name, *in_shapes)
+        return [shape, shape], [shape], []
+
+    def infer_shape_backward(self, in_shapes, out_shapes):
+        known = [shape is not None and None not in shape for shape in in_shapes]
+        return [
+            out_shapes[0] if is_known else shape for is_known, shape in zip(known, in_shapes, strict=True)
+        ]
+
+
 class NothingNamed(_Sums):
     """The sum of arrays of one shape; the error says nothing."""
 
@@ -184,10 +227,13 @@ ZOO = without_gradients(
         Fault("F203", GuessedBroadcast, "an unknown operand is taken to be like the other"),
         Fault("F204", Unpacking, "raises where the first argument is not known", also=("F206",)),
         Fault("F204", Forgetful, "forgets what was given, also a known argument", also=("F220",)),
+        Fault("F204", LengthsDivided, "lengths that follow from the output are no whole numbers"),
         Fault("F205", TwoRounds, "completes in a second round only"),
         Fault("F205", Growing, "gives something else each time", also=("F203",)),
         Fault("F206", BadShape, "clashing shapes raise a ValueError"),
         Fault("F206", NothingNamed, "the error names no argument and no axis"),
+        Fault("F223", LearnsBackwards, "a condition is the wrong way round"),
+        Fault("F223", LearnsWhatIsKnown, "completes what is complete"),
         Fault("F217", AlwaysSingle, "guesses float32"),
         Fault("F217", ForgottenTypes, "forgets a type that was given"),
         Fault("F217", TypesRequired, "raises where a type is not known", also=("D601",)),

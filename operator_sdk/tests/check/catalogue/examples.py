@@ -195,6 +195,7 @@ AROUND: Final[dict[str, str]] = {
         "def forward(index, table):\n    EXAMPLE\n    return table[index.astype(int) % len(table)]",
         'contract = Contract(inputs={"index": Index("table")})',
     ),
+    "F223": _of_class(_ANY, "EXAMPLE\ndef forward(data): return data * 1", _FLOATS),
     "M411": _of_class(
         _ANY, "def forward(self, data):\n    EXAMPLE\n    return np.tanh(data)", "results = {}\n" + _FLOATS
     ),

@@ -21,7 +21,7 @@ from operad_sdk import (
 
 def _counted(data: Array, *bins: Array, bin_cnt: Any, range: Any) -> tuple[Array, Array]:
     """Element by element, for the contract checks."""
-    edges = np.linspace(range[0], range[1], bin_cnt + 1) if not bins else bins[0]
+    edges = bins[0] if bins else np.histogram_bin_edges(data, bin_cnt, range)
     above, below = data.reshape(-1, 1) >= edges[:-1], data.reshape(-1, 1) < edges[1:]
     if below.shape[1]:
         below[:, -1] |= data.reshape(-1) == edges[-1]
@@ -62,7 +62,7 @@ class histogram(OperatorProperty):
     integers_as = "float64"
     contract = Contract(
         inputs={"bins": Distinct(is_sorted=True)},
-        params={"bin_cnt": [None, 4], "range": [None, (-1.5, 2.0)]},
+        params={"bin_cnt": [None, 4], "range": [None, (-1.5, 2.0), (1.0, 1.0)]},
         reference=_counted,
         nan_policy="NaN lies in no bin",
     )

@@ -14,19 +14,33 @@ _AXIS: Final = re.compile(r"(^|_)(axis|axes|dim)\d?$")
 
 
 def axis_params(cls: type[OperatorProperty]) -> list[str]:
-    """Names of the parameters whose value is an axis, or a list of axes, by those names."""
+    """Names of the parameters whose value is an axis, or a list of axes, by those names.
+
+    Those with bounds, or with a reason why they are narrowed, are the author's word on which axes there are.
+    """
+    narrowed = contract_of(cls).narrowed
     return [
         name
         for name, param in cls.params.items()
-        if _AXIS.search(name) and param.type in (int, "shape", "indices") and param.choices is None
+        if _AXIS.search(name)
+        and param.type in (int, "shape", "indices")
+        and param.choices is None
+        and not param.bounds
+        and name not in narrowed
     ]
 
 
-def position_arguments(cls: type[OperatorProperty], names: Sequence[str]) -> list[int]:
-    """Which arguments have elements that may be positions of others, by their domains."""
+def index_arguments(cls: type[OperatorProperty], names: Sequence[str]) -> list[int]:
+    """Which arguments have elements that are positions of others, as their domains say."""
     contract = contract_of(cls)
-    return [number for number, name in enumerate(names) if _is_of_positions(contract.domain(name))]
+    return [number for number, name in enumerate(names) if isinstance(contract.domain(name), Index)]
 
 
-def _is_of_positions(domain: Any) -> bool:
+def position_arguments(cls: type[OperatorProperty], names: Sequence[str]) -> list[int]:
+    """Which arguments have elements that may be positions of others: those, and drawn whole numbers."""
+    contract = contract_of(cls)
+    return [number for number, name in enumerate(names) if _may_hold_positions(contract.domain(name))]
+
+
+def _may_hold_positions(domain: Any) -> bool:
     return isinstance(domain, Index) or (isinstance(domain, Drawn) and not domain.is_real)

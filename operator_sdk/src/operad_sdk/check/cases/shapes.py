@@ -17,6 +17,7 @@ from operad.operator import OperatorProperty, PartialShape, Shape, is_known
 from operad_sdk.check.cases.goal import GivenSize
 from operad_sdk.check.cases.kinds import CaseKind
 from operad_sdk.check.trials.subject import Subject
+from operad_sdk.declare.shaped import ShapedProperty
 
 _TRIES = 6
 _OF_AUTHORS = 2
@@ -158,3 +159,9 @@ def _accepted(prop: OperatorProperty, shapes: Sequence[Shape]) -> list[Shape] | 
     except Exception:  # noqa: BLE001 - as above
         return None
     return list(shapes)
+
+
+def has_own_inference_from_outputs(cls: type[OperatorProperty]) -> bool:
+    """Return whether a class infers shapes from outputs by a method of its own, and not by a shape line."""
+    given = (OperatorProperty.infer_shape_backward, ShapedProperty.infer_shape_backward)
+    return cls.infer_shape_backward not in given

@@ -170,4 +170,13 @@ FORWARD: Final = (
         '    raise OperadError(f"index is {index.min()} to {index.max()}")',
         "Refuse positions below -length and from length on, each alone; or clip them, or wrap them around.",
     ),
+    Check(
+        "F223",
+        "inference from outputs, where an operator has its own, completes some shape of an argument",
+        "A condition that is the wrong way round gives back what is known already. Nothing contradicts it, "
+        "and a network stays without shapes.",
+        "def infer_shape_backward(self, in_shapes, out_shapes):\n"
+        "    return in_shapes if out_shapes[0] is not None else list(out_shapes)    # is, for is not",
+        "Return what follows from the outputs; without such a method, nothing is inferred from them.",
+    ),
 )

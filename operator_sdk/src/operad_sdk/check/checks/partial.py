@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import combinations, islice
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from operad.errors import OperadError, ShapeError
 from operad.operator import PartialShape
 from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.cases.shapes import in_place_of
+from operad_sdk.check.cases.shapes import has_own_inference_from_outputs, in_place_of
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Trial, raising
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
@@ -116,6 +117,41 @@ def accepts_parts(trial: Trial) -> Evidence:
         if not trial.subject.contract.assumes_shapes:
             _expect_shapes(trial.arguments, backward, whole[0], f"from the outputs and {part}", [trial.case])
     return len(parts)
+
+
+@check("F223", ORDINARY, pooled=True)
+def learns(trials: Sequence[Trial]) -> Evidence:
+    """Check that an operator's own inference from outputs completes some shape of an argument."""
+    count, is_more = 0, False
+    if not has_own_inference_from_outputs(trials[0].subject.cls):
+        return None
+    for trial in trials:
+        outputs = _inferred(trial, list(trial.in_shapes))[1]
+        for part in [*_parts(trial), *_without_one_axis(trial)]:
+            try:
+                found, learned = _inferred(trial, part)[0], _from_outputs(trial, part, outputs)
+            except OperatorRaised:  # F204 reports it
+                continue
+            is_more |= any(map(_is_less, found, learned))
+            count += 1
+    if count and not is_more:
+        raise Violation(
+            f"infer_shape_backward says no more than infer_shape, in any of {count} cases with known outputs"
+        )
+    return count or None
+
+
+def _without_one_axis(trial: Trial) -> list[Shapes]:
+    """The case's shapes, each time without one length."""
+    shapes = trial.in_shapes
+    return [
+        [
+            tuple(None if (i, k) == (place, axis) else length for k, length in enumerate(shape))
+            for i, shape in enumerate(shapes)
+        ]
+        for place, one in enumerate(shapes)
+        for axis in range(len(one))
+    ]
 
 
 @check("F205", ORDINARY)
@@ -288,6 +324,8 @@ def _expect_shapes(names: Sequence[str], found: Shapes, whole: Shapes, source: s
     for name, shape, full in zip(names, found, whole, strict=True):
         if shape is None or full is None:
             continue
+        if not all(length is None or isinstance(length, Integral) for length in shape):
+            raise Violation(f"{name} is inferred as {shape} {source}, expected whole numbers", cases=cases)
         clash = len(shape) != len(full) or any(
             a is not None and b is not None and a != b for a, b in zip(shape, full, strict=False)
         )

@@ -3,6 +3,9 @@
 Nothing that an author declares says how many positions an operator takes, and no reference is asked for one
 that is refused. So the two ends are compared with each other: positions that are counted from the end are as
 many as those counted from the start, and name the same. A bound that is off by one at either end shows there.
+
+-1 alone may stand for no position, and is not judged. Numbers that an author draws may be shifts, say from -n
+to n: they are judged only where each below 0 gives what the one n above it gives.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.cases.positions import axis_params, position_arguments
+from operad_sdk.check.cases.positions import axis_params, index_arguments, position_arguments
 from operad_sdk.check.checks.parameters import outcome_of
 from operad_sdk.check.comparison.bitwise import expect_same
 from operad_sdk.check.running.register import Evidence, check
@@ -37,13 +40,13 @@ def axes(trials: Sequence[Trial]) -> Evidence:
     count = 0
     for name in axis_params(trials[0].subject.cls):
         found = [
-            (trial, results, ranks)
+            (trial, results, rank)
             for trial in _different(trials)
-            for results, ranks in _with_each_axis(trial, name)
+            for results, rank in _with_each_axis(trial, name)
         ]
-        if any(_accepted(results, below=0) for _, results, _ in found):
-            for trial, results, ranks in found:
-                count += _expect_both_ends(trial, name, results, ranks)
+        if any(_accepted(results, below=-1) for _, results, _ in found):
+            for trial, results, rank in found:
+                count += _expect_both_ends(trial, name, results, rank)
     return count or None
 
 
@@ -54,10 +57,10 @@ def _different(trials: Sequence[Trial]) -> list[Trial]:
     return list(found.values())[-_MOST_CASES:]
 
 
-def _with_each_axis(trial: Trial, name: str) -> list[tuple[Results, set[int]]]:
-    """Results with each value of a parameter, or of its last element, and the numbers of axes there are."""
-    ranks = {len(shape) for shape in (*trial.in_shapes, *trial.out_shapes)}
-    values = range(-max(ranks, default=0) - 2, max(ranks, default=0) + 2)
+def _with_each_axis(trial: Trial, name: str) -> list[tuple[Results, int]]:
+    """Results with each value of a parameter, or of its last element, and the largest number of axes."""
+    rank = max([len(shape) for shape in (*trial.in_shapes, *trial.out_shapes)], default=0)
+    values = range(-rank - 2, rank + 2)
     makes: list[Callable[[int], Any]] = [lambda value: value]
     if trial.prop.params[name].type is not int:
         before = tuple(getattr(trial.prop, name) or ())[:-1]
@@ -67,15 +70,15 @@ def _with_each_axis(trial: Trial, name: str) -> list[tuple[Results, set[int]]]:
         case = replace(trial.case, params={**trial.case.params, name: value})
         return outcome_of(trial, case, f"{name}={value!r}")
 
-    return [({value: result(make(value)) for value in values}, ranks) for make in makes]
+    return [({value: result(make(value)) for value in values}, rank) for make in makes]
 
 
-def _expect_both_ends(trial: Trial, name: str, results: Results, ranks: set[int]) -> int:
-    """Raise Violation unless, for some number of axes, both ends hold the same axes; return comparisons."""
+def _expect_both_ends(trial: Trial, name: str, results: Results, most: int) -> int:
+    """Raise Violation unless both ends hold the same axes, of `most` or fewer; return comparisons."""
     from_start, from_end = _accepted(results, above=-1), _accepted(results, below=0)
     if len(from_start) + len(from_end) == len(results):
         return 0  # it does not matter here
-    fitting = [rank for rank in sorted(ranks) if [value - rank for value in from_start] == from_end]
+    fitting = [rank for rank in range(most + 1) if [value - rank for value in from_start] == from_end]
     if not fitting:
         raise Violation(
             f"for arguments of shapes {trial.in_shapes}, {name} is accepted at {from_start} and "
@@ -120,7 +123,10 @@ def _expect_alike(trial: Trial, name: str, near: range) -> int:
     results = {value: result({0: value}) for value in (-_FAR, *near, _FAR)}
     accepted = _accepted(results)
     if not accepted or results[_FAR] is not None or results[-_FAR] is not None or accepted[0] >= -1:
-        return len(results)  # -1 alone may stand for no position
+        return len(results)
+    is_index = trial.arguments.index(name) in index_arguments(trial.subject.cls, trial.arguments)
+    if not (is_index or _is_alike(results, -accepted[0]) or _is_alike(results, accepted[-1] + 1)):
+        return len(results)
     if accepted[0] != -accepted[-1] - 1:
         raise Violation(
             f"for arguments of shapes {trial.in_shapes}, {name} may hold {accepted[0]} to {accepted[-1]}, "
@@ -128,6 +134,19 @@ def _expect_alike(trial: Trial, name: str, near: range) -> int:
         )
     from_end = [value for value in accepted if value < 0]
     return len(results) + _expect_same_results(trial, name, results, from_end, -accepted[0])
+
+
+def _is_alike(results: Results, length: int) -> bool:
+    """Return whether all positions below 0 give what those `length` above give, and not all the same."""
+    known = {
+        value: [array.tobytes() for array in found if array is not None]
+        for value, found in results.items()
+        if found
+    }
+    pairs = [
+        (known[value], known[value + length]) for value in known if value < 0 and value + length in known
+    ]
+    return len({str(one) for one, _ in pairs}) > 1 and all(one == other for one, other in pairs)
 
 
 def _accepted(results: Results, above: int = -2 * _FAR, below: int = 2 * _FAR) -> list[int]:
@@ -138,15 +157,15 @@ def _expect_same_results(
     trial: Trial, name: str, results: Results, from_end: Sequence[int], length: int
 ) -> int:
     """Raise Violation unless each position gives the same from the end as from the start."""
-    return sum(
-        expect_same(
-            trial.outputs,
-            results[value],
-            results[value + length],
-            f"for {value} in {name}, and not for {value + length},",
-            is_exact=not trial.subject.contract.nondeterministic,
-            cases=[trial.case],
-        )
-        for value in from_end
-        if results.get(value + length) is not None
-    )
+    count = 0
+    for value in from_end:
+        found, other = results[value], results.get(value + length)
+        if found is None or other is None:
+            continue
+        when = f"for {value} in {name}, and not for {value + length},"
+        shapes = [[None if one is None else one.shape for one in each] for each in (found, other)]
+        if shapes[0] != shapes[1]:
+            raise Violation(f"outputs have shapes {shapes[0]} {when} but {shapes[1]}", cases=[trial.case])
+        is_exact = not trial.subject.contract.nondeterministic
+        count += expect_same(trial.outputs, found, other, when, is_exact=is_exact, cases=[trial.case])
+    return count

@@ -115,8 +115,9 @@ def expect_trusted(trial: Trial, function: Reference, dtype: Any) -> int:
 def expect_infinities(trial: Trial, function: Reference, dtype: Any) -> int:
     """Compare results for a first argument that is infinite, in one element and in a row.
 
-    What infinities do to a computation of several arguments depends on its order: they are no test of those.
-    Of a NaN, results are compared where the author says that it need not show.
+    What infinities do to a computation of several arguments depends on its order: they are no test of those,
+    but for whole numbers and truth values, which compare. Of a NaN, results are compared where the author
+    says that it need not show.
 
     Raises:
         Violation: A result is finite where the reference's is not, or is no number where that is one.
@@ -133,6 +134,39 @@ def expect_infinities(trial: Trial, function: Reference, dtype: Any) -> int:
         inputs[0][place] = value
         words = f"where {name}[{', '.join(str(k) if k == 0 else 'all' for k in place)}] is {value}"
         compared += _expect_kinds(trial, function, inputs, words)
+    return compared + _expect_whole_of_equal_infinities(trial, function, dtype)
+
+
+def _expect_whole_of_equal_infinities(trial: Trial, function: Reference, dtype: Any) -> int:
+    """Compare whole numbers and truth values where all arguments of a type begin with infinity."""
+    numbers = [
+        k
+        for k, array in enumerate(trial.inputs)
+        if array.size and array.dtype == dtype and trial.subject.contract.domain(trial.arguments[k]) is None
+    ]
+    if len(numbers) < 2 or all(each.kind == "f" for each in trial.out_types):
+        return 0
+    inputs = [each.copy() for each in trial.inputs]
+    for k in numbers:
+        inputs[k].flat[0] = np.inf
+    made = trial.with_inputs(inputs)
+    try:
+        names, found, wanted = _called(made, function, [widened(array) for array in inputs])
+    except Violation:
+        return 0  # it was not written for infinities
+    compared = 0
+    for name, one, want in zip(names, found, wanted, strict=True):
+        if "f" in (one.dtype.kind, want.dtype.kind):
+            continue
+        wrong = one != want
+        compared += wrong.size
+        if wrong.any():
+            place = tuple(int(k) for k in np.argwhere(wrong)[0])
+            words = " and ".join(trial.arguments[k] for k in numbers)
+            raise Violation(
+                f"{at(name, place)} is {one[place].item()!r} where {words} begin with inf, expected "
+                f"{want[place].item()!r}"
+            )
     return compared
 
 

@@ -36,7 +36,7 @@ class Verdict:
     """Verdict on a mutant.
 
     Attributes:
-        killed_by: Id of the check that is red, or what else shows: `import`; "": nothing does.
+        killed_by: Id of the check that is red, or what else shows: `import`, `strict`; "": nothing does.
         message: What it says.
         cpu_s: Processor time.
     """
@@ -47,7 +47,13 @@ class Verdict:
 
 
 def judged(
-    name: str, module: str, source: str | None, cpu_limit_s: float, profile: str | None = None
+    name: str,
+    module: str,
+    source: str | None,
+    cpu_limit_s: float,
+    profile: str | None = None,
+    *,
+    is_strict: bool = False,
 ) -> Verdict:
     """Check an operator with one module of its package replaced, up to the first red check.
 
@@ -56,6 +62,7 @@ def judged(
         module: The module; it has not been imported in this process.
         source: What it is replaced by; None: it is as it is.
         cpu_limit_s: Processor time after which the system ends the process.
+        is_strict: Whether what `operad check --strict` fails on is red too.
     """
     limit = round(cpu_limit_s)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 2))
@@ -77,6 +84,8 @@ def judged(
             if outcome.status.is_red:
                 words = outcome.failure.message if outcome.failure is not None else outcome.reason
                 return Verdict(outcome.red_id or id, " ".join(words.split())[:200], _cpu_s())
+        if is_strict and (open_ones := [one for one in session.unproved() if not one.is_accepted]):
+            return Verdict("strict", f"not proved: {open_ones[0].what}"[:200], _cpu_s())
     return Verdict("", "", _cpu_s())
 
 

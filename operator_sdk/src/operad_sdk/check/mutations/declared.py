@@ -10,6 +10,7 @@ from typing import Any, Final
 from operad.errors import ShapeError
 from operad.operator import OperatorProperty
 from operad_sdk.check.cases.positions import axis_params
+from operad_sdk.check.cases.shapes import has_own_inference_from_outputs
 from operad_sdk.check.mutations.backward import flows, leaves_out
 from operad_sdk.check.mutations.fault import Fault
 from operad_sdk.check.trials.trial import Trial
@@ -56,13 +57,13 @@ def _axes_of(shapes: Sequence[Any]) -> int:
 
 
 def takes_first_from_end(trial: Trial) -> bool:
-    """Return whether an axis may be the first one, counted from the end."""
+    """Return whether an axis of several may be the first one, counted from the end; -1 may stand for none."""
     first = -_axes_of(trial.in_shapes)
     for name in axis_params(trial.subject.cls):
         value: Any = first if trial.prop.params[name].type is int else (first,)
         with suppress(OperatorRaised):
             Trial(trial.subject, replace(trial.case, params={**trial.case.params, name: value}))
-            return first < 0
+            return first < -2
     return False
 
 
@@ -98,6 +99,12 @@ DECLARED: Final = (
         ("S113",),
         declared=_refuses_first_from_end,
         applies=takes_first_from_end,
+    ),
+    Fault(
+        "nothing is inferred from outputs",
+        ("F223",),
+        declared=lambda _: {"infer_shape_backward": lambda self, in_shapes, out_shapes: list(in_shapes)},
+        applies=lambda trial: has_own_inference_from_outputs(trial.subject.cls),
     ),
     Fault("gradients are declared not to exist", ("B308",), declared=_denies_gradients, applies=flows),
 )

@@ -11,7 +11,7 @@ import numpy as np
 from operad.errors import OperadError
 from operad.operator import Array, OpContext, OpReq
 from operad.resource import ResourceRequest
-from operad_sdk.check.cases.positions import position_arguments
+from operad_sdk.check.cases.positions import index_arguments
 from operad_sdk.check.cases.retype import is_random
 from operad_sdk.check.comparison.bitwise import first_difference
 from operad_sdk.check.mutations.fault import Fault
@@ -223,7 +223,7 @@ class _TakesOneBeyond(Wrapped):
         try:
             super().forward(op_ctx, in_data, req, out_data, aux_states)
         except OperadError:
-            numbers = position_arguments(type(self.prop), self.prop.list_arguments())
+            numbers = index_arguments(type(self.prop), self.prop.list_arguments())
             below = [array - (array > 0) if i in numbers else array for i, array in enumerate(in_data)]
             super().forward(op_ctx, below, req, out_data, aux_states)
 
@@ -266,12 +266,12 @@ def reads_what_it_overwrites(trial: Trial) -> bool:
 
 
 def counts_from_end(trial: Trial) -> bool:
-    """Return whether some argument may hold -2, as a position from the end, and not just any number."""
+    """Return whether an argument of positions may hold -2, counted from the end, and not any number."""
     return any(
         array.size
         and array.dtype.kind in "if"
         and [_is_taken(trial, number, value) for value in (-2, 100, -100)] == [True, False, False]
-        for number in position_arguments(trial.subject.cls, trial.arguments)
+        for number in index_arguments(trial.subject.cls, trial.arguments)
         for array in (trial.inputs[number],)
     )
 

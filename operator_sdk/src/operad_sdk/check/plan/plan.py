@@ -54,6 +54,9 @@ _LONG: Final = (
 )
 _LONG_EACH: Final = 1031
 """Length that each size has once, in float64: odd, beyond blocks of 1,024, and places in a byte."""
+_LONG_ROW: Final = 300
+_LONG_ROWS: Final = 8
+"""Length of an axis for which values of parameters are tried, and rows of them."""
 _SEVERAL: Final = (2, 3, 4, 2, 3, 4, 1)
 """Sizes of cases that are to tell a parameter's values apart."""
 _BULK: Final = (
@@ -199,6 +202,17 @@ class CasePlan:
             return 1
 
     def _bulk(self) -> Iterator[Goal]:
+        for given, words in self._rows(_LONG_ROWS, are_pairs=False):
+            if given:
+                yield Goal(
+                    name=f"axis of {_LONG_ROW}, {words}",
+                    reason="a long axis for other values of the parameters",
+                    kind=BULK,
+                    params=given,
+                    size=GivenSize(0, _LONG_ROW),
+                    dtypes=("float32",),
+                    values=Values.DIGITS,
+                )
         for (length, why, dtype, values), place in product(_BULK, range(2)):
             yield Goal(
                 name=f"axis {place} of {length:,}, {values.value} ({dtype})",

@@ -18,7 +18,6 @@ from operad_sdk.check.plan.profile import Profile, profile_of
 from operad_sdk.check.reporting.advice import advice
 from operad_sdk.check.reporting.diagnosis import diagnosed
 from operad_sdk.check.reporting.outcome import Failure, OperatorReport, Outcome, Status
-from operad_sdk.check.reporting.unproved import unproved
 from operad_sdk.check.running.register import CheckFunction, Evidence, all_checks, find_check
 from operad_sdk.check.running.repro import redrawn, run_on, run_with, script
 from operad_sdk.check.running.session import Session
@@ -84,7 +83,7 @@ def _report(session: Session, outcomes: Sequence[Outcome]) -> OperatorReport:
         seed=used.seed,
         outcomes=diagnosed(outcomes),
         coverage=session.coverage(),
-        unproved=unproved(subject, session.made_params(), session.coverage(), session.has_wide_reference()),
+        unproved=session.unproved(),
     )
 
 

@@ -19,7 +19,8 @@ from operad_sdk.check.cases.strategies import cases
 from operad_sdk.check.comparison.trusted import has_more_digits
 from operad_sdk.check.plan import CasePlan
 from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.reporting.outcome import Coverage, Outcome
+from operad_sdk.check.reporting.outcome import Coverage, Outcome, Unproved
+from operad_sdk.check.reporting.unproved import unproved
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial
@@ -101,6 +102,10 @@ class Session:
                 if found is not None:
                     return found
         return None
+
+    def unproved(self) -> list[Unproved]:
+        """Everything that the cases made so far do not prove."""
+        return unproved(self.subject, self.made_params(), self.coverage(), self.has_wide_reference())
 
     def goal_of(self, case: Case) -> Goal:
         """Goal that a case of a pool serves."""

@@ -135,13 +135,12 @@ def check(
         all_checks()  # what is missing or broken shows once, here, and not for every operator
     wanted = names or _operators(plugin)
     if mutants is not None:
-        if module is not None or explains or writes or html is not None or is_strict:
+        if module is not None or explains or writes or html is not None:
             raise click.UsageError(
-                "--mutate goes with names, --plugin or --all, --profile, --jobs and --seed"
+                "--mutate goes with names, --plugin or --all, --profile, --jobs, --strict and --seed"
             )
-        return mutation_run(
-            list(dict.fromkeys(wanted)), mutants, seed, jobs or config.settings().num_threads, profile
-        )
+        jobs = jobs or config.settings().num_threads
+        return mutation_run(list(dict.fromkeys(wanted)), mutants, seed, jobs, profile, is_strict=is_strict)
     jobs = jobs or (config.settings().num_threads if len(wanted) > 1 else 1)
     found: dict[str, Found] = {}
     work = write_one if writes else partial(plan_one if explains else check_one, source=source)

@@ -42,7 +42,8 @@ class Mutant:
         module: The changed module; `file` and `line` are where.
         change: The change in words.
         verdict: killed, survived, or equivalent.
-        by: Id of the check that is red, `import`, or how the process ended; of an equivalent one the reason.
+        by: Id of the check that is red, `import`, `strict`, or how the process ended; of an equivalent one
+            the reason.
         through: The operator whose check that is, where it is another of the package.
         message: What the check says.
         cpu_s: Processor time.
@@ -118,12 +119,15 @@ class MutationRun:
         )
 
 
-def mutation_run(names: Sequence[str], count: int, seed: int, jobs: int, profile: str | None) -> MutationRun:
+def mutation_run(
+    names: Sequence[str], count: int, seed: int, jobs: int, profile: str | None, *, is_strict: bool = False
+) -> MutationRun:
     """Draw so many changes of each operator's source, and judge them.
 
     Args:
         count: Changes of each operator.
         jobs: Processes at once.
+        is_strict: Whether a mutant is killed too by what `operad check --strict` fails on.
     """
     possible: dict[str, list[dict[str, Any]]] = {}
     unusable: dict[str, str] = {}
@@ -136,7 +140,7 @@ def mutation_run(names: Sequence[str], count: int, seed: int, jobs: int, profile
             advance(found.name)
     tasks = _drawn(names, possible, count, seed)
     mutants: list[Mutant] = []
-    work = partial(judge, tasks=tasks)
+    work = partial(judge, tasks=tasks, is_strict=is_strict)
     judged = [key for key, task in tasks.items() if not task["equivalent"]]
     with progress("mutating", len(judged)) as advance, suppress(KeyboardInterrupt):
         for found in checked(judged, profile, jobs, work, CPU_LIMIT_S * 4):
@@ -147,7 +151,7 @@ def mutation_run(names: Sequence[str], count: int, seed: int, jobs: int, profile
             else:
                 mutants.append(_judged(task, found))
             advance(found.name)
-    mutants = _through_others(mutants, tasks, possible, jobs, profile)
+    mutants = _through_others(mutants, tasks, possible, jobs, profile, is_strict=is_strict)
     mutants += [_equivalent(task) for task in tasks.values() if task["equivalent"]]
     mutants = [one for one in mutants if one.operator not in unusable]
     counts = {name: len(possible[name]) for name in names if name in possible and name not in unusable}
@@ -181,6 +185,8 @@ def _through_others(
     possible: Mapping[str, list[dict[str, Any]]],
     jobs: int,
     profile: str | None,
+    *,
+    is_strict: bool,
 ) -> list[Mutant]:
     """Judge those that survive through other operators of their packages, until one kills them."""
     by_place = {_key(task): task for task in tasks.values() if task["change"] != _UNCHANGED}
@@ -209,7 +215,7 @@ def _through_others(
             for key, names in others.items()
             if key not in killed and len(names) > turn
         }
-        work = partial(judge, tasks=left)
+        work = partial(judge, tasks=left, is_strict=is_strict)
         with progress("through others", len(left)) as advance:
             for found in checked(list(left), profile, jobs, work, CPU_LIMIT_S * 4):
                 task = left[found.name]
@@ -259,7 +265,9 @@ def changes_of(name: str, profile: str | None, told: Told) -> Any:
     ]
 
 
-def judge(key: str, profile: str | None, told: Told, tasks: Mapping[str, dict[str, Any]]) -> Any:
+def judge(
+    key: str, profile: str | None, told: Told, tasks: Mapping[str, dict[str, Any]], *, is_strict: bool = False
+) -> Any:
     """The verdict on one mutant as plain data."""
     from operad_sdk.check.mutants import judged  # noqa: PLC0415 - an extra
 
@@ -268,7 +276,7 @@ def judge(key: str, profile: str | None, told: Told, tasks: Mapping[str, dict[st
     if task["module"]:
         text = read_text(Path(task["file"]), task["module"])
         source = text[: task["begin"]] + task["replacement"] + text[task["end"] :]
-    verdict = judged(task["operator"], task["module"], source, CPU_LIMIT_S, profile)
+    verdict = judged(task["operator"], task["module"], source, CPU_LIMIT_S, profile, is_strict=is_strict)
     return {"killed_by": verdict.killed_by, "message": verdict.message, "cpu_s": verdict.cpu_s}
 
 
