@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from operad.errors import ArgumentError
 from operad.op import OperatorProperty
 
@@ -32,7 +34,7 @@ def split_arguments(
         position = next(i for i, arg in enumerate(args) if not isinstance(arg, tensor))
         raise ArgumentError(
             f"{op.name}: argument {position} is {type(args[position]).__name__}, expected {tensor_name}; "
-            "tensor arguments come before parameters"
+            f"{_advice(op, args[position]) or 'tensor arguments come before parameters'}"
         )
     params = {key: value for key, value in named.items() if not isinstance(value, tensor)}
     params.update(_positional_params(op, args[len(tensors) :], params))
@@ -64,15 +66,30 @@ def _positional_params(
 ) -> dict[str, Any]:
     names = list(op.params)
     if len(values) > len(names):
+        value = values[len(names)]
         raise ArgumentError(
-            f"{op.name}: {values[len(names)]!r} is neither a tensor nor one of its {len(names)} parameters "
-            f"({', '.join(names) or 'none'}); make tensors of values with nd.array"
+            f"{op.name}: {value!r} is neither a tensor nor one of its {len(names)} parameters "
+            f"({', '.join(names) or 'none'}); {_advice(op, value) or 'make tensors of values with nd.array'}"
         )
     given = dict(zip(names, values, strict=False))
     twice = given.keys() & named.keys()
     if twice:
         raise ArgumentError(f"{op.name}: parameter {min(twice)!r} is given by position and by name")
     return given
+
+
+def _advice(op: type[OperatorProperty], value: Any) -> str:
+    """Next step for a value that is a tensor elsewhere; "" for any other value."""
+    if isinstance(value, np.ndarray):
+        return (
+            "make an NDArray of it with nd.array; a function of an operator, which gets plain arrays, calls "
+            "NumPy, and an operator that is made of others composes od.sym (operad_sdk.composed)"
+        )
+    if hasattr(value, "list_arguments"):
+        return f"od.nd computes on arrays, symbols are composed by od.sym.{op.name}"
+    if hasattr(value, "asnumpy"):
+        return f"od.sym composes symbols, arrays are computed on by od.nd.{op.name}"
+    return ""
 
 
 def by_name(what: str, names: Sequence[str], args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from operad.graph import (
     OpNode,
     TypeTable,
     Variable,
+    expand,
     gradient,
     hidden_key,
     infer_shapes,
@@ -202,7 +203,7 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
 
         Source: Symbol.gradient, python/mxnet/symbol/symbol.py. Differs: MXNet 1.x does not implement it.
         """
-        graph = self.graph
+        graph = expand(self.graph)
         names = [wrt] if isinstance(wrt, str) else list(wrt)
         arguments = {node.name: Entry(node) for node in graph.arguments}
         if unknown := [name for name in names if name not in arguments]:
