@@ -309,6 +309,6 @@ def _keeps(graph: Graph) -> bool:
 def _draws(op: CoreProperty, num_args: int) -> bool:
     try:
         requests = op.forward_resource([_UNKNOWN] * num_args)
-    except Exception:  # noqa: BLE001 - it wants other shapes
+    except Exception:  # noqa: BLE001 - wants other shapes
         return True
     return any(kind is not ResourceRequest.TEMP_SPACE for kind in requests)
