@@ -9,7 +9,7 @@ from operad import registry
 from operad.boundary import boundary
 from operad.graph import Entry, hidden_key
 from operad.ndarray import by_name, presented, split_arguments
-from operad.op import OperatorProperty
+from operad.op import OperatorProperty, deprecations, warn_of
 from operad.symbol.attribute import is_attribute
 from operad.symbol.compose import apply, num_heads, only_entry
 
@@ -35,6 +35,8 @@ _functions: Final[dict[str, Callable[..., Any]]] = registry.follow({})
 
 
 def _make_function(label: str, op: type[OperatorProperty], cls: type) -> Callable[..., Any]:
+    messages = deprecations(op, label)
+
     @boundary
     def function(
         *args: Any, name: str | None = None, attr: dict[str, str] | None = None, **named: Any
@@ -44,6 +46,7 @@ def _make_function(label: str, op: type[OperatorProperty], cls: type) -> Callabl
         }
         attrs = {hidden_key(key): value for key, value in {**hidden, **(attr or {})}.items()}
         symbols, more, params = split_arguments(op, args, named, cls, "Symbol")
+        warn_of(messages, {*named, *params})
         prop = op(**params)
         given = by_name(op.name, prop.list_inputs(), symbols, more)
         inputs = {key: only_entry(op.name, key, symbol) for key, symbol in given.items()}

@@ -21,7 +21,7 @@ import operad
 from operad.errors import ArgumentError, FormatError, OperadError, ParamError
 from operad.files import parse_json
 from operad.graph import KNOWN_ATTRIBUTES, Entry, Graph, Node, OpNode, Variable, hidden_key
-from operad.operator import MOST_TENSORS, OperatorProperty, check_argument_counts
+from operad.operator import MOST_TENSORS, OperatorProperty, check_argument_counts, deprecations, warn_of
 
 T = TypeVar("T")
 
@@ -169,9 +169,13 @@ class _Reader:
             error.add_note(f"asked for by {where}")
             raise
         declared = prop.params
+        warn_of(deprecations(prop, op_name), attrs, self._source)
         takes_more = prop.takes_more_params
-        params = {k: v for k, v in attrs.items() if k in declared or (takes_more and not k.startswith("__"))}
         try:
+            attrs = dict(declared.renamed(prop.name, attrs))
+            params = {
+                k: v for k, v in attrs.items() if k in declared or (takes_more and not k.startswith("__"))
+            }
             op = _made(prop, params, len(inputs))
             arguments, states = op.list_arguments(), op.list_auxiliary_states()
         except ParamError as error:

@@ -21,10 +21,11 @@ from operad.cli.stubs.modules import added_names, names_of, stub_of
 from operad.cli.stubs.operators import HEADER, array_stub, symbol_stub
 from operad.errors import OperadError
 from operad.files import write_atomically
+from operad.op import deprecations
 from operad.symbol import namespace
 
 _LAZY: Final = ("__getattr__", "__dir__")
-Declare = Callable[[str, CallForm, str], str]
+Declare = Callable[[str, CallForm, str, str], str]
 
 
 @final
@@ -105,27 +106,29 @@ def write_stubs(folder: Path) -> WrittenStubs:
     return WrittenStubs([str(package / name) for name in texts], len(calls), skipped)
 
 
-def _calls() -> tuple[dict[str, tuple[CallForm, str]], list[Skipped]]:
-    """Every operator's call and docstring, by each of its names."""
+def _calls() -> tuple[dict[str, tuple[CallForm, str, str]], list[Skipped]]:
+    """Every operator's call, docstring and warning, by each of its names."""
     found, skipped = {}, []
     names = registry.list_operators()
     with progress("reading operators", len(names)) as advance:
         for name in names:
             try:
                 op = registry.get(name)
-                found[name] = (call_of(op), op.__doc__ or "")
+                found[name] = (call_of(op), op.__doc__ or "", deprecations(op, name).get("", ""))
             except OperadError as error:
                 skipped.append(Skipped(name, str(error).partition("\n")[0]))
             advance(name)
     return found, skipped
 
 
-def _face(name: str, module: ModuleType, calls: dict[str, tuple[CallForm, str]], declare: Declare) -> str:
+def _face(
+    name: str, module: ModuleType, calls: dict[str, tuple[CallForm, str, str]], declare: Declare
+) -> str:
     added = added_names(name)
     own = {*names_of(module), *added}
     operators = [
-        declare(name, call, doc)
-        for name, (call, doc) in calls.items()
+        declare(name, *form)
+        for name, form in calls.items()
         if name not in own and name.isidentifier() and not iskeyword(name)
     ]
     parts = [stub_of(module, without=_LAZY), "", HEADER, *added.values(), *operators]
