@@ -295,8 +295,8 @@ def _entries(name: str, made: Any) -> list[Entry]:
     for symbol in symbols:
         if not isinstance(symbol, Symbol):
             raise DeclarationError(
-                f"{name}: the function gave {type(symbol).__name__}, expected a symbol; it composes functions "
-                "of od.sym, and computes nothing"
+                f"{name}: the function gave {type(symbol).__name__}, expected a symbol; it composes "
+                "functions of od.sym, and computes nothing"
             )
     return [entry for symbol in symbols for entry in symbol.entries]
 

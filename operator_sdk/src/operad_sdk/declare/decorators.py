@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, Literal, TypedDict, Unpack
 
 import numpy as np
 
 from operad.dtypes import DType
+from operad.operator import Deprecated, Param
 from operad.operator import OperatorProperty as CoreProperty
-from operad.operator import Param
 from operad.resource import ResourceRequest
 from operad_sdk.contract import Contract
 from operad_sdk.declare.function import names_of
@@ -24,6 +25,7 @@ from operad_sdk.shapes import parse
 
 UNARY: Final = "data:(...) -> output:(...)"
 BINARY: Final = "lhs:(...), rhs:(...) -> output:(...)"
+NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 BROADCAST: Final = "lhs:(*A), rhs:(*B) -> output:(*broadcast(A, B))"
 
 
@@ -50,6 +52,8 @@ class Options(TypedDict, total=False):
     resource: ResourceRequest | Sequence[ResourceRequest]
     device: str
     contract: Contract
+    deprecated: Deprecated | None
+    old_names: Mapping[str, str]
     doc: str
     base: type[OperatorProperty]
 
@@ -79,7 +83,8 @@ def operator(name: str, spec: str | None = None, **options: Unpack[Options]) -> 
             )
         made: Any = declared
         if not issubclass(declared, OperatorProperty):
-            members = {key: getattr(declared, key) for key in ("__doc__", "__module__", "__qualname__")}
+            own = ("__doc__", "__module__", "__qualname__", "deprecated", "old_names")
+            members = {key: getattr(declared, key) for key in own if hasattr(declared, key)}
             made = type(declared.__name__, (declared, OperatorProperty), members)
         made.rename(name)
         if made.spec is None and made.infer_shape is OperatorProperty.infer_shape:
