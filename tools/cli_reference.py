@@ -57,6 +57,15 @@ further ones may be added.
 
 An error is one message on standard error. `operad --traceback COMMAND ...` shows where it was raised.
 
+The Tab key completes commands, options, names of operators and distributions, and ids of checks, in bash
+(4.4 and newer), zsh and fish, once the shell has read what the script prints for it:
+
+| shell | line | where |
+|---|---|---|
+| bash | `eval "$(_OPERAD_COMPLETE=bash_source operad)"` | `~/.bashrc` |
+| zsh | `eval "$(_OPERAD_COMPLETE=zsh_source operad)"` | `~/.zshrc` |
+| fish | `_OPERAD_COMPLETE=fish_source operad \\| source` | `~/.config/fish/completions/operad.fish` |
+
 A plugin adds a command with an entry point in the group `operad.commands` that names a
 `click.Command`; `operad.cli.Listing` makes one with `--json`. `operad --help` lists such commands
 without importing them, and one that cannot be imported says so when it is used.

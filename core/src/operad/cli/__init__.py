@@ -3,6 +3,8 @@
 from operad.cli.group import main as main
 from operad.cli.listing import Listing as Listing
 from operad.cli.listing import Result as Result
+from operad.cli.options import complete_operators as complete_operators
+from operad.cli.options import complete_plugins as complete_plugins
 from operad.cli.options import param_option as param_option
 from operad.cli.page import Cell as Cell
 from operad.cli.page import Mark as Mark

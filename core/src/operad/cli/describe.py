@@ -13,7 +13,7 @@ from operad import registry
 from operad.cli import declared
 from operad.cli.calls import call_of
 from operad.cli.listing import Listing
-from operad.cli.options import param_option
+from operad.cli.options import complete_operators, param_option
 from operad.cli.page import Mark, Page
 from operad.cli.samples import sample_property, sample_shapes
 from operad.cli.sources import place
@@ -196,7 +196,7 @@ class Description:
 
 
 @click.command(cls=Listing, result=Description)
-@click.argument("operator", metavar="OP")
+@click.argument("operator", metavar="OP", shell_complete=complete_operators)
 @param_option
 def describe(operator: str, params: dict[str, str]) -> Description:
     """Show everything that the operator OP declares.

@@ -11,6 +11,7 @@ import click
 
 from operad import registry
 from operad.cli.listing import Listing
+from operad.cli.options import complete_operators, complete_plugins
 from operad.cli.page import Mark, Page
 from operad.registry import OperatorRecord
 from operad.registry.discovery import is_safe
@@ -72,8 +73,10 @@ class OperatorList:
 
 
 @click.command(cls=Listing, result=OperatorList)
-@click.argument("pattern", required=False)
-@click.option("--plugin", metavar="DIST", help="Only what this distribution provides.")
+@click.argument("pattern", required=False, shell_complete=complete_operators)
+@click.option(
+    "--plugin", metavar="DIST", shell_complete=complete_plugins, help="Only what this distribution provides."
+)
 def ops(pattern: str | None, plugin: str | None) -> OperatorList:
     """List the installed operators; imports no plugin.
 

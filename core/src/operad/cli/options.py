@@ -7,16 +7,32 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from operad.device import Context
 from operad.dtypes import DType, as_dtype
 from operad.errors import OperadError
 from operad.op import Shape
+from operad.registry import operators, plugins
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 _CONTEXT: Final = re.compile(r"(?P<type>[a-z_]+)(\((?P<id>\d+)\)|:(?P<number>\d+))?")
+
+
+def complete_operators(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of operators that begin with what is typed, each with its distribution; imports no plugin."""
+    return [
+        CompletionItem(name, help=record.distribution)
+        for name, record in operators().items()
+        if name.startswith(incomplete)
+    ]
+
+
+def complete_plugins(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Distributions whose names begin with what is typed."""
+    return [CompletionItem(one.name) for one in plugins() if one.name.startswith(incomplete)]
 
 
 def param_option(function: F) -> F:

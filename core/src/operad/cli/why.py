@@ -11,7 +11,13 @@ import click
 
 from operad import registry
 from operad.cli.listing import Listing
-from operad.cli.options import context_option, dtype_option, param_option, shape_option
+from operad.cli.options import (
+    complete_operators,
+    context_option,
+    dtype_option,
+    param_option,
+    shape_option,
+)
 from operad.cli.page import Mark, Page
 from operad.cli.samples import sample_property, sample_shapes
 from operad.device import Context
@@ -177,7 +183,7 @@ class KernelChoice:
 
 
 @click.command(cls=Listing, result=KernelChoice)
-@click.argument("operator", metavar="OP")
+@click.argument("operator", metavar="OP", shell_complete=complete_operators)
 @shape_option
 @dtype_option
 @context_option
