@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from operad import config
 from operad.cli import main
+
+
+@pytest.fixture(autouse=True)
+def cache_dir(tmp_path, monkeypatch):
+    """Keeps what commands remember away from the user's."""
+    monkeypatch.setenv("OPERAD_CACHE_DIR", str(tmp_path / "cache"))
+    config.reload()
+    yield
+    monkeypatch.undo()
+    config.reload()
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import pytest
 
 from operad import registry
 from operad_sdk.check.plan.profile import PROFILES
-from operad_sdk.commands.check.command import check, check_one
+from operad_sdk.commands.check.command import check
+from operad_sdk.commands.check.jobs import check_one
 from operad_sdk.commands.check.workers import checked
 
 PLUGIN = '''
@@ -200,8 +201,8 @@ def test_what_is_known_stays_when_a_run_is_interrupted(plugin, run_json, monkeyp
         yield from list(checked(names[:1], *args[:1], 1, *args[2:]))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("operad_sdk.commands.check.command.checked", interrupted)
-    monkeypatch.setattr("operad_sdk.commands.check.command._with_tried_programs", lambda run, jobs: run)
+    monkeypatch.setattr("operad_sdk.commands.check.round.checked", interrupted)
+    monkeypatch.setattr("operad_sdk.commands.check.round._with_tried_programs", lambda run, jobs: run)
     found = run_json("check", "acme_right", "acme_wrong")
     assert [op["operator"] for op in found["operators"]] == ["acme_right"]
     assert found["left"] == ["acme_wrong"]

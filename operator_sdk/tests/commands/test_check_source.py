@@ -8,7 +8,7 @@ import pytest
 
 from operad import registry
 from operad.errors import ArgumentError, OperatorNotFoundError
-from operad_sdk.commands.check.command import plan_one
+from operad_sdk.commands.check.jobs import plan_one
 from operad_sdk.commands.check.source import Source
 
 PROGRAM = '''

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import final
 
 import click
+from click.shell_completion import CompletionItem
 
 from operad.cli import Listing, Mark, Page
 from operad_sdk.commands.extras import extra
@@ -65,8 +66,19 @@ class Explanations:
             page.text(check.fix)
 
 
+def complete_checks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Ids of checks that begin with what is typed, each with its rule."""
+    with extra("check"):
+        from operad_sdk.check import catalogue  # noqa: PLC0415 - an extra
+    return [
+        CompletionItem(id, help=check.title)
+        for id, check in catalogue.CATALOGUE.items()
+        if id.startswith(incomplete.upper())
+    ]
+
+
 @click.command(cls=Listing, result=Explanations)
-@click.argument("check_id", metavar="[ID]", required=False)
+@click.argument("check_id", metavar="[ID]", required=False, shell_complete=complete_checks)
 def explain(check_id: str | None) -> Explanations:
     """Explain a contract check, or list all of them.
 

@@ -173,7 +173,7 @@ def test_a_report_is_plain_data():
 def test_progress_is_told_after_each_check():
     told: list[Outcome] = []
     check_operator(doubled("runner_progress"), checks=["F207", "B301"], progress=told.append)
-    assert [outcome.check_id for outcome in told] == ["F207", "B301"]
+    assert [outcome.check_id for outcome in told] == ["B301", "F207"]
 
 
 def test_an_unknown_check_is_refused_with_the_ids_there_are():

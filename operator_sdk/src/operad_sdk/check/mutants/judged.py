@@ -16,16 +16,12 @@ from typing import Any, Final, final
 
 from operad.files import write_atomically
 from operad_sdk.check.plan.profile import profile_of
+from operad_sdk.check.running.order import FIRST
 from operad_sdk.check.running.register import all_checks, find_check
 from operad_sdk.check.running.runner import run_check
 from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.subject import subject_of
 
-FIRST: Final = (
-    "F201", "F213", "B301", "B302", "B306", "B313", "F210", "D602", "D603", "F212", "F219", "F214", "F208",
-    "B311", "D606", "M403", "M404", "S108", "F203", "F202", "F211", "M409", "D601",
-)  # fmt: skip
-"""Checks in the order in which they kill most."""
 _LEFT_OUT: Final = frozenset(("S101", "S107", "S111", "X804", "R509", "R507"))
 """Checks of what is documented and of the checks, and those that need processes or state of their own."""
 

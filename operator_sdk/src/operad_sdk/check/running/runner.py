@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from time import perf_counter, process_time
 from typing import Any, Final, final
 
@@ -18,6 +18,7 @@ from operad_sdk.check.plan.profile import Profile, profile_of
 from operad_sdk.check.reporting.advice import advice
 from operad_sdk.check.reporting.diagnosis import diagnosed
 from operad_sdk.check.reporting.outcome import Failure, OperatorReport, Outcome, Status
+from operad_sdk.check.running.order import in_order
 from operad_sdk.check.running.register import CheckFunction, Evidence, all_checks, find_check
 from operad_sdk.check.running.repro import redrawn, run_on, run_with, script
 from operad_sdk.check.running.session import Session
@@ -32,9 +33,6 @@ from operad_sdk.check.trials.violation import OperatorRaised, Unavailable, Viola
 
 Progress = Callable[[Outcome], None]
 
-RUNS_FIRST: Final = "R507"
-"""Check of the process before and after a run; a second run no longer changes what the first has set."""
-
 
 def check_operator(
     operator: Any,
@@ -42,22 +40,28 @@ def check_operator(
     checks: Sequence[str] | None = None,
     profile: str | Profile | None = None,
     progress: Progress | None = None,
+    red: Collection[str] = (),
+    until_red: bool = False,
 ) -> OperatorReport:
-    """Check one operator.
+    """Check one operator, in the order in which most faults show first.
 
     Args:
         operator: A name or a property class.
         checks: Ids to run; None: all.
         profile: `"dev"`, `"ci"`, `"nightly"`, or one of your own.
         progress: Called after each check.
+        red: Ids of checks that were red the last time, which run first.
+        until_red: Whether to stop at the first that is red; the report has those that ran.
     """
     session = Session(subject_of(operator), profile_of(profile))
-    chosen = [find_check(id) for id in checks] if checks is not None else list(all_checks().values())
-    for check in sorted(chosen, key=lambda each: each.id != RUNS_FIRST):
-        outcome = run_check(session, check)
+    chosen = [find_check(id).id for id in (all_checks() if checks is None else checks)]
+    for id in in_order(chosen, red):
+        outcome = run_check(session, find_check(id))
         if progress is not None:
             progress(outcome)
-    return _report(session, [run_check(session, check) for check in chosen])
+        if until_red and outcome.status.is_red:
+            break
+    return _report(session, [session.outcomes[id] for id in chosen if id in session.outcomes])
 
 
 def case_plan(operator: Any, *, profile: str | Profile | None = None) -> OperatorReport:

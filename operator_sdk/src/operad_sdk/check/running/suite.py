@@ -24,8 +24,9 @@ from operad_sdk.check.plan.profile import Profile, profile_of
 from operad_sdk.check.reporting.outcome import Outcome, Status
 from operad_sdk.check.reporting.report import outcome_text
 from operad_sdk.check.reporting.unproved import unproved
+from operad_sdk.check.running.order import RUNS_FIRST
 from operad_sdk.check.running.register import all_checks, find_check
-from operad_sdk.check.running.runner import RUNS_FIRST, run_check
+from operad_sdk.check.running.runner import run_check
 from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.subject import Subject, subject_of
 

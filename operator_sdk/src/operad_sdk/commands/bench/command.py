@@ -14,7 +14,7 @@ import numpy as np
 
 from operad import registry
 from operad.cli import Listing, Mark, Page, progress, sample_property, sample_shapes
-from operad.cli.options import dtype_option, param_option, shape_option
+from operad.cli.options import complete_operators, dtype_option, param_option, shape_option
 from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
 from operad.operator import Array, OperatorProperty, Shape
@@ -140,7 +140,7 @@ class Benchmark:
 
 
 @click.command(cls=Listing, result=Benchmark)
-@click.argument("operator", metavar="OP")
+@click.argument("operator", metavar="OP", shell_complete=complete_operators)
 @shape_option
 @dtype_option
 @param_option

@@ -4,46 +4,45 @@ from __future__ import annotations
 
 import platform
 import sys
-import traceback
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
 
 import click
 import msgspec
 import numpy as np
 
 from operad import config, registry
-from operad.cli import Listing, param_option, progress
+from operad.cli import Listing, complete_operators, complete_plugins, param_option
 from operad.cli.ops import installed_operators
-from operad.errors import OperadError, OperatorNotFoundError
+from operad.cli.page import page
+from operad.errors import OperatorNotFoundError
 from operad.files import write_atomically
+from operad_sdk.commands.check.last_run import LastRun
 from operad_sdk.commands.check.mutation import MutationRun, mutation_run
-from operad_sdk.commands.check.records import CheckedOperator, CheckOutcome, CheckRun
-from operad_sdk.commands.check.source import OF_PUBLISHED, Source
-from operad_sdk.commands.check.workers import Found, Told, checked
+from operad_sdk.commands.check.records import CheckRun
+from operad_sdk.commands.check.round import Round
+from operad_sdk.commands.check.source import Source
+from operad_sdk.commands.check.watch import Files, WatchedRuns, folders_of, watched
 from operad_sdk.commands.extras import extra
-
-if TYPE_CHECKING:
-    from operad_sdk.check.plan.profile import Profile
-
-_PROGRAM_LIMIT_S: Final = 60.0
-"""Seconds that a program of a report may take."""
 
 
 @click.command(cls=Listing, result=CheckRun)
-@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=complete_operators)
 @click.option(
     "--module",
     metavar="FILE",
     help="Import this file, or module, first: the NAMEs are operators that it registers.",
 )
 @param_option
-@click.option("--plugin", metavar="DIST", help="Check every operator of this distribution.")
+@click.option(
+    "--plugin",
+    metavar="DIST",
+    shell_complete=complete_plugins,
+    help="Check every operator of this distribution.",
+)
 @click.option("--all", "is_all", is_flag=True, help="Check every installed operator.")
 @click.option(
     "--profile",
@@ -95,6 +94,20 @@ _PROGRAM_LIMIT_S: Final = 60.0
     "notices; left out: 8.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="By which --mutate draws its changes.")
+@click.option("--first", "until_red", is_flag=True, help="Stop checking an operator at its first red check.")
+@click.option(
+    "--failed",
+    "only_red",
+    is_flag=True,
+    help="Only operators that were red when they were last checked: of those named, or of all.",
+)
+@click.option(
+    "--watch",
+    "watches",
+    is_flag=True,
+    help="Check again whenever the operators' source changes, each time up to the first red check; "
+    "Ctrl-C ends.",
+)
 def check(
     names: tuple[str, ...],
     module: str | None,
@@ -110,7 +123,10 @@ def check(
     writes: bool,
     mutants: int | None,
     seed: int,
-) -> CheckRun | MutationRun:
+    until_red: bool,
+    only_red: bool,
+    watches: bool,
+) -> CheckRun | MutationRun | WatchedRuns:
     """Check whether operators keep their contract.
 
     Each failure comes with its smallest case, a suggestion, and a program that shows it. Give the
@@ -119,44 +135,55 @@ def check(
 
     With --module a NAME may be what a CustomOpProp was registered by; --param gives what it is made with.
     """
-    if bool(names) + (plugin is not None) + is_all != 1:
+    chosen = bool(names) + (plugin is not None) + is_all
+    if chosen > 1 or (not chosen and not only_red):
         raise click.UsageError("give names of operators, or --plugin DIST, or --all")
     if (module is None and params) or (module is not None and (not names or writes)):
         raise click.UsageError(
             "--module goes with names of operators and without --write-example, --param with it"
         )
+    if (until_red or only_red or watches) and (explains or writes or mutants is not None):
+        raise click.UsageError(
+            "--first, --failed and --watch go without --explain-cases, --write-example and --mutate"
+        )
+    if watches and html is not None:
+        raise click.UsageError("--watch goes without --html; write the page when all is green")
     source = None if module is None else Source.of(module, params)
     if html is not None and not html.absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {html.parent}", param_hint="--html")
     with extra("check"):
-        from operad_sdk.check.plan.profile import profile_of  # noqa: PLC0415 - likewise
         from operad_sdk.check.running.register import all_checks  # noqa: PLC0415 - an extra
 
         all_checks()  # what is missing or broken shows once, here, and not for every operator
-    wanted = names or _operators(plugin)
+    wanted = list(dict.fromkeys(names or _operators(plugin)))
     if mutants is not None:
         if module is not None or explains or writes or html is not None:
             raise click.UsageError(
                 "--mutate goes with names, --plugin or --all, --profile, --jobs, --strict and --seed"
             )
         jobs = jobs or config.settings().num_threads
-        return mutation_run(list(dict.fromkeys(wanted)), mutants, seed, jobs, profile, is_strict=is_strict)
-    jobs = jobs or (config.settings().num_threads if len(wanted) > 1 else 1)
-    found: dict[str, Found] = {}
-    work = write_one if writes else partial(plan_one if explains else check_one, source=source)
-    with progress("checking", len(wanted)) as advance, suppress(KeyboardInterrupt):
-        for result in checked(wanted, profile, jobs, work, limit):
-            found[result.name] = result
-            advance(result.name)
-    run = _run(list(dict.fromkeys(wanted)), found, profile_of(profile), explains, is_strict)
-    with suppress(KeyboardInterrupt):  # what was found is shown, with programs that were not tried
-        run = _with_tried_programs(run, jobs)
+        return mutation_run(wanted, mutants, seed, jobs, profile, is_strict=is_strict)
+    last = LastRun("" if source is None else f"{source.folder}/{source.module}")
+    spared = [name for name in wanted if name not in last.red()] if only_red else []
+    round_ = Round(
+        [name for name in wanted if name not in spared],
+        source=source,
+        profile=profile,
+        jobs=jobs,
+        limit_s=limit,
+        is_strict=is_strict,
+        kind="write" if writes else "explain" if explains else "check",
+        until_red=until_red or watches,
+    )
+    if watches:
+        return watched(partial(round_.run, last), Files(folders_of(round_.names, source)), page())
+    run = replace(round_.run(last), spared=spared)
     if html is not None:
-        from operad_sdk.check.reporting.html import page  # noqa: PLC0415 - an extra
+        from operad_sdk.check.reporting.html import page as html_page  # noqa: PLC0415 - an extra
 
         write_atomically(
             html.absolute(),
-            page(msgspec.to_builtins(run), notes=[*run.notes(), *_circumstances(run)]).encode(),
+            html_page(msgspec.to_builtins(run), notes=[*run.notes(), *_circumstances(run)]).encode(),
         )
     return run
 
@@ -172,77 +199,6 @@ def _circumstances(run: CheckRun) -> list[tuple[str, str]]:
     ]
 
 
-def check_one(name: str, profile: str | None, told: Told, source: Source | None = None) -> Any:
-    """The report on one operator as plain data, or the reason why it cannot be checked."""
-    from operad_sdk.check.running.register import all_checks  # noqa: PLC0415 - an extra
-    from operad_sdk.check.running.runner import check_operator  # noqa: PLC0415 - likewise
-
-    def tell(outcome: Any) -> None:
-        told(msgspec.to_builtins(outcome.to_json()))
-
-    if source is None:
-        return _plain(lambda: check_operator(name, profile=profile, progress=tell))
-    checks = [id for id in all_checks() if id not in OF_PUBLISHED]
-    return _plain(lambda: check_operator(source.subject(name), checks=checks, profile=profile, progress=tell))
-
-
-def write_one(name: str, profile: str | None, told: Told) -> Any:
-    """Write an example into a docstring; return where it was written, or the reason why it was not."""
-    from operad_sdk.check.running.example import write_example  # noqa: PLC0415 - an extra
-    from operad_sdk.check.trials.subject import subject_of  # noqa: PLC0415 - likewise
-
-    try:
-        return {"written": write_example(subject_of(name))}
-    except OperadError as error:
-        return str(error)
-
-
-def plan_one(name: str, profile: str | None, told: Told, source: Source | None = None) -> Any:
-    """The case plan of one operator as plain data, or the reason why it has none."""
-    from operad_sdk.check.running.runner import case_plan  # noqa: PLC0415 - an extra
-
-    return _plain(lambda: case_plan(source.subject(name) if source else name, profile=profile))
-
-
-def fails_alone(script: str, profile: str | None, told: Told) -> Any:
-    """Return whether a program of a report fails in a process that has run nothing else."""
-    try:
-        exec(compile(script, "<program>", "exec"), {"__name__": "__main__"})  # noqa: S102 - made by the harness
-    except Exception:  # noqa: BLE001 - that is what it is for
-        return True
-    return False
-
-
-def _with_tried_programs(run: CheckRun, jobs: int) -> CheckRun:
-    """The run, with the result of each program that it would print when run by itself."""
-    scripts = {
-        cause.failure.script for op in run.operators for cause in op.causes if cause.failure is not None
-    }
-    alone = {
-        found.name: found.report
-        for found in checked(sorted(scripts), None, jobs, fails_alone, _PROGRAM_LIMIT_S)
-        if isinstance(found.report, bool)
-    }
-
-    def tried(outcome: CheckOutcome) -> CheckOutcome:
-        failure = outcome.failure
-        if failure is None or failure.script not in alone:
-            return outcome
-        return replace(outcome, failure=replace(failure, alone=alone[failure.script]))
-
-    operators = [replace(op, outcomes=[tried(outcome) for outcome in op.outcomes]) for op in run.operators]
-    return replace(run, operators=operators)
-
-
-def _plain(report: Callable[[], Any]) -> Any:
-    try:
-        return msgspec.to_builtins(report().to_json())
-    except OperadError as error:
-        return str(error)
-    except (Exception, SystemExit):  # noqa: BLE001 - the other operators are checked all the same
-        return traceback.format_exc()
-
-
 def _operators(plugin: str | None) -> Sequence[str]:
     if plugin is None:
         found = registry.list_operators(aliases=False)
@@ -255,46 +211,3 @@ def _operators(plugin: str | None) -> Sequence[str]:
             f"no installed distribution {plugin!r} provides an operator; operad plugins lists them"
         )
     return found
-
-
-def _run(
-    names: Sequence[str], found: Mapping[str, Found], profile: Profile, explains: bool, is_strict: bool
-) -> CheckRun:
-    operators: list[CheckedOperator] = []
-    unusable: dict[str, str] = {}
-    written: dict[str, str] = {}
-    for name in names:
-        result = found.get(name)
-        if result is None:
-            continue
-        if isinstance(result.report, str):
-            unusable[name] = result.report
-            continue
-        if result.report is not None and "written" in result.report:
-            written[name] = result.report["written"]
-            continue
-        data = result.report or _cut_short(result, profile)
-        operators.append(msgspec.convert({**data, "printed": result.printed}, CheckedOperator))
-    left = [name for name in names if name not in found]
-    passed = not unusable and not left and not any(op.red_ids for op in operators)
-    if is_strict:
-        passed &= all(one.is_accepted for op in operators for one in op.unproved)
-    return CheckRun(passed, operators, unusable, left, written, explains, is_strict)
-
-
-def _cut_short(found: Found, profile: Profile) -> dict[str, Any]:
-    """The report on an operator whose process ended; the end is its last outcome."""
-    from operad_sdk.check.reporting.outcome import ENDED, OperatorReport, Outcome, Status  # noqa: PLC0415 - an extra
-
-    record = registry.find(found.name)
-    distribution, version = (record.distribution, record.version) if record else ("", "")
-    last = Outcome(ENDED, Status.FAILED, reason=found.end)
-    report = OperatorReport(found.name, distribution, version, profile.name, profile.seed, [last])
-    data: dict[str, Any] = msgspec.to_builtins(report.to_json())
-    red = {outcome["red_id"] for outcome in found.told if outcome["red_id"]}
-    return {
-        **data,
-        "outcomes": [*found.told, *data["outcomes"]],
-        "red_ids": sorted({*data["red_ids"], *red}),
-        "seconds": sum(outcome["seconds"] for outcome in found.told),
-    }

@@ -129,6 +129,7 @@ class CheckedOperator:
         coverage: The case plan, and how many cases serve each goal.
         unproved: What no check looked at, because the author declared so.
         printed: The end of what it printed while it was checked.
+        left: How many checks did not run, because one was red and the first is enough.
     """
 
     operator: str
@@ -142,6 +143,7 @@ class CheckedOperator:
     coverage: list[PlannedCases] = field(default_factory=list)
     unproved: list[NotProved] = field(default_factory=list)
     printed: str = ""
+    left: int = 0
 
     @property
     def provider(self) -> str:
@@ -149,9 +151,14 @@ class CheckedOperator:
         return f"{self.distribution} {self.version}".strip()
 
     @property
+    def red(self) -> list[CheckOutcome]:
+        """Red outcomes."""
+        return [outcome for outcome in self.outcomes if outcome.status in _RED]
+
+    @property
     def causes(self) -> list[CheckOutcome]:
         """Red outcomes that no other outcome explains, the nearest to a cause first."""
-        found = [outcome for outcome in self.outcomes if outcome.status in _RED and not outcome.echo_of]
+        found = [outcome for outcome in self.red if not outcome.echo_of]
         return sorted(found, key=lambda outcome: (_RANKS.index(outcome.check_id[0]), outcome.check_id))
 
     @property
@@ -177,6 +184,7 @@ class CheckRun:
         written: Examples that were written into docstrings, with their positions, by operator.
         explains: Whether no check ran, and only the case plans are shown.
         strict: Whether what is not proved, and not accepted, fails the run.
+        spared: Operators that --failed leaves out: they were not red when they were last checked.
     """
 
     passed: bool
@@ -186,6 +194,7 @@ class CheckRun:
     written: dict[str, str] = field(default_factory=dict)
     explains: bool = False
     strict: bool = False
+    spared: list[str] = field(default_factory=list)
 
     @property
     def exit_code(self) -> int:
@@ -219,13 +228,18 @@ class CheckRun:
         for op in self.operators:
             for outcome in op.causes:
                 _show_failure(page, op, outcome)
-            if op.red_ids and not any(outcome.status in _RED for outcome in op.outcomes):
+            if op.red_ids and not op.red:
                 _show_blocked(page, op)
             if op.printed and op.red_ids:
                 page.heading(f"{op.operator} printed")
                 page.code(indent(op.printed.rstrip(), "    "))
+            if op.left:
+                page.text(Mark(f"{op.operator}: {op.left} more checks did not run", "quiet"))
         _show_unproved(page, self.operators, strict=self.strict)
         _show_unusable(page, self.unusable)
+        if self.spared:
+            count = len(self.spared)
+            page.text(f"left out, not red when last checked: {count} operator{'s' * (count > 1)}")
         if self.left:
             page.heading(f"interrupted: {len(self.left)} operators were not checked")
             page.text(" ".join(self.left))

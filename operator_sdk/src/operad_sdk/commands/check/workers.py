@@ -39,6 +39,8 @@ _START_S: Final = 60.0
 """Time in which a process gets from its start to its operator."""
 _GRACE_S: Final = 2.0
 """Time in which a process that is over its limit writes down where it is."""
+_STALE_S: Final = 0.3
+"""Time between two questions whether what is checked is still of interest."""
 _MOST_PRINTED: Final = 4000
 """Characters kept of what an operator prints."""
 _HAS_FORK_SERVER: Final = "forkserver" in multiprocessing.get_all_start_methods()
@@ -68,7 +70,12 @@ class Found:
 
 
 def checked(
-    names: Sequence[str], profile: str | None, jobs: int, check: Check, limit_s: float | None = None
+    names: Sequence[str],
+    profile: str | None,
+    jobs: int,
+    check: Check,
+    limit_s: float | None = None,
+    is_stale: Callable[[], bool] | None = None,
 ) -> Iterator[Found]:
     """Check operators in processes of their own, and yield each outcome as soon as it is known.
 
@@ -79,6 +86,7 @@ def checked(
         check: A function at the top of a module, called with a name, the profile, and what it tells
             of its progress.
         limit_s: Seconds that one operator may take; None: what is usual for the profile.
+        is_stale: Asked now and then; once it says yes, the processes that are left are stopped.
     """
     left = deque(names)
     threads = max(1, config.settings().num_threads // min(jobs, len(names) or 1))
@@ -90,7 +98,12 @@ def checked(
                 while left and len(workers) < jobs:
                     workers.append(_Worker(check, left.popleft(), profile, threads, limit, folder))
                 first = min(worker.deadline for worker in workers) + _GRACE_S
-                wait([worker.connection for worker in workers], max(0.0, first - monotonic()))
+                timeout_s = max(0.0, first - monotonic())
+                if is_stale is not None:
+                    timeout_s = min(timeout_s, _STALE_S)
+                wait([worker.connection for worker in workers], timeout_s)
+                if is_stale is not None and is_stale():
+                    return
                 for worker in list(workers):
                     if worker.is_done():
                         workers.remove(worker)

@@ -10,7 +10,7 @@ from typing import Any, final
 import click
 
 from operad.cli.listing import Listing
-from operad.cli.options import param_option, shape_option
+from operad.cli.options import complete_operators, param_option, shape_option
 from operad.cli.page import Page
 from operad.errors import OperadError
 from operad.files import write_atomically
@@ -82,7 +82,7 @@ class Tuning:
 
 
 @click.command(cls=Listing, result=Tuning)
-@click.argument("operators", metavar="[OP]...", nargs=-1)
+@click.argument("operators", metavar="[OP]...", nargs=-1, shell_complete=complete_operators)
 @shape_option
 @param_option
 def tune(operators: tuple[str, ...], shapes: list[Shape], params: dict[str, str]) -> Tuning:

@@ -1,0 +1,88 @@
+"""Work of the processes that `operad check` starts, each for one operator or one program."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from operad.errors import OperadError
+from operad_sdk.commands.check.source import OF_PUBLISHED, Source
+from operad_sdk.commands.check.workers import Told
+
+
+def check_one(
+    name: str,
+    profile: str | None,
+    told: Told,
+    source: Source | None = None,
+    red: Mapping[str, Collection[str]] = MappingProxyType({}),
+    until_red: bool = False,
+) -> Any:
+    """The report on one operator as plain data, or the reason why it cannot be checked.
+
+    Args:
+        name: Of the operator.
+        profile: How much to try.
+        told: Called with each outcome.
+        source: The program that registers it; None: it is installed.
+        red: Ids of checks that were red the last time, by operator.
+        until_red: Whether to stop at the first red check.
+    """
+    from operad_sdk.check.running.register import all_checks  # noqa: PLC0415 - an extra
+    from operad_sdk.check.running.runner import check_operator  # noqa: PLC0415 - likewise
+
+    def tell(outcome: Any) -> None:
+        told(msgspec.to_builtins(outcome.to_json()))
+
+    checks = [id for id in all_checks() if source is None or id not in OF_PUBLISHED]
+    found = _plain(
+        lambda: check_operator(
+            name if source is None else source.subject(name),
+            checks=checks,
+            profile=profile,
+            progress=tell,
+            red=red.get(name, ()),
+            until_red=until_red,
+        )
+    )
+    return {**found, "left": len(checks) - len(found["outcomes"])} if isinstance(found, dict) else found
+
+
+def write_one(name: str, profile: str | None, told: Told) -> Any:
+    """Write an example into a docstring; return where it was written, or the reason why it was not."""
+    from operad_sdk.check.running.example import write_example  # noqa: PLC0415 - an extra
+    from operad_sdk.check.trials.subject import subject_of  # noqa: PLC0415 - likewise
+
+    try:
+        return {"written": write_example(subject_of(name))}
+    except OperadError as error:
+        return str(error)
+
+
+def plan_one(name: str, profile: str | None, told: Told, source: Source | None = None) -> Any:
+    """The case plan of one operator as plain data, or the reason why it has none."""
+    from operad_sdk.check.running.runner import case_plan  # noqa: PLC0415 - an extra
+
+    return _plain(lambda: case_plan(source.subject(name) if source else name, profile=profile))
+
+
+def fails_alone(script: str, profile: str | None, told: Told) -> Any:
+    """Return whether a program of a report fails in a process that has run nothing else."""
+    try:
+        exec(compile(script, "<program>", "exec"), {"__name__": "__main__"})  # noqa: S102 - made by the harness
+    except Exception:  # noqa: BLE001 - that is what it is for
+        return True
+    return False
+
+
+def _plain(report: Callable[[], Any]) -> Any:
+    try:
+        return msgspec.to_builtins(report().to_json())
+    except OperadError as error:
+        return str(error)
+    except (Exception, SystemExit):  # noqa: BLE001 - the other operators are checked all the same
+        return traceback.format_exc()
