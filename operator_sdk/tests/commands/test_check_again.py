@@ -55,13 +55,15 @@ CHECK = ("check", "--module", "acme_again.py", "--profile", "dev", "--jobs", "2"
 
 def test_the_most_telling_checks_run_first_and_documentation_last() -> None:
     ids = in_order(all_checks())
-    assert ids[:4] == ["R507", *FIRST[:3]]
+    assert ids[0] == "R507"
+    assert set(ids[1:7]) == {"S101", "S103", "S104", "S105", "S110", "S113"}  # which take no time
+    assert ids[7:10] == list(FIRST[:3])
     assert set(ids[-3:]) == {"S107", "S108", "S111"}
     assert sorted(ids) == sorted(all_checks())
 
 
 def test_what_was_red_runs_before_that() -> None:
-    assert in_order(all_checks(), red=["M404", "B303"])[:4] == ["R507", "M404", "B303", "F201"]
+    assert in_order(all_checks(), red=["M404", "B303"])[:4] == ["R507", "M404", "B303", "S101"]
 
 
 def test_it_stops_at_the_first_red_check(program, run_json) -> None:
