@@ -87,8 +87,13 @@ def test_what_plugins_add_is_imported_from_where_it_is(acme, run, tmp_path):
     registry.refresh()
     assert run("stubs", "--out", str(tmp_path)).exit_code == 0
     arrays = (tmp_path / "operad" / "nd.pyi").read_text().splitlines()
-    renamed = {"random = _random", "from acme_faces import draw as _paint", "paint = _paint"}
-    assert {"from acme_faces import draw as draw", "import acme_faces as _random", *renamed} <= set(arrays)
+    renamed = {
+        "random = _added_random",
+        "from acme_faces import draw as _added_paint",
+        "paint = _added_paint",
+    }
+    own = {"from acme_faces import draw as draw", "import acme_faces as _added_random"}
+    assert own | renamed <= set(arrays)
     symbols = (tmp_path / "operad" / "sym.pyi").read_text().splitlines()
     assert "from acme_faces import limit as limit" in symbols
 
@@ -111,3 +116,16 @@ def test_an_operator_that_cannot_be_loaded_is_left_out_and_said_so(acme, run, ru
     assert found["operators"] == 4
     assert run("stubs", "--out", str(tmp_path)).exit_code == 1
     assert "lost" not in definitions((tmp_path / "operad" / "nd.pyi").read_text())
+
+
+def test_modules_that_plugins_add_are_imported_from_where_they_are(acme, run, tmp_path):
+    acme.install(
+        "acme-modules", namespaces={"fast": "acme_fast", "fastest": "acme_fast.more", "nd": "acme_fast"}
+    )
+    acme.write("acme_fast", "")
+    registry.refresh()
+    assert run("stubs", "--out", str(tmp_path)).exit_code == 0
+    lines = (tmp_path / "operad" / "__init__.pyi").read_text().splitlines()
+    assert {"import acme_fast as _added_fast", "fast = _added_fast"} <= set(lines)
+    assert "from acme_fast import more as _added_fastest" in lines
+    assert not any(line.startswith("nd =") for line in lines)  # the core's own win

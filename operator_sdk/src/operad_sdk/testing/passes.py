@@ -27,7 +27,7 @@ _POISON: Final = 113
 def check_forward(
     op: Any,
     inputs: Sequence[Any],
-    expected: Sequence[Any] | Callable[..., Any] | None = None,
+    expected: Array | Sequence[Any] | Callable[..., Any] | None = None,
     *,
     aux: Sequence[Any] = (),
     is_train: bool = True,

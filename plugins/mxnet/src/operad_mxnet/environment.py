@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from operad import Context, gpu, num_gpus, operator
 from operad.errors import ContextError, UnsupportedError
-from operad.operator import np_shape
+from operad.operator import np_shape as np_shape  # noqa: PLC0414 - stubs import it from here
 
 F = TypeVar("F", bound=Callable[..., Any])
 

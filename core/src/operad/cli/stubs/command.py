@@ -17,7 +17,7 @@ from operad.cli.calls import CallForm, call_of
 from operad.cli.listing import Listing
 from operad.cli.page import Mark, Page
 from operad.cli.progress import progress
-from operad.cli.stubs.modules import added_names, names_of, stub_of
+from operad.cli.stubs.modules import added_names, added_namespaces, names_of, stub_of
 from operad.cli.stubs.operators import HEADER, array_stub, symbol_stub
 from operad.errors import OperadError
 from operad.files import write_atomically
@@ -82,10 +82,10 @@ class WrittenStubs:
     help="Folder to write to; made if need be.",
 )
 def stubs(folder: Path) -> WrittenStubs:
-    """Write type stubs of the installed operators, for editors.
+    """Write type stubs of the installed operators, and of all that plugins add, for editors and checkers.
 
-    Pyright and Pylance read the folder typings by themselves; for mypy set mypy_path = typings. Run it
-    again when plugins were installed or removed.
+    Pyright and Pylance read the folder typings by themselves; for mypy set mypy_path = typings. nd, sym,
+    mod, io, metric and the others have types then. Run it again when plugins were installed or removed.
     """
     return write_stubs(folder)
 
@@ -97,13 +97,20 @@ def write_stubs(folder: Path) -> WrittenStubs:
     package.mkdir(parents=True, exist_ok=True)
     texts = {
         "py.typed": "partial\n",
-        "__init__.pyi": stub_of(operad),
+        "__init__.pyi": _package(),
         "nd.pyi": _face("nd", nd, calls, array_stub),
         "sym.pyi": _face("sym", namespace, calls, symbol_stub),
     }
     for name, text in texts.items():
         write_atomically(package / name, text.encode())
     return WrittenStubs([str(package / name) for name in texts], len(calls), skipped)
+
+
+def _package() -> str:
+    """The core's own names, and the modules that plugins add."""
+    own = set(dir(operad))  # the core's win, as they do when a program runs
+    added = {**added_namespaces(), **added_names("operad")}
+    return "\n".join([stub_of(operad), "", *[text for name, text in added.items() if name not in own]])
 
 
 def _calls() -> tuple[dict[str, tuple[CallForm, str, str]], list[Skipped]]:

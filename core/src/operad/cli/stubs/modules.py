@@ -12,7 +12,7 @@ import inspect
 from types import ModuleType
 
 from operad.registry import attribute_names, loading
-from operad.registry.plugins import ATTRIBUTES
+from operad.registry.plugins import ATTRIBUTES, NAMESPACES
 
 
 def stub_of(module: ModuleType, without: tuple[str, ...] = ()) -> str:
@@ -43,12 +43,18 @@ def added_names(module: str) -> dict[str, str]:
     return {name: _import_of(name, points[f"{module}.{name}"][0].value) for name in attribute_names(module)}
 
 
+def added_namespaces() -> dict[str, str]:
+    """The text that declares each module that plugins add to `operad`; imports no plugin."""
+    points = loading.current().manifest.entries(NAMESPACES)
+    return {name: _import_of(name, entries[0].value) for name, entries in points.items()}
+
+
 def _import_of(name: str, value: str) -> str:
     """A stub's import of what an entry point names, which is a module or an attribute of one."""
     module, _, attribute = value.replace(" ", "").partition("[")[0].partition(":")
     home, _, own = f"{module}.{attribute}".rstrip(".").rpartition(".")
     place = f"from {home} import {own}" if home else f"import {own}"
-    return f"{place} as {name}" if own == name else f"{place} as _{name}\n{name} = _{name}"
+    return f"{place} as {name}" if own == name else f"{place} as _added_{name}\n{name} = _added_{name}"
 
 
 def _is_public(node: ast.stmt, without: tuple[str, ...]) -> bool:
