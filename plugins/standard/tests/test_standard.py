@@ -15,13 +15,23 @@ def _project(folder: str) -> dict[str, Any]:
 
 
 def test_it_requires_the_core_and_every_first_party_plugin_in_their_common_range() -> None:
-    folders = sorted(path.parent.name for path in PLUGINS.glob("*/pyproject.toml"))
-    expected = [f"operad-{name.replace('_', '-')}" for name in folders if name != "standard"]
-
     found = _project("standard")["dependencies"]
+    assert found == _in_range("operad", *(name for name in _beside(PLUGINS) if name != "operad-standard"))
 
+
+def test_its_extra_all_brings_every_package_of_contrib_ops() -> None:
+    found = _project("standard")["optional-dependencies"]["all"]
+    assert found == _in_range(*_beside(PLUGINS.parent / "contrib_ops"))
+
+
+def _beside(folder: Path) -> list[str]:
+    names = sorted(path.parent.name for path in folder.glob("*/pyproject.toml"))
+    return [f"operad-{name.replace('_', '-')}" for name in names]
+
+
+def _in_range(*names: str) -> list[str]:
     major, minor = map(int, _project("standard")["version"].split(".")[:2])
-    assert found == [f"{name}>={major}.{minor},<{major}.{minor + 1}" for name in ["operad", *expected]]
+    return [f"{name}>={major}.{minor},<{major}.{minor + 1}" for name in names]
 
 
 def test_it_provides_nothing_itself() -> None:

@@ -29,7 +29,15 @@ class _InPlugins:
         real = getattr(sys.modules.get(f"operad.{first}"), "__name__", "")
         if not inner or not real or real.startswith("operad."):
             return None
-        return spec_of(name, import_module(".".join([real, *inner])))
+        whole = ".".join([real, *inner])
+        try:
+            module = import_module(whole)
+            import_module("operad.registry").explain_absence(name.removeprefix("operad."), module)
+            return spec_of(name, module)
+        except ModuleNotFoundError as error:
+            if error.name == whole:
+                return None  # the finder below says why
+            raise
 
 
 class _Added:
@@ -47,6 +55,9 @@ class _Added:
             found = registry.find_attribute({"ndarray": "nd", "symbol": "sym"}.get(first, first), inner)
         else:
             found = registry.namespace(first) if first in registry.entry_names("operad.namespaces") else None
+        if found is None and (absent := registry.absent_text(rest)) is not None:
+            # Under another name than was asked for, so that `from mxnet import gluon` does not swallow it.
+            raise ModuleNotFoundError(f"no module {name!r}; {absent}", name=f"mxnet.{rest}")
         return None if found is None else spec_of(name, found)
 
 

@@ -2,6 +2,10 @@
 
 from typing import Any as _Any
 
+from operad.registry.absent import absent_text as absent_text
+from operad.registry.absent import explain_absence as explain_absence
+from operad.registry.absent import spelling as spelling
+from operad.registry.absent import why_absent as why_absent
 from operad.registry.entries import attribute_names as attribute_names
 from operad.registry.entries import entry as entry
 from operad.registry.entries import entry_names as entry_names
@@ -26,6 +30,7 @@ from operad.registry.operators import refresh as refresh
 from operad.registry.operators import register as register
 from operad.registry.operators import unregister as unregister
 from operad.registry.packages import install_line as install_line
+from operad.registry.packages import package_of as package_of
 from operad.registry.plugins import Broken as Broken
 from operad.registry.plugins import OperatorRecord as OperatorRecord
 from operad.registry.plugins import PluginRecord as PluginRecord

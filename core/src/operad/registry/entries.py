@@ -9,6 +9,7 @@ from typing import Any
 
 from operad.errors import BrokenPluginError, IncompatiblePluginError
 from operad.registry import loading
+from operad.registry.absent import absent_text, explain_absence
 from operad.registry.hooks import hooks
 from operad.registry.packages import packages
 from operad.registry.plugins import ATTRIBUTES, NAMESPACES, PluginRecord
@@ -54,6 +55,7 @@ def namespace(name: str) -> ModuleType:
     """
     module = entry(NAMESPACES, name)
     assert isinstance(module, ModuleType)
+    explain_absence(name, module)
     return module
 
 
@@ -82,7 +84,9 @@ def get_attribute(owner: str, name: str) -> Any:
     found = None if name.startswith("__") else find_attribute(owner, name)
     if found is None:
         known = packages(ATTRIBUTES).get(f"{owner}.{name}")
+        absent = absent_text(f"{owner}.{name}") if known is None else None
         how = f"; a plugin adds it: {known.install_line()}" if known else ", and no plugin adds it"
+        how = how if absent is None else f"; {absent}"
         raise AttributeError(f"'operad.{owner}' has no attribute {name!r}{how}")
     return found
 

@@ -14,6 +14,7 @@ from types import FunctionType, MethodType
 from typing import Any, ClassVar, Final, final
 
 from operad.boundary import boundary
+from operad.registry.absent import absent_text
 from operad.registry.entries import attribute_names, find_attribute
 from operad.registry.operators import find, follow, list_operators
 from operad.registry.packages import packages
@@ -69,7 +70,9 @@ class _Extended(type):
         found = extensible._added(name)
         if found is None:
             known = packages(ATTRIBUTES).get(f"{cls.__name__}.{name}")
-            how = f"a plugin adds it: {known.install_line()}" if known else extensible._nothing_else
+            absent = absent_text(f"{cls.__name__}.{name}") if known is None else None
+            how = absent or extensible._nothing_else
+            how = f"a plugin adds it: {known.install_line()}" if known else how
             raise AttributeError(f"{cls.__name__} has no attribute {name!r}, {how}")
         if isinstance(found, FunctionType):  # other callables are no methods of a class that has them
             _inserted.insert(cls, name, found)

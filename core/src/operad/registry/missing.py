@@ -7,12 +7,15 @@ from typing import Final
 
 from operad import config
 from operad.errors import OperatorNotFoundError
+from operad.registry.absent import absent_text
 from operad.registry.packages import names_elsewhere, packages, standard_line, unwritten
-from operad.registry.plugins import ATTRIBUTES, OPERATORS, Broken, kind_of
+from operad.registry.plugins import ATTRIBUTES, NAMESPACES, OPERATORS, Broken, kind_of
 
 _LISTED: Final = 12
 """Number of names that are still worth listing in full."""
 _UNWRITTEN: Final = "not written yet"
+_OWNERS: Final = {OPERATORS: "nd.", NAMESPACES: "", "operad.iterators": "io."}
+"""How MXNet's names of a group begin in the table of absent ones."""
 
 
 def not_found(
@@ -42,6 +45,9 @@ def _way_out(group: str, name: str, here: Collection[str]) -> str:
     if modules:
         line = added[f"{modules[0]}.{name}"].install_line()
         return f"a plugin adds it to od.{' and od.'.join(modules)}: {line}"
+    absent = absent_text(_OWNERS.get(group, "?.") + name)
+    if absent is not None:
+        return absent
     if name in future:
         return f"MXNet has it, and no package of operad does: {_UNWRITTEN}"
     elsewhere = names_elsewhere().get(name) if group == OPERATORS else None

@@ -46,7 +46,7 @@ class Package(NamedTuple):
 
 def packages(group: str) -> Mapping[str, Package]:
     """The package to install for each name in `group` that some package provides."""
-    found = _read("packages.json").get(group, {})
+    found = read_table("packages.json").get(group, {})
     return {name: Package(folder) for folder, names in found.items() for name in names.split()}
 
 
@@ -57,14 +57,22 @@ def install_line(names: Iterable[str], group: str = "operad.operators") -> str |
     return f"pip install {' '.join(dict.fromkeys(words))}" if words else None
 
 
+def package_of(name: str, group: str = "operad.operators") -> str | None:
+    """The distribution of this repository that provides `name`, installed or not; None where none does."""
+    found = packages(group).get(name)
+    return None if found is None else found.distribution
+
+
 def unwritten(group: str) -> frozenset[str]:
     """MXNet's names in `group` that no package provides yet."""
-    return frozenset(" ".join(_read("names.json")["mxnet"].get(group, ())).split()) - packages(group).keys()
+    return (
+        frozenset(" ".join(read_table("names.json")["mxnet"].get(group, ())).split()) - packages(group).keys()
+    )
 
 
 def names_elsewhere() -> Mapping[str, str]:
     """MXNet's operators, separated by spaces, for each name that NumPy or PyTorch has for them."""
-    found: Mapping[str, str] = _read("names.json")["elsewhere"]
+    found: Mapping[str, str] = read_table("names.json")["elsewhere"]
     return found
 
 
@@ -109,9 +117,9 @@ def _path(root: str, folder: str) -> str:
 
 
 @cache
-def _read(name: str) -> Mapping[str, Any]:
+def read_table(name: str) -> Any:
+    """A table of this folder, by its file's name."""
     import json  # noqa: PLC0415 - 3 ms that only a missing name costs
 
     with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
-        found: Mapping[str, Any] = json.load(file)
-    return found
+        return json.load(file)
