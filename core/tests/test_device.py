@@ -64,7 +64,8 @@ def test_the_default_can_be_asked_for_and_set_on_the_class():
 
 
 def test_type_numbers_are_mxnets():
-    assert [Context.devstr2type[name] for name in ("cpu", "gpu", "cpu_pinned")] == [1, 2, 3]
+    names = ("cpu", "gpu", "cpu_pinned", "cpu_shared")
+    assert [Context(name).device_typeid for name in names] == [1, 2, 3, 5]
     assert {number: name for name, number in Context.devstr2type.items()} == Context.devtype2str
 
 
@@ -76,7 +77,8 @@ def test_naming_an_absent_gpu_is_legal_and_asking_for_it_says_what_to_install(mo
     monkeypatch.setitem(__import__("sys").modules, "cupy", None)
     assert Context("gpu", 7).is_gpu
     assert context.num_gpus() == 0
+    assert context.gpu(0) is Context("gpu", 0)
     with pytest.raises(ContextError, match="pip install cupy"):
-        context.gpu(0)
+        context.check_gpu(context.gpu(0))
     with pytest.raises(ContextError, match="pip install cupy"):
         _ = Context("gpu", 0).xp

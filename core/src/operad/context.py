@@ -11,6 +11,7 @@ from typing import Any
 
 from operad.device import Context as Context
 from operad.device import as_context as as_context
+from operad.device import check_gpu as check_gpu
 from operad.device import cpu as cpu
 from operad.device import cpu_pinned as cpu_pinned
 from operad.device import current_context as current_context

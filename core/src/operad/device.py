@@ -35,8 +35,8 @@ class _Defaulting(type):
 class Context(metaclass=_Defaulting):
     """A device: `Context("cpu", 0)`. Instances are interned, so `is` compares them.
 
-    A context is only a name; making one for a device that this machine lacks is legal (files name
-    devices of other machines). `gpu(i)` and allocation check that the device is there.
+    A context is only a name; making one for a device that this machine lacks is legal (programs and files
+    name devices of other machines). Allocation checks that the device is there.
 
     Used as a context manager it becomes the thread's default context.
 
@@ -45,7 +45,7 @@ class Context(metaclass=_Defaulting):
 
     __slots__ = ("device_id", "device_type")
 
-    devstr2type: ClassVar = {"cpu": 1, "gpu": 2, "cpu_pinned": 3}
+    devstr2type: ClassVar = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}
     """MXNet's numbers for the device types, as written in `.params` files."""
 
     devtype2str: ClassVar = {number: name for name, number in devstr2type.items()}
@@ -73,6 +73,11 @@ class Context(metaclass=_Defaulting):
         context = super().__new__(cls)
         context.device_type, context.device_id = key
         return cls._interned.setdefault(key, context)
+
+    @property
+    def device_typeid(self) -> int:
+        """MXNet's number for the device type."""
+        return self.devstr2type[self.device_type]
 
     @property
     def is_gpu(self) -> bool:
@@ -131,28 +136,31 @@ def cpu(device_id: int = 0) -> Context:
 
 
 def cpu_pinned(device_id: int = 0) -> Context:
-    """Host memory that a GPU can copy from asynchronously."""
+    """Host memory that a GPU can copy from asynchronously; without a GPU, plain host memory."""
     return Context("cpu_pinned", device_id)
 
 
 def gpu(device_id: int = 0) -> Context:
-    """CUDA device `device_id`.
+    """CUDA device `device_id`; whether it is there shows when memory is asked for, and `num_gpus` says it."""
+    return Context("gpu", device_id)
+
+
+def check_gpu(ctx: Context) -> None:
+    """Check that this process can use a CUDA device.
 
     Raises:
         ContextError: CuPy is not installed, or this machine has no such device; the message says
             what to install.
     """
-    context = Context("gpu", device_id)
     found = num_gpus()
     if found == 0:
         _cupy()
         raise ContextError(
-            f"gpu({device_id}): CuPy is installed but found no CUDA device; "
+            f"{ctx}: CuPy is installed but found no CUDA device; "
             "check the driver with nvidia-smi, or use operad.cpu()"
         )
-    if device_id >= found:
-        raise ContextError(f"gpu({device_id}): this machine has {found} CUDA device(s), numbered from 0")
-    return context
+    if ctx.device_id >= found:
+        raise ContextError(f"{ctx}: this machine has {found} CUDA device(s), numbered from 0")
 
 
 def num_gpus() -> int:

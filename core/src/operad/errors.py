@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Final, TypeVar
 from operad.interrupts import raise_of_handler
 
 
-class OperadError(Exception):
-    """Root of every error that operad and its plugins raise.
+class OperadError(RuntimeError):
+    """Root of every error that operad and its plugins raise; a RuntimeError, as MXNet's `MXNetError` is.
 
     Attributes:
         raised: Where something else failed (NumPy, the operating system, an operator): the class of that
@@ -35,7 +35,7 @@ class ConfigError(OperadError, ValueError):
     """An `OPERAD_*` setting is unknown or has a value that cannot be used."""
 
 
-class ContextError(OperadError, RuntimeError):
+class ContextError(OperadError):
     """A device context is unknown, absent, or does not match."""
 
 
@@ -79,7 +79,7 @@ class GraphError(OperadError, ValueError):
     """A graph or symbol is malformed: a cycle, a duplicate or unknown name, a wrong entry."""
 
 
-class GradientError(OperadError, RuntimeError):
+class GradientError(OperadError):
     """A gradient was asked for where none exists, or before it can be computed."""
 
 
@@ -87,11 +87,11 @@ class BindError(OperadError, ValueError):
     """Arrays handed to an executor do not fit the graph it runs."""
 
 
-class ExecutorBusyError(BindError, RuntimeError):
+class ExecutorBusyError(BindError):
     """An executor was entered by a thread while another one was inside; each thread binds its own."""
 
 
-class EngineError(OperadError, RuntimeError):
+class EngineError(OperadError):
     """The engine cannot do what was asked."""
 
 
@@ -132,7 +132,7 @@ class OperatorGroupError(OperatorError, ExceptionGroup[OperadError]):
         return OperatorGroupError(self.message, excs)
 
 
-class StorageError(OperadError, RuntimeError):
+class StorageError(OperadError):
     """A storage handle was freed twice or used after it was freed."""
 
 
@@ -182,6 +182,8 @@ def class_of_both(ours: type[E], raised: type[Exception]) -> type[E]:
     found = _classes.get((ours, raised))
     if found is None:
         members = {"__module__": raised.__module__, "__doc__": raised.__doc__, "raised": raised}
+        # Made as `raised` is: a RuntimeError would leave out what an OSError keeps of its arguments.
+        members |= {"__new__": raised.__new__, "__init__": raised.__init__}
         name = f"{ours.__name__.removesuffix('Error')}{raised.__name__}"
         try:
             found = type(name, (ours, raised), members)

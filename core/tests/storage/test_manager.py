@@ -150,12 +150,15 @@ def test_memory_that_does_not_exist_is_an_out_of_memory_error() -> None:
         Storage().alloc(1 << 62, cpu())
 
 
-@pytest.mark.parametrize("device_type", ["gpu", "cpu_pinned"])
-def test_a_device_this_machine_lacks_is_named(device_type: str) -> None:
-    if num_gpus():
-        pytest.skip("this machine has a GPU")
+@pytest.mark.skipif(num_gpus() > 0, reason="this machine has a GPU")
+def test_a_device_this_machine_lacks_is_named() -> None:
     with pytest.raises(ContextError, match=r"CuPy|CUDA"):
-        Storage().alloc(64, Context(device_type, 0))
+        Storage().alloc(64, Context("gpu", 0))
+
+
+@pytest.mark.parametrize("device_type", ["cpu_pinned", "cpu_shared"])
+def test_other_memory_of_the_host_is_there_without_a_gpu(device_type: str) -> None:
+    assert Storage().alloc(64, Context(device_type, 0)).buffer.nbytes >= 64
 
 
 @pytest.mark.serial  # it changes how often threads take turns

@@ -223,17 +223,23 @@ def test_what_is_computed_again_waits_for_the_gradients_of_its_reader(mode):
     assert any(name.endswith("_backward") for name in nodes[first:last])
 
 
-def test_backward_after_prediction_is_refused_where_training_alone_writes_what_is_read(mode):
-    mode("memory")
-    with od.AttrScope(force_mirroring="True"):
-        norm = od.sym.BatchNorm(od.sym.var("x"), name="norm")
-        out = od.sym.FullyConnected(od.sym.relu(norm), num_hidden=4, name="fc")
-    executor = out.simple_bind(grad_req={"fc_weight": "write"}, x=(512, 64))
-    executor.forward(is_train=False)
-    with pytest.raises(
-        od.errors.BindError, match="reads 'norm_mean', which forward computes only in training"
-    ):
+@pytest.mark.parametrize("is_train", [True, False])
+def test_what_is_computed_again_is_that_of_the_pass_that_ran(mode, is_train):
+    found = []
+    for how in ("off", "memory"):
+        mode(how)
+        with od.AttrScope(force_mirroring="True"):
+            norm = od.sym.BatchNorm(od.sym.var("x"), name="norm", fix_gamma=False)
+            out = od.sym.FullyConnected(od.sym.relu(norm), num_hidden=4, name="fc")
+        executor = out.simple_bind(grad_req={"fc_weight": "write"}, x=(512, 64))
+        assert bool(again(executor)) == (how == "memory")
+        for position, array in enumerate([*executor.arg_arrays, *executor.aux_arrays]):
+            values = np.random.default_rng(position).uniform(0.5, 1.5, array.shape)
+            array[:] = od.nd.array(values)
+        executor.forward(is_train=is_train)
         executor.backward(od.nd.ones((512, 4)))
+        found.append(executor.grad_dict["fc_weight"].asnumpy())
+    np.testing.assert_array_equal(*found)
 
 
 def test_the_tape_is_left_as_it_is(mode):

@@ -180,10 +180,10 @@ class Executor(registry.Extensible):
                     f"forward: unknown argument {name!r}; expected some of {', '.join(self.arg_dict)}"
                 )
             set_values(f"forward: {name!r}", self.arg_dict[name], value)
-        if not is_train and (hidden := self._program.hidden_read_by_forward) is not None:
+        if not is_train and (unwritten := self._program.train_only_read_by_forward) is not None:
             raise BindError(
-                f"forward: a gradient that the outputs need reads {hidden!r}, which forward computes only in "
-                "training; call forward(is_train=True)"
+                f"forward: a gradient that the outputs need reads {unwritten!r}, which forward computes only "
+                "in training; call forward(is_train=True)"
             )
         self._fixed.write()
         self._last_mode = None  # should a monitor raise half way
@@ -200,47 +200,58 @@ class Executor(registry.Extensible):
     ) -> None:
         """Compute the gradients of the last `forward`; returns at once. Without gradients, do nothing.
 
+        They are those of the pass that ran: of the moving statistics after a prediction, of the batch's
+        after a training run. Where no `forward` ran, and the gradients need no output of an operator, they
+        are those of a prediction.
+
         Args:
             out_grads: Gradient of each output, more are ignored; may be left out for outputs that are
-                losses.
-            is_train: Whether the operators' backward runs in training mode.
+                losses, and for those that need none.
+            is_train: Ignored; MXNet's keyword.
         Raises:
             GradientError: An argument or output that backward reads was overwritten since forward.
             BindError: `forward` did not come before, its results have been overwritten since (by a
                 backward, or by an executor that shares memory), it ran in prediction mode and did not
                 compute what backward reads, or an output gradient is missing or does not fit.
             ExecutorBusyError: Another thread is in a `forward` or `backward` of this executor.
+        Source: Executor.backward, python/mxnet/executor.py. Differs: `is_train` cannot mix the modes.
         """
         if self._program.gradients:
-            self._single_user.call("backward", self._run_backward, out_grads, is_train)
+            self._single_user.call("backward", self._run_backward, out_grads)
 
-    def _run_backward(self, out_grads: NDArray | Sequence[NDArray | None] | None, is_train: bool) -> None:
+    def _run_backward(self, out_grads: NDArray | Sequence[NDArray | None] | None) -> None:
+        has_forward = self._last_mode is not None
+        if not has_forward:
+            self._predict_for_backward()
         self._check_ready()
         given: list[NDArray | None] = []
         if out_grads is not None:
             given.extend([out_grads] if isinstance(out_grads, NDArray) else out_grads)
-        if given and len(given) < len(self.outputs):
-            raise BindError(
-                f"backward: got {len(given)} out_grads, expected {len(self.outputs)}, one per output"
-            )
         given += [None] * (len(self.outputs) - len(given))
         for name, target, grad in zip(self._output_names, self._head_grads, given, strict=False):
             self._set_head_grad(name, target, grad)
         self._has_run_backward = True
-        self._run(self._backward, is_train)
+        self._run(self._backward, bool(self._last_mode))
         self._versions.note()  # gradients may be other parts of the same memory
+        if not has_forward:
+            self._last_mode = None
+
+    def _predict_for_backward(self) -> None:
+        """Run forward for what operators hide of it, where the gradients read nothing else of it."""
+        needed = self._program.visible_read_by_backward
+        if needed is not None:
+            raise BindError(f"backward: it reads {needed!r}, which forward computes; call forward first")
+        self._run_forward(False, {})
 
     def _check_ready(self) -> None:
-        if self._last_mode is None:
-            raise BindError("backward: call forward first")
         if self._has_run_backward and not self._program.is_backward_repeatable:
             raise BindError(
                 "backward: call forward again first; one backward may follow it, for it overwrites values it "
                 "no longer needs"
             )
-        if not self._last_mode and (hidden := self._program.hidden_read_by_backward) is not None:
+        if not self._last_mode and (unwritten := self._program.train_only_read_by_backward) is not None:
             raise BindError(
-                f"backward: it reads {hidden!r}, which forward computes only in training; "
+                f"backward: it reads {unwritten!r}, which forward computes only in training; "
                 "call forward(is_train=True) first"
             )
         if not self._binding.is_owner:

@@ -77,6 +77,11 @@ class Chosen(OperatorProperty):
         return self.of.num_visible_outputs
 
     @property
+    def train_only_outputs(self) -> frozenset[int]:
+        """The operator's."""
+        return self.of.train_only_outputs
+
+    @property
     def num_kept(self) -> int:
         """Arrays that are kept."""
         return len(self.choice.kept)

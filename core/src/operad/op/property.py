@@ -179,6 +179,11 @@ class OperatorProperty(ABC):
         return len(self.list_outputs())
 
     @property
+    def train_only_outputs(self) -> frozenset[int]:
+        """Positions of the hidden outputs that may stay unwritten in prediction; none."""
+        return frozenset()
+
+    @property
     def num_unread(self) -> int:
         """Number of the last arguments that only give a shape and a type; nodes pass none of them on."""
         return 0

@@ -252,25 +252,33 @@ class Program:
                 )
 
     @cached_property
-    def hidden_read_by_backward(self) -> str | None:
-        """The first hidden output of a forward node that backward reads, which prediction may not write."""
-        return self._hidden_read(self.backward)
+    def train_only_read_by_backward(self) -> str | None:
+        """The first output of a forward node that backward reads and prediction may not write."""
+        return self._train_only_read(self.backward)
 
     @cached_property
-    def hidden_read_by_forward(self) -> str | None:
+    def train_only_read_by_forward(self) -> str | None:
         """The same of gradients among what computes the outputs."""
         nodes = self.graph.nodes
-        return self._hidden_read(
+        return self._train_only_read(
             [node_id for node_id in self.forward if isinstance(getattr(nodes[node_id], "op", None), Gradient)]
         )
 
-    def _hidden_read(self, node_ids: Iterable[int]) -> str | None:
+    def _train_only_read(self, node_ids: Iterable[int]) -> str | None:
         for entry, _ in self._read(node_ids):
             source, index = entry
-            if isinstance(source, OpNode):
-                op = source.op
-                if op.num_visible_outputs <= index < source.num_outputs - op.num_kept:
-                    return entry.name
+            if isinstance(source, OpNode) and index in source.op.train_only_outputs:
+                return entry.name
+        return None
+
+    @cached_property
+    def visible_read_by_backward(self) -> str | None:
+        """The first output of a forward node that backward reads, but for those that operators hide."""
+        forward = self.graph.first_entries[len(self.forward)]
+        for entry, number in self._read(self.backward):
+            source, index = entry
+            if number < forward and isinstance(source, OpNode) and index < source.op.num_visible_outputs:
+                return entry.name
         return None
 
     @cached_property

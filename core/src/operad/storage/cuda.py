@@ -48,7 +48,8 @@ def gpu_device(ctx: Context) -> ArrayModuleDevice:
     Raises:
         ContextError: CuPy is not installed or the device is not there.
     """
-    cupy = device.gpu(ctx.device_id).xp
+    device.check_gpu(ctx)
+    cupy = ctx.xp
 
     def allocate(capacity_bytes: int) -> Any:
         with cupy.cuda.Device(ctx.device_id):
@@ -65,9 +66,11 @@ def pinned_device(ctx: Context) -> ArrayModuleDevice:
     """The source of blocks for a `cpu_pinned` context: page-locked host memory, as NumPy arrays.
 
     Raises:
-        ContextError: CuPy is not installed or the device is not there.
+        ContextError: The device is not there.
     """
-    cupy = device.gpu(ctx.device_id).xp
+    gpu = device.gpu(ctx.device_id)
+    device.check_gpu(gpu)
+    cupy = gpu.xp
 
     def allocate(capacity_bytes: int) -> Any:
         return np.frombuffer(cupy.cuda.alloc_pinned_memory(capacity_bytes), np.uint8, capacity_bytes)

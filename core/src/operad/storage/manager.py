@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final, final
 
 from operad.config import settings
-from operad.device import Context
+from operad.device import Context, num_gpus
 from operad.errors import StorageError
 from operad.locks import new_lock
 from operad.storage.cpu import CpuDevice
@@ -23,11 +23,11 @@ def device_for(ctx: Context) -> Device:
     Raises:
         ContextError: This machine lacks the device, or CuPy.
     """
-    if ctx.device_type == "cpu":
-        return CpuDevice()
     if ctx.is_gpu:
         return gpu_device(ctx)
-    return pinned_device(ctx)
+    if ctx.device_type == "cpu_pinned" and num_gpus():
+        return pinned_device(ctx)
+    return CpuDevice()
 
 
 @final

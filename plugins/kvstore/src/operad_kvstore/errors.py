@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from operad.errors import OperadError
 
 
-class StoreError(OperadError, RuntimeError):
+class StoreError(OperadError):
     """Failure of a call on a store between processes.
 
     Args:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from operad import OperadError
 
 
-class ModuleStateError(OperadError, RuntimeError):
+class ModuleStateError(OperadError):
     """A module was asked for something before the step that makes it possible, such as `bind`."""
 
 
-class MissingParameterError(OperadError, RuntimeError):
+class MissingParameterError(OperadError):
     """Values were given for a module's parameters, and one of the parameters is not among them."""

@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from operad import Context, gpu, num_gpus, operator
+from operad.context import check_gpu
 from operad.errors import ContextError, UnsupportedError
 from operad.operator import np_shape as np_shape  # noqa: PLC0414 - stubs import it from here
 
@@ -132,7 +133,8 @@ def get_gpu_memory(gpu_dev_id: int) -> tuple[int, int]:
     Raises:
         ContextError: There is no such GPU.
     """
-    free, total = gpu(gpu_dev_id).xp.cuda.Device(gpu_dev_id).mem_info
+    check_gpu(ctx := gpu(gpu_dev_id))
+    free, total = ctx.xp.cuda.Device(gpu_dev_id).mem_info
     return int(free), int(total)
 
 
@@ -149,4 +151,5 @@ def get_cuda_compute_capability(ctx: Context) -> int:
     """
     if not ctx.is_gpu:
         raise ContextError(f"get_cuda_compute_capability: got {ctx}, expected the context of a GPU")
-    return int(gpu(ctx.device_id).xp.cuda.Device(ctx.device_id).compute_capability)
+    check_gpu(ctx)
+    return int(ctx.xp.cuda.Device(ctx.device_id).compute_capability)

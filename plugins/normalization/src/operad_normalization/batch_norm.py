@@ -161,14 +161,11 @@ class BatchNorm(OperatorProperty):
             way.apply_statistics(op_ctx, groups, data, fixed, offset, output, m, v)
 
     def recomputation(self) -> tuple[OperatorProperty, list[BackwardEntry]] | None:
-        """The output of a training run, from the data; nothing where it depends on the moving statistics.
-
-        The hidden mean is among what is read because only a training run writes it.
-        """
+        """The output from the data, and from the hidden outputs after a prediction."""
         if self.use_global_stats or self.output_mean_var:
             return None
         again = BatchNormAgain(eps=self.eps, fix_gamma=self.fix_gamma, axis=self.axis)
-        return again, [*(BackwardEntry("in_data", i) for i in range(3)), BackwardEntry("out_data", 1)]
+        return again, [*(BackwardEntry("in_data", i) for i in range(3)), *(BackwardEntry("out_data", i) for i in (1, 2))]
 
     @gradient(
         "data", "gamma", "beta", inplace="output_grad -> data_grad", when=lambda prop: not prop.fix_gamma

@@ -23,9 +23,10 @@ def groups_of(axis: int, shape: Shape) -> Groups:
 
 @operator("_BatchNorm_again")
 class BatchNormAgain(OperatorProperty):
-    """The output of a training run of `BatchNorm` once more, which leaves the moving statistics alone.
+    """The output of `BatchNorm` once more, which leaves the moving statistics alone.
 
-    Mean and variance are found anew: the hidden outputs of `BatchNorm` are rounded and would give other bits.
+    After a training run mean and variance are found anew, since the hidden outputs of `BatchNorm` are rounded and
+    would give other bits. After a prediction they are what it was computed with.
     """
 
     eps = param(float, 1e-3, ge=0, doc="Added to the variance.")
@@ -39,30 +40,50 @@ class BatchNormAgain(OperatorProperty):
     def spec(self) -> str:
         """One line of the shape language, which depends on the axis."""
         data = along(self.axis, "C")
-        return f"data:D({data}), gamma:(C), beta:(C), mean:(C) -> output:D({data})"
+        return f"data:D({data}), gamma:(C), beta:(C), mean:(C), var:(C) -> output:D({data})"
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """The output's type is the data's."""
         return list(in_types), [in_types[0]], []
 
     def forward(
-        self, op_ctx: OpContext, data: Array, gamma: Array, beta: Array, mean: Array, output: Array
+        self,
+        op_ctx: OpContext,
+        is_train: bool,
+        data: Array,
+        gamma: Array,
+        beta: Array,
+        mean: Array,
+        var: Array,
+        output: Array,
     ) -> None:
-        """Standardize with the batch's statistics, as `BatchNorm` does."""
-        self._standardize(op_ctx, data, gamma, beta, mean, output, BY_BLOCKS)
+        """Standardize as `BatchNorm` did."""
+        self._standardize(op_ctx, is_train, data, gamma, beta, mean, var, output, BY_BLOCKS)
 
     def groups(self, shape: Shape) -> Groups:
         """A group for each channel."""
         return groups_of(self.axis, shape)
 
     def _standardize(
-        self, op_ctx: OpContext, data: Array, gamma: Array, beta: Array, mean: Array, output: Array, way: Way
+        self,
+        op_ctx: OpContext,
+        is_train: bool,
+        data: Array,
+        gamma: Array,
+        beta: Array,
+        mean: Array,
+        var: Array,
+        output: Array,
+        way: Way,
     ) -> None:
-        if data.size:
-            groups = self.groups(data.shape)
-            gain, offset, m = (vector.reshape(groups.vector) for vector in (gamma, beta, np.empty_like(mean)))
-            fixed = None if self.fix_gamma else gain
-            way.standardize(op_ctx, groups, data, fixed, offset, self.eps, output, m, np.empty_like(m))
+        groups = self.groups(data.shape)
+        gain, offset, m, v = (vector.reshape(groups.vector) for vector in (gamma, beta, mean, var))
+        fixed = None if self.fix_gamma else gain
+        if not is_train:
+            way.apply_statistics(op_ctx, groups, data, fixed, offset, output, m, v)
+        elif data.size:
+            found = np.empty_like(m), np.empty_like(v)
+            way.standardize(op_ctx, groups, data, fixed, offset, self.eps, output, *found)
 
 
 BatchNormAgain.kernel("forward", name="in_vectors", priority=1, when=pay(), cost=forward_cost)(
