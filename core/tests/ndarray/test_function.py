@@ -72,6 +72,15 @@ def test_wrong_parameters_are_named(params, message):
         nd.Dense(X, W, B, **params)
 
 
+def test_out_may_stand_behind_arrays_and_parameters():
+    for call in (nd.tanh, lambda x, out: nd._plus_scalar(x, 2, out)):
+        out = nd.zeros((2,))
+        assert call(nd.ones((2,)), out) is out
+        assert out.asnumpy().all()
+    with pytest.raises(ArgumentError, match="got 2 arrays, expected 1"):
+        nd.tanh(nd.ones((2,)), out, out=out)
+
+
 def test_shapes_that_clash_are_named():
     with pytest.raises(ShapeError, match=r"Dense: weight has shape \(2, 2\), expected \(3, 2\)"):
         nd.Dense(X, W, B, num_hidden=3)

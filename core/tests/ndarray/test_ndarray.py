@@ -265,6 +265,7 @@ class TestReshape:
     def test_transpose_permutes(self):
         x = nd.array(np.arange(24)).reshape(2, 3, 4)
         np.testing.assert_array_equal(x.transpose(2, 0, 1).asnumpy(), x.asnumpy().transpose(2, 0, 1))
+        np.testing.assert_array_equal(x.transpose(axes=(2, 0, 1)).asnumpy(), x.asnumpy().transpose(2, 0, 1))
         np.testing.assert_array_equal(x.T.asnumpy(), x.asnumpy().T)
 
     @pytest.mark.parametrize("axes", [(0, 1), (0, 0, 1), (0, 1, 3)])

@@ -27,6 +27,7 @@ from operad.executor.why import NodeKernels, node_kernels
 from operad.graph import Graph, MemoryPlan, PassReport, Variable, head_names
 from operad.imperative import Versions, copy_into, overwritten
 from operad.ndarray import NDArray, empty
+from operad.op import known_shape
 from operad.program import Binding, Pool, Program, Segment, codes, segments
 from operad.resource import ResourceRequest
 
@@ -344,7 +345,7 @@ class Executor(registry.Extensible):
             raise BindError(
                 f"reshape: unknown argument {unknown[0]!r}; expected some of {', '.join(self.arg_dict)}"
             )
-        given = {name: tuple(shape) for name, shape in shapes.items()}
+        given = {name: known_shape(shape) for name, shape in shapes.items()}
         types = {name: array.dtype for name, array in {**self.arg_dict, **self.aux_dict}.items()}
         program = compiled(self._graph, self._ctx, self._grad_req, given, types, self._group2ctx)
         how = (program.specs, given, partial_shaping, allow_up_sizing)

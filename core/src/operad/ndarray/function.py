@@ -162,6 +162,10 @@ class OperatorFunction:
         cls = self.cls
         args = tuple([arg for arg in args if arg is not ABSENT])
         named = {name: value for name, value in named.items() if value is not ABSENT}
+        end = len(args) if self.arrays is None else len(self.arrays) + len(self.op.params)
+        # MXNet's functions take `out` and `name` by position, too, behind everything else.
+        if end < len(args) <= end + 2 and out is None and isinstance(args[end], (Array, list, tuple)):
+            args, out = args[:end], args[end]
         is_usual = all(arg.__class__ is cls for arg in args) if args else ctx is not None
         tensors, by_name, params = split_arguments(self.op, args, named, cls, "NDArray")
         found, values = find_invoker(self.op, params)

@@ -35,6 +35,7 @@ from operad.imperative import (
     refuse_lost,
     spec_of,
 )
+from operad.ndarray.arguments import by_name
 from operad.ndarray.arithmetic import Arithmetic, converted, invoke
 from operad.ndarray.function import operator_function
 from operad.ndarray.indexing import get_item, set_item
@@ -180,12 +181,16 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
             return self._view(self._data.reshape(target))
         return self.copy().reshape(target)
 
-    def transpose(self, *axes: Any) -> NDArray:
+    def transpose(self, *axes: Any, **named: Any) -> NDArray:
         """The array with its axes permuted (reversed by default); a view unless it is being recorded.
+
+        `axes` may be named, too.
 
         Raises:
             ShapeError: `axes` is no permutation of the axes.
         """
+        if named:
+            axes = (by_name("transpose", ("axes",), axes, named)["axes"] or (),)
         order = tuple(axes[0]) if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
         if self._is_recorded:
             return invoke("transpose", (self,), {"axes": order})

@@ -74,6 +74,7 @@ from operad.op.shapes import Shape as Shape
 from operad.op.shapes import given_shape as given_shape
 from operad.op.shapes import is_known as is_known
 from operad.op.shapes import is_np_shape as is_np_shape
+from operad.op.shapes import known_shape as known_shape
 from operad.op.shapes import np_shape as np_shape
 from operad.op.shapes import set_np_shape as set_np_shape
 from operad.op.shapes import unify_shapes as unify_shapes

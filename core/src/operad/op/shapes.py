@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import ContextDecorator
-from typing import Final, final
+from operator import index
+from typing import Any, Final, final
 
 from operad.errors import ShapeError
 from operad.scopes import Exit, Levels
@@ -51,6 +52,17 @@ def given_shape(axes: Iterable[int | None]) -> PartialShape:
     if is_np_shape():
         return tuple(None if axis is None or axis < 0 else axis for axis in axes)
     return tuple(axis if axis and axis > 0 else None for axis in axes) or None
+
+
+def known_shape(value: Any) -> PartialShape:
+    """A shape as `given_shape` takes it, or one length; None for an unknown axis or shape."""
+    if value is None:
+        return None
+    try:
+        axes = value if isinstance(value, Iterable) else (value,)
+        return given_shape([None if axis is None else index(axis) for axis in axes])
+    except TypeError as error:
+        raise ShapeError(f"a shape is {value!r}, expected integers, or None for what is unknown") from error
 
 
 def is_known(shape: PartialShape) -> bool:

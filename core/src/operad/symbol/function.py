@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from operad import registry
 from operad.boundary import boundary
+from operad.device import Context
 from operad.graph import Entry, hidden_key
 from operad.ndarray import by_name, presented, split_arguments
 from operad.op import OperatorProperty, deprecations, warn_of
@@ -47,6 +48,8 @@ def _make_function(label: str, op: type[OperatorProperty], cls: type) -> Callabl
         attrs = {hidden_key(key): value for key, value in {**hidden, **(attr or {})}.items()}
         symbols, more, params = split_arguments(op, args, named, cls, "Symbol")
         warn_of(messages, {*named, *params})
+        # A symbol has no context: `ctx` is text for the operator, as in a file.
+        params |= {key: str(value) for key, value in params.items() if isinstance(value, Context)}
         prop = op(**params)
         given = by_name(op.name, prop.list_inputs(), symbols, more)
         inputs = {key: only_entry(op.name, key, symbol) for key, symbol in given.items()}

@@ -9,8 +9,7 @@ shape or axis; MXNet's 0 is accepted on the way in and written to files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from operator import index
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, ClassVar, final
 
 from operad import registry
@@ -21,7 +20,6 @@ from operad.errors import (
     ArgumentError,
     GraphError,
     IndexOutOfRangeError,
-    ShapeError,
     UnsupportedError,
 )
 from operad.executor import Executor, bind, simple_bind
@@ -40,7 +38,7 @@ from operad.graph import (
     ones_like,
 )
 from operad.ndarray import NDArray, by_name, check_dense
-from operad.op import PartialShape, given_shape, is_np_shape
+from operad.op import PartialShape, is_np_shape, known_shape
 from operad.symbol import attribute
 from operad.symbol.arithmetic import SymbolArithmetic
 from operad.symbol.compose import (
@@ -232,12 +230,18 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
 
     @boundary
     def infer_shape_partial(self, *args: Any, **known: Any) -> ShapeLists:
-        """Like `infer_shape`, with () where a shape does not follow, or None if () is a scalar's."""
+        """Like `infer_shape`, with 0 for an axis that does not follow and () for a shape.
+
+        In NumPy's manner, where those are an empty axis and a scalar (`is_np_shape`), -1 and None.
+        """
         table = infer_shapes(self.graph, self._known_shapes(args, known))
+        unknown, unknown_axis = (None, -1) if is_np_shape() else ((), 0)
 
         def shown(shapes: Sequence[PartialShape]) -> list[PartialShape]:
-            unknown = None if is_np_shape() else ()
-            return [unknown if shape is None else shape for shape in shapes]
+            return [
+                unknown if shape is None else tuple(unknown_axis if n is None else n for n in shape)
+                for shape in shapes
+            ]
 
         return shown(table.arguments), shown(table.outputs), shown(table.auxiliary)
 
@@ -341,17 +345,6 @@ def _from_json(text: str) -> Any:
 
 def _visible(node: Any) -> int:
     return num_heads(node.op) if isinstance(node, OpNode) else 1
-
-
-def known_shape(value: Any) -> PartialShape:
-    """A shape as `given_shape` takes it, or one length; None for an unknown axis or shape."""
-    if value is None:
-        return None
-    try:
-        axes = value if isinstance(value, Iterable) else (value,)
-        return given_shape([None if axis is None else index(axis) for axis in axes])
-    except TypeError as error:
-        raise ShapeError(f"a shape is {value!r}, expected integers, or None for what is unknown") from error
 
 
 @boundary

@@ -10,9 +10,9 @@ from operad.dtypes import as_dtype, type_flag
 from operad.errors import ArgumentError
 from operad.graph import Entry, Variable, hidden_key
 from operad.ndarray import check_dense
-from operad.op import PartialShape, is_np_shape
+from operad.op import PartialShape, is_np_shape, known_shape
 from operad.symbol import attribute
-from operad.symbol.symbol import Symbol, known_shape
+from operad.symbol.symbol import Symbol
 
 
 @boundary

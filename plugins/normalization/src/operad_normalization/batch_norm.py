@@ -165,7 +165,8 @@ class BatchNorm(OperatorProperty):
         if self.use_global_stats or self.output_mean_var:
             return None
         again = BatchNormAgain(eps=self.eps, fix_gamma=self.fix_gamma, axis=self.axis)
-        return again, [*(BackwardEntry("in_data", i) for i in range(3)), *(BackwardEntry("out_data", i) for i in (1, 2))]
+        read = [("in_data", 0), ("in_data", 1), ("in_data", 2), ("out_data", 1), ("out_data", 2)]
+        return again, [BackwardEntry(*entry) for entry in read]
 
     @gradient(
         "data", "gamma", "beta", inplace="output_grad -> data_grad", when=lambda prop: not prop.fix_gamma

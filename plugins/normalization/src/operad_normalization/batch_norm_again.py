@@ -25,8 +25,8 @@ def groups_of(axis: int, shape: Shape) -> Groups:
 class BatchNormAgain(OperatorProperty):
     """The output of `BatchNorm` once more, which leaves the moving statistics alone.
 
-    After a training run mean and variance are found anew, since the hidden outputs of `BatchNorm` are rounded and
-    would give other bits. After a prediction they are what it was computed with.
+    After a training run mean and variance are found anew, since the hidden outputs of `BatchNorm` are rounded
+    and would give other bits. After a prediction they are what it was computed with.
     """
 
     eps = param(float, 1e-3, ge=0, doc="Added to the variance.")

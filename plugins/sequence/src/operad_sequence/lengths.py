@@ -12,6 +12,7 @@ USE_SEQUENCE_LENGTH: Final = param(
     bool, False, doc="Take the argument sequence_length, how many steps of each sequence count."
 )
 AXIS: Final = param(int, 0, ge=0, le=1, doc="The axis of the steps; the other one of 0 and 1 is the batch.")
+INPUTS: Final = ("data", "sequence_length")
 LENGTHS: Final = {"sequence_length": Index("data", axis="axis", inclusive=True)}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from operad_sdk import Array, Contract, OpContext, OperatorProperty, operator
-from operad_sequence.lengths import AXIS, LENGTHS, USE_SEQUENCE_LENGTH, counts, line, steps_first
+from operad_sequence.lengths import AXIS, INPUTS, LENGTHS, USE_SEQUENCE_LENGTH, counts, line, steps_first
 
 
 def _last(data: Array, *sequence_length: Array, axis: int) -> Array:
@@ -39,6 +39,7 @@ class SequenceLast(OperatorProperty):
     Source: SequenceLastParam, src/operator/sequence_last-inl.h. Differs: a length of 0 is allowed.
     """
 
+    optional_inputs = INPUTS
     use_sequence_length = USE_SEQUENCE_LENGTH
     axis = AXIS
     contract = Contract(inputs=LENGTHS, reference=_last)

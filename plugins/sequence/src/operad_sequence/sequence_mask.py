@@ -19,7 +19,7 @@ from operad_sdk import (
     param,
     wrapped,
 )
-from operad_sequence.lengths import AXIS, LENGTHS, USE_SEQUENCE_LENGTH, is_beyond, line
+from operad_sequence.lengths import AXIS, INPUTS, LENGTHS, USE_SEQUENCE_LENGTH, is_beyond, line
 
 
 def _masked(data: Array, *sequence_length: Array, value: float, axis: int) -> Array:
@@ -52,6 +52,7 @@ class SequenceMask(OperatorProperty):
     Source: SequenceMaskParam, src/operator/sequence_mask-inl.h.
     """
 
+    optional_inputs = INPUTS
     use_sequence_length = USE_SEQUENCE_LENGTH
     value = param(float, 0.0, doc="What stands beyond the ends; wrapped around where data is of integers.")
     axis = AXIS

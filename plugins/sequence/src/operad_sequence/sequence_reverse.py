@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_sdk import Array, Contract, OpContext, OperatorProperty, operator, param
-from operad_sequence.lengths import LENGTHS, USE_SEQUENCE_LENGTH, counts, line
+from operad_sequence.lengths import INPUTS, LENGTHS, USE_SEQUENCE_LENGTH, counts, line
 
 
 def _reversed(data: Array, *sequence_length: Array) -> Array:
@@ -38,6 +38,7 @@ class SequenceReverse(OperatorProperty):
     Source: SequenceReverseParam, src/operator/sequence_reverse-inl.h.
     """
 
+    optional_inputs = INPUTS
     use_sequence_length = USE_SEQUENCE_LENGTH
     axis = param(int, 0, ge=0, le=0, doc="The axis of the steps, which is 0.")
     contract = Contract(inputs=LENGTHS, reference=_reversed)

@@ -62,6 +62,6 @@ def misfits(symbol: Symbol, weights: Weights) -> list[str]:
         return [*found, str(error)]
     for name, shape in zip(states, expected, strict=True):
         one = weights.states.get(name)
-        if one is not None and shape and all(shape) and tuple(shape) != one.shape:
+        if one is not None and shape and min(shape) > 0 and tuple(shape) != one.shape:
             found.append(f"auxiliary state {name!r} has shape {one.shape}, expected {tuple(shape)}")
     return found
