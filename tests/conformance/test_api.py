@@ -32,13 +32,21 @@ def test_the_table_lists_nothing_that_is_here() -> None:
     assert stale == []
 
 
-def test_names_can_be_imported_from_modules_of_the_same_name() -> None:
+def test_names_can_be_imported_from_modules_of_the_same_name_and_by_star() -> None:
     lines = []
     for module in filter(None, MODULES):
         absent = {found.name for found in api.findings(module)}
-        names = [name for name in api.names(module) if f"{module}.{name}" not in absent]
+        names = {name for name in api.names(module) if f"{module}.{name}" not in absent}
         if module not in absent:
-            lines += [f"import operad.{module}", *(f"from operad.{module} import {name}" for name in names)]
+            lines += [
+                f"import operad.{module}",
+                *(f"from operad.{module} import {name}" for name in sorted(names)),
+            ]
+            lines += [
+                "found = {}",
+                f"exec('from operad.{module} import *', found)",
+                f"assert not (missing := {names} - found.keys()), ({module!r}, missing)",
+            ]
     assert "from operad.ndarray.contrib import foreach" in lines
     done = subprocess.run(
         [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=False

@@ -60,6 +60,10 @@ def __getattr__(name: str) -> _Any:
     """A module or name of the core, else one that a plugin adds."""
     if name in _LAZY_MODULES:
         return _import_module(f"operad.{name}")
+    if name == "__all__":
+        registry = _import_module("operad.registry")
+        added = [*registry.attribute_names("operad"), *registry.entry_names("operad.namespaces")]
+        return [name for name in sorted({*__dir__(), *added}) if "." not in name and not name.startswith("_")]
     if name in _LAZY_NAMES:
         return getattr(_import_module(_LAZY_NAMES[name]), name)
     if name not in _LAZY_ADDED and (

@@ -29,15 +29,18 @@ class _InPlugins:
         real = getattr(sys.modules.get(f"operad.{first}"), "__name__", "")
         if not inner or not real or real.startswith("operad."):
             return None
+        registry, path = import_module("operad.registry"), ".".join([first, *inner])
+        if path in registry.entry_names("operad.namespaces"):  # a path of MXNet's that is no file here
+            return spec_of(name, registry.entry("operad.namespaces", path))
         whole = ".".join([real, *inner])
         try:
             module = import_module(whole)
-            import_module("operad.registry").explain_absence(name.removeprefix("operad."), module)
-            return spec_of(name, module)
         except ModuleNotFoundError as error:
             if error.name == whole:
                 return None  # the finder below says why
             raise
+        registry.explain_absence(path, module)
+        return spec_of(name, module)
 
 
 class _Added:

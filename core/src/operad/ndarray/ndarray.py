@@ -11,6 +11,7 @@ index gives a view, not only slices of the first axis; zero-dimensional arrays e
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from operator import index
 from typing import Any, cast, final
@@ -384,3 +385,10 @@ def array(source_array: Any, ctx: Context | None = None, dtype: object = None) -
 def waitall() -> None:
     """Wait for every pushed operation, and raise what was not raised yet."""
     engine.get().wait_for_all()
+
+
+def __getattr__(name: str) -> Any:
+    """What `operad.nd` has: MXNet's module of this name defines functions, too."""
+    if name.startswith("__") and name != "__all__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(sys.modules["operad.ndarray"], name)

@@ -15,6 +15,7 @@ from operad.registry.entries import load_all as load_all
 from operad.registry.entries import loaded as loaded
 from operad.registry.entries import namespace as namespace
 from operad.registry.entries import plugins as plugins
+from operad.registry.entries import star_names as star_names
 from operad.registry.hooks import hooks as hooks
 from operad.registry.methods import Extensible as Extensible
 from operad.registry.methods import OperatorMethods as OperatorMethods

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -49,12 +50,16 @@ def loaded(group: str, problem: Callable[[object], str | None]) -> Iterator[tupl
 
 
 def namespace(name: str) -> ModuleType:
-    """The module that a plugin adds to operad as `operad.<name>`.
+    """The module that a plugin adds to operad as `operad.<name>`, with those that it adds as `<name>.<inner>`.
 
     Raises what `get` raises for operators.
     """
     module = entry(NAMESPACES, name)
     assert isinstance(module, ModuleType)
+    for inner in entry_names(NAMESPACES):
+        first, _, last = inner.partition(".")
+        if first == name and not hasattr(module, last):
+            setattr(module, last, entry(NAMESPACES, inner))
     explain_absence(name, module)
     return module
 
@@ -81,6 +86,8 @@ def get_attribute(owner: str, name: str) -> Any:
     Raises:
         AttributeError: No installed plugin adds it; the package that would is named.
     """
+    if name == "__all__":
+        return star_names(sys.modules[f"operad.{owner}"], attribute_names(owner))
     found = None if name.startswith("__") else find_attribute(owner, name)
     if found is None:
         known = packages(ATTRIBUTES).get(f"{owner}.{name}")
@@ -89,6 +96,14 @@ def get_attribute(owner: str, name: str) -> Any:
         how = how if absent is None else f"; {absent}"
         raise AttributeError(f"'operad.{owner}' has no attribute {name!r}{how}")
     return found
+
+
+def star_names(module: object, added: Iterable[str] = ()) -> list[str]:
+    """Return what `from module import *` takes: public names of a module that has more than its own.
+
+    Its `__getattr__` gives them as `__all__`; `added` are those that `dir` does not show.
+    """
+    return sorted(name for name in {*dir(module), *added} if not name.startswith("_"))
 
 
 def attribute_names(owner: str) -> list[str]:

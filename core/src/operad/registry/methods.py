@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final, final
 
 from operad.boundary import boundary
 from operad.registry.absent import absent_text
-from operad.registry.entries import attribute_names, find_attribute
+from operad.registry.entries import attribute_names, find_attribute, star_names
 from operad.registry.operators import find, follow, list_operators
 from operad.registry.packages import packages
 from operad.registry.plugins import ATTRIBUTES
@@ -52,6 +52,8 @@ def module_attribute(module: object, owner: str, name: str, function_of: Callabl
         AttributeError: The name is one of Python's own.
         OperatorNotFoundError: Nothing installed provides it.
     """
+    if name == "__all__":
+        return star_names(module)
     if name.startswith("__"):
         raise AttributeError(f"module 'operad.{owner}' has no attribute {name!r}")
     added = find_attribute(owner, name)

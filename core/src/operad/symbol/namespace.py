@@ -21,4 +21,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *registry.attribute_names("sym"), *registry.list_operators()})
+    own = vars(sys.modules["operad.symbol"])
+    return sorted({*own, *registry.attribute_names("sym"), *registry.list_operators()})

@@ -9,6 +9,7 @@ shape or axis; MXNet's 0 is accepted on the way in and written to files.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, ClassVar, final
 
@@ -353,3 +354,10 @@ def Group(symbols: Sequence[Symbol], create_fn: type[Symbol] = Symbol) -> Symbol
     if not symbols or any(not isinstance(symbol, Symbol) for symbol in symbols):
         raise ArgumentError(f"Group: expected a non-empty list of symbols, got {symbols!r}")
     return Symbol([entry for symbol in symbols for entry in symbol.entries])
+
+
+def __getattr__(name: str) -> Any:
+    """What `operad.sym` has: MXNet's module of this name defines functions, too."""
+    if name.startswith("__") and name != "__all__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(sys.modules["operad.symbol"], name)

@@ -4,6 +4,7 @@ An iterator is an entry point in the group `operad.iterators`; `io.NAME` finds i
 imports its module then.
 """
 
+import sys
 from typing import TYPE_CHECKING
 
 import operad
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> object:
     """The iterator that some plugin provides under `name`."""
+    if name == "__all__":
+        return operad.registry.star_names(sys.modules[__name__])
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return operad.registry.entry("operad.iterators", name)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, final
 
-from operad import nd, sym
+from operad import nd, registry, sym
 from operad_mxnet import nd_contrib as nd_contrib_functions
 from operad_mxnet import updates, zipfian
 
@@ -34,6 +34,8 @@ class Prefixed(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         """The function of an operator."""
+        if name == "__all__":
+            return registry.star_names(self)
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         missing: AttributeError | None = None

@@ -3,8 +3,9 @@
 Names are looked up when first used, so that using one update operator imports that operator alone.
 """
 
+import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from operad_optimizer.accumulated import AdaDelta as AdaDelta
@@ -45,9 +46,11 @@ _LAZY_NAMES = (
 _LAZY_MODULES = ("contrib", "optimizer")
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     if name in _LAZY_MODULES:
         return import_module(f"{__name__}.{name}")
+    if name == "__all__":
+        return import_module("operad.registry").star_names(sys.modules[__name__])
     if name not in _LAZY_NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.optimizer"), name)

@@ -4,6 +4,7 @@
 packages' or need one.
 """
 
+import sys
 from importlib import import_module
 
 import operad
@@ -31,8 +32,14 @@ from operad_rnn_cell.stacked import SequentialRNNCell as SequentialRNNCell
 
 
 def __getattr__(name: str) -> object:
+    if name == "__all__":
+        return operad.registry.star_names(sys.modules[__name__])
     if name == "BucketSentenceIter":
         return import_module(f"{__name__}.buckets").BucketSentenceIter
     if name in ("load_checkpoint", "save_checkpoint"):
         return getattr(operad.model, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "BucketSentenceIter", "load_checkpoint", "save_checkpoint"})

@@ -12,10 +12,11 @@ Source: python/mxnet/ndarray/random.py.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from operad import Context, NDArray, nd
+from operad import Context, NDArray, nd, registry
 from operad_sampling.face import are_all, rate_of
 
 Number = float | NDArray
@@ -203,8 +204,17 @@ def _dtype(dtype: Any, out: NDArray | None) -> Any:
     return out.dtype.name if dtype is None and out is not None else dtype
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return registry.star_names(sys.modules[__name__])
     if not name.endswith("_like") or name.startswith("_"):
         raise AttributeError(f"module 'operad.random' has no attribute {name!r}")
     like: Callable[..., Any] = getattr(nd, f"_random_{name}")
     return like
+
+
+def __dir__() -> list[str]:
+    like = [
+        name.removeprefix("_random_") for name in registry.list_operators() if name.startswith("_random_")
+    ]
+    return sorted({*globals(), *(name for name in like if name.endswith("_like"))})

@@ -10,10 +10,11 @@ Source: python/mxnet/symbol/random.py.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from operad import Symbol, sym
+from operad import Symbol, registry, sym
 from operad_sampling.face import are_all, rate_of
 
 Number = float | Symbol
@@ -108,8 +109,17 @@ def _drawn(
     return symbol
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return registry.star_names(sys.modules[__name__])
     if not name.endswith("_like") or name.startswith("_"):
         raise AttributeError(f"module 'operad.sym.random' has no attribute {name!r}")
     like: Callable[..., Any] = getattr(sym, f"_random_{name}")
     return like
+
+
+def __dir__() -> list[str]:
+    like = [
+        name.removeprefix("_random_") for name in registry.list_operators() if name.startswith("_random_")
+    ]
+    return sorted({*globals(), *(name for name in like if name.endswith("_like"))})

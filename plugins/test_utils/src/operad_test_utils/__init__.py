@@ -3,8 +3,10 @@
 `DummyIter` is looked up when first used, since it needs the package of iterators.
 """
 
+import sys
 from importlib import import_module
 
+import operad
 from operad_test_utils.absent import ABSENT as _ABSENT
 from operad_test_utils.absent import absent as _absent
 from operad_test_utils.comparing import almost_equal as almost_equal
@@ -78,10 +80,26 @@ from operad_test_utils.tolerances import get_rtol as get_rtol
 from operad_test_utils.tolerances import get_tolerance as get_tolerance
 from operad_test_utils.tolerances import get_tols as get_tols
 
+_MODULES = {
+    "bz2": "bz2", "errno": "errno", "gzip": "gzip", "json": "json", "logging": "logging", "mx": "operad",
+    "nd": "operad.nd", "np": "numpy", "npt": "numpy.testing", "numbers": "numbers", "os": "os",
+    "platform": "platform", "rnd": "random", "struct": "struct", "sys": "sys", "time": "time",
+    "traceback": "traceback", "zipfile": "zipfile",
+}  # fmt: skip
+"""Modules that programs take from here by `from mxnet.test_utils import *`."""
+
 
 def __getattr__(name: str) -> object:
+    if name == "__all__":
+        return operad.registry.star_names(sys.modules[__name__])
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name == "DummyIter":
         return import_module(f"{__name__}.dummy_iter").DummyIter
     if name in _ABSENT:
         return _absent(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ABSENT, *_MODULES, "DummyIter"})
