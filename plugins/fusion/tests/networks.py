@@ -140,8 +140,8 @@ class Network:
         part = sym.slice_axis(sym.transpose(x, axes=axes), axis=0, begin=0, end=1)
         return sym.broadcast_add(x, sym.transpose(part * 0.5, axes=back))
 
-    def run(self, dtype="float32", seed=0):
-        """Outputs and gradients of one step, by name."""
+    def run(self, dtype="float32", seed=0, monitor=None, monitor_all=False):
+        """Outputs and gradients of one step, by name; a monitor sees the step."""
         rng, values, before = self._drawn(seed)
         types = dict.fromkeys(self.shapes, dtype)
         executor = self.symbol.simple_bind(od.cpu(), grad_req=self.requests, type_dict=types, **self.shapes)
@@ -150,6 +150,8 @@ class Network:
         for name, array in executor.grad_dict.items():
             if array is not None:
                 array[:] = od.nd.array(before[name], dtype=dtype)
+        if monitor is not None:
+            executor.set_monitor_callback(monitor, monitor_all=monitor_all)
         outputs = executor.forward(is_train=True)
         heads = [od.nd.array(rng.standard_normal(output.shape), dtype=dtype) for output in outputs]
         executor.backward(heads)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -18,11 +19,17 @@ FEW, MANY = 40, 1500
 assert fusion is pass_of_plugin
 
 
+def names_of(executor):
+    """Names of the nodes but for clusters, and for what runs once more."""
+    nodes = executor._program.graph.op_nodes
+    return Counter(each.name for each in nodes if "+" not in each.name and "_mirror" not in each.name)
+
+
 def compare(seed, monkeypatch):
     network = Network(seed)
     monkeypatch.setattr(again, "WORTH_BYTES", 1)  # every network computes again what it can
     monkeypatch.setenv("OPERAD_FUSION", "off")
-    plain, _ = network.run()
+    plain, before = network.run()
     wide, _ = network.run("float64")
     monkeypatch.setenv("OPERAD_FUSION", "on")
     found, executor = network.run()
@@ -39,6 +46,7 @@ def compare(seed, monkeypatch):
         if name in recorded:
             assert np.abs(recorded[name] - right).max(initial=0) <= allowed, (seed, name)
         assert np.abs(exact[name] - right).max(initial=0) <= allowed, (seed, name)
+    assert not names_of(executor) - names_of(before), (seed, "a node that a cluster stands for runs as well")
     (report,) = [each for each in executor.passes if each.name == fusion.name]
     return report.nodes_before - report.nodes_after
 
@@ -54,3 +62,31 @@ def test_many_networks_compute_the_same(monkeypatch):
     first = secrets.randbits(48)
     gone = [compare(first + number, monkeypatch) for number in range(MANY)]
     assert sum(each > 0 for each in gone) > MANY / 3
+
+
+def watched(network, monkeypatch, mode, *, inputs):
+    """Names and values that a monitor of one step sees, in order; none of what is computed again."""
+    monkeypatch.setenv("OPERAD_FUSION", mode)
+    seen = []
+
+    def see(name, array):
+        if "_mirror" not in name:
+            seen.append((name, array.asnumpy()))
+
+    network.run(monitor=see, monitor_all=inputs)
+    return seen
+
+
+@pytest.mark.parametrize("number", range(FEW // 2))
+def test_a_monitor_sees_what_it_sees_without_clusters(number, monkeypatch):
+    network = Network(seed := secrets.randbits(48))
+    # A gradient that is added to what was there is shown alone by a cluster.
+    network.requests = {name: req.replace("add", "write") for name, req in network.requests.items()}
+    plain, fused = (watched(network, monkeypatch, mode, inputs=False) for mode in ("off", "on"))
+    assert sorted(name for name, _ in fused) == sorted(name for name, _ in plain), seed
+    plain, fused = (watched(network, monkeypatch, mode, inputs=True) for mode in ("off", "on"))
+    assert {name for name, _ in fused} == {name for name, _ in plain}, seed
+    for name, value in plain:
+        found = [each for other, each in fused if other == name and each.shape == value.shape]
+        scale = 1 + np.abs(value).max(initial=0)
+        assert min(np.abs(each - value).max(initial=0) for each in found) <= 1e-3 * scale, (seed, name)

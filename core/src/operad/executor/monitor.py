@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from operad import registry
 from operad.engine import Var
@@ -28,13 +28,22 @@ def run_monitored(
         monitor_all: Whether to show the inputs of every node as well.
     """
     graph = binding.program.graph
+    shown = {entry.name for node_id in node_ids for entry in _shown(binding, node_id)}
     for segment in segments(binding, codes(binding.program, node_ids, by_node=True), started):
         (node_id,) = segment.node_ids
         node = graph.nodes[node_id]
         assert isinstance(node, OpNode)
         if isinstance(node.op, Composite):
             inputs = [_array(binding, graph.entry_id(entry)) for entry in node.inputs]
-            _show_members(node.op, inputs, callback, monitor_all)
+            values = node.op.member_values(inputs)
+            for each in node.op.passed_over:
+                beside = [entry for entry in each.entries if entry in values and entry.name not in shown]
+                if beside:
+                    shown.update(entry.name for entry in beside)
+                    _show(each, beside, values, callback, monitor_all)
+            for member in node.op.members:
+                found = [entry for entry in member.entries if entry in values]
+                _show(member, found, values, callback, monitor_all)
             segment.push(is_train)
             continue
         if monitor_all:
@@ -50,24 +59,40 @@ def run_monitored(
         )
 
 
-def _show_members(
-    op: Composite, inputs: Sequence[NDArray], callback: MonitorCallback, monitor_all: bool
+def _shown(binding: Binding, node_id: int) -> Sequence[Entry]:
+    """Entries that are shown when a node runs."""
+    graph = binding.program.graph
+    node = graph.nodes[node_id]
+    if isinstance(node, OpNode) and isinstance(node.op, Composite):
+        return [entry for member in node.op.members for entry in member.entries]
+    return [graph.entries[number] for number in binding.program.call(node_id).outs if number is not None]
+
+
+def _name(entry: Entry) -> str:
+    """Name of an entry in the graph that the user built."""
+    op = entry.node.op if isinstance(entry.node, OpNode) else None
+    return (op.member_outputs[entry.index] if isinstance(op, Composite) else entry).name
+
+
+def _show(
+    node: OpNode,
+    outputs: Sequence[Entry],
+    values: Mapping[Entry, NDArray],
+    callback: MonitorCallback,
+    monitor_all: bool,
 ) -> None:
-    """Show what the nodes compute that one node stands for, before that one runs: it may overwrite inputs."""
-    values = op.member_values(inputs)
-    for node in op.members:
-        if monitor_all:
-            for name, entry in _named_inputs(node):
-                if entry in values:
-                    callback(name, values[entry])
-        outputs = [(entry.name, values[entry]) for entry in node.entries if entry in values]
-        for name, array in outputs:
-            callback(name, array)
-        registry.hooks().operator_run(
-            name=node.name,
-            operator=(node.companion or node).op.name,
-            outputs=[array for _, array in outputs],
-        )
+    """Show what a node gives for which another one stands, before that one runs: it may overwrite inputs."""
+    if monitor_all:
+        for name, entry in _named_inputs(node):
+            if entry in values:
+                callback(name, values[entry])
+    for entry in outputs:
+        callback(entry.name, values[entry])
+    registry.hooks().operator_run(
+        name=node.name,
+        operator=(node.companion or node).op.name,
+        outputs=[values[entry] for entry in outputs],
+    )
 
 
 def _array(binding: Binding, entry: int) -> NDArray:
@@ -82,11 +107,11 @@ def _named_inputs(node: OpNode) -> list[tuple[str, Entry]]:
     """Names of the inputs of a node for a monitor: as MXNet's, but each pair of names once."""
     if node.companion is not None:
         read = [*node.inputs[: node.num_read], *node.of_sums(node.inputs)]
-        return [(entry.name, entry) for entry in read]
+        return [(_name(entry), entry) for entry in read]
     arguments = [*node.op.list_arguments(), *node.op.list_auxiliary_states()]
     found: dict[tuple[str, Entry], None] = {}
     for argument, entry in zip(arguments, node.inputs, strict=True):
         if isinstance(entry.node, Variable):
-            found[entry.name, entry] = None
+            found[_name(entry), entry] = None
         found[f"{node.name}_{argument}", entry] = None
     return list(found)

@@ -39,13 +39,19 @@ class Composite(OperatorProperty):
 
     Attributes:
         members: The nodes that it stands for, in order.
+        member_outputs: Outputs of the members that its own outputs are.
+        passed_over: Nodes between the members and what these read: their outputs are read as parts of arrays.
     """
 
     members: Sequence[OpNode]
+    member_outputs: Sequence[Entry]
+    passed_over: Sequence[OpNode] = ()
 
     @abstractmethod
     def member_values(self, inputs: Sequence[Any]) -> Mapping[Entry, Any]:
         """Values that its members read and write, as arrays: for monitors, which show the user's own nodes.
+
+        Also what nodes give that it passes over, as it reads their arrays where they are.
 
         Args:
             inputs: Arrays of its own inputs, which are final.

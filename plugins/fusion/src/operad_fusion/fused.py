@@ -25,6 +25,7 @@ from operad.operator import (
     Shape,
 )
 from operad_fusion.merging import Merged
+from operad_fusion.views import InPlace
 from operad_sdk.vector import CompiledForm, compiled
 from operad_sdk.vector.form_kernels import FormOperator, cost_of_arrays
 
@@ -52,6 +53,7 @@ class Fused(Composite):
         views: For each argument the view of it that the form reads, or None.
         members: The nodes.
         whole: Gives the form of which all that the members make is a result, with their shapes and types.
+        in_place: Gives what is passed over where members read parts of arrays.
         neighbours: Gives the nodes beside the members, and why they are none.
     """
 
@@ -66,12 +68,14 @@ class Fused(Composite):
         specs: Specs,
         members: Sequence[OpNode],
         whole: Callable[[], tuple[Merged, Specs]],
+        in_place: Callable[[], InPlace],
         neighbours: Callable[[], Mapping[str, str]],
     ) -> None:
         super().__init__()
         self.form: Final[ScalarForm] = merged.form
         self.specs: Final = specs
         self.members = members
+        self.member_outputs = merged.outputs
         self.views: Final = tuple(merged.views)
         counts = Counter(merged.inputs)
         # Those that are read whole, and in no other way: a result may lie in their memory.
@@ -81,7 +85,7 @@ class Fused(Composite):
             if view is None and counts[entry] == 1
         ]
         self.compiled: Final[CompiledForm] = compiled(merged.form, dtype)
-        self._whole, self._neighbours = whole, neighbours
+        self._whole, self._in_place, self._neighbours = whole, in_place, neighbours
         start = perf_counter()
         arrays = self._viewed([np.empty(*spec) for spec in specs])
         self.viewed_specs: Final = [(each.shape, each.dtype) for each in arrays]
@@ -93,21 +97,24 @@ class Fused(Composite):
         views = [*self.views, *[None] * (len(arrays) - len(self.views))]
         return [each if view is None else view.of(each) for each, view in zip(arrays, views, strict=True)]
 
+    @property
+    def passed_over(self) -> list[OpNode]:  # type: ignore[override]  # which nobody sets
+        """Slices, reshapes and the like whose outputs are read where they are."""
+        return self._in_place().nodes
+
     def member_values(self, inputs: Sequence[NDArray]) -> dict[Entry, NDArray]:
         """By a kernel of its own, whose instructions are the same."""
         whole, specs = self._whole()
-        given = self._viewed([array.asnumpy() for array in inputs])
+        arrays = [each.asnumpy() for each in inputs]
+        given = self._viewed(arrays)
         found = [np.empty(*spec) for spec in specs[len(given) :]]
         compiled(whole.form, self.compiled.dtype)(given, found)
-        values = {
-            entry: each
-            for entry, each, view in zip(whole.inputs, inputs, whole.views, strict=True)
-            if view is None
-        }
+        bases = dict(zip(whole.inputs, arrays, strict=True))
+        made = [(entry, view.of(bases[base])) for entry, base, view in self._in_place().entries]
+        made += zip(whole.outputs, found, strict=True)
         ctx = inputs[0].context
-        return values | {
-            entry: array(value, ctx, value.dtype) for entry, value in zip(whole.outputs, found, strict=True)
-        }
+        values = dict(zip(whole.inputs, inputs, strict=True))
+        return values | {entry: array(value, ctx, value.dtype) for entry, value in made}
 
     def about(self) -> CompositeReport:
         """Account of the cluster: members, what they save, what compiling took, what stands beside it."""

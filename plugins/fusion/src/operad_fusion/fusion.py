@@ -19,7 +19,7 @@ from operad_fusion.again import again
 from operad_fusion.candidates import Candidate, Candidates
 from operad_fusion.merging import Merged, Step, merged
 from operad_fusion.settings import MODE
-from operad_fusion.views import Views
+from operad_fusion.views import InPlace, Views
 
 MOST_INSTRUCTIONS: Final = 512
 """Instructions of a cluster; one that has more takes long to compile."""
@@ -225,11 +225,24 @@ class _Fusion:
         return steps
 
     def _whole(self, numbers: Sequence[int]) -> tuple[Merged, Specs]:
-        """The form of nodes with all that they make as results; its inputs are those of `_merged`."""
+        """The form of nodes with all as results that somebody reads; its inputs are those of `_merged`."""
         steps = self._steps(numbers)
-        made = [entry for step in steps for entry in step.outputs]
+        made = [entry for step in steps for entry in step.outputs if self._is_wanted(entry, set())]
         found = merged(steps, made, self._views.resolved)
         return found, tuple(self._specs(found))
+
+    def _in_place(self, numbers: Sequence[int]) -> InPlace:
+        """What is passed over where nodes read parts of arrays."""
+        nodes, ids = [self._graph.nodes[number] for number in numbers], self._graph.node_ids
+        read = [
+            entry for node in nodes for entry in node.of_read(node.inputs) if ids[entry.node] not in numbers
+        ]
+        passed = dict.fromkeys(found for entry in read for found in self._views.between(entry))
+        entries = [found for found in passed if self._is_wanted(found[0], set())]
+        # What forward passed over is no news in backward.
+        after = self._end if numbers[0] >= self._end else 0
+        beside = dict.fromkeys(entry.node for entry, _, _ in entries if ids[entry.node] >= after)
+        return InPlace(entries, [node for node in beside if isinstance(node, OpNode)])
 
     def _merged(self, numbers: Sequence[int]) -> Merged:
         """The form of nodes, with all as results that others read."""
@@ -272,12 +285,15 @@ class _Fusion:
     def rebuilt(self) -> Graph:
         """The graph with a node for each cluster."""
         graph, renewed, instead = self._graph, dict[Node, Node](), dict[Entry, Entry]()
+        groups = self._clusters.groups()
+        clustered = {graph.nodes[number] for numbers in groups if len(numbers) > 1 for number in numbers}
+        self._views = Views(graph, self._facts, clustered)
 
         def now(entry: Entry) -> Entry:
             found = instead.get(entry)
             return Entry(renewed.get(entry.node, entry.node), entry.index) if found is None else found
 
-        for numbers in self._clusters.groups():
+        for numbers in groups:
             node = graph.nodes[numbers[0]]
             if len(numbers) == 1 and not self._reads_a_view(numbers[0]):
                 if not isinstance(node, Variable):
@@ -293,6 +309,7 @@ class _Fusion:
                 tuple(self._specs(found)),
                 members,
                 partial(self._whole, numbers),
+                partial(self._in_place, numbers),
                 partial(self.neighbours, numbers),
             )
             name = "+".join(member.name for member in members[:_NAMED])

@@ -6,14 +6,14 @@ numbers rise by the same steps along each axis, its output is a view of its inpu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from math import prod
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
 from operad.context import Context
-from operad.graph import Entry, Graph, OpNode
+from operad.graph import Entry, Graph, Node, OpNode
 from operad.operator import Gradient, OpContext, OpReq, Shape
 from operad_sdk.form_kernels import View
 
@@ -82,16 +82,29 @@ def _is_contiguous(view: View, itemsize: int) -> bool:
     return True
 
 
+class InPlace(NamedTuple):
+    """What a cluster reads in arrays of which it is a part.
+
+    Attributes:
+        entries: Each entry that nobody writes for it, the entry whose array has it, and how that array does.
+        nodes: The nodes that are passed over, in order.
+    """
+
+    entries: list[tuple[Entry, Entry, View]]
+    nodes: list[OpNode]
+
+
 @final
 class Views:
     """Entries of a graph that are views of others.
 
     Args:
         facts: `shapes`, `types` and `contexts`.
+        clustered: Nodes that are in clusters with others: these write what others read, and nothing between.
     """
 
-    def __init__(self, graph: Graph, facts: Mapping[str, Any]) -> None:
-        self._graph = graph
+    def __init__(self, graph: Graph, facts: Mapping[str, Any], clustered: Container[Node] = ()) -> None:
+        self._graph, self._clustered = graph, clustered
         self._shapes, self._types, self._contexts = (facts[name] for name in ("shapes", "types", "contexts"))
         self._awaited = {dep for node in graph.nodes for dep in node.control_deps}
         self._found: dict[Entry, tuple[Entry, View | None]] = {}
@@ -102,6 +115,20 @@ class Views:
         if found is None:
             found = self._found[entry] = self._looked_up(entry)
         return found
+
+    def between(self, entry: Entry) -> list[tuple[Entry, Entry, View]]:
+        """All outputs of the nodes between an array and a view of it, each with that array and its own view.
+
+        In order; empty if the entry is no view.
+        """
+        base, view = self.resolved(entry)
+        nodes: list[OpNode] = []
+        while view is not None and entry != base:
+            assert isinstance(entry.node, OpNode)
+            nodes.append(entry.node)
+            entry = entry.node.inputs[0]
+        found = [(each, *self.resolved(each)) for node in reversed(nodes) for each in node.entries]
+        return [(each, own, view) for each, own, view in found if view is not None]
 
     def saves_a_copy(self, entry: Entry) -> bool:
         """Return whether an entry is a view that must be copied where it is an array: no mere reshape."""
@@ -141,6 +168,8 @@ class Views:
     def _may_be(self, entry: Entry) -> bool:
         node = entry.node
         if not isinstance(node, OpNode) or node in self._graph.computed or node in self._awaited:
+            return False
+        if node in self._clustered:
             return False
         if node.control_deps or node.sums or not node.inputs:
             return False
