@@ -198,6 +198,24 @@ def test_axes_that_are_one_run_of_memory_are_reduced_together(axes):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize(
+    ("shape", "apart"), [((3, 9, 31), None), ((3, 9, 32), 32), ((40, 5), None), ((9, 64), 64)]
+)
+def test_rows_that_lie_far_apart_are_refused_and_can_be_computed(shape, apart):
+    axis = -2 if apart or len(shape) == 3 else -1
+    builder = Builder("column_sums", ["x"])
+    form = CompiledForm(builder.finish(builder.over_axes("sum", 0, [axis])), SINGLE)
+    data = np.arange(np.prod(shape), dtype="f").reshape(shape)
+    out = np.empty_like(data.sum(axis, keepdims=True))
+    if apart is None:
+        form.check([data, out])
+    else:
+        with pytest.raises(NoVectorCodeError, match=f"a row of x lie {apart} apart"):
+            form.check([data, out])
+    form([data], [out])
+    np.testing.assert_array_equal(out, data.sum(axis, keepdims=True))
+
+
 def test_axes_that_are_no_run_of_memory_and_different_axes_are_refused():
     x, sums = np.ones((2, 3, 4), SINGLE), np.empty((1, 3, 1), SINGLE)
     form = form_of(lambda b: b.over_axes("sum", 0, (-3, -1)), "x")

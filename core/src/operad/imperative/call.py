@@ -325,11 +325,12 @@ def cache_key(value: Any) -> tuple[Any, ...]:
 
     Their text alone is not enough: a class may have one text for all its values.
     """
+    kind = value.__class__
+    if kind is tuple and [*map(type, value)].count(int) == len(value):
+        return kind, value
     if isinstance(value, (tuple, list)):
-        if [*map(type, value)].count(int) == len(value):
-            return value.__class__, tuple(value)
-        return value.__class__, tuple(value), repr(value)
-    return value.__class__, repr(value) if isinstance(value, (float, np.generic)) else value
+        return kind, tuple(value), repr(value)
+    return kind, repr(value) if isinstance(value, (float, np.generic)) else value
 
 
 def insert_bounded(cache: dict[Any, Any], key: Any, made: object) -> None:

@@ -99,22 +99,26 @@ def _specialized(
 def fill_fast(target: Array, value: float) -> bool:
     """Fill a small array with a number that fits its type; False if that must go another way."""
     thread, spec = local.state, target._spec
-    if spec.nbytes > _COPIED_BYTES or spec.ctx.is_gpu or thread.mode >= RECORDING:
+    if thread.mode >= RECORDING:
         return False
     fast = spec.fill
     if fast is None:
+        if not _is_small(spec):
+            return False
         call = _specialized(0, num_values=1, is_converted=False)
         fast = spec.fill = FastPath(call, "_copyto", _fill, spec)
     return fast.call(fast, thread, target.__class__, None, None, None, (value,), target) is target
 
 
 def cast_fast(source: Array, out_spec: ArraySpec) -> Any:
-    """A small array cast to a specification of its shape; None if that must go another way."""
-    thread, spec = local.state, source._spec
-    if max(spec.nbytes, out_spec.nbytes) > _COPIED_BYTES or spec.ctx.is_gpu or thread.mode >= RECORDING:
+    """A small array cast to a specification of its shape and context; None if that must go another way."""
+    thread = local.state
+    if source._spec.nbytes > _COPIED_BYTES or thread.mode >= RECORDING:
         return None
     fast = out_spec.cast
     if fast is None:
+        if not _is_small(out_spec):
+            return None
         fast = out_spec.cast = FastPath(_specialized(1), "_copyto", _copy, out_spec)
     return fast.call(fast, thread, source, None, None, None, (), None)
 
@@ -122,12 +126,18 @@ def cast_fast(source: Array, out_spec: ArraySpec) -> Any:
 def copy_fast(target: Array, source: Array) -> bool:
     """Copy between small arrays of one specification; False if that must go another way."""
     thread, spec = local.state, target._spec
-    if source._spec is not spec or spec.nbytes > _COPIED_BYTES or spec.ctx.is_gpu or thread.mode >= RECORDING:
+    if source._spec is not spec or thread.mode >= RECORDING:
         return False
     fast = spec.copy
     if fast is None:
+        if not _is_small(spec):
+            return False
         fast = spec.copy = FastPath(_specialized(1), "_copyto", _copy, spec)
     return fast.call(fast, thread, source, None, None, None, (), target) is target
+
+
+def _is_small(spec: ArraySpec) -> bool:
+    return spec.nbytes <= _COPIED_BYTES and not spec.ctx.is_gpu
 
 
 def _copy(source: Any, target: Any) -> None:

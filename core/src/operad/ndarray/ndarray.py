@@ -14,7 +14,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from operator import index
-from typing import Any, cast, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -42,6 +42,8 @@ from operad.ndarray.function import operator_function
 from operad.ndarray.indexing import get_item, set_item
 from operad.ndarray.numpy_protocol import array_function, array_ufunc
 from operad.op import Shape
+
+_MADE: Final = Provenance.MADE  # a look-up of 70 ns
 
 
 @final
@@ -155,12 +157,13 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
         spec = self._spec
         if target == spec.dtype and not copy:
             return self
-        if self._is_recorded:
+        if self._autograd is not None and self._is_recorded:
             return invoke("Cast", (self,), {"dtype": target.name})
         made: NDArray | None = cast_fast(self, spec_of(spec.shape, target, spec.ctx))
         if made is None:
             return self.copyto(empty(spec.shape, spec.ctx, target))
-        return made._with_provenance(Provenance.MADE)
+        made._provenance = _MADE
+        return made
 
     def reshape(self, *shape: Any, **params: Any) -> NDArray:
         """A view with another shape; one length may be -1. A copy where memory order forbids a view.
@@ -346,7 +349,7 @@ def empty(
         raise ShapeError(f"empty: shape {lengths} has a negative axis")
     place = as_context(ctx, "empty")
     made = NDArray._new(spec_of(lengths, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), place))
-    return made._with_provenance(Provenance.MADE)
+    return made._with_provenance(_MADE)
 
 
 @boundary

@@ -25,6 +25,8 @@ from operad_sdk.vector.stages import REDUCTIONS
 from operad_sdk.vector.writer import LANES
 
 _Strides = tuple[int, ...]
+_FAR: Final = 32
+"""Steps along a row, in elements, from which vectors that are gathered lose against NumPy's loops."""
 
 
 class _Shaped(NamedTuple):
@@ -71,12 +73,22 @@ class CompiledForm:
         return len(self._expanded.instructions)
 
     def check(self, arrays: Sequence[NDArray[Any]]) -> None:
-        """Raise unless there is a kernel for such arrays; nothing is compiled.
+        """Raise unless there is a kernel for such arrays that is worth it; nothing is compiled.
 
         Raises:
-            NoVectorCodeError: There is none.
+            NoVectorCodeError: There is none, or it reduces rows whose elements lie so far apart that NumPy,
+                which then computes many rows at once, is faster.
         """
-        self._shaped(arrays)
+        found = self._shaped(arrays)
+        if not self._reduced or found.lengths[-1] == 1:
+            return
+        read = set(self.form.inputs_read)
+        for name, array, strides in zip(self.form.inputs, arrays, found.strides, strict=False):
+            apart = abs(strides[-1]) // array.itemsize
+            if name in read and apart >= _FAR:
+                raise NoVectorCodeError(
+                    f"elements of a row of {name} lie {apart} apart, and NumPy is faster from {_FAR}"
+                )
 
     def layout(self, arrays: Sequence[NDArray[Any]]) -> TableLayout:
         """Positions of inputs and then results in memory, with the kernel for them, compiled if need be.

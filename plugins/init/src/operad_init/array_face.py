@@ -14,12 +14,16 @@ def zeros(
     shape: Any, ctx: Context | None = None, dtype: object = None, stype: str | None = None, **params: Any
 ) -> NDArray:
     """A new array of zeros; the operator `_zeros`. The storage type can be "default" only."""
+    if dtype is None and stype is None and not params:  # which is quicker
+        return nd.make("_zeros", ctx, shape=shape)
     nd.check_dense("zeros", stype)
     return nd.make("_zeros", ctx, shape=shape, dtype=dtype, **params)
 
 
 def ones(shape: Any, ctx: Context | None = None, dtype: object = None, **params: Any) -> NDArray:
     """A new array of ones; the operator `_ones`."""
+    if dtype is None and not params:
+        return nd.make("_ones", ctx, shape=shape)
     return nd.make("_ones", ctx, shape=shape, dtype=dtype, **params)
 
 
