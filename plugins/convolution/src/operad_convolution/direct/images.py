@@ -104,6 +104,18 @@ def copy_run(code: Writer, kind: str, source: str, target: str, length: str, apa
         mask, begin = code.mask(place, length), code.address(source, code.multiply(place, apart * size))
         if apart == 1:
             found = code.load_masked(kind, begin, mask)
+        elif apart == 2:
+            # Every other element of two vectors, which is faster than a gather.
+            end = code.add(code.multiply(length, 2), -1)
+            one, other = (
+                code.load_masked(
+                    kind,
+                    code.address(begin, str(i * size)),
+                    code.mask(code.add(code.multiply(place, 2), i), end),
+                )
+                for i in (0, lanes)
+            )
+            found = code.shuffled(kind, one, other, range(0, 2 * lanes, 2))
         else:
             steps = f"{code.vector('int64')} {code.numbers(step=apart * size)}"
             found = code.gather(kind, code.value(f"getelementptr i8, ptr {begin}, {steps}"), mask)
