@@ -1,12 +1,14 @@
 """What `operad new` makes is green untouched, in an environment that holds nothing else.
 
-One package has an operator of every kind; among the slow tests each kind has a package of its own.
+One package has an operator of every kind; among the slow tests each kind has a package of its own, whose
+contract is checked.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple, final
 
@@ -17,8 +19,12 @@ from tests.integration.environments import CleanEnvironment
 
 NAME = "acme-ops"
 CLI = ("-m", "operad")
-PACKAGES = {"every kind": {f"{kind}_example": kind for kind in KINDS}}
+PACKAGES = {"every kind": {f"{kind.replace('-', '_')}_example": kind for kind in KINDS}}
 PACKAGES |= {kind: {"AcmeExample": kind} for kind in KINDS}
+
+QUICK = ("every kind",)
+CHECKED_QUICKLY = ("unary",)
+"""Kinds whose contract is checked among the fast tests; each takes half a minute."""
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -42,10 +48,13 @@ class Author(NamedTuple):
         return self.environment.execute(*words, cwd=self.package)
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(name, marks=pytest.mark.slow if name in KINDS else ()) for name in PACKAGES],
-)
+def of_packages(names: Iterable[str], quick: Iterable[str]) -> pytest.MarkDecorator:
+    """Parametrizes a test by packages; those that are not quick are for `make test-slow`."""
+    cases = [pytest.param(name, marks=() if name in quick else pytest.mark.slow) for name in names]
+    return pytest.mark.parametrize("author", cases, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
 def author(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, wheels: dict[str, Path]
 ) -> Author:
@@ -60,6 +69,7 @@ def author(
     return Author(environment, folder / NAME, list(ops))
 
 
+@of_packages(PACKAGES, QUICK)
 @pytest.mark.parametrize("words", [["check"], ["format", "--check"]], ids=" ".join)
 def test_ruff_has_nothing_to_say(author: Author, words: list[str]) -> None:
     # Ruff is one program, the same in every environment.
@@ -68,24 +78,29 @@ def test_ruff_has_nothing_to_say(author: Author, words: list[str]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@of_packages(PACKAGES, QUICK)
 def test_values_and_examples_hold(author: Author) -> None:
     _all_pass(author.run("-m", "pytest", "-p", "no:cacheprovider", "--ignore=tests/test_contract.py"))
 
 
+@of_packages(PACKAGES, QUICK)
 def test_types_are_strict(author: Author) -> None:
     assert "Success" in author.run("-m", "mypy")
 
 
+@of_packages(KINDS, CHECKED_QUICKLY)
 def test_every_test_passes(author: Author) -> None:
     closing = author.run("-m", "pytest", "-p", "no:cacheprovider", "-v")
     _all_pass(closing)
     assert "test_contract.py" in closing
 
 
+@of_packages(KINDS, CHECKED_QUICKLY)
 def test_operad_check_finds_nothing(author: Author) -> None:
-    author.run(*CLI, "check", "--plugin", NAME)
+    author.run(*CLI, "check", "--strict", "--plugin", NAME)
 
 
+@of_packages(PACKAGES, QUICK)
 def test_the_benchmark_times_every_operator(author: Author) -> None:
     lines = author.run("benchmarks/bench_acme_ops.py").splitlines()
     assert [line.split()[0] for line in lines] == author.operators

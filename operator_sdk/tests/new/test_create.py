@@ -39,7 +39,7 @@ def test_a_package_has_all_its_parts(tmp_path: Path) -> None:
 
 
 def test_nothing_of_the_template_is_left_over(tmp_path: Path) -> None:
-    create(tmp_path / "acme", ops=[(f"{kind}_op", kind) for kind in KINDS], author=AUTHOR)
+    create(tmp_path / "acme", ops=[(f"{kind.replace('-', '_')}_op", kind) for kind in KINDS], author=AUTHOR)
     for name, text in contents(tmp_path / "acme").items():
         for mark in ("{%", "{#", "{{ op", "{{ package", "{{ name", "jinja"):
             assert mark not in name + text, name
@@ -97,8 +97,9 @@ def test_no_path_of_this_machine_is_written(tmp_path: Path) -> None:
 
 
 def test_names_of_any_length_and_names_already_taken_stay_clean(tmp_path: Path) -> None:
-    ops = [(f"{kind}_{'x' * (39 - len(kind))}", kind) for kind in KINDS]
+    ops = [(f"{kind.replace('-', '_')}_{'x' * (39 - len(kind))}", kind) for kind in KINDS]
     ops += [("abs", "mapper"), ("np", "unary"), ("param", "property"), ("Sequence", "reduction")]
+    ops += [("OpContext", "random"), ("KernelCall", "kernel"), ("Any", "loss")]
     create(tmp_path / "acme", "a" * 40, ops, author=AUTHOR)
     for words in (["check"], ["format", "--check"]):
         command = [sys.executable, "-m", "ruff", *words, "--no-cache", str(tmp_path / "acme")]

@@ -297,3 +297,17 @@ def test_a_package_made_for_0_1_gets_the_ranges_and_extras_of_this_version(tmp_p
     assert project["dependencies"] == [f"operad{ours}", f"operad-sdk{ours}", "numpy>=2.2.5,<3"]
     assert project["optional-dependencies"]["test"][0] == f"operad-sdk[check,fast]{ours}"
     assert (project["version"], project["keywords"]) == ("0.4.2", ["mine"])
+
+
+def test_a_package_of_each_older_template_is_brought_along_and_gets_kinds_that_it_did_not_have(
+    tmp_path: Path,
+) -> None:
+    for number in range(1, newest(TEMPLATES)):
+        package = tmp_path / f"made-by-{number}"
+        answers = {"name": "acme-ops", "ops": "first:unary", "licence": "MIT", "author": "Ada", "year": 2026}
+        render(TEMPLATES, number, answers, package)
+        assert update(package).conflicts == ()
+        assert update(package, [("Second", "loss"), ("third", "cpp-port")]).conflicts == ()
+        fresh = tmp_path / f"fresh-{number}"
+        render(TEMPLATES, newest(TEMPLATES), {**read_answers(package)[1]}, fresh)
+        assert contents(package) == contents(fresh)

@@ -81,7 +81,7 @@ class Scaffold:
     metavar="NAME:KIND",
     multiple=True,
     help="An operator to make; may be repeated. Kinds: unary, binary, broadcast, reduction, property, "
-    "stateful, mapper.",
+    "stateful, update, random, loss, kernel, cpp-port, mapper.",
 )
 @click.option("--name", help="Of the distribution; left out: the folder's.")
 @click.option("--licence", help="Apache-2.0 (the default), MIT, BSD-3-Clause or proprietary.")

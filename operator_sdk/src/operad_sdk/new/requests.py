@@ -19,6 +19,11 @@ KINDS: Final = {
     "reduction": "one array, some axes of which are reduced",
     "property": "a class with parameters and any number of arguments",
     "stateful": "a class with an auxiliary state that training moves",
+    "update": "a step of an optimizer, which moves weights and states",
+    "random": "a class that draws random numbers in training",
+    "loss": "the end of a network, whose gradient is that of a loss",
+    "kernel": "a class with a second kernel, chosen by shape",
+    "cpp-port": "a class that a C++ operator of MXNet became",
     "mapper": "a function of one number, compiled, with a derived slope",
 }
 """The kinds of operators, and what each is for."""
@@ -34,9 +39,10 @@ _OWN_TESTS: Final = ("contract", "examples")  # tests/test_contract.py is there 
 # The modules made by the template import these; an operator of such a name is spelt with a `_` there.
 _IMPORTED: Final = frozenset(
     (
-        "annotations", "binary", "from_mapper", "gradient", "mapper", "np", "operator", "param", "unary",
-        "zip_longest", "Array", "Contract", "InferredShapes", "OperatorProperty", "Output", "PartialShape",
-        "Scalar", "Sequence", "Shape", "ShapeError",
+        "annotations", "binary", "candidates", "from_mapper", "gradient", "mapper", "np", "operator", "param",
+        "unary", "zip_longest", "Any", "Array", "Contract", "Distribution", "InferredShapes", "KernelCall",
+        "OpContext", "OperatorProperty", "Output", "PartialShape", "ResourceRequest", "Scalar", "Sequence",
+        "Shape", "ShapeError",
     )
 )  # fmt: skip
 _TAKEN: Final = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | _IMPORTED
