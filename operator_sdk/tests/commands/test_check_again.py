@@ -119,6 +119,8 @@ def test_a_memory_that_cannot_be_read_or_written_is_none(cache_dir, tmp_path) ->
         ("--watch", "--mutate", "3", "one"),
         ("--failed", "--explain-cases", "one"),
         ("--first", "--write-example", "one"),
+        ("--watch", "no_such_operator"),
+        ("--watch", "--failed", "no_such_operator"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(run, words) -> None:

@@ -176,7 +176,10 @@ def check(
         until_red=until_red or watches,
     )
     if watches:
-        return watched(partial(round_.run, last), Files(folders_of(round_.names, source)), page())
+        folders = folders_of(round_.names, source)
+        if not folders:
+            raise click.UsageError(f"--watch: no source was found of {', '.join(round_.names) or 'nothing'}")
+        return watched(partial(round_.run, last), Files(folders), page())
     run = replace(round_.run(last), spared=spared)
     if html is not None:
         from operad_sdk.check.reporting.html import page as html_page  # noqa: PLC0415 - an extra
