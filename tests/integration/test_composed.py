@@ -69,12 +69,34 @@ def test_it_computes_bit_for_bit_what_its_formula_does(fusion, monkeypatch) -> N
         np.testing.assert_array_equal(mine, theirs)
 
 
-def test_the_contract_checks_are_green_and_compare_its_values() -> None:
-    report = check_operator(swish)
+CHECKS = [
+    "F201",
+    "F202",
+    "F210",
+    "F213",
+    "B301",
+    "B305",
+    "B312",
+    "M401",
+    "M402",
+    "R501",
+    "R503",
+    "D601",
+    "S108",
+]
+
+
+def test_the_checks_that_find_most_pass_and_none_says_nothing() -> None:
+    report = check_operator(swish, checks=CHECKS)
+    assert [outcome.check_id for outcome in report.outcomes if outcome.status is not Status.PASSED] == [
+        "B312"
+    ]
     assert report.red_ids == []
-    assert {"F201", "B301"} <= {
-        outcome.check_id for outcome in report.outcomes if outcome.status is Status.PASSED
-    }
+
+
+@pytest.mark.slow
+def test_every_contract_check_is_green() -> None:
+    assert check_operator(swish).red_ids == []
 
 
 def test_plans_need_no_more_nodes_and_memory_than_its_formula() -> None:

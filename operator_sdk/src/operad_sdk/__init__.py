@@ -122,14 +122,13 @@ if TYPE_CHECKING:
     from operad_sdk.mapper import trunc as trunc
     from operad_sdk.mapper import where as where
 
-_LATER = {"composed": "operad_sdk.declare.composed", "from_mapper": "operad_sdk.declare.mapped"}
-"""Words whose modules import what most packages of operators never need."""
-
 
 def __getattr__(name: str) -> _Any:
     """A word of mappers, whose modules are imported when one of them is first named."""
-    if name in _LATER:
-        return getattr(_import_module(_LATER[name]), name)
+    if name == "composed":
+        return _import_module("operad_sdk.declare.composed").composed
+    if name == "from_mapper":
+        return _import_module("operad_sdk.declare.mapped").from_mapper
     if name == "__all__":  # for `import *`, which names all of them
         others = {key for key, value in globals().items() if isinstance(value, _ModuleType)}
         others |= {"TYPE_CHECKING", "brief"}  # no words, or no longer
@@ -139,4 +138,4 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     """All words."""
-    return sorted({*globals(), *_import_module("operad_sdk.mapper").__all__, *_LATER})
+    return sorted({*globals(), *_import_module("operad_sdk.mapper").__all__, "composed", "from_mapper"})

@@ -20,6 +20,7 @@ from operad.errors import ArgumentError, BindError, ContextError, ParamError
 from operad.imperative.aliases import note_written, refuse_aliases
 from operad.imperative.array import Array
 from operad.imperative.expanded import ExpandedCall
+from operad.imperative.fast_path import MOST_ARRAYS
 from operad.imperative.hot import copy_fast, fast_path
 from operad.imperative.plan import Plan
 from operad.imperative.run import execute
@@ -31,6 +32,7 @@ from operad.op import Cost, OperatorProperty, transfer
 _MAX_CACHED: Final = 4096
 """Entries a cache may hold before it is emptied; bounds what varying shapes can pile up."""
 
+_NONE: Final = (None,) * MOST_ARRAYS
 _LISTED: Final = 20
 """Number of arguments' names that a message lists."""
 
@@ -81,7 +83,13 @@ class Invoker:
         if self.prop.is_shaped_by_values:
             return self._for_values(inputs)(inputs, out, ctx, cls, values)
         plan = self.plan(inputs, ctx, values or ())
-        return apply(plan, inputs, out, self._run_time if values is None else values, local.state.mode, cls)
+        given = self._run_time if values is None else values
+        if plan.fast is not None and len(inputs) <= MOST_ARRAYS:
+            arrays = (*(inputs or (cls,)), *_NONE)[:MOST_ARRAYS]
+            made = plan.fast.call(plan.fast, local.state, *arrays, given, out)
+            if made is not None:
+                return made
+        return apply(plan, inputs, out, given, local.state.mode, cls)
 
     def plan(self, inputs: Sequence[Array], ctx: Context | None = None, values: tuple[Any, ...] = ()) -> Plan:
         """Plan of the operator on `inputs`, in the order of a call, in the thread's mode.

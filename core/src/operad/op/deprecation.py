@@ -11,10 +11,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, NamedTuple, final
-
-if TYPE_CHECKING:
-    from operad.op.property import OperatorProperty
+from typing import Any, NamedTuple, final
 
 
 @final
@@ -38,11 +35,11 @@ class Deprecated(NamedTuple):
         return "; ".join(filter(None, [end, use, self.why]))
 
 
-def deprecations(op: type[OperatorProperty], name: str) -> dict[str, str]:
+def deprecations(op: type[Any], name: str) -> dict[str, str]:
     """Warnings for users of an operator, by what they name.
 
     Args:
-        op: The operator.
+        op: The operator's property class.
         name: What it is called.
     Returns:
         Messages by name of a parameter; the key "" is the operator itself, or this name of it.

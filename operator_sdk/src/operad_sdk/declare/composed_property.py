@@ -143,13 +143,13 @@ class ComposedProperty(CoreProperty):
 
     @property
     def initializers(self) -> Mapping[str, str]:  # type: ignore[override]  # they depend on the parts
-        """What the parts say of their variables."""
+        """Initializers that the parts give their variables."""
         variables = (*self.composition.arguments, *self.composition.states)
         return {node.name: node.attrs["__init__"] for node in variables if "__init__" in node.attrs}
 
     @property
     def is_shaped_by_values(self) -> bool:  # type: ignore[override]  # it depends on the parts
-        """Whether a part is."""
+        """Return whether a part is."""
         return any(node.op.is_shaped_by_values for node in self.composition.graph.op_nodes)
 
     def fixed_arguments(self) -> Mapping[str, float]:
@@ -250,7 +250,7 @@ class ComposedProperty(CoreProperty):
     def declare_backward_dependency(
         self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]
     ) -> list[Any]:
-        """What gradients read of heads and arguments; the values between are computed again, or kept."""
+        """Heads and arguments that gradients read; the values between are computed again, or kept."""
         kept = self.composition.graph.op_nodes if self.is_stateful else ()
         nodes = set(self.backward_graph.op_nodes).difference(kept)
         read = {entry.node for node in nodes for entry in node.of_read(node.inputs)}

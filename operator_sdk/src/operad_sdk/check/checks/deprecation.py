@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
-
-from packaging.version import InvalidVersion, Version
 
 from operad import registry
 from operad.errors import OperadError
@@ -37,7 +36,7 @@ def deprecations(subject: Subject) -> Evidence:
 
 
 def _ends(cls: type[OperatorProperty]) -> Iterator[tuple[str, str]]:
-    """What is deprecated, and the version that ends it."""
+    """Words for each thing that is deprecated, and the version that ends it."""
     if cls.deprecated is not None:
         yield "the operator", cls.deprecated.until
     yield from ((f"the old name {old!r}", until) for old, until in cls.old_names.items())
@@ -48,15 +47,22 @@ def _ends(cls: type[OperatorProperty]) -> Iterator[tuple[str, str]]:
 
 
 def _expect_to_come(subject: Subject, what: str, until: str) -> None:
-    try:
-        end = Version(until)
-    except InvalidVersion as error:
-        raise Violation(f"{what} ends with {until!r}; {_FORM}") from error
-    if subject.version and Version(subject.version) >= end:
+    if not _numbers(until):
+        raise Violation(f"{what} ends with {until!r}; {_FORM}")
+    if subject.version and _numbers(subject.version) >= _numbers(until):
         raise Violation(
             f"{what} was to end with {until}, and {subject.distribution} is {subject.version}",
             fix="Take it out, or declare a later version and tell the users.",
         )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Numbers that a version begins with: (0, 5) for 0.5, 0.5.0 and 0.5rc1; none for other text."""
+    found = re.match(r"\d+(\.\d+)*", version)
+    numbers = [int(part) for part in found[0].split(".")] if found else []
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)
 
 
 def _expect_way_out(params: Any, name: str, declared: Param) -> None:

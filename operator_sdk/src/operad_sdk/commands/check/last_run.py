@@ -10,7 +10,8 @@ from typing import Final, final
 import msgspec
 
 from operad import config
-from operad.files import write_atomically
+from operad.errors import OperadError
+from operad.files import read_bytes, write_atomically
 
 _NAME: Final = "check-red.json"
 
@@ -44,6 +45,7 @@ class LastRun:
 
     def _read(self) -> dict[str, dict[str, list[str]]]:
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, dict[str, list[str]]])
-        except (OSError, msgspec.MsgspecError):
+            text = read_bytes(self._path, "the memory of `operad check`")
+            return msgspec.json.decode(text, type=dict[str, dict[str, list[str]]])
+        except (OSError, OperadError, msgspec.MsgspecError):
             return {}

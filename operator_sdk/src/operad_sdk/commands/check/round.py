@@ -27,7 +27,7 @@ _IMPORT: Final = "import"
 @final
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What the command line asks for.
+    """Request of the command line.
 
     Attributes:
         names: Of the operators.
