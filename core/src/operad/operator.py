@@ -6,6 +6,8 @@ from typing import Any as _Any
 from operad.front import added as _added
 from operad.op import *  # noqa: F403 - all of it
 from operad.op import ArgumentSlot as _ArgumentSlot
+from operad.resource import OwnResources as OwnResources  # noqa: PLC0414 - exported
+from operad.resource import ResourceRequest as ResourceRequest  # noqa: PLC0414 - exported
 
 
 def __getattr__(name: str) -> _Any:

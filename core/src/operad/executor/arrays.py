@@ -139,3 +139,19 @@ def check_context(name: str, array: NDArray, ctx: Context) -> None:
     """Refuse an array that lies elsewhere."""
     if array.context is not ctx:
         raise BindError(f"bind: {name!r} is on {array.context}, expected {ctx}; move it with as_in_context")
+
+
+def alike(call: str, arrays: Mapping[str, NDArray | None], others: Mapping[str, NDArray]) -> dict[str, Any]:
+    """Of `others`, those that stand for `arrays`, by name; None for None.
+
+    Raises:
+        BindError: One is missing, or has another shape, type or context.
+    """
+    found: dict[str, Any] = {}
+    for name, array in arrays.items():
+        other = found[name] = None if array is None else others.get(name)
+        if array is not None and (other is None or other._spec != array._spec):
+            got = "missing" if other is None else f"{other.dtype}{other.shape} on {other.context!r}"
+            wanted = f"{array.dtype}{array.shape} on {array.context!r}"
+            raise BindError(f"{call}: {name!r} is {got}, expected {wanted}")
+    return found

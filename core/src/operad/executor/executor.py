@@ -17,7 +17,7 @@ from operad.boundary import shortened
 from operad.device import Context
 from operad.engine import Var
 from operad.errors import ArgumentError, BindError, UnknownParameterError
-from operad.executor.arrays import check_context, part_of, refitted, set_values
+from operad.executor.arrays import alike, check_context, part_of, refitted, set_values
 from operad.executor.compiled import compiled
 from operad.executor.fixed import FixedArguments
 from operad.executor.monitor import MonitorCallback, run_monitored
@@ -363,6 +363,20 @@ class Executor(registry.Extensible):
         )
         made._monitor = self._monitor
         return made
+
+    def rebound(
+        self, args: Mapping[str, NDArray], args_grad: Mapping[str, NDArray], aux_states: Mapping[str, NDArray]
+    ) -> Executor:
+        """Another executor of the same program, over other arrays; all are given by name.
+
+        Raises:
+            BindError: An array is missing, or has another shape, type or context than this executor's.
+        """
+        arrays = alike("rebound", self.arg_dict, args)
+        grads = alike("rebound", self.grad_dict, args_grad)
+        states = alike("rebound", self.aux_dict, aux_states)
+        how = (arrays, grads, self._grad_req, states, self._group2ctx)
+        return Executor(self._graph, self._ctx, self._program, *how)
 
     @property
     def pool(self) -> Pool:

@@ -66,6 +66,9 @@ class OperatorProperty(ABC):
         multiplies: The arguments whose product the operator is, if the `flops` of its `cost` are exactly the
             multiplications and additions of that product, and the gradient of each of these takes as many.
             Profilers show floating-point operations per second for such operators only.
+        num_subgraphs: Number of graphs that it runs, such as the body of a loop; they are given as
+            `subgraphs`.
+        subgraphs: These graphs (`operad.graph.Graph`), in the order of a file, which carries them.
         key_var_num_args: Name of the parameter that counts the arguments, for operators that take
             any number (`Concat`); front ends fill it in.
     """
@@ -80,6 +83,8 @@ class OperatorProperty(ABC):
     epoch: ClassVar[int] = 0
     takes_more_params: ClassVar[bool] = False
     is_shaped_by_values: bool = False
+    num_subgraphs: ClassVar[int] = 0
+    subgraphs: Sequence[Any] = ()
     key_var_num_args: ClassVar[str | None] = None
     initializers: ClassVar[Mapping[str, str]] = {}
     optional_inputs: ClassVar[tuple[str, ...] | None] = None

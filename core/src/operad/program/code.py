@@ -62,7 +62,7 @@ class SegmentCode:
         self.program = program
         self.node_ids = node_ids
         self.ctx = program.contexts[node_ids[0]]
-        manager = resource.get()
+        manager = resource.current()
         self.resources: dict[int, tuple[Any, ...]] = {
             node_id: manager.request_all(self.ctx, kinds)
             for node_id in node_ids

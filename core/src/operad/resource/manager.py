@@ -181,6 +181,17 @@ class ResourceManager:
         for space in tuple(device.spaces) if device is not None else ():
             self.engine.push_sync(space.release, ctx, (), (space.var,), name="release temp space")
 
+    def restart(self, seed: StreamSeed) -> None:
+        """Start the streams of every device anew, here and now: nothing else may use them meanwhile."""
+        self._seed = seed
+        self._device_seeds.clear()
+        for ctx, device in self._devices.items():
+            device.restart(self._seed_of(ctx))
+
+    def spaces(self) -> list[TempSpace]:
+        """The temp spaces of all devices."""
+        return [space for device in self._devices.values() for space in device.spaces]
+
     def before_fork(self) -> None:
         """Count the fork, in the parent, so that each child's streams differ."""
         self._forks += 1
