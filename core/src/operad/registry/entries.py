@@ -107,9 +107,9 @@ def star_names(module: object, added: Iterable[str] = ()) -> list[str]:
 
 
 def attribute_names(owner: str) -> list[str]:
-    """The sorted names that plugins add to a module or class; imports nothing."""
-    head = f"{owner}."
-    return [name.removeprefix(head) for name in entry_names(ATTRIBUTES) if name.startswith(head)]
+    """The sorted names that plugins add to a module or class, and not to parts of it; imports nothing."""
+    split = [name.rpartition(".") for name in entry_names(ATTRIBUTES)]
+    return [name for head, _, name in split if head == owner]
 
 
 def plugins() -> list[PluginRecord]:

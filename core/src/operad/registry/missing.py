@@ -41,9 +41,10 @@ def _way_out(group: str, name: str, here: Collection[str]) -> str:
     if name in known:
         return known[name].install_line()
     added = packages(ATTRIBUTES) if group == OPERATORS else {}
-    modules = [module for module in ("nd", "sym") if f"{module}.{name}" in added]
+    inner = name.replace("_contrib_", "contrib.", 1)
+    modules = [module for module in ("nd", "sym") if f"{module}.{inner}" in added]
     if modules:
-        line = added[f"{modules[0]}.{name}"].install_line()
+        line = added[f"{modules[0]}.{inner}"].install_line()
         return f"a plugin adds it to od.{' and od.'.join(modules)}: {line}"
     absent = absent_text(_OWNERS.get(group, "?.") + name)
     if absent is not None:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, final
+from typing import Any, Final, final
 
 from operad import nd, registry, sym
 from operad_mxnet import nd_contrib as nd_contrib_functions
 from operad_mxnet import updates, zipfian
 
+_SHORT: Final = {"operad.ndarray": "nd", "operad.symbol": "sym"}
+"""How the group `operad.attributes` calls the faces."""
+
 
 @final
 class Prefixed(ModuleType):
     """The operators of a face whose names begin with one of some prefixes, which is left out.
+
+    Plugins add more: `sym.contrib.foreach` in the group `operad.attributes`.
 
     Args:
         face: The face.
@@ -29,6 +34,7 @@ class Prefixed(ModuleType):
             f"{face.__name__}.{name}", f"Operators called {' or '.join(prefixes) or 'anything'}."
         )
         self._face = face
+        self._owner = f"{_SHORT[face.__name__]}.{name}"
         self._prefixes = prefixes
         vars(self).update(own or {})
 
@@ -38,6 +44,10 @@ class Prefixed(ModuleType):
             return registry.star_names(self)
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        added = registry.find_attribute(self._owner, name)
+        if added is not None:
+            setattr(self, name, added)
+            return added
         missing: AttributeError | None = None
         for prefix in self._prefixes:
             try:
@@ -53,7 +63,8 @@ class Prefixed(ModuleType):
     def __dir__(self) -> list[str]:
         every = dir(self._face)
         operators = {name.removeprefix(p) for p in self._prefixes for name in every if name.startswith(p)}
-        return sorted({*operators, *(name for name in vars(self) if not name.startswith("_"))})
+        own = {name for name in vars(self) if not name.startswith("_")}
+        return sorted({*operators, *own, *operad.registry.attribute_names(self._owner)})
 
 
 nd_linalg, sym_linalg = (Prefixed(face, "linalg", "_linalg_", "linalg_") for face in (nd, sym))

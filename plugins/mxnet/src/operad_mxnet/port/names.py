@@ -122,7 +122,8 @@ def _entry_points(name: str) -> list[tuple[str, str]]:
     spelt = operad.registry.spelling(name)
     head, _, last = spelt.rpartition(".")
     if head == "nd":
-        return [(_OPERATORS, last), *[(_ATTRIBUTES, f"{face}.{last}") for face in ("nd", "sym")]]
+        inner = last.replace("_contrib_", "contrib.", 1)
+        return [(_OPERATORS, last), *[(_ATTRIBUTES, f"{face}.{inner}") for face in ("nd", "sym")]]
     if not head:
         return [("operad.namespaces", last), (_ATTRIBUTES, f"operad.{last}")]
     return [(_ATTRIBUTES, spelt), *([("operad.iterators", last)] if head == "io" else [])]
