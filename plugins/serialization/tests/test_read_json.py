@@ -153,7 +153,11 @@ def test_an_unknown_operator_is_the_lookups_error_with_the_node_noted():
         ('"name": "bn"', '"label": "bn"', "node 4 of the symbol file has no 'name'"),
         ('"op": "centre", ', "", "node 'bn' of the symbol file has no 'op'"),
         ('"op": "centre"', '"op": "centre", "backward_source_id": 2', "node 'bn'.*is a backward node"),
-        ('"op": "centre"', '"op": "centre", "subgraphs": [{}]', "node 'bn'.*has subgraphs"),
+        (
+            '"op": "centre"',
+            '"op": "centre", "subgraphs": [{}]',
+            "node 'bn'.*centre has 1 subgraphs, expected 0",
+        ),
     ],
 )
 def test_a_malformed_file_is_refused_and_the_place_named(old, new, message):

@@ -64,7 +64,7 @@ class Prefixed(ModuleType):
         every = dir(self._face)
         operators = {name.removeprefix(p) for p in self._prefixes for name in every if name.startswith(p)}
         own = {name for name in vars(self) if not name.startswith("_")}
-        return sorted({*operators, *own, *operad.registry.attribute_names(self._owner)})
+        return sorted({*operators, *own, *registry.attribute_names(self._owner)})
 
 
 nd_linalg, sym_linalg = (Prefixed(face, "linalg", "_linalg_", "linalg_") for face in (nd, sym))

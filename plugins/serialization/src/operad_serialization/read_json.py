@@ -24,6 +24,7 @@ from operad.graph import KNOWN_ATTRIBUTES, Entry, Graph, Node, OpNode, Variable,
 from operad.operator import MOST_TENSORS, OperatorProperty, check_argument_counts, deprecations, warn_of
 
 T = TypeVar("T")
+Lookup = Callable[[str], type[OperatorProperty]]
 
 _UNCHECKED_COUNT: Final = 1024
 """Most names of inputs that an operator may make before they are compared with the file."""
@@ -34,10 +35,13 @@ _LISTED: Final = 20
 _SHOWN: Final = 60
 """Characters of a wrong value that a message shows."""
 
+_DEEPEST: Final = 16
+"""Most loops and branches that may stand inside each other; each takes some frames of the interpreter."""
+
 
 def from_json(
     text: str | bytes,
-    lookup: Callable[[str], type[OperatorProperty]] | None = None,
+    lookup: Lookup | None = None,
     source: str = "the symbol file",
 ) -> Graph:
     """The graph that `to_json` or MXNet 1.x wrote.
@@ -54,8 +58,14 @@ def from_json(
         OperatorNotFoundError: An operator is not installed (or another of `lookup`'s errors).
     """
     document = _parsed(text, source)
+    limit = _Limit(MOST_TENSORS + len(text))
+    return _read_graph(document, lookup or operad.registry.get, source, limit, _version(document), 0)
+
+
+def _read_graph(document: Any, lookup: Lookup, source: str, limit: _Limit, version: int, depth: int) -> Graph:
+    """The graph of a file, or one inside `depth` others."""
     records = _field(document, "nodes", list, source)
-    reader = _Reader(lookup or operad.registry.get, source, MOST_TENSORS + len(text), _version(document))
+    reader = _Reader(lookup, source, limit, version, depth)
     for index, record in enumerate(records):
         reader.read_node(index, record)
     reader.check_tables(document)
@@ -72,20 +82,33 @@ def _parsed(text: str | bytes, source: str) -> Any:
 
 
 @final
+class _Limit:
+    """Number of outputs that the rest of a file may have, subgraphs included."""
+
+    def __init__(self, most_outputs: int) -> None:
+        self._left = most_outputs
+
+    def take(self, node: Node, where: str) -> None:
+        """Count the outputs of a node.
+
+        Raises:
+            FormatError: They are too many.
+        """
+        self._left -= node.num_outputs
+        if self._left < 0:
+            raise FormatError(f"{where} has {node.num_outputs} outputs, out of proportion to the file")
+
+
+@final
 class _Reader:
     """The nodes read so far."""
 
-    def __init__(
-        self,
-        lookup: Callable[[str], type[OperatorProperty]],
-        source: str,
-        most_outputs: int,
-        version: int,
-    ) -> None:
+    def __init__(self, lookup: Lookup, source: str, limit: _Limit, version: int, depth: int) -> None:
         self._lookup = lookup
         self._source = source
-        self._outputs_left = most_outputs
+        self._limit = limit
         self._version = version
+        self._depth = depth
         self._nodes: list[Node] = []
         self._num_outputs: list[int] = []
 
@@ -96,8 +119,6 @@ class _Reader:
         op_name = _field(record, "op", str, where)
         if record.get("backward_source_id", -1) != -1:
             raise FormatError(f"{where} is a backward node; expected a graph without gradients")
-        if record.get("subgraphs"):
-            raise FormatError(f"{where} ({op_name!r}) has subgraphs, which are not supported")
         inputs = [self.entry(item, where) for item in _field(record, "inputs", list, where)]
         attrs = _read_attrs(record, where)
         if self._version < _ONE_AXIS and op_name in _FLATTENING and attrs.get("axis") == "-1":
@@ -107,7 +128,8 @@ class _Reader:
         if op_name == "null":
             node = Variable(name, inputs, _mirrored(attrs))
         else:
-            node = self._operator_node(op_name, name, inputs, attrs)
+            subgraphs = _field(record, "subgraphs", list, where) if "subgraphs" in record else []
+            node = self._operator_node(op_name, name, inputs, attrs, subgraphs)
         node.control_deps = [self._node(item, where) for item in control_deps]
         self._add(node, where)
 
@@ -147,12 +169,9 @@ class _Reader:
         return Entry(node, item[1])
 
     def _add(self, node: Node, where: str) -> None:
-        num_outputs = node.num_outputs
-        self._outputs_left -= num_outputs
-        if self._outputs_left < 0:
-            raise FormatError(f"{where} has {num_outputs} outputs, out of proportion to the file")
+        self._limit.take(node, where)
         self._nodes.append(node)
-        self._num_outputs.append(num_outputs)
+        self._num_outputs.append(node.num_outputs)
 
     def _node(self, number: Any, where: str) -> Node:
         if type(number) is not int or not 0 <= number < len(self._nodes):
@@ -161,13 +180,16 @@ class _Reader:
             )
         return self._nodes[number]
 
-    def _operator_node(self, op_name: str, name: str, inputs: list[Entry], attrs: dict[str, str]) -> OpNode:
+    def _operator_node(
+        self, op_name: str, name: str, inputs: list[Entry], attrs: dict[str, str], subgraphs: list[Any]
+    ) -> OpNode:
         where = f"node {name!r} of {self._source}"
         try:
             prop = self._lookup(_INSERTED.get(op_name, op_name))
         except OperadError as error:
             error.add_note(f"asked for by {where}")
             raise
+        graphs = self._subgraphs(subgraphs, prop, where)
         declared = prop.params
         warn_of(deprecations(prop, op_name), attrs, self._source)
         takes_more = prop.takes_more_params
@@ -176,7 +198,7 @@ class _Reader:
             params = {
                 k: v for k, v in attrs.items() if k in declared or (takes_more and not k.startswith("__"))
             }
-            op = _made(prop, params, len(inputs))
+            op = _made(prop, params, len(inputs), graphs)
             arguments, states = op.list_arguments(), op.list_auxiliary_states()
         except ParamError as error:
             raise FormatError(f"{where}: {error}") from error
@@ -193,14 +215,31 @@ class _Reader:
             inputs = [inputs[position] for position in positions]
         return OpNode(op, name, inputs, _hand_down(_mirrored(attrs, declared), arguments, inputs))
 
+    def _subgraphs(self, documents: list[Any], prop: type[OperatorProperty], where: str) -> list[Graph]:
+        """The graphs that an operator runs."""
+        if len(documents) != prop.num_subgraphs:
+            raise FormatError(
+                f"{where}: {prop.name} has {len(documents)} subgraphs, expected {prop.num_subgraphs}"
+            )
+        if documents and self._depth == _DEEPEST:
+            raise FormatError(f"{where}: {prop.name} stands inside {_DEEPEST} others, expected fewer")
+        how = (self._limit, self._version, self._depth + 1)
+        return [
+            _read_graph(document, self._lookup, f"subgraph {number} of {where}", *how)
+            for number, document in enumerate(documents)
+        ]
 
-def _made(prop: type[OperatorProperty], params: dict[str, str], num_inputs: int) -> OperatorProperty:
+
+def _made(
+    prop: type[OperatorProperty], params: dict[str, str], num_inputs: int, graphs: list[Graph]
+) -> OperatorProperty:
     """The operator, once it is sure that it does not ask for more inputs than the node has.
 
     Raises:
         ParamError: It does, or a parameter does not fit.
     """
-    op = prop(**params)
+    given: dict[str, Any] = {**params, "subgraphs": graphs} if graphs else {**params}
+    op = prop(**given)
     key = prop.key_var_num_args
     if key is not None and getattr(op, key) > num_inputs:
         raise ParamError(

@@ -31,17 +31,21 @@ def to_json(graph: Graph) -> str:
     Raises:
         GraphError: The graph has gradients, which files cannot carry.
     """
+    document = _graph_record(graph)
+    # 0: an axis of 0 in a shape is unknown.
+    document["attrs"] = {"mxnet_version": ["int", MXNET_VERSION], "is_np_shape": ["int", int(is_np_shape())]}
+    return json.dumps(document, indent=2)
+
+
+def _graph_record(graph: Graph) -> dict[str, Any]:
     ids = graph.node_ids
     versions: Counter[Node] = Counter()
-    document = {
+    return {
         "nodes": [_node_record(node, ids, versions) for node in graph.nodes],
         "arg_nodes": [ids[node] for node in graph.nodes if isinstance(node, Variable)],
         "node_row_ptr": graph.first_entries,
         "heads": [[ids[node], index, 0] for node, index in graph.outputs],
-        # 0: an axis of 0 in a shape is unknown.
-        "attrs": {"mxnet_version": ["int", MXNET_VERSION], "is_np_shape": ["int", int(is_np_shape())]},
     }
-    return json.dumps(document, indent=2)
 
 
 def _node_record(node: Node, ids: Mapping[Node, int], versions: Counter[Node]) -> dict[str, Any]:
@@ -59,6 +63,8 @@ def _node_record(node: Node, ids: Mapping[Node, int], versions: Counter[Node]) -
     record["inputs"] = [[ids[other], index, versions[other]] for other, index in _in_call_order(node)]
     if node.control_deps:
         record["control_deps"] = [ids[other] for other in node.control_deps]
+    if isinstance(node, OpNode) and node.op.subgraphs:
+        record["subgraphs"] = [_graph_record(graph) for graph in node.op.subgraphs]
     return record
 
 
