@@ -39,9 +39,9 @@ def _short(distribution: Distribution) -> str:
 
 
 def _described(distribution: Distribution) -> set[str]:
-    """The main names of its operators; less `Custom`, which is whatever a program registers."""
+    """The main names of its operators; less those that a program makes with what it has."""
     found = [registry.get(name) for name in distribution.entry_points("operad.operators")]
-    return {op.name for op in found if not op.takes_more_params}
+    return {op.name for op in found if not (op.takes_more_params or op.num_subgraphs)}
 
 
 def _operators(distribution: Distribution) -> list[Description]:

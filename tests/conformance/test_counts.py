@@ -29,7 +29,9 @@ def most_tensors(op, key):
 
 def test_no_parameter_of_an_installed_operator_asks_for_tensors_without_bound():
     operators = [registry.get(name) for name in registry.list_operators(aliases=False)]
-    found = {(op.name, key): most_tensors(op, key) for op in operators for key in op.params.integers}
+    # Those with graphs compare their counts with the graphs.
+    alone = [op for op in operators if not op.num_subgraphs]
+    found = {(op.name, key): most_tensors(op, key) for op in alone for key in op.params.integers}
     assert len(found) > 50
     assert [place for place, number in found.items() if number > MOST_TENSORS] == []
 

@@ -29,8 +29,8 @@ FIRST_PARTY: Final = sorted(
     record.name
     for record in registry.operators().values()
     if not record.is_alias and record.distribution.startswith("operad-")
-    # Custom is whatever a program registers.
-    if record.name != "Custom"
+    # These are whatever a program makes of them.
+    if record.name not in ("Custom", "_cond", "_foreach", "_while_loop")
 )
 
 
