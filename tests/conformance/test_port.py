@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,17 @@ def test_three_of_four_names_outside_of_what_is_left_out_are_here(found: dict[st
     counts = Counter(one.standing for name, one in found.items() if not name.startswith(OUTSIDE))
     assert counts.total() > 2000
     assert counts["here"] >= 0.72 * counts.total(), counts
+
+
+def test_the_page_says_how_many_names_are_here(found: dict[str, Found]) -> None:
+    everywhere = Counter(one.standing for one in found.values())
+    asked = Counter(one.standing for name, one in found.items() if not name.startswith(OUTSIDE))
+    share = round(100 * asked["here"] / asked.total())
+    page = " ".join((Path(__file__).parents[2] / "docs" / "porting.md").read_text(encoding="utf-8").split())
+    assert (
+        f"Of its {everywhere.total():,} public names {everywhere['here']:,} are here; of the "
+        f"{asked.total():,} outside of Gluon, MXNet's NumPy and sparse arrays, {asked['here']:,} ({share} %)."
+    ) in page
 
 
 def test_every_absent_name_says_at_run_time_that_mxnet_has_it(found: dict[str, Found]) -> None:

@@ -9,6 +9,7 @@ _UNARY = """
     sin cos tan arcsin arccos arctan degrees radians sinh cosh tanh arcsinh arccosh arctanh gamma gammaln
     erf erfinv reciprocal negative relu sigmoid hard_sigmoid softsign logical_not clip _copy BlockGrad
     make_loss Cast zeros_like ones_like shape_array size_array _identity_with_attr_like_rhs
+    _contrib_round_ste _contrib_sign_ste _contrib_gradientmultiplier amp_cast amp_multicast
 """
 _BINARY = """
     elemwise_add elemwise_sub elemwise_mul elemwise_div _power _maximum _minimum _hypot _mod _equal
@@ -53,7 +54,7 @@ OPERATORS: Final[dict[str, tuple[str, ...]]] = {
         "indexing": """
             take batch_take pick fill_element_0index one_hot _onehot_encode gather_nd scatter_nd
             _scatter_set_nd Embedding where sort argsort topk _ravel_multi_index _unravel_index _histogram
-            _contrib_boolean_mask _contrib_index_copy _backward_gather_nd
+            _contrib_boolean_mask _contrib_index_copy _backward_gather_nd _contrib_index_array
         """,
         "init": "_zeros _ones _full _arange _linspace _eye _copyto _contrib_arange_like",
         "sampling": " ".join(
@@ -69,7 +70,7 @@ OPERATORS: Final[dict[str, tuple[str, ...]]] = {
         "fully_connected": "FullyConnected",
         "activation": "Activation LeakyReLU softmax softmin log_softmax SoftmaxActivation",
         "convolution": "Convolution Deconvolution UpSampling",
-        "pooling": "Pooling",
+        "pooling": "Pooling _contrib_AdaptiveAvgPooling2D",
         "normalization": "BatchNorm LayerNorm GroupNorm InstanceNorm L2Normalization LRN",
         "dropout": "Dropout",
         "loss": """
@@ -94,7 +95,7 @@ OPERATORS: Final[dict[str, tuple[str, ...]]] = {
             _contrib_MultiBoxDetection _contrib_interleaved_matmul_selfatt_qk
             _contrib_interleaved_matmul_selfatt_valatt _contrib_interleaved_matmul_encdec_qk
             _contrib_interleaved_matmul_encdec_valatt _contrib_fft _contrib_ifft _contrib_quadratic
-            _contrib_count_sketch _contrib_allclose
+            _contrib_count_sketch _contrib_allclose _contrib_div_sqrt_dim
         """,
     }.items()
 }

@@ -1,9 +1,10 @@
-"""Operators that return their argument and differ in the gradient: a copy, a wall, a loss."""
+"""Operators that return their argument and differ in the gradient: a copy, a wall, a factor, a loss."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from operad_elemwise.families import NUMBER
 from operad_sdk import BINARY, UNARY, Contract, define
 
 identity = define(
@@ -30,4 +31,13 @@ identity_with_attr_like_rhs = define(
     summary="The left array; the right one tells shape inference its shape. `dy/da = 1`.",
     example=("[1, 2]", "[3, 4]", "[1., 2.]"), reference=lambda lhs, rhs: lhs,
     inplace="lhs", gradient_inplace="output_grad",
+)  # fmt: skip
+gradientmultiplier = define(
+    "_contrib_gradientmultiplier", UNARY, lambda data: data,
+    lambda output_grad, scalar, data_grad: np.multiply(output_grad, scalar, data_grad),
+    summary="The array itself; its gradient is multiplied by the number, `dy/dx = scalar`.",
+    example=("[1, 2]", "scalar=-0.5", "[1., 2.]"), inplace="data", gradient_inplace="output_grad",
+    params=NUMBER, compute_dtype="float32",
+    contract=Contract(reference=lambda data: data, no_numeric_gradient="the number is there to change it"),
+    source="src/operator/contrib/gradient_multiplier_op.cc.",
 )  # fmt: skip

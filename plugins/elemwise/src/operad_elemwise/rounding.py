@@ -6,7 +6,7 @@ They differ in what they make of a half: `round` moves it away from 0, `rint` do
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -77,4 +77,26 @@ rint = of_one(
     "The whole number next to `x`; halves down.", ("[-1.5, 1.5, 1.9, 2.1]", "[-2.,  1.,  2.,  2.]"),
     inplace="", element_cost=4, reference=lambda data: np.ceil(data - 0.5),
     source="mshadow_op::rint, src/operator/mshadow_op.h.",
+)  # fmt: skip
+_STRAIGHT_THROUGH: Final = "it is 1 on purpose: what is rounded can be trained"
+round_ste = of_one(
+    "_contrib_round_ste", lambda data, output: _round(data, output, np.greater_equal),
+    "The whole number next to `x`, halves away from 0; the gradient goes straight through: `dy/dx = 1`.",
+    ("[-1.5, 1.5, 1.9, 2.1]", "[-2.,  2.,  2.,  2.]"), lambda output_grad: output_grad, "output_grad",
+    inplace="", element_cost=4,
+    contract=Contract(
+        reference=lambda data: np.copysign(np.floor(np.abs(data) + 0.5), data),
+        no_numeric_gradient=_STRAIGHT_THROUGH,
+    ),
+    source="src/operator/contrib/stes_op.cc.",
+)  # fmt: skip
+sign_ste = of_one(
+    "_contrib_sign_ste", _sign,
+    "-1, 0 or 1, the sign of `x`; 0 for NaN. The gradient goes straight through: `dy/dx = 1`.",
+    ("[-2, 0, 3]", "[-1.,  0.,  1.]"), lambda output_grad: output_grad, "output_grad",
+    contract=Contract(
+        nan_policy="NaN has no sign: 0, as in MXNet", reference=lambda data: (data > 0) * 1 - (data < 0) * 1,
+        no_numeric_gradient=_STRAIGHT_THROUGH,
+    ),
+    source="src/operator/contrib/stes_op.cc.",
 )  # fmt: skip
