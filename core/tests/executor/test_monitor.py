@@ -34,8 +34,9 @@ class TestMonitor:
         exe = dense_tanh().simple_bind(data=(1, 2))
         exe.set_monitor_callback(lambda name, array: names.append(name), monitor_all=True)
         exe.forward()
-        dense = ["data", "fc1_data", "fc1_weight", "fc1_bias", "fc1_output"]
+        dense = ["data", "fc1_data", "fc1_weight", "fc1_weight", "fc1_bias", "fc1_bias", "fc1_output"]
         assert names == [*dense, "act_data", "act_output"]
+        assert names[0].decode() == names[0]  # MXNet's names are bytes
 
     def test_that_raises_half_way_leaves_no_backward(self):
         exe = dense_tanh().simple_bind(data=(1, 2))

@@ -59,7 +59,10 @@ class TestAttributes:
         }  # fmt: skip
 
     def test_a_scalar_is_said_even_where_it_is_the_default(self):
-        assert (sym.var("x") + 1).list_attr() == {"scalar": "1.0"}
+        assert (sym.var("x") + 1.0).list_attr() == {"scalar": "1.0"}
+
+    def test_a_parameter_is_said_as_it_was_given(self):
+        assert (sym.var("x") + 1).list_attr() == {"scalar": "1"}
 
     def test_a_type_is_written_as_its_number(self):
         assert sym.var("x", dtype="int32").attr("__dtype__") == "4"

@@ -145,7 +145,7 @@ def test_a_name_is_a_string(name):
 
 def test_repr_names_the_symbol_or_its_outputs():
     assert repr(dense()) == "<Symbol fc1>"
-    assert repr(sym.Group([dense(), sym.var("x")])) == "<Symbol group [fc1_output, x]>"
+    assert repr(sym.Group([dense(), sym.var("x")])) == "<Symbol group [fc1, x]>"
 
 
 def test_deep_symbols_do_not_recurse():

@@ -36,7 +36,7 @@ MXNET_FILE = """{
   "arg_nodes": [0, 1, 3],
   "node_row_ptr": [0, 1, 2, 3, 4, 5, 8, 9],
   "heads": [[6, 0, 0], [5, 0, 0]],
-  "attrs": {"mxnet_version": ["int", 10901], "is_np_shape": ["int", 0]}
+  "attrs": {"mxnet_version": ["int", 10901]}
 }"""
 
 # The same network as MXNet 0.8 wrote it: no auxiliary states, no versions, two attribute mappings.

@@ -208,39 +208,37 @@ class Executor(registry.Extensible):
         Args:
             out_grads: Gradient of each output, more are ignored; may be left out for outputs that are
                 losses, and for those that need none.
-            is_train: Ignored; MXNet's keyword.
+            is_train: Ignored: the modes cannot be mixed as in MXNet.
         Raises:
             GradientError: An argument or output that backward reads was overwritten since forward.
             BindError: `forward` did not come before, its results have been overwritten since (by a
                 backward, or by an executor that shares memory), it ran in prediction mode and did not
                 compute what backward reads, or an output gradient is missing or does not fit.
             ExecutorBusyError: Another thread is in a `forward` or `backward` of this executor.
-        Source: Executor.backward, python/mxnet/executor.py. Differs: `is_train` cannot mix the modes.
         """
         if self._program.gradients:
             self._single_user.call("backward", self._run_backward, out_grads)
 
     def _run_backward(self, out_grads: NDArray | Sequence[NDArray | None] | None) -> None:
-        has_forward = self._last_mode is not None
-        if not has_forward:
+        if self._last_mode is None:
             self._predict_for_backward()
+            try:
+                return self._run_backward(out_grads)
+            finally:
+                self._last_mode = None
         self._check_ready()
-        given: list[NDArray | None] = []
-        if out_grads is not None:
-            given.extend([out_grads] if isinstance(out_grads, NDArray) else out_grads)
+        given: list[NDArray | None] = [*out_grads] if isinstance(out_grads, Sequence) else [out_grads]
         given += [None] * (len(self.outputs) - len(given))
         for name, target, grad in zip(self._output_names, self._head_grads, given, strict=False):
             self._set_head_grad(name, target, grad)
         self._has_run_backward = True
         self._run(self._backward, bool(self._last_mode))
         self._versions.note()  # gradients may be other parts of the same memory
-        if not has_forward:
-            self._last_mode = None
+        return None
 
     def _predict_for_backward(self) -> None:
         """Run forward for what operators hide of it, where the gradients read nothing else of it."""
-        needed = self._program.visible_read_by_backward
-        if needed is not None:
+        if (needed := self._program.visible_read_by_backward) is not None:
             raise BindError(f"backward: it reads {needed!r}, which forward computes; call forward first")
         self._run_forward(False, {})
 

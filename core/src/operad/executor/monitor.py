@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import final
 
 from operad import registry
 from operad.engine import Var
@@ -11,6 +12,17 @@ from operad.ndarray import NDArray
 from operad.program import Binding, codes, segments
 
 MonitorCallback = Callable[[str, NDArray], object]
+
+
+@final
+class ArrayName(str):
+    """Name of an array, for monitors: text that can be decoded, since in MXNet it is bytes."""
+
+    __slots__ = ()
+
+    def decode(self, *_: str) -> str:
+        """The name."""
+        return str(self)
 
 
 def run_monitored(
@@ -48,12 +60,12 @@ def run_monitored(
             continue
         if monitor_all:
             for name, entry in _named_inputs(node):
-                callback(name, _array(binding, graph.entry_id(entry)))
+                callback(ArrayName(name), _array(binding, graph.entry_id(entry)))
         segment.push(is_train)
         written = [entry for entry in binding.program.call(node_id).outs if entry is not None]
         outputs = [_array(binding, entry) for entry in written]
         for number, array in zip(written, outputs, strict=True):
-            callback(graph.entries[number].name, array)
+            callback(ArrayName(graph.entries[number].name), array)
         registry.hooks().operator_run(
             name=node.name, operator=(node.companion or node).op.name, outputs=outputs
         )
@@ -85,9 +97,9 @@ def _show(
     if monitor_all:
         for name, entry in _named_inputs(node):
             if entry in values:
-                callback(name, values[entry])
+                callback(ArrayName(name), values[entry])
     for entry in outputs:
-        callback(entry.name, values[entry])
+        callback(ArrayName(entry.name), values[entry])
     registry.hooks().operator_run(
         name=node.name,
         operator=(node.companion or node).op.name,
@@ -104,14 +116,16 @@ def _array(binding: Binding, entry: int) -> NDArray:
 
 
 def _named_inputs(node: OpNode) -> list[tuple[str, Entry]]:
-    """Names of the inputs of a node for a monitor: as MXNet's, but each pair of names once."""
+    """Names of the inputs of a node for a monitor, as MXNet has them.
+
+    A variable is shown under its own name, and under that of the node's argument, which may be the same.
+    """
     if node.companion is not None:
         read = [*node.inputs[: node.num_read], *node.of_sums(node.inputs)]
         return [(_name(entry), entry) for entry in read]
     arguments = [*node.op.list_arguments(), *node.op.list_auxiliary_states()]
-    found: dict[tuple[str, Entry], None] = {}
-    for argument, entry in zip(arguments, node.inputs, strict=True):
-        if isinstance(entry.node, Variable):
-            found[_name(entry), entry] = None
-        found[f"{node.name}_{argument}", entry] = None
-    return list(found)
+    return [
+        (name, entry)
+        for argument, entry in zip(arguments, node.inputs, strict=True)
+        for name in ([_name(entry)] * isinstance(entry.node, Variable) + [f"{node.name}_{argument}"])
+    ]

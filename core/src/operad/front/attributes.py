@@ -17,8 +17,7 @@ def added(owner: str, name: str) -> Any:
     Raises:
         AttributeError: No installed plugin adds it. Names such as `__path__` are Python's own.
     """
-    if (
-        name.startswith("__") and name != "__all__"
-    ):  # before the registry is imported: importing a module asks for some
+    # Before the registry is imported: importing a module asks for some.
+    if name.startswith("__") and name != "__all__":
         raise AttributeError(f"'operad.{owner}' has no attribute {name!r}")
     return import_module("operad.registry").get_attribute(owner, name)

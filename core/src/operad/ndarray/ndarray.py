@@ -22,6 +22,7 @@ from operad import autograd, engine, registry
 from operad.boundary import boundary
 from operad.device import Context, as_context
 from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
+from operad.element_type import element_type
 from operad.errors import ArgumentError, BindError, ShapeError, UnsupportedError
 from operad.imperative import (
     EXPORTED,
@@ -51,6 +52,11 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
     """An array on a device. Make one with `array`, `empty`, `zeros` or an operator."""
 
     __slots__ = ()
+
+    @property
+    def dtype(self) -> DType:
+        """Element type: a class of numbers, as in MXNet, with the attributes of NumPy's dtype."""
+        return cast("DType", element_type(self._spec.dtype))
 
     @property
     def stype(self) -> str:
@@ -391,7 +397,7 @@ def waitall() -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """What `operad.nd` has: MXNet's module of this name defines functions, too."""
+    """The names of `operad.nd`: MXNet's module of this name defines functions, too."""
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(sys.modules["operad.ndarray"], name)

@@ -50,7 +50,7 @@ def loaded(group: str, problem: Callable[[object], str | None]) -> Iterator[tupl
 
 
 def namespace(name: str) -> ModuleType:
-    """The module that a plugin adds to operad as `operad.<name>`, and in it those added as `<name>.<inner>`.
+    """The module that a plugin adds to operad as `operad.<name>`, with its modules `<name>.<inner>`.
 
     Raises what `get` raises for operators.
     """

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from operad import registry
-from operad.errors import ArgumentError
+from operad.errors import UnsupportedError
 from operad.graph import Entry
 from operad.ndarray import real_number
 from operad.symbol.compose import apply, only_entry
@@ -32,7 +32,7 @@ def _binary(same_shape: str, scalar: str) -> Callable[[Any, Any], Any]:
         if isinstance(other, SymbolArithmetic):
             return self._apply(same_shape, other)
         if isinstance(other, numbers.Number):
-            return self._apply(scalar, scalar=real_number(other))
+            return self._apply(scalar, said={"scalar": other}, scalar=real_number(other))
         return NotImplemented  # Python then asks the other operand
 
     return method
@@ -63,11 +63,11 @@ class SymbolArithmetic:
     __le__ = _binary("_lesser_equal", "_lesser_equal_scalar")
     __hash__ = object.__hash__
 
-    def _apply(self, op: str, *others: Any, **params: Any) -> Symbol:
+    def _apply(self, op: str, *others: Any, said: Mapping[str, Any] | None = None, **params: Any) -> Symbol:
         prop = registry.get(op)(**params)
         operands = zip(prop.list_arguments(), (self, *others), strict=True)
         inputs = {name: only_entry(op, name, symbol) for name, symbol in operands}
-        node = apply(prop, inputs, hint=_HINTS.get(op, op), said=params)
+        node = apply(prop, inputs, hint=_HINTS.get(op, op), said=params if said is None else said)
         return type(cast("Symbol", self))([Entry(node)])
 
     def __neg__(self) -> Symbol:
@@ -77,4 +77,6 @@ class SymbolArithmetic:
         return self._apply("abs")
 
     def __bool__(self) -> bool:
-        raise ArgumentError("a symbol has no truth value before it is bound; compare names, or evaluate it")
+        raise UnsupportedError(
+            "a symbol has no truth value before it is bound; compare names, or evaluate it"
+        )

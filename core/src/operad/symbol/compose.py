@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -21,7 +21,7 @@ def apply(
     name: str | None = None,
     attrs: dict[str, str] | None = None,
     hint: str | None = None,
-    said: Collection[str] | None = None,
+    said: Mapping[str, Any] | None = None,
 ) -> OpNode:
     """A node that applies `prop`; arguments and states that are not given become new variables.
 
@@ -33,7 +33,7 @@ def apply(
         name: Name of the node; automatic if None.
         attrs: The user's attributes, on top of the `AttrScope`'s.
         hint: What automatic names begin with; the operator's lower-case name if None.
-        said: Names of the parameters that were given, which lists and files show; all of them if None.
+        said: The parameters that were given, which lists and files show as they were given; all if None.
     Raises:
         ArgumentError: The name is no string.
         GraphError: An attribute is no string, or no name that an operator's attribute may have.
@@ -45,7 +45,8 @@ def apply(
     own = attribute.AttrScope.current.get(attrs)
     attribute.check_of_operator(f"{prop.name} {node_name!r}", own)
     texts = prop.get_params()
-    merged = {**{key: texts[key] for key in (texts if said is None else said)}, **own}
+    shown = texts if said is None else {key: _as_given(said[key], texts[key]) for key in said}
+    merged = {**shown, **own}
     entries = [
         inputs[key] if key in inputs else Entry(Variable(f"{node_name}_{key}", attrs=merged)) for key in names
     ]
@@ -53,6 +54,11 @@ def apply(
         if key in prop.initializers and isinstance(entry.node, Variable):
             entry.node.attrs.setdefault("__init__", prop.initializers[key])
     return OpNode(prop, node_name, entries, merged)
+
+
+def _as_given(value: Any, text: str) -> str:
+    """The text of a parameter in MXNet's files: Python's own of what was given."""
+    return str(value) if isinstance(value, (str, bool, int, float, tuple, list)) else text
 
 
 def only_entry(what: str, key: str, symbol: Any) -> Entry:

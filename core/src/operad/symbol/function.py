@@ -14,6 +14,9 @@ from operad.op import OperatorProperty, deprecations, warn_of
 from operad.symbol.attribute import is_attribute
 from operad.symbol.compose import apply, num_heads, only_entry
 
+_PARTS: Final = ("_contrib_", "_linalg_", "_image_")
+"""Beginnings of the names of operators that MXNet has in a part of `sym` alone, without the beginning."""
+
 _COMMON: Final = ("name", "attr")
 """Parameters that every function takes."""
 
@@ -35,6 +38,11 @@ _functions: Final[dict[str, Callable[..., Any]]] = registry.follow({})
 """Those that were asked for, by name, until what is registered changes."""
 
 
+def _hint(label: str) -> str:
+    """The beginning of automatic names: what a program calls the operator."""
+    return label[next((len(part) for part in _PARTS if label.startswith(part)), 0) :].lower()
+
+
 def _make_function(label: str, op: type[OperatorProperty], cls: type) -> Callable[..., Any]:
     messages = deprecations(op, label)
 
@@ -53,7 +61,7 @@ def _make_function(label: str, op: type[OperatorProperty], cls: type) -> Callabl
         prop = op(**params)
         given = by_name(op.name, prop.list_inputs(), symbols, more)
         inputs = {key: only_entry(op.name, key, symbol) for key, symbol in given.items()}
-        node = apply(prop, inputs, name, attrs, hint=label.lower(), said=params)
+        node = apply(prop, inputs, name, attrs, hint=_hint(label), said=params)
         return cls([Entry(node, i) for i in range(num_heads(prop))])
 
     return presented(function, label, "sym", op, _COMMON)

@@ -17,6 +17,7 @@ from operad import registry
 from operad.boundary import boundary
 from operad.device import Context, as_context
 from operad.dtypes import DType, as_dtype
+from operad.element_type import element_type
 from operad.errors import (
     ArgumentError,
     GraphError,
@@ -263,14 +264,12 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
             DTypeError: The types contradict each other.
         """
         table = self._types("infer_type", args, known)
-        lists = table.arguments, table.outputs, table.auxiliary
-        return lists if table.is_complete else (None, None, None)  # type: ignore[return-value]
+        return _shown_types(table) if table.is_complete else (None, None, None)  # type: ignore[return-value]
 
     @boundary
     def infer_type_partial(self, *args: Any, **known: Any) -> TypeLists:
         """Like `infer_type`, with None where a type does not follow."""
-        table = self._types("infer_type_partial", args, known)
-        return table.arguments, table.outputs, table.auxiliary
+        return _shown_types(self._types("infer_type_partial", args, known))
 
     def _types(self, call: str, args: Sequence[Any], named: Mapping[str, Any]) -> TypeTable:
         known = self._by_name(call, args, named)
@@ -336,12 +335,18 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
         return _from_json, (self.tojson(),)
 
     def __repr__(self) -> str:
-        return f"<Symbol {self.name or 'group [' + ', '.join(self.list_outputs()) + ']'}>"
+        return f"<Symbol {self.name or 'group [' + ', '.join(node.name for node, _ in self.entries) + ']'}>"
 
 
 def _from_json(text: str) -> Any:
     """For pickling: what a plugin makes of the text that it made of a symbol."""
     return registry.get_attribute("sym", "load_json")(text)
+
+
+def _shown_types(table: TypeTable) -> TypeLists:
+    """The types of a table as `NDArray.dtype` has them."""
+    lists: Any = (table.arguments, table.outputs, table.auxiliary)
+    return tuple([dtype and element_type(dtype) for dtype in dtypes] for dtypes in lists)  # type: ignore[return-value]
 
 
 def _visible(node: Any) -> int:
@@ -357,7 +362,7 @@ def Group(symbols: Sequence[Symbol], create_fn: type[Symbol] = Symbol) -> Symbol
 
 
 def __getattr__(name: str) -> Any:
-    """What `operad.sym` has: MXNet's module of this name defines functions, too."""
+    """The names of `operad.sym`: MXNet's module of this name defines functions, too."""
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(sys.modules["operad.symbol"], name)

@@ -69,20 +69,26 @@ _KINDS: Final = (
         for name, mirror in _MIRRORED.items()
     }
 )
+_FORMER: Final = {
+    "_maximum_scalar": "_MaximumScalar", "_minimum_scalar": "_MinimumScalar", "_hypot_scalar": "_HypotScalar",
+    "_power_scalar": "_PowerScalar", "_rpower_scalar": "_RPowerScalar",
+}  # fmt: skip
+"""Names by which MXNet's functions of symbols call operators, and after which nodes are called."""
 
 
 def _function(
     name: str, face: Any, tensor: type, joined: str, words: tuple[str, str]
 ) -> Callable[[Any, Any], Any]:
     kinds = _KINDS[name]
+    former = _FORMER if face is sym else {}
 
     def compute(lhs: Any, rhs: Any) -> Any:
         if isinstance(lhs, tensor):
             if isinstance(rhs, tensor):
                 return getattr(face, joined)(lhs, rhs)
-            return getattr(face, kinds.scalar)(lhs, scalar=_real(name, rhs))
+            return getattr(face, former.get(kinds.scalar, kinds.scalar))(lhs, scalar=_real(name, rhs))
         if isinstance(rhs, tensor):
-            return getattr(face, kinds.reverse)(rhs, scalar=_real(name, lhs))
+            return getattr(face, former.get(kinds.reverse, kinds.reverse))(rhs, scalar=_real(name, lhs))
         return kinds.plain(_real(name, lhs), _real(name, rhs))
 
     # MXNet calls the operands differently here and there, and programs may name them.

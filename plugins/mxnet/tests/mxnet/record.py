@@ -1,7 +1,8 @@
 """Record what MXNet 1.9.1 computes with old symbol files and with what `operad convert` makes of them.
 
 For every file of `../legacy`: `operad convert FILE -o FOLDER/NAME`, with the file's own name. Then run
-`python record.py FOLDER` with a Python that has mxnet 1.9.1 and numpy 1.23; it writes `convert.json`.
+`MXNET_SUBGRAPH_BACKEND=NONE python record.py FOLDER` with a Python that has mxnet 1.9.1 and numpy 1.23; it
+writes `convert.json`. Without the variable MXNet fuses some nodes, and computes other numbers.
 """
 
 from __future__ import annotations

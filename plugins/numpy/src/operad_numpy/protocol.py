@@ -77,7 +77,7 @@ def _check_rounding(what: str, ufunc: np.ufunc, array: NDArray) -> None:
     """Raise DTypeError where NumPy gives floats of integers, and the operator integers."""
     if array.dtype.kind == "f":
         return
-    if ufunc.resolve_dtypes((*[array.dtype] * ufunc.nin, None))[-1].kind == "f":
+    if ufunc.resolve_dtypes((*[np.dtype(array.dtype)] * ufunc.nin, None))[-1].kind == "f":
         raise DTypeError(
             f"numpy.{what} of an array of {array.dtype.name}: the operator gives {array.dtype.name}, "
             "and NumPy floats; use x.astype('float32') first"

@@ -32,8 +32,9 @@ def to_json(graph: Graph) -> str:
         GraphError: The graph has gradients, which files cannot carry.
     """
     document = _graph_record(graph)
-    # 0: an axis of 0 in a shape is unknown.
-    document["attrs"] = {"mxnet_version": ["int", MXNET_VERSION], "is_np_shape": ["int", int(is_np_shape())]}
+    document["attrs"] = {"mxnet_version": ["int", MXNET_VERSION]}
+    if is_np_shape():  # an axis of 0 in a shape is empty, and not unknown
+        document["attrs"]["is_np_shape"] = ["int", 1]
     return json.dumps(document, indent=2)
 
 

@@ -115,7 +115,7 @@ def _shapes(internals: Symbol, shape: Mapping[str, Shape], what: str) -> list[Sh
         unknown = [
             name
             for name, lengths in zip(internals.list_arguments(), arguments, strict=True)
-            if not lengths or min(lengths) <= 0
+            if not lengths or not all(n and n > 0 for n in lengths)
         ]
         raise ShapeError(
             f"{what}: the shapes of {', '.join(unknown)} do not follow from those given, "

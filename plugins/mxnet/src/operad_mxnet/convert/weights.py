@@ -62,6 +62,8 @@ def misfits(symbol: Symbol, weights: Weights) -> list[str]:
         return [*found, str(error)]
     for name, shape in zip(states, expected, strict=True):
         one = weights.states.get(name)
-        if one is not None and shape and min(shape) > 0 and tuple(shape) != one.shape:
+        if one is None or not shape or not all(n and n > 0 for n in shape):
+            continue
+        if tuple(shape) != one.shape:
             found.append(f"auxiliary state {name!r} has shape {one.shape}, expected {tuple(shape)}")
     return found
