@@ -199,7 +199,7 @@ def test_the_parts_of_the_current_batch_can_be_asked_for(records: Path) -> None:
     steps = 0
     while made.iter_next():
         steps += 1
-        assert (made.getdata()[0].shape, made.getlabel()[0].shape) == ((4, *SHAPE), (4,))
+        assert (made.getdata().shape, made.getlabel().shape) == ((4, *SHAPE), (4,))
         assert (made.getpad(), len(made.getindex())) == (2 * (steps == 3), 4)
     assert steps == 3
 

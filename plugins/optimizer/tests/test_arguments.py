@@ -7,9 +7,9 @@ import pytest
 import operad as od
 from operad import NDArray
 from operad_optimizer import lr_scheduler
-from operad_optimizer.arguments import UnknownArgumentError
 from operad_optimizer.base import Optimizer, register
 from operad_optimizer.initializer import base
+from operad_sdk.arguments import UnknownArgumentError
 
 OPTIMIZERS = ["sgd", "nag", "signum", "adam", "rmsprop", "ftrl", "ftml", "lamb"]
 INITIALIZERS = sorted(base._registered._classes)

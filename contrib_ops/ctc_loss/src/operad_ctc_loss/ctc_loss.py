@@ -109,13 +109,15 @@ class CTCLoss(OperatorProperty):
     ) -> None:
         blank = 0 if self.blank_label == "first" else data.shape[2] - 1
         given = read_labels(xp, data, label, data_lengths, label_lengths, blank)
-        log_probs = data.astype("float64")
+        is_step = xp.arange(len(data))[:, None] < given.steps
+        # What stands behind a sequence's last step may be anything, NaN too.
+        log_probs = xp.where(is_step[..., None], data, 0).astype("float64")
         log_probs -= log_probs.max(axis=2, keepdims=True)
         log_probs -= np.log(np.exp(log_probs).sum(axis=2, keepdims=True))
         total, expected = aligned(xp, log_probs, given)
         fits = given.fit()
         output0[...] = xp.where(fits, -total, 0)
-        counts = (xp.arange(len(data))[:, None] < given.steps) & fits
+        counts = is_step & fits
         output1[...] = xp.where(counts[..., None], np.exp(log_probs) - expected, 0)
 
     def data_grad(self, output0_grad: Array, output1: Array, data_grad: Array) -> None:

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from operad_sdk import Array, OperadError
+from operad.errors import IndexOutOfRangeError
+from operad_sdk import Array
 
 
 class Labels(NamedTuple):
@@ -45,7 +46,7 @@ def read_labels(
     Without lengths, labels end before the first that is padding: 0 where the blank is class 0, else -1.
 
     Raises:
-        OperadError: A length or a class is out of range.
+        IndexOutOfRangeError: A length or a class is out of range.
     """
     steps, samples, classes = data.shape
     most = label.shape[1]
@@ -71,4 +72,6 @@ def _check(name: str, values: Array, least: int, most: int, counts: Array | bool
     is_wrong = counts & ((values < least) | (values > most))
     if is_wrong.any():
         at = tuple(int(where[0]) for where in is_wrong.nonzero())
-        raise OperadError(f"CTCLoss: {name}{list(at)} is {int(values[at])}, expected {least} to {most}")
+        raise IndexOutOfRangeError(
+            f"CTCLoss: {name}{list(at)} is {int(values[at])}, expected {least} to {most}"
+        )

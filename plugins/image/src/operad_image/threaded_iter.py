@@ -171,12 +171,12 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
         return self._current is not None
 
     def getdata(self) -> Any:
-        """The images of the current batch."""
-        return self._batch().data
+        """The images of the current batch: an array, as of every iterator over files."""
+        return self._batch().data[0]
 
     def getlabel(self) -> Any:
         """The labels of the current batch."""
-        return self._batch().label
+        return self._batch().label[0]
 
     def getpad(self) -> Any:
         """Number of images that only fill up the current batch."""

@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from operad.errors import IndexOutOfRangeError
 from operad_indexing.positions import whole
-from operad_sdk import Array, Contract, Drawn, OperadError, OperatorProperty, Shape, gradient, operator
+from operad_sdk import Array, Contract, Drawn, OperatorProperty, Shape, gradient, operator
 
 
 def _row_numbers(indices: Array, length: int) -> Array:
     """Numbers of rows.
 
     Raises:
-        OperadError: One is out of range.
+        IndexOutOfRangeError: One is out of range.
     """
     positions = whole(indices)
     if positions.size and (int(positions.min()) < 0 or int(positions.max()) >= length):
-        raise OperadError(
+        raise IndexOutOfRangeError(
             f"_contrib_index_copy: index_vector is {int(positions.min())} to {int(positions.max())}, "
             f"expected 0 to {length - 1}, the rows of old_tensor"
         )

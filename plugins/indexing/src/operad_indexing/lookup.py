@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from operad.errors import IndexOutOfRangeError
 from operad_indexing.accumulate import LOOPS, add_rows
 from operad_indexing.positions import Lookup, axis_positions, whole
 from operad_sdk import (
@@ -21,7 +22,6 @@ from operad_sdk import (
     Index,
     InferredTypes,
     OpContext,
-    OperadError,
     Shape,
     ShapeError,
     as_dtype,
@@ -128,7 +128,7 @@ def add_parts_by_loop(output_grad: Array, indices: Array, axis: int, mode: str, 
 def _check_range(indices: Array, length: int, axis: int) -> None:
     positions = whole(indices)
     if positions.size and (int(positions.min()) < 0 or int(positions.max()) >= length):
-        raise OperadError(
+        raise IndexOutOfRangeError(
             f"take: indices are {int(positions.min())} to {int(positions.max())}, expected 0 to "
             f"{length - 1}, the length of axis {axis} less one; mode='clip' or 'wrap' takes any"
         )

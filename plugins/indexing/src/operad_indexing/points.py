@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from operad.errors import IndexOutOfRangeError
 from operad_indexing.accumulate import LOOPS, add_rows
 from operad_indexing.point_examples import (
     SHAPES,
@@ -27,7 +28,6 @@ from operad_sdk import (
     Contract,
     KernelCall,
     OpContext,
-    OperadError,
     OperatorProperty,
     Shape,
     ShapeError,
@@ -41,13 +41,13 @@ def point_numbers(name: str, xp: Any, indices: Array, shape: Shape) -> Array:
     """The number of each point among the parts of an array of `shape` at its leading axes.
 
     Raises:
-        OperadError: A coordinate is out of range.
+        IndexOutOfRangeError: A coordinate is out of range.
     """
     numbers = xp.zeros(prod(indices.shape[1:]), np.int64)
     for axis, (row, length) in enumerate(zip(indices, shape, strict=False)):
         positions = whole(row.reshape(-1))
         if positions.size and (int(positions.min()) < -length or int(positions.max()) >= length):
-            raise OperadError(
+            raise IndexOutOfRangeError(
                 f"{name}: indices of axis {axis} are {int(positions.min())} to {int(positions.max())}, "
                 f"expected {-length} to {length - 1}, for a length of {length}"
             )

@@ -70,7 +70,7 @@ class NDArrayIter(RowIter):
         super().__init__(inputs, labels, batch_size, _tail(who, last_batch_handle))
         self.idx, self.shuffle = np.arange(self.num_data), bool(shuffle)
         self._generator = None if seed is None else np.random.default_rng(seed)
-        self._layout = layout
+        self.layout = layout
         self.reset()
 
     @property
@@ -134,7 +134,7 @@ class NDArrayIter(RowIter):
     def _replaced(self, what: str, given: object, names: list[str], others: Sequence[Column]) -> list[Column]:
         who = type(self).__name__
         default = names[0] if len(names) == 1 else _DEFAULT_NAMES[what]
-        found = columns(who, what, given, default, self._layout)
+        found = columns(who, what, given, default, self.layout)
         if what == "data" and not found:
             raise ArgumentError(f"{who}: data is {given!r}, expected at least one array")
         count = check_lengths(who, [*found, *others])

@@ -26,11 +26,11 @@ from operad_iterators.file_rows import (
     label_column,
     shape_of,
 )
-from operad_iterators.row_iter import RowIter
+from operad_iterators.row_iter import FileRowIter
 
 
 @final
-class CSVIter(RowIter):
+class CSVIter(FileRowIter):
     """Batches of the lines of CSV files: numbers between commas, one example per line.
 
     Args:

@@ -13,9 +13,10 @@ import numpy as np
 from operad import NDArray
 from operad.errors import UnsupportedError
 from operad_iterators.batch import DataBatch
+from operad_sdk.arguments import Suggesting
 
 
-class DataIter:
+class DataIter(metaclass=Suggesting):
     """Gives batches until the data ends; `reset` begins again.
 
     A subclass gives either `next`, or `iter_next` and the `get...` functions that `next` calls. It has

@@ -24,12 +24,12 @@ from operad_iterators.file_rows import (
     part_of,
     shape_of,
 )
-from operad_iterators.row_iter import RowIter
+from operad_iterators.row_iter import FileRowIter
 from operad_iterators.table import Column
 
 
 @final
-class LibSVMIter(RowIter):
+class LibSVMIter(FileRowIter):
     """Batches of the lines of LibSVM files: labels, then `index:value` for what is not 0.
 
     Indices count from 0.

@@ -18,7 +18,7 @@ import numpy as np
 from operad.errors import FormatError, ShapeError
 from operad.files import expanding, opened
 from operad_iterators.file_rows import DATA_NAME, LABEL_NAME, dtype_of, part_of, shape_of
-from operad_iterators.row_iter import RowIter
+from operad_iterators.row_iter import FileRowIter
 from operad_iterators.table import Column
 
 _BYTES: Final = 8
@@ -26,7 +26,7 @@ _BYTES: Final = 8
 
 
 @final
-class MNISTIter(RowIter):
+class MNISTIter(FileRowIter):
     """Batches of gray images and their labels.
 
     Rows at the end that do not fill a batch are left out.

@@ -9,7 +9,7 @@ import numpy as np
 
 from operad import NDArray
 from operad.errors import ArgumentError
-from operad_iterators.batch import DataDesc
+from operad_iterators.batch import DataBatch, DataDesc
 from operad_iterators.checks import own_state
 from operad_iterators.iterator import DataIter
 from operad_iterators.order import BatchOrder, Rows, Tail
@@ -89,3 +89,28 @@ class RowIter(DataIter):
                 "and go on only where it gives True"
             )
         return self._current
+
+
+class FileRowIter(RowIter):
+    """A `RowIter` of one input and one label, which `getdata` and `getlabel` give as arrays, not in lists.
+
+    Source: MXDataIter, python/mxnet/io/io.py.
+    """
+
+    def next(self) -> DataBatch:
+        """The next batch.
+
+        Raises:
+            StopIteration: The pass has ended.
+        """
+        if not self.iter_next():
+            raise StopIteration
+        return DataBatch([self.getdata()], [self.getlabel()], self.getpad(), self.getindex())
+
+    def getdata(self) -> Any:
+        """The input of the current batch."""
+        return super().getdata()[0]
+
+    def getlabel(self) -> Any:
+        """The label of the current batch."""
+        return super().getlabel()[0]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from operad.errors import ParamError, ShapeError
-from operad_metric.arrays import check_label_shapes, classes, pairs
+from operad_metric.arrays import check_classes, check_label_shapes, classes, pairs
 from operad_metric.metric import EvalMetric
 from operad_metric.registered import alias, register
 
@@ -39,8 +39,14 @@ class Accuracy(EvalMetric):
         self.axis = axis
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Count what is right."""
+        """Count what is right.
+
+        Raises:
+            IndexOutOfRangeError: A label is beyond the classes.
+        """
         for label, pred in pairs(labels, preds):
+            if pred.shape != label.shape and -pred.ndim <= self.axis < pred.ndim:
+                check_classes(self.name, label, pred, self.axis)
             label, pred = classes(self.name, label, pred, self.axis)
             self.accumulate(int((label == pred).sum()), len(label))
 
@@ -73,10 +79,12 @@ class TopKAccuracy(EvalMetric):
 
         Raises:
             ShapeError: Predictions are no rows of scores.
+            IndexOutOfRangeError: A label is beyond the classes.
         """
         for label, pred in pairs(labels, preds):
             if pred.ndim != 2:
                 raise ShapeError(f"{self.name}: predictions have shape {pred.shape}, expected (N, classes)")
+            check_classes(self.name, label, pred, axis=1)
             label = label.ravel().astype(np.int64)
             check_label_shapes(label, pred)
             kept = min(self.top_k, pred.shape[1])

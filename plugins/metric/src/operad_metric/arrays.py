@@ -77,6 +77,21 @@ def classes(name: str, label: Any, pred: Any, axis: int) -> tuple[Any, Any]:
     return label, pred
 
 
+def check_classes(name: str, label: Any, pred: Any, axis: int, least: float = -np.inf) -> None:
+    """Make sure that labels are no less than `least`, and not beyond the classes of predictions.
+
+    Raises:
+        IndexOutOfRangeError: One is.
+    """
+    count = pred.shape[axis]
+    outside = label[(label < least) | (label >= count)]
+    if outside.size:
+        raise IndexOutOfRangeError(
+            f"{name}: label {outside.flat[0]:g} is no class; predictions {pred.shape} have {count} classes "
+            f"along axis {axis}, counted from 0; let the last layer have more, or mend the labels"
+        )
+
+
 def probabilities(name: str, label: Any, pred: Any, axis: int, kept: Any = None) -> Any:
     """The probability that was given to each label.
 
@@ -96,10 +111,5 @@ def probabilities(name: str, label: Any, pred: Any, axis: int, kept: Any = None)
     check_label_shapes(chosen, rows)
     if kept is not None:
         rows, chosen = rows[kept], chosen[kept]
-    outside = chosen[(chosen < 0) | (chosen >= rows.shape[1])]
-    if outside.size:
-        raise IndexOutOfRangeError(
-            f"{name}: label {outside[0]} is no class; predictions {pred.shape} have {rows.shape[1]} "
-            f"classes along axis {axis}, counted from 0"
-        )
+    check_classes(name, chosen, pred, axis, least=0)
     return rows[np.arange(len(chosen)), chosen]

@@ -11,12 +11,13 @@ from typing import Any, Final
 import numpy as np
 
 from operad.errors import FormatError, ParamError, UnsupportedError
+from operad_sdk.arguments import Suggesting
 
 _SUMS: Final = (int, float, np.number, np.ndarray)
 """Types of sums and counts; flags, which are ints too, come to no harm."""
 
 
-class EvalMetric:
+class EvalMetric(metaclass=Suggesting):
     """A number that says how good predictions are, over all updates since a reset.
 
     A subclass says in `update` what a batch adds, by `accumulate` or in the attributes themselves. Reading an

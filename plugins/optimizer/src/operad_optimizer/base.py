@@ -15,10 +15,11 @@ import numpy as np
 
 from operad import NDArray, Symbol, nd
 from operad.errors import UnsupportedError
-from operad_optimizer.arguments import Suggesting, numbers_of
+from operad_optimizer.attributes import numbers_of
 from operad_optimizer.lr_scheduler import LRScheduler
 from operad_optimizer.registered import Registered
 from operad_sdk import ParamError
+from operad_sdk.arguments import Suggesting
 
 Index = int | str
 State = Any

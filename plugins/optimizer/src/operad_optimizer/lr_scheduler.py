@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import Literal, final
 
 from operad.errors import UnsupportedError
-from operad_optimizer.arguments import Suggesting
 from operad_sdk import ParamError
+from operad_sdk.arguments import Suggesting
 
 WarmupMode = Literal["linear", "constant"]
 

@@ -59,7 +59,7 @@ class Updater:
         size = self.optimizer.aggregate_num
         for group in alike.values():
             for begin in range(0, len(group), size):
-                indices, grads, weights = map(list, zip(*group[begin : begin + size], strict=True))
+                indices, grads, weights = zip(*group[begin : begin + size], strict=True)
                 states = [self.states[i] for i in indices]
                 self.optimizer.update_multi_precision(indices, weights, grads, states)
 

@@ -38,6 +38,7 @@ class BucketSentenceIter(operad.io.DataIter):  # type: ignore[misc]  # of anothe
 
     Attributes:
         default_bucket_key: The greatest length.
+        major_axis: The axis of the sentences.
 
     Raises:
         ParamError: There is no bucket, or the layout is another.
@@ -69,7 +70,7 @@ class BucketSentenceIter(operad.io.DataIter):  # type: ignore[misc]  # of anothe
             )
         self.data_name, self.label_name = data_name, label_name
         self.invalid_label = invalid_label
-        self.dtype, self.layout = dtype, layout
+        self.dtype, self.layout, self.major_axis = dtype, layout, layout.find("N")
         self.default_bucket_key = self.buckets[-1]
         self.data = [self._filled_up(sentences, number) for number in range(len(self.buckets))]
         left_out = sum(count for length, count in lengths.items() if length > self.default_bucket_key)

@@ -17,11 +17,11 @@ from typing import Any, Final, Self, TypeVar
 import numpy as np
 
 from operad import NDArray
-from operad.errors import UnsupportedError
+from operad.errors import FormatError, UnsupportedError
 from operad.files import parse_json, translated
-from operad_optimizer.arguments import Suggesting
 from operad_optimizer.registered import Registered
 from operad_sdk import ParamError
+from operad_sdk.arguments import Suggesting
 
 C = TypeVar("C", bound="type[Initializer]")
 
@@ -105,8 +105,13 @@ class Initializer(metaclass=Suggesting):
         own = described.attrs.get("__init__", "")
         if own:
             # A symbol file may say this, with arguments that fit no array.
-            with translated(f"variable {str(described)!r}: {own!r:.200}", "an initializer that fits it"):
-                create(own)._init_weight(described, arr)
+            what = f"variable {str(described)!r}: {own!r:.200}"
+            with translated(what, "an initializer that fits it"):
+                try:
+                    made = create(own)
+                except ParamError as error:
+                    raise FormatError(f"{what}: {error}") from error
+                made._init_weight(described, arr)
         else:
             ending = next((ending for ending in _ENDINGS if described.endswith(ending)), "")
             getattr(self, _ENDINGS.get(ending, "_init_default"))(described, arr)

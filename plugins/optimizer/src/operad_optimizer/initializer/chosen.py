@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
 from operad import NDArray, nd
-from operad_optimizer.arguments import Suggesting
 from operad_optimizer.initializer.base import Initializer
 from operad_sdk import ParamError, ShapeError
+from operad_sdk.arguments import Suggesting
 
 _log: Final = logging.getLogger("operad.initializer")
 
