@@ -21,6 +21,7 @@ from operad_module.interface import Params, small_uniform
 from operad_module.stopping import ending_early
 from operad_module.training_state import TrainingState
 from operad_module.updates import store_of
+from operad_sdk.arguments import suggesting
 
 
 class BaseModule(InferenceLoops):
@@ -31,6 +32,7 @@ class BaseModule(InferenceLoops):
         self.forward(data_batch, is_train=True)
         self.backward()
 
+    @suggesting
     def fit(
         self,
         train_data: Any,
@@ -164,7 +166,7 @@ class BaseModule(InferenceLoops):
         if nbatch == 0:
             metric.reset()
         batches = iter(data)
-        data_batch = self._next(batches, sparse_row_id_fn)
+        data_batch = self._next(batches)
         while data_batch is not None:
             if monitor is not None:
                 monitor.tic()
@@ -175,7 +177,7 @@ class BaseModule(InferenceLoops):
             is_due = state.count_batch()
             # Only now, since an iterator may fill the batch's arrays again; and after a checkpoint, if one
             # is due, since all that it holds stands between two batches.
-            following = None if is_due else self._next(batches, sparse_row_id_fn)
+            following = None if is_due else self._prepared(batches, sparse_row_id_fn)
             if monitor is not None:
                 monitor.toc_print()
             if batch_end_callback is not None:
@@ -183,12 +185,16 @@ class BaseModule(InferenceLoops):
             nbatch += 1
             if is_due:
                 state.batch_done(epoch, nbatch)
-                following = self._next(batches, sparse_row_id_fn)
+                following = self._prepared(batches, sparse_row_id_fn)
             data_batch = following
 
-    def _next(self, batches: Iterator[Any], sparse_row_id_fn: Any) -> Any:
+    @staticmethod
+    def _next(batches: Iterator[Any]) -> Any:
         with stage("wait"):
-            batch = next(batches, None)
+            return next(batches, None)
+
+    def _prepared(self, batches: Iterator[Any], sparse_row_id_fn: Any) -> Any:
+        batch = self._next(batches)
         if batch is not None:
             self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
         return batch

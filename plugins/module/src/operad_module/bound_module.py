@@ -62,6 +62,7 @@ class BoundModule(BaseModule):
         given = {*self._data_names, *self._label_names, *self._state_names}
         self._param_names = [name for name in known if name not in given]
         self._compression_params = compression_params
+        self._grad_req: Any = None  # as `bind` was given it
         self._group: DataParallelExecutorGroup | None = None
         self._loaded: tuple[Params, Params] | None = None  # values that wait for executors
 
@@ -135,6 +136,7 @@ class BoundModule(BaseModule):
         check_described("label_shapes", labels, self._label_names if label_shapes is not None else [])
         if self.binded and self.params_initialized:
             self._loaded = self.get_params()
+        self._grad_req = grad_req
         self._group = DataParallelExecutorGroup(
             self._symbol,
             self._placement,

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from operad import Context, Symbol, nd
+from operad import Context, Symbol, nd, sym
 from operad.errors import ArgumentError
 from operad_module.checkpoint import load_params, params_path
 from operad_module.delegating import DelegatingModule
@@ -70,7 +70,8 @@ class BucketingModule(DelegatingModule):
         self._loaded: tuple[Params, Params] | None = None
 
     def _made(self, key: Any) -> Module:
-        symbol, data_names, label_names = self._sym_gen(key)
+        with sym.NameManager():  # so that what a program leaves unnamed is called the same in every bucket
+            symbol, data_names, label_names = self._sym_gen(key)
         return Module(symbol, data_names, label_names, **self._arguments)
 
     @staticmethod
@@ -147,6 +148,10 @@ class BucketingModule(DelegatingModule):
     def _chosen(self, call: str) -> Module:
         self._need(call)
         return self._buckets[self._curr_bucket_key]
+
+    @property
+    def _curr_module(self) -> Module | None:
+        return self._buckets.get(self._curr_bucket_key)
 
     @property
     def data_names(self) -> list[str]:

@@ -16,6 +16,7 @@ from operad.errors import ArgumentError
 from operad_module.checkpoint import BatchEndParam
 from operad_module.inputs import labels_of
 from operad_module.interface import ModuleInterface
+from operad_sdk.arguments import suggesting
 
 Callbacks = Callable[..., Any] | Sequence[Callable[..., Any]] | None
 
@@ -23,6 +24,7 @@ Callbacks = Callable[..., Any] | Sequence[Callable[..., Any]] | None
 class InferenceLoops(ModuleInterface):
     """Loops over batches, written on `forward`, `get_outputs` and `update_metric`."""
 
+    @suggesting
     def score(
         self,
         eval_data: Any,
@@ -52,12 +54,12 @@ class InferenceLoops(ModuleInterface):
         metric = as_metric(eval_metric)
         metric.reset()
         actual_num_batch = 0
-        for nbatch, batch in enumerate(eval_data):
+        for nbatch, eval_batch in enumerate(eval_data):  # callbacks find it in the locals
             if nbatch == num_batch:
                 break
-            self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
-            self.forward(batch, is_train=False)
-            self._show(metric, batch)
+            self.prepare(eval_batch, sparse_row_id_fn=sparse_row_id_fn)
+            self.forward(eval_batch, is_train=False)
+            self._show(metric, eval_batch)
             call_each(batch_end_callback, BatchEndParam(epoch, nbatch, metric, locals()))
             actual_num_batch = nbatch + 1
         call_each(score_end_callback, BatchEndParam(epoch, actual_num_batch, metric, locals()))
@@ -78,6 +80,7 @@ class InferenceLoops(ModuleInterface):
             pad = getattr(batch, "pad", None) or 0
             yield [out[: out.shape[0] - pad] for out in self.get_outputs()], nbatch, batch
 
+    @suggesting
     def predict(
         self,
         eval_data: Any,

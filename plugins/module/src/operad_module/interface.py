@@ -13,6 +13,7 @@ import operad as od
 from operad import NDArray, Symbol
 from operad.errors import UnsupportedError
 from operad_module.errors import ModuleStateError
+from operad_sdk.arguments import Suggesting
 
 Params = Mapping[str, NDArray]
 
@@ -22,7 +23,7 @@ def small_uniform(desc: str, arr: NDArray) -> None:
     od.init.Uniform(0.01)(desc, arr)
 
 
-class ModuleInterface:
+class ModuleInterface(metaclass=Suggesting):
     """The methods of a module. Loops over batches are `BaseModule`'s.
 
     Attributes:

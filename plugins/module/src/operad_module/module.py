@@ -10,15 +10,15 @@ from typing import Any
 
 from operad import NDArray
 from operad.errors import ArgumentError, FormatError
-from operad_module.bound_module import BoundModule
 from operad_module.checkpoint import load_checkpoint, save_checkpoint
 from operad_module.context_states import context_states, load_context_states
 from operad_module.errors import ModuleStateError
 from operad_module.inputs import Described, labels_of, with_shape
+from operad_module.underscored import Underscored
 from operad_module.updates import Updates, optimizer_of, store_of
 
 
-class Module(BoundModule):
+class Module(Underscored):
     """A symbol with parameters, data-parallel over its contexts.
 
     Args:
@@ -35,7 +35,6 @@ class Module(BoundModule):
         compression_params: How a store compresses gradients.
     """
 
-    _updates: Updates | None = None
     _loaded_states: str | None = None  # path of what `init_optimizer` is to read
 
     @staticmethod
@@ -109,10 +108,6 @@ class Module(BoundModule):
         """Use the optimizer, states and store of another module."""
         shared_module._need("borrow_optimizer", params=True, optimizer=True)
         self._updates, self.optimizer_initialized = shared_module._updates, True
-
-    @property
-    def _optimizer(self) -> Any:
-        return None if self._updates is None else self._updates.optimizer
 
     def _ready_updates(self, call: str) -> Updates:
         self._need(call, params=True, optimizer=True)

@@ -64,7 +64,7 @@ class Monitor:
     def stat_helper(self, name: str, array: NDArray) -> None:
         """Take the statistic of an array, if the batch is watched and the name matches."""
         if self.activated and self.re_prog.match(name):
-            self.queue.append((self.step, name, self.stat_func(array)))
+            self.queue.append((self.step, str(name), self.stat_func(array)))
 
     def tic(self) -> None:
         """Begin a batch."""

@@ -9,6 +9,7 @@ from importlib import import_module
 import operad
 from operad_test_utils.absent import ABSENT as _ABSENT
 from operad_test_utils.absent import absent as _absent
+from operad_test_utils.borrowed import MODULES as _MODULES
 from operad_test_utils.comparing import almost_equal as almost_equal
 from operad_test_utils.comparing import assert_allclose as assert_allclose
 from operad_test_utils.comparing import assert_almost_equal as assert_almost_equal
@@ -79,14 +80,6 @@ from operad_test_utils.tolerances import get_etol as get_etol
 from operad_test_utils.tolerances import get_rtol as get_rtol
 from operad_test_utils.tolerances import get_tolerance as get_tolerance
 from operad_test_utils.tolerances import get_tols as get_tols
-
-_MODULES = {
-    "bz2": "bz2", "errno": "errno", "gzip": "gzip", "json": "json", "logging": "logging", "mx": "operad",
-    "nd": "operad.nd", "np": "numpy", "npt": "numpy.testing", "numbers": "numbers", "os": "os",
-    "platform": "platform", "rnd": "random", "struct": "struct", "sys": "sys", "time": "time",
-    "traceback": "traceback", "zipfile": "zipfile",
-}  # fmt: skip
-"""Modules that programs take from here by `from mxnet.test_utils import *`."""
 
 
 def __getattr__(name: str) -> object:
