@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from operad_sdk import ParamError
-from operad_sdk.arguments import Suggesting, UnknownArgumentError, closest, suggesting
+from operad_sdk.arguments import Suggesting, UnknownArgumentError, closest, described, suggesting
 
 
 class Base(metaclass=Suggesting):
@@ -75,3 +75,11 @@ def test_errors_from_inside_a_method_are_its_own() -> None:
 )
 def test_the_closest_name(given: str, meant: str | None) -> None:
     assert closest(given, ["learning_rate", "wd", "momentum"]) == meant
+
+
+def test_a_description_has_what_is_no_default_as_it_is_now() -> None:
+    made = Derived(0.9, rate=1e-3)
+    assert described(made) == "Derived(momentum=0.9, rate=0.001)"
+    made.rate = 0.5
+    assert described(made) == "Derived(momentum=0.9, rate=0.5)"
+    assert described(Derived()) == "Derived()"

@@ -44,12 +44,24 @@ def test_a_program_runs_by_the_command(tmp_path: Path) -> None:
     assert out.splitlines() == ["[0.0, 4.0] ['--epochs', '3']", "refused"]
 
 
-def test_an_error_of_a_program_names_its_line(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text("import mxnet as mx\nmx.nd.ones(2) + mx.nd.ones(3)\n")
+@pytest.mark.parametrize("wrong", ["mx.nd.ones(2) + mx.nd.ones(3)", "1 / 0"])
+def test_an_error_of_a_program_shows_its_lines_alone(wrong: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(f"import mxnet as mx\n{wrong}\n")
     words = (sys.executable, "-m", "operad", "run-mxnet", "train.py")
     done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 1
-    assert 'train.py", line 2' in done.stderr
+    head, first, *_ = done.stderr.splitlines()
+    assert head == "Traceback (most recent call last):"
+    assert 'train.py", line 2' in first
+    assert "runpy" not in done.stderr
+
+
+def test_a_program_that_is_no_python_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import mxnet as mx\nif\n")
+    words = (sys.executable, "-m", "operad", "run-mxnet", "train.py")
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 1
+    assert 'train.py", line 2' in done.stderr.splitlines()[0]
 
 
 def test_a_program_runs_after_one_import(tmp_path: Path) -> None:

@@ -29,6 +29,11 @@ class DataIter(metaclass=Suggesting):
     def __init__(self, batch_size: int = 0) -> None:
         self.batch_size = batch_size
 
+    def __repr__(self) -> str:
+        kinds = (getattr(self, kind, None) or () for kind in ("provide_data", "provide_label"))
+        arrays = ", ".join(f"{name} {shape}" for descriptions in kinds for name, shape, *_ in descriptions)
+        return f"<{type(self).__name__}: {arrays or 'no arrays'}>"
+
     def __iter__(self) -> Iterator[DataBatch]:
         return self
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad.errors import FormatError, ParamError, UnsupportedError
-from operad_sdk.arguments import Suggesting
+from operad_sdk.arguments import Suggesting, described
 
 _SUMS: Final = (int, float, np.number, np.ndarray)
 """Types of sums and counts; flags, which are ints too, come to no harm."""
@@ -50,6 +50,10 @@ class EvalMetric(metaclass=Suggesting):
         self._has_global_stats = bool(arguments.pop("has_global_stats", False))
         self._kwargs = arguments
         self.reset()
+
+    def __repr__(self) -> str:
+        values = "".join(f" {name}={value}" for name, value in self.get_name_value())
+        return f"<{described(self)}{values}>"
 
     def __str__(self) -> str:
         return f"EvalMetric: {dict(self.get_name_value())}"

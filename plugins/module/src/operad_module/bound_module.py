@@ -109,6 +109,13 @@ class BoundModule(BaseModule):
         self._need("output_shapes")
         return self._exec_group.output_shapes
 
+    def summary(self) -> Any:
+        """Layers, shapes of their outputs and numbers of parameters, for the shapes bound, as a table."""
+        self._need("summary")
+        inputs = [*self.data_shapes, *self.label_shapes]
+        known = self._symbol.list_arguments()
+        return self._symbol.summary(**{one.name: tuple(one.shape) for one in inputs if one.name in known})
+
     def bind(
         self,
         data_shapes: Iterable[Any],

@@ -36,6 +36,10 @@ class DelegatingModule(BaseModule):
         """Names and shapes of the outputs of the present module."""
         return self._chosen("output_shapes").output_shapes
 
+    def summary(self) -> Any:
+        """Layers of the present module as a table; see `Module.summary`."""
+        return self._chosen("summary").summary()
+
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Copies of the parameters and of the auxiliary states on the host, by name."""
         self._need("get_params", params=True)

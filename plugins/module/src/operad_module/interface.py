@@ -43,6 +43,15 @@ class ModuleInterface(metaclass=Suggesting):
         self.optimizer_initialized = False
         self._symbol: Symbol | None = None
 
+    def __repr__(self) -> str:
+        if not self.binded:
+            return f"<{type(self).__name__}, not bound>"
+        inputs = [*self.data_shapes, *self.label_shapes]
+        shown = [f"{name} {tuple(shape)}" for name, shape, *_ in inputs]
+        states = {"initialized": self.params_initialized, "with an optimizer": self.optimizer_initialized}
+        shown += [state for state, is_so in states.items() if is_so]
+        return f"<{type(self).__name__}: {', '.join(shown)}>"
+
     def _need(self, call: str, *, params: bool = False, optimizer: bool = False) -> None:
         """Raise ModuleStateError unless the steps that `call` needs were taken."""
         if self.binded and self.params_initialized and (self.optimizer_initialized or not optimizer):

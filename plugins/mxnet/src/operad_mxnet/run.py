@@ -6,10 +6,9 @@ import runpy
 import sys
 import traceback
 from pathlib import Path
+from types import TracebackType
 
 import click
-
-from operad.errors import OperadError
 
 
 @click.command(
@@ -26,7 +25,17 @@ def run_mxnet(script: Path, args: tuple[str, ...]) -> None:
     sys.path.insert(0, str(script.resolve().parent))
     try:
         runpy.run_path(str(script), run_name="__main__")
-    except OperadError as error:
-        # The command line shows an error's message alone; of a program one wants to know the line, too.
-        traceback.print_exception(error)
+    except Exception as error:  # noqa: BLE001 - as Python does at the end of a program
+        traceback.print_exception(error.with_traceback(_from_script(error, script)))
         sys.exit(1)
+
+
+def _from_script(error: BaseException, script: Path) -> TracebackType | None:
+    """The traceback from the program's first line on; what ran the program is none of its lines.
+
+    None where it has none: a SyntaxError names the line itself.
+    """
+    found = error.__traceback__
+    while found is not None and found.tb_frame.f_code.co_filename != str(script):
+        found = found.tb_next
+    return found

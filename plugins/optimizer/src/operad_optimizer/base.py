@@ -19,7 +19,7 @@ from operad_optimizer.attributes import numbers_of
 from operad_optimizer.lr_scheduler import LRScheduler
 from operad_optimizer.registered import Registered
 from operad_sdk import ParamError
-from operad_sdk.arguments import Suggesting
+from operad_sdk.arguments import Suggesting, described
 
 Index = int | str
 State = Any
@@ -57,6 +57,7 @@ class Optimizer(metaclass=Suggesting):
     elementwise: ClassVar[bool] = False
     aggregate_num: int = 0
     opt_registry: ClassVar[Mapping[str, type[Optimizer]]] = _registered.classes
+    __repr__ = described
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from typing import Literal, final
 
 from operad.errors import UnsupportedError
 from operad_sdk import ParamError
-from operad_sdk.arguments import Suggesting
+from operad_sdk.arguments import Suggesting, described
 
 WarmupMode = Literal["linear", "constant"]
 
@@ -54,6 +54,8 @@ class LRScheduler(metaclass=Suggesting):
         self.warmup_steps = warmup_steps
         self.warmup_begin_lr = warmup_begin_lr
         self.warmup_mode = warmup_mode
+
+    __repr__ = described
 
     def __call__(self, num_update: int) -> float:
         """The rate of update number `num_update`; the first has number 1."""

@@ -21,7 +21,7 @@ from operad.errors import FormatError, UnsupportedError
 from operad.files import parse_json, translated
 from operad_optimizer.registered import Registered
 from operad_sdk import ParamError
-from operad_sdk.arguments import Suggesting
+from operad_sdk.arguments import Suggesting, described
 
 C = TypeVar("C", bound="type[Initializer]")
 
@@ -91,6 +91,8 @@ class Initializer(metaclass=Suggesting):
         self._verbose = verbose
         self._print_func = print_func or _root_mean_square
         return self
+
+    __repr__ = described
 
     def __call__(self, desc: str, arr: NDArray) -> None:
         """Fill `arr`, which is called `desc`.
