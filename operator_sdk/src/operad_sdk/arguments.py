@@ -80,17 +80,18 @@ def _check_number(what: str, name: str, value: Any, annotation: inspect.Paramete
         raise ParamError(f"{what}: {name} is {value!r}, expected {expected}")
 
 
-def described(instance: object) -> str:
+def described(instance: Any) -> str:
     """`SGD(learning_rate=0.1)`: the numbers and texts that a constructor was given and that are no defaults.
 
     They are read from attributes of the arguments' names, so that what a program has set since is shown.
     """
+    cls: Any = type(instance)
     shown = []
-    for name, declared in _declared(type(instance)).items():
+    for name, declared in _declared(cls).items():
         value = getattr(instance, name, declared.default)
         if isinstance(value, (numbers.Real, str)) and value != declared.default:
             shown.append(f"{name}={value!r}")
-    return f"{type(instance).__name__}({', '.join(shown)})"
+    return f"{cls.__name__}({', '.join(shown)})"
 
 
 @functools.lru_cache(maxsize=256)

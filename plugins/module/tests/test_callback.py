@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import operad as od
@@ -98,13 +99,52 @@ def test_progress_in_a_pipe_is_a_line_per_tenth(logged: Any) -> None:
     )
 
 
-def test_progress_on_a_terminal_is_a_bar(logged: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     pytest.importorskip("rich")
-    terminal = io.StringIO()
-    monkeypatch.setattr(terminal, "isatty", lambda: True)
-    monkeypatch.setattr(sys, "stderr", terminal)
+    made = io.StringIO()
+    monkeypatch.setattr(made, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", made)
     monkeypatch.setenv("TERM", "xterm")
+    return made
+
+
+def trained(**given: Any) -> od.mod.Module:
+    network = od.sym.SoftmaxOutput(od.sym.FullyConnected(od.sym.var("data"), num_hidden=2), name="softmax")
+    batches = od.io.NDArrayIter(np.ones((6, 3)), np.ones(6), 2)
+    module = od.mod.Module(network)
+    module.fit(batches, batches, num_epoch=2, **given)
+    return module
+
+
+def test_loops_show_progress_on_a_terminal_unless_they_have_a_callback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown = terminal(monkeypatch)
+    trained()
+    for text in ("Epoch[0]", "3/?", "Epoch[1]", "3/3", "Score[1]"):
+        assert text in shown.getvalue()
+    shown.truncate(0)
+    trained(batch_end_callback=lambda _: None, eval_batch_end_callback=lambda _: None)
+    assert shown.getvalue() == ""
+
+
+def test_a_loop_that_fails_leaves_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal(monkeypatch)
+    with monkeypatch.context() as patched:
+        patched.setattr(od.mod.Module, "update", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            trained()
+    trained()  # a second live bar would be refused
+
+
+def test_loops_are_quiet_elsewhere(capfd: pytest.CaptureFixture[str]) -> None:
+    trained()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_progress_on_a_terminal_is_a_bar(logged: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = terminal(monkeypatch)
     run(od.callback.ProgressBar(total=4, length=10), None, 4)
-    assert "4/4" in terminal.getvalue()
-    assert "batches/sec" in terminal.getvalue()
+    assert "4/4" in shown.getvalue()
+    assert "batches/sec" in shown.getvalue()
     assert not lines(logged)

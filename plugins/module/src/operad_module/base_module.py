@@ -16,8 +16,9 @@ from operad.errors import ArgumentError
 from operad.profiler import stage
 from operad_module.checkpoint import BatchEndParam, load_named, save_named
 from operad_module.exact_checkpoint import Checkpoint
-from operad_module.inference import Callbacks, InferenceLoops, as_metric, call_each, each, global_values
+from operad_module.inference import InferenceLoops, as_metric, call_each, each, global_values
 from operad_module.interface import Params, small_uniform
+from operad_module.progress import Callbacks, watched
 from operad_module.stopping import ending_early
 from operad_module.training_state import TrainingState
 from operad_module.updates import store_of
@@ -69,7 +70,8 @@ class BaseModule(InferenceLoops):
             eval_data: Another one, scored after each epoch.
             eval_metric: What is shown of training: a metric, or a name.
             epoch_end_callback: Called with the epoch, symbol, arguments and auxiliary states.
-            batch_end_callback: Called with a `BatchEndParam`.
+            batch_end_callback: Called with a `BatchEndParam`; None: a bar of each epoch on a terminal, by
+                `rich` where that is installed, and nothing elsewhere.
             kvstore: See `init_optimizer`; so are `optimizer` and `optimizer_params`.
             optimizer: An optimizer, or a name.
             optimizer_params: Its arguments, as a mapping or as pairs.
@@ -126,12 +128,14 @@ class BaseModule(InferenceLoops):
                 "Resumed from %r: epoch %d, %d batches of it done", saved.path, state.epoch, state.nbatch
             )
         validation_metric = metric if validation_metric is None else validation_metric
+        num_batches: int | None = None  # as the epoch before had
         with ending_early(self.logger):
             for epoch in range(state.epoch, num_epoch):
                 begun = time.perf_counter()
-                self._train_epoch(
-                    epoch, state, train_data, metric, batch_end_callback, monitor, sparse_row_id_fn
-                )
+                with watched(batch_end_callback, num_batches) as batch_callbacks:
+                    num_batches = self._train_epoch(
+                        epoch, state, train_data, metric, batch_callbacks, monitor, sparse_row_id_fn
+                    )
                 for name, value in global_values(metric):
                     self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
                 self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.perf_counter() - begun)
@@ -161,7 +165,8 @@ class BaseModule(InferenceLoops):
         batch_end_callback: Callbacks,
         monitor: Any,
         sparse_row_id_fn: Any,
-    ) -> None:
+    ) -> int:
+        """Train an epoch; return the number of its batches."""
         nbatch = state.nbatch
         if nbatch == 0:
             metric.reset()
@@ -187,6 +192,7 @@ class BaseModule(InferenceLoops):
                 state.batch_done(epoch, nbatch)
                 following = self._prepared(batches, sparse_row_id_fn)
             data_batch = following
+        return nbatch
 
     @staticmethod
     def _next(batches: Iterator[Any]) -> Any:

@@ -16,10 +16,10 @@ from operad import Context, NDArray, Symbol
 from operad.errors import ArgumentError
 from operad_module.checkpoint import load_checkpoint, save_checkpoint
 from operad_module.errors import ModuleStateError
-from operad_module.inference import Callbacks
 from operad_module.inputs import labels_of
 from operad_module.interface import small_uniform
 from operad_module.module import Module
+from operad_module.progress import Callbacks
 
 
 @final

@@ -16,9 +16,8 @@ from operad.errors import ArgumentError
 from operad_module.checkpoint import BatchEndParam
 from operad_module.inputs import labels_of
 from operad_module.interface import ModuleInterface
+from operad_module.progress import Callbacks, watched
 from operad_sdk.arguments import suggesting
-
-Callbacks = Callable[..., Any] | Sequence[Callable[..., Any]] | None
 
 
 class InferenceLoops(ModuleInterface):
@@ -42,7 +41,7 @@ class InferenceLoops(ModuleInterface):
             eval_data: An iterator of batches.
             eval_metric: A metric, or a name.
             num_batch: Number of batches; None for all.
-            batch_end_callback: Called with a `BatchEndParam` after each batch.
+            batch_end_callback: Called with a `BatchEndParam` after each batch; None: a bar on a terminal.
             score_end_callback: Called with one at the end.
             reset: Whether to begin `eval_data` anew.
             epoch: What callbacks are told.
@@ -54,14 +53,15 @@ class InferenceLoops(ModuleInterface):
         metric = as_metric(eval_metric)
         metric.reset()
         actual_num_batch = 0
-        for nbatch, eval_batch in enumerate(eval_data):  # callbacks find it in the locals
-            if nbatch == num_batch:
-                break
-            self.prepare(eval_batch, sparse_row_id_fn=sparse_row_id_fn)
-            self.forward(eval_batch, is_train=False)
-            self._show(metric, eval_batch)
-            call_each(batch_end_callback, BatchEndParam(epoch, nbatch, metric, locals()))
-            actual_num_batch = nbatch + 1
+        with watched(batch_end_callback, num_batch, "Score[{}]") as callbacks:
+            for nbatch, eval_batch in enumerate(eval_data):  # callbacks find it in the locals
+                if nbatch == num_batch:
+                    break
+                self.prepare(eval_batch, sparse_row_id_fn=sparse_row_id_fn)
+                self.forward(eval_batch, is_train=False)
+                self._show(metric, eval_batch)
+                call_each(callbacks, BatchEndParam(epoch, nbatch, metric, locals()))
+                actual_num_batch = nbatch + 1
         call_each(score_end_callback, BatchEndParam(epoch, actual_num_batch, metric, locals()))
         return global_values(metric)
 

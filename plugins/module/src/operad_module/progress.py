@@ -10,6 +10,9 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any, Final, final
 
 import operad as od
@@ -19,6 +22,8 @@ from operad_module.pipeline import Pipeline
 _logger: Final = logging.getLogger()
 _LINES_PER_EPOCH: Final = 10
 
+Callbacks = Callable[..., Any] | Sequence[Callable[..., Any]] | None
+
 
 @final
 class ProgressBar:
@@ -27,12 +32,13 @@ class ProgressBar:
     Lets the stages of pipelines be counted (`od.profiler.count_stages`).
 
     Args:
-        total: Batches per epoch.
+        total: Batches per epoch; None: not known, which a pipe shows nothing of.
         length: Width of the bar in characters.
     """
 
-    def __init__(self, total: int, length: int = 80) -> None:
+    def __init__(self, total: int | None, length: int = 80) -> None:
         self.total, self.bar_len = total, length
+        self._title = "Epoch[{}]"
         self._epoch: int | None = None
         self._begun_s = time.perf_counter()
         self._shown = 0
@@ -47,9 +53,11 @@ class ProgressBar:
         done = param.nbatch + 1
         if self._bar is not None:
             self._bar.update(self._task, completed=done)
-            if done >= self.total:
+            if self.total is not None and done >= self.total:
                 self._end()
                 self._conclude()
+            return
+        if self.total is None:
             return
         tenth = done * _LINES_PER_EPOCH // self.total
         if tenth > self._shown:
@@ -70,7 +78,7 @@ class ProgressBar:
         od.profiler.count_stages()
         self._counted = Pipeline.so_far()
         if sys.stderr.isatty() and (bar := _terminal_bar(self.bar_len)) is not None:
-            self._bar, self._task = bar, bar.add_task(f"Epoch[{epoch}]", total=self.total)
+            self._bar, self._task = bar, bar.add_task(self._title.format(epoch), total=self.total)
             bar.start()
 
     def _conclude(self) -> None:
@@ -82,6 +90,27 @@ class ProgressBar:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+
+
+@contextmanager
+def watched(given: Callbacks, total: int | None, title: str = "Epoch[{}]") -> Iterator[Callbacks]:
+    """The callbacks of a loop over batches, where there are none, a bar on a terminal; nothing elsewhere.
+
+    Args:
+        given: The loop's `batch_end_callback`.
+        total: Number of batches, if it is known.
+        title: Stands before the bar, with the number of the epoch.
+    """
+    is_watched = sys.stderr is not None and sys.stderr.isatty() and find_spec("rich") is not None
+    if given is not None or not is_watched:
+        yield given
+        return
+    bar = ProgressBar(total)
+    bar._title = title
+    try:
+        yield bar
+    finally:
+        bar._end()
 
 
 def _terminal_bar(width: int) -> Any:

@@ -72,9 +72,7 @@ class Optimizer(metaclass=Suggesting):
         multi_precision: bool = False,
         param_dict: Mapping[Index, Any] | None = None,
     ) -> None:
-        self.rescale_grad = rescale_grad
-        self.wd = wd
-        self.clip_gradient = clip_gradient
+        self.rescale_grad, self.wd, self.clip_gradient = rescale_grad, wd, clip_gradient
         self.lr_scheduler = lr_scheduler
         self.lr = 0.01 if learning_rate is None else learning_rate
         if lr_scheduler is not None and learning_rate is not None:

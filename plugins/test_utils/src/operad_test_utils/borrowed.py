@@ -10,4 +10,4 @@ MODULES: Final = {
     "platform": "platform", "rnd": "random", "struct": "struct", "sys": "sys", "time": "time",
     "traceback": "traceback", "zipfile": "zipfile",
 }  # fmt: skip
-"""Which module each name stands for: programs have them by `from mxnet.test_utils import *`."""
+"""Modules by name, which programs have by `from mxnet.test_utils import *`."""
