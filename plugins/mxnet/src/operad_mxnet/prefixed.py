@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Final, final
 
-from operad import nd, registry, sym
+import operad
+from operad import nd, sym
 from operad_mxnet import nd_contrib as nd_contrib_functions
 from operad_mxnet import updates, zipfian
 
@@ -41,7 +42,7 @@ class Prefixed(ModuleType):
     def __getattr__(self, name: str) -> Any:
         """The function of an operator."""
         if name == "__all__":
-            return registry.star_names(self)
+            return operad.registry.star_names(self)
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         added = registry.find_attribute(self._owner, name)

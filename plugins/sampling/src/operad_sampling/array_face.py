@@ -16,7 +16,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from operad import Context, NDArray, nd, registry
+import operad
+from operad import Context, NDArray, nd
 from operad_sampling.face import are_all, rate_of
 
 Number = float | NDArray
@@ -206,7 +207,7 @@ def _dtype(dtype: Any, out: NDArray | None) -> Any:
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
-        return registry.star_names(sys.modules[__name__])
+        return operad.registry.star_names(sys.modules[__name__])
     if not name.endswith("_like") or name.startswith("_"):
         raise AttributeError(f"module 'operad.random' has no attribute {name!r}")
     like: Callable[..., Any] = getattr(nd, f"_random_{name}")
@@ -214,7 +215,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    like = [
-        name.removeprefix("_random_") for name in registry.list_operators() if name.startswith("_random_")
-    ]
+    names = operad.registry.list_operators()
+    like = [name.removeprefix("_random_") for name in names if name.startswith("_random_")]
     return sorted({*globals(), *(name for name in like if name.endswith("_like"))})

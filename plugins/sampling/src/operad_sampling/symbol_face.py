@@ -14,7 +14,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from operad import Symbol, registry, sym
+import operad
+from operad import Symbol, sym
 from operad_sampling.face import are_all, rate_of
 
 Number = float | Symbol
@@ -111,7 +112,7 @@ def _drawn(
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
-        return registry.star_names(sys.modules[__name__])
+        return operad.registry.star_names(sys.modules[__name__])
     if not name.endswith("_like") or name.startswith("_"):
         raise AttributeError(f"module 'operad.sym.random' has no attribute {name!r}")
     like: Callable[..., Any] = getattr(sym, f"_random_{name}")
@@ -119,7 +120,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    like = [
-        name.removeprefix("_random_") for name in registry.list_operators() if name.startswith("_random_")
-    ]
+    names = operad.registry.list_operators()
+    like = [name.removeprefix("_random_") for name in names if name.startswith("_random_")]
     return sorted({*globals(), *(name for name in like if name.endswith("_like"))})
