@@ -181,7 +181,11 @@ def class_of_both(ours: type[E], raised: type[Exception]) -> type[E]:
     """
     found = _classes.get((ours, raised))
     if found is None:
-        members: dict[str, Any] = {"__module__": raised.__module__, "__doc__": raised.__doc__, "raised": raised}
+        members: dict[str, Any] = {
+            "__module__": raised.__module__,
+            "__doc__": raised.__doc__,
+            "raised": raised,
+        }
         # Made as `raised` is: a RuntimeError would leave out what an OSError keeps of its arguments.
         members |= {"__new__": raised.__new__, "__init__": raised.__init__}
         name = f"{ours.__name__.removesuffix('Error')}{raised.__name__}"

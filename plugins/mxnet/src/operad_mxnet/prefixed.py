@@ -45,7 +45,7 @@ class Prefixed(ModuleType):
             return operad.registry.star_names(self)
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        added = registry.find_attribute(self._owner, name)
+        added = operad.registry.find_attribute(self._owner, name)
         if added is not None:
             setattr(self, name, added)
             return added
@@ -65,7 +65,7 @@ class Prefixed(ModuleType):
         every = dir(self._face)
         operators = {name.removeprefix(p) for p in self._prefixes for name in every if name.startswith(p)}
         own = {name for name in vars(self) if not name.startswith("_")}
-        return sorted({*operators, *own, *registry.attribute_names(self._owner)})
+        return sorted({*operators, *own, *operad.registry.attribute_names(self._owner)})
 
 
 nd_linalg, sym_linalg = (Prefixed(face, "linalg", "_linalg_", "linalg_") for face in (nd, sym))
