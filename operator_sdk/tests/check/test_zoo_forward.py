@@ -20,6 +20,7 @@ FAULTS = [
     *calls.ZOO,
     *inference.ZOO,
     *positions.ZOO,
+    *of_groups("SF", "planned"),
     *random_draws.ZOO,
     *of_groups("SF", "extremes"),
 ]

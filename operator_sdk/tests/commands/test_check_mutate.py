@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from operad.cli import main
+from operad_sdk.commands.check.mutation import MutationRun
 
 
 def run(*args: str):
@@ -44,6 +45,19 @@ def test_what_survives_one_operator_is_tried_on_others_of_its_package() -> None:
     through = [one for one in found if one["through"]]
     assert through
     assert all(one["verdict"] == "killed" and one["operator"] == "ROIPooling" for one in through)
+
+
+@pytest.mark.parametrize("options", [(), ("--strict",)])
+def test_a_mutant_may_be_judged_strictly(options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def judged(*args: object, is_strict: bool) -> MutationRun:
+        seen.append(is_strict)
+        return MutationRun(0, [], {})
+
+    monkeypatch.setattr("operad_sdk.commands.check.command.mutation_run", judged)
+    assert run("LRN", "--mutate", "2", *options).exit_code == 0
+    assert seen == [bool(options)]
 
 
 def test_it_goes_with_names_alone() -> None:

@@ -186,6 +186,7 @@ class ROIAlign(OperatorProperty):
             yield part, slice(n, None, self.bins), rows.bin(i), columns.bin(j)
 
 
+# mutant: equivalent, because it decides between two ways to the same
 def _bins_at_a_time(call: KernelCall) -> int:
     """Number of bins that are sampled together: all of a region, or those at one position in it."""
     _, channels, *bins = call.shape("output")

@@ -4,7 +4,8 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, Real, operator, param, unary
 from operad_sdk.check import case_plan
-from operad_sdk.check.cases.kinds import EDGES, EXTREME, LARGE, LONG, ORDINARY, SPECIAL
+from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY, SPECIAL
+from operad_sdk.check.cases.values import Values
 from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.subject import subject_of
@@ -119,3 +120,29 @@ def test_cases_of_a_parameters_value_have_numbers_of_both_signs():
 def test_rows_that_are_multiples_of_one_are_planned():
     values = [goal.values.name for goal in Session(subject_of(ThreeSizes), FEW).plan.goals]
     assert values.count("MULTIPLES") == 3
+
+
+def test_other_values_of_parameters_meet_a_long_axis():
+    long = [case for case in pool(BULK) if max(case.inputs["data"].shape) == 300]
+    assert {"other"} <= {case.params.get("mode") for case in long}
+    assert {0, 1} == {case.inputs["data"].shape.index(300) for case in long if case.params}
+
+
+def test_a_row_overflows_beside_one_of_zeros_and_ordinary_ones():
+    rng = np.random.default_rng(0)
+    rows = Values.MIXED.draw(rng, (4, 3), np.dtype("float32"))
+    with np.errstate(over="ignore"):
+        assert np.isinf(rows.astype(np.float32)[0] ** 2).any()
+    assert not rows[1].any()
+    assert np.abs(rows[2:]).max() <= 2
+
+
+def test_axes_of_any_number_are_all_left_out_once():
+    @unary("plan_outer", "lhs:(*L, K), rhs:(K, *R) -> output:(*L, *R)")
+    def outer(lhs, rhs):
+        return np.tensordot(lhs, rhs, 1)
+
+    shapes = [
+        [array.ndim for array in case.inputs.values()] for case in Session(subject_of(outer), FEW).pool(EDGES)
+    ]
+    assert [1, 1] in shapes

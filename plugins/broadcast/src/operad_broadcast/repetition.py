@@ -192,7 +192,14 @@ class BroadcastLike(Repetition):
     rhs_axes = param("shape", None, doc="Axes of rhs whose lengths they take.")
     functions = {"like": _like}
     spec = "lhs:(*A), rhs:any(*B) -> output:(*like(A, B, lhs_axes, rhs_axes))"
-    contract = Contract(reference=_like_by_zeros)
+    contract = Contract(
+        reference=_like_by_zeros,
+        param_sets=[
+            {"lhs_axes": (0,), "rhs_axes": (0,)},
+            {"lhs_axes": (-1,), "rhs_axes": (-2,)},
+            {"lhs_axes": (0, 1), "rhs_axes": (1, 0)},
+        ],
+    )
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)

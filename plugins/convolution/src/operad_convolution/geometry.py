@@ -73,7 +73,7 @@ class Geometry:
             _triple(data[2:], 1),
             _triple(out[2:], 1),
             _triple(kernel, 1),
-            _triple(stride, 1),
+            _triple(stride, 1),  # mutant: 1 becomes 2: equivalent, because a missing axis has one position
             _triple(dilate, 1),
             _triple(pad, 0),
         )

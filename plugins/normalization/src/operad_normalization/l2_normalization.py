@@ -21,7 +21,11 @@ def _axes(mode: str, ndim: int) -> tuple[int, ...]:
 
 
 def _normalized(data: Array, eps: float, mode: str) -> Array:
-    return data / np.sqrt((data * data).sum(_axes(mode, data.ndim), keepdims=True) + eps)
+    """By sides of right triangles, none of which overflows before the norm does, for the contract checks."""
+    norm = np.abs(data)
+    for axis in _axes(mode, data.ndim):
+        norm = np.hypot.reduce(norm, axis, keepdims=True)
+    return data / np.hypot(norm, np.sqrt(eps))
 
 
 @operator("L2Normalization")
@@ -81,5 +85,6 @@ class L2Normalization(OperatorProperty):
 def _scaled_norm(data: Array, axes: tuple[int, ...], eps: float) -> Array:
     """The norm of the data over their largest, times that."""
     largest = np.max(np.abs(data), axis=axes, keepdims=True)
+    # mutant: 1 becomes 2: equivalent, because zeros and infinities may be divided by any number
     scale = np.where((largest > 0) & (largest < np.inf), largest, 1)
     return np.sqrt(np.square(data / scale).sum(axes, keepdims=True) + eps / scale / scale) * scale

@@ -76,6 +76,14 @@ class Reshape(SameOrder):
     keep_highest = param(bool, False, doc="With `target_shape`: keep the first length.")
     spec = "data:(*S) -> output:(*reshaped(S, shape, reverse, target_shape, keep_highest))"
     functions: ClassVar = {"reshaped": reshaped}
+    contract: ClassVar = Contract(
+        params={
+            "shape": [
+                *[(), (-1,), (0, -1), (-1, 0), (-2,), (0, -2), (-3, -2), (1, -1, 1)],
+                *[(-4, 1, -1, -2), (-4, -1, 1, -2), (-2, 1)],
+            ]
+        }
+    )
 
 
 @operator("Flatten")

@@ -43,6 +43,7 @@ class Goal:
         params: Values that these parameters have, and the others their defaults; None: drawn.
         size: A size that is given.
         sizes: Sizes of axes; none: those of the kind.
+        ranks: Numbers of axes where any will do; none: those of the kind.
         dtypes: Element types, the preferred first; none: those of the kind.
         values: Sort of the elements.
         wanted: Predicate of a property and the shapes and types of the arguments; False: draw others.
@@ -56,6 +57,7 @@ class Goal:
     params: Mapping[str, Any] | None = None
     size: GivenSize | None = None
     sizes: tuple[int, ...] = ()
+    ranks: tuple[int, ...] = ()
     dtypes: tuple[str, ...] = ()
     values: Values = Values.LATTICE
     wanted: Callable[[Any, Any, Any], bool] | None = None

@@ -46,7 +46,7 @@ BESIDE: Final = tuple(map(np.dtype, ("float32", "int32", "bool")))
 @st.composite
 def cases(draw: st.DrawFn, subject: Subject, goal: Goal) -> Case:
     """Cases that serve a goal and that the operator's inference accepts."""
-    kind = replace(goal.kind, sizes=goal.sizes) if goal.sizes else goal.kind
+    kind = replace(goal.kind, sizes=goal.sizes or goal.kind.sizes, ranks=goal.ranks or goal.kind.ranks)
     params = draw(parameters(subject, goal.params))
     prop = made(subject, params)
     assume(prop is not None)

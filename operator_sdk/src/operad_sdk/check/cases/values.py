@@ -42,6 +42,7 @@ class Values(Enum):
     OFFSET = "a large mean and a small spread"
     HUGE = "magnitudes near the largest"
     TINY = "magnitudes around the smallest"
+    MIXED = "a row near the largest magnitudes, one of zeros, and ordinary ones"
     TIES = "few values, each several times"
     CONSTANT = "one value everywhere"
     MULTIPLES = "rows that are multiples of one: equal ones, zeros, a matrix of rank 1"
@@ -69,6 +70,11 @@ class Values(Enum):
         if self is Values.HUGE:
             largest = float(np.finfo(dtype).max) ** _NEAR_LARGEST
             return np.asarray(sign * largest * rng.uniform(0.125, 0.5, shape))
+        if self is Values.MIXED and len(shape) > 1:
+            found = rng.uniform(-2.0, 2.0, shape)
+            found[:1] = Values.HUGE.draw(rng, found[:1].shape, dtype)
+            found[1:2] = 0.0
+            return found
         if self is Values.TINY:
             return np.asarray(sign * float(np.finfo(dtype).smallest_normal) * rng.uniform(0.5, 4, shape))
         return _of_few_or_many(self, rng, shape, -2.0, 2.0)

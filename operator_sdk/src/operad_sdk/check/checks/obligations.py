@@ -51,7 +51,7 @@ def everything_is_compared(session: Session) -> Evidence:
         return None
     met: dict[str, bool] = {}
     fixes: dict[str, str] = {}
-    for obligation in [*_kernels(session), *_values(session), *_each(session, trials)]:
+    for obligation in [*_kernels(session), *_values(session), *_sets(session), *_each(session, trials)]:
         met[obligation.name] = met.get(obligation.name, False) or obligation.is_met
         fixes[obligation.name] = obligation.fix
     missing = [name for name, is_met in met.items() if not is_met]
@@ -154,14 +154,15 @@ def _is_judged_alone(session: Session, kernel: Any) -> bool:
 
 
 def _values(session: Session) -> Iterator[Obligation]:
-    """Obligations for each choice of a parameter, both values of a flag, two values of any other one."""
+    """Obligations for each choice of a parameter, both values of a flag; its default, and another value."""
     cases = [case for kind in ALL_KINDS for case in session.pool(kind)]
     for name, param in session.subject.cls.params.items():
         listed = session.subject.contract.params.get(name)
         values = listed or param.choices or ((False, True) if param.type is bool else ())
         tried = [case.params.get(name, param.default) for case in cases]
-        for value in values:
-            if isinstance(value, tuple):  # its length goes with those of other parameters
+        default = () if listed or param.is_required or name in _CALLERS else (param.default,)
+        for value in (*values, *default):
+            if isinstance(value, tuple) and not listed:  # its length goes with those of other parameters
                 continue
             is_met = any(type(value) is type(found) and value == found for found in tried)
             fix = (
@@ -171,6 +172,16 @@ def _values(session: Session) -> Iterator[Obligation]:
             yield Obligation(f"{name}={value!r}", is_met, fix)
         if not values and name not in _CALLERS and not _is_one_value(param):
             yield _several(name, param, tried)
+
+
+def _sets(session: Session) -> Iterator[Obligation]:
+    """Obligation for each set of values that go together."""
+    cases = [case for kind in ALL_KINDS for case in session.pool(kind)]
+    for values in session.subject.contract.param_sets:
+        is_met = any(values.items() <= case.params.items() for case in cases)
+        words = ", ".join(f"{name}={value!r}" for name, value in values.items())
+        fix = "No shapes were found that the operator accepts with them: declare Contract(shapes=...)."
+        yield Obligation(words, is_met, fix)
 
 
 def _is_one_value(param: Param) -> bool:

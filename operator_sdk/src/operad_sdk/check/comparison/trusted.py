@@ -138,7 +138,7 @@ def expect_infinities(trial: Trial, function: Reference, dtype: Any) -> int:
 
 
 def _expect_whole_of_equal_infinities(trial: Trial, function: Reference, dtype: Any) -> int:
-    """Compare whole numbers and truth values where all arguments of a type begin with infinity."""
+    """Compare whole numbers and truth values where arguments are equal and begin with infinity."""
     numbers = [
         k
         for k, array in enumerate(trial.inputs)
@@ -147,8 +147,11 @@ def _expect_whole_of_equal_infinities(trial: Trial, function: Reference, dtype: 
     if len(numbers) < 2 or all(each.kind == "f" for each in trial.out_types):
         return 0
     inputs = [each.copy() for each in trial.inputs]
-    for k in numbers:
+    inputs[numbers[0]].flat[0] = np.inf
+    for k in numbers[1:]:
         inputs[k].flat[0] = np.inf
+        if inputs[k].shape == inputs[numbers[0]].shape:
+            np.copyto(inputs[k], inputs[numbers[0]])
     made = trial.with_inputs(inputs)
     try:
         names, found, wanted = _called(made, function, [widened(array) for array in inputs])
@@ -164,8 +167,8 @@ def _expect_whole_of_equal_infinities(trial: Trial, function: Reference, dtype: 
             place = tuple(int(k) for k in np.argwhere(wrong)[0])
             words = " and ".join(trial.arguments[k] for k in numbers)
             raise Violation(
-                f"{at(name, place)} is {one[place].item()!r} where {words} begin with inf, expected "
-                f"{want[place].item()!r}"
+                f"{at(name, place)} is {one[place].item()!r} where {words} are equal and begin with inf, "
+                f"expected {want[place].item()!r}"
             )
     return compared
 

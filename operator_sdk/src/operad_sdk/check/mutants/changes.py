@@ -266,6 +266,8 @@ class _Changes:
         keyword, line = self._parents.get(node), node.lineno
         if isinstance(keyword, ast.keyword) and keyword.arg == "strict":
             return "zip's strict refuses, and computes nothing"
+        if self._is_open_length(node):
+            return "reshape takes any number below 0 for the length that is left"
         functions = [one for one in self._above(node) if isinstance(one, ast.FunctionDef)]
         firsts = [min([one.lineno, *(each.lineno for each in one.decorator_list)]) for one in functions]
         texts = [self._lines[line - 1], *(self._comment_above(number) for number in (line, *firsts))]
@@ -274,6 +276,19 @@ class _Changes:
             if said is not None and (said[1] is None or said[1] in words):
                 return said[2].strip()
         return ""
+
+    def _is_open_length(self, node: ast.AST) -> bool:
+        """Return whether a node is the 1 of `reshape(-1)`."""
+        parent = self._parents.get(node)
+        if not (isinstance(node, ast.Constant) and isinstance(parent, ast.UnaryOp)):
+            return False
+        up = self._parents.get(parent)
+        call = self._parents.get(up) if isinstance(up, ast.Tuple) else up
+        return (
+            isinstance(parent.op, ast.USub)
+            and isinstance(call, ast.Call)
+            and getattr(call.func, "attr", "") == "reshape"
+        )
 
     def _comment_above(self, line: int) -> str:
         text = self._lines[line - 2] if line > 1 else ""

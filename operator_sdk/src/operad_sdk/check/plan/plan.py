@@ -85,6 +85,7 @@ _EXTREMES: Final = (
         ("float32", "float64"),
     ),
     (Values.ABOVE, "squares that half precision cannot hold", ("float16",)),
+    (Values.MIXED, "a row that overflows beside others that do not", ("float32", "float64")),
 )
 
 _CORNERS: Final = (
@@ -161,6 +162,12 @@ class CasePlan:
             yield Goal(name=words, reason=reason, kind=SMOOTH, params=given, sizes=_SEVERAL)
 
     def _edges(self) -> Iterator[Goal]:
+        yield Goal(
+            name="no axes where any number will do",
+            reason="shapes that consist of such axes alone are empty",
+            kind=EDGES,
+            ranks=(0,),
+        )
         for place in range(2):
             for length, words in _LENGTHS.items():
                 yield Goal(
@@ -202,17 +209,18 @@ class CasePlan:
             return 1
 
     def _bulk(self) -> Iterator[Goal]:
-        for given, words in self._rows(_LONG_ROWS, are_pairs=False):
-            if given:
-                yield Goal(
-                    name=f"axis of {_LONG_ROW}, {words}",
-                    reason="a long axis for other values of the parameters",
-                    kind=BULK,
-                    params=given,
-                    size=GivenSize(0, _LONG_ROW),
-                    dtypes=("float32",),
-                    values=Values.DIGITS,
-                )
+        rows_of_values = [row for row in self._rows(_LONG_ROWS, are_pairs=False) if row[0]]
+        for number, (given, words) in enumerate(rows_of_values):
+            place = number % 2
+            yield Goal(
+                name=f"axis {place} of {_LONG_ROW}, {words}",
+                reason="a long axis for other values of the parameters",
+                kind=BULK,
+                params=given,
+                size=GivenSize(place, _LONG_ROW),
+                dtypes=("float32",),
+                values=Values.DIGITS,
+            )
         for (length, why, dtype, values), place in product(_BULK, range(2)):
             yield Goal(
                 name=f"axis {place} of {length:,}, {values.value} ({dtype})",

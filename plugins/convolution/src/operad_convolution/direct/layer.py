@@ -34,6 +34,7 @@ def refusal(geometry: Geometry, is_large: bool) -> str | None:
         return "there is nothing to compute"
     if geometry.size[0] != 1 or geometry.kernel[0] != 1 or geometry.pad[0]:
         return "there are three spatial axes, expected one or two"
+    # mutant: 1 becomes 2: equivalent, because it decides between two ways to the same
     if geometry.kernel == geometry.stride == (1, 1, 1):
         return "it is a product of matrices"
     products = (
