@@ -1,6 +1,7 @@
 """Element types: a class of numbers and a dtype at once."""
 
 import copy
+import importlib
 import pickle
 
 import numpy as np
@@ -54,3 +55,13 @@ def test_is_one_object_through_copies_and_pickles() -> None:
     kind = nd.ones(1).dtype
     assert pickle.loads(pickle.dumps(kind)) is kind
     assert copy.deepcopy(kind) is kind
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_is_found_in_its_module_as_pickles_look_for_classes(name: str) -> None:
+    kind = element_type(np.dtype(name))
+    module = importlib.import_module(kind.__module__)
+    assert getattr(module, kind.__name__) is kind
+    assert pickle.loads(pickle.dumps(nd.ones(1, dtype=name))).dtype is kind
+    with pytest.raises(AttributeError, match="float31"):
+        _ = module.float31

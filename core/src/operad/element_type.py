@@ -19,7 +19,8 @@ from typing import Any, final
 
 import numpy as np
 
-from operad.dtypes import DType
+from operad.dtypes import DType, as_dtype
+from operad.errors import DTypeError
 
 
 @final
@@ -61,6 +62,16 @@ def element_type(dtype: DType) -> ElementType:
     bases = () if base is np.bool_ else (base,)
     members = {"dtype": dtype, "__module__": __name__, "__doc__": base.__doc__}
     return ElementType(base.__name__, bases, members)
+
+
+def __getattr__(name: str) -> Any:
+    """Element types by name, as pickle and cloudpickle look for classes."""
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return element_type(as_dtype(name))
+    except DTypeError as error:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from error
 
 
 copyreg.pickle(ElementType, lambda kind: (element_type, (kind.dtype,)))

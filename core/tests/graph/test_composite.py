@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.executor.monitor import _show_members
+from operad.executor.monitor import _show
 from operad.graph import Composite, CompositeReport, Entry, OpNode, Variable
 
 
@@ -54,7 +54,9 @@ def test_members_are_shown_under_their_own_names(monitor_all):
     second = OpNode(tanh, "second", first.entries)
     seen = {}
     value = od.nd.array([0.5, -1])
-    _show_members(Twice([first, second]), [value], seen.__setitem__, monitor_all)
+    values = Twice([first, second]).member_values([value])
+    for member in (first, second):
+        _show(member, member.entries, values, seen.__setitem__, monitor_all)
     expected = {"first_output": np.tanh([0.5, -1]), "second_output": np.tanh(np.tanh([0.5, -1]))}
     for name, numbers in expected.items():
         np.testing.assert_allclose(seen[name].asnumpy(), numbers, rtol=1e-6)

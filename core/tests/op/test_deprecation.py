@@ -102,7 +102,7 @@ def test_parameters_by_position_warn_once() -> None:
 @pytest.mark.filterwarnings("ignore:dep_scaled")
 def test_an_old_name_of_a_parameter_gives_it() -> None:
     np.testing.assert_array_equal(od.nd.dep_scaled(X, scale=3).asnumpy(), [3, 6])
-    assert od.sym.dep_scaled(od.sym.var("x"), scale=3, name="s").attr("factor") == "3.0"
+    assert od.sym.dep_scaled(od.sym.var("x"), scale=3, name="s").attr("factor") == "3"
     assert Scaled(scale="3").get_params() == {"factor": "3.0", "offset": "0.0"}
     for call in (lambda: Scaled(scale=1, factor=2), lambda: od.nd.dep_scaled(X, scale=1, factor=2)):
         with pytest.raises(ParamError, match="'factor' is given twice, once by its old name 'scale'"):

@@ -13,6 +13,7 @@ import inspect
 import numbers
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from operad.errors import ParamError
@@ -88,7 +89,9 @@ def described(instance: Any) -> str:
     cls: Any = type(instance)
     shown = []
     for name, declared in _declared(cls).items():
-        value = getattr(instance, name, declared.default)
+        value = declared.default
+        with suppress(Exception):  # a property may need what is not there yet
+            value = getattr(instance, name, value)
         if isinstance(value, (numbers.Real, str)) and value != declared.default:
             shown.append(f"{name}={value!r}")
     return f"{cls.__name__}({', '.join(shown)})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import subprocess
 import sys
@@ -224,3 +225,11 @@ def test_the_image_iterator_names_the_file_of_a_bomb(tmp_path: Any) -> None:
         images.next()
     with pytest.raises(LimitError, match=r"bomb\.png.*20000x20000"):
         operad.image.imread(str(tmp_path / "bomb.png"))
+
+
+@pytest.mark.parametrize("factors", [0x14, 0x41, 0x12, 0x24, 0x33])
+def test_a_jpeg_whose_colours_are_sampled_in_another_way_is_read_or_refused(factors):
+    content = bytearray(simplejpeg.encode_jpeg(np.zeros((64, 64, 3), np.uint8)))
+    content[content.index(b"\xff\xc0") + 11] = factors  # of the first component: across, and down
+    with contextlib.suppress(FormatError):
+        assert codec.decode(bytes(content)).shape == (64, 64, 3)

@@ -134,7 +134,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
         """
         recorded = is_recording()
         if isinstance(other, Context):
-            other = empty(self.shape, other, self.dtype)
+            other = empty(self.shape, other, self._spec.dtype)
         elif not isinstance(other, NDArray):
             raise ArgumentError(f"copyto: expected an NDArray or a Context, got {other!r}")
         elif other is self:
@@ -291,7 +291,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
         return device
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return array, (self.asnumpy(), self.context, self.dtype)
+        return array, (self.asnumpy(), self.context, self._spec.dtype)
 
     __copy__ = copy
 
@@ -315,7 +315,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
         return self._autograd is not None and is_recording()
 
     def _like(self, value: Any, dtype: DType | None = None) -> NDArray:
-        return array(value, self.context, dtype or self.dtype)
+        return array(value, self.context, dtype or self._spec.dtype)
 
 
 def _fits(size: int, target: tuple[int, ...]) -> bool:

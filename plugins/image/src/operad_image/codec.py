@@ -140,6 +140,8 @@ def _size_of_plain_jpeg(content: Any, channels: int | None) -> tuple[int, int, i
         return None
     try:
         height, width, space, _ = simplejpeg.decode_jpeg_header(content)
+    except KeyError:  # colours are sampled in a way that it has no name for, such as 4:4:1
+        return None
     except ValueError as error:
         if _is_only_junk(error, content):
             return None

@@ -138,7 +138,8 @@ def learns(trials: Sequence[Trial]) -> Evidence:
             count += 1
     if count and not is_more:
         raise Violation(
-            f"infer_shape_backward says no more than is known without it, in {count} cases with known outputs"
+            f"infer_shape_backward says no more than is known without it, in {count} cases with known outputs",
+            cases=[trials[0].case],
         )
     return count or None
 

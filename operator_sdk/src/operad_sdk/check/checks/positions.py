@@ -45,7 +45,7 @@ def axes(trials: Sequence[Trial]) -> Evidence:
             for results, rank in _with_each_axis(trial, name)
         ]
         if any(_accepted(results, below=-1) for _, results, _ in found):
-            for trial, results, rank in found:
+            for trial, results, rank in sorted(found, key=lambda each: -each[2]):  # those that show it alone
                 count += _expect_both_ends(trial, name, results, rank)
     return count or None
 
