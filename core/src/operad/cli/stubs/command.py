@@ -121,7 +121,8 @@ def _calls() -> tuple[dict[str, tuple[CallForm, str, str]], list[Skipped]]:
         for name in names:
             try:
                 op = registry.get(name)
-                found[name] = (call_of(op), op.__doc__ or "", deprecations(op, name).get("", ""))
+                if not op.num_subgraphs:  # else functions make its graphs: sym.contrib.foreach
+                    found[name] = (call_of(op), op.__doc__ or "", deprecations(op, name).get("", ""))
             except OperadError as error:
                 skipped.append(Skipped(name, str(error).partition("\n")[0]))
             advance(name)
