@@ -21,6 +21,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 collect_ignore = [
     "core/src/operad/nd.py", "core/src/operad/ndarray/__init__.py",
     "core/src/operad/sym.py", "core/src/operad/symbol/__init__.py",
+    "plugins/mxnet/src/operad_mxnet/nd_utils.py",
 ]  # fmt: skip
 """Faces. What else stands in them are operators, whose examples are run where the operators are."""
 

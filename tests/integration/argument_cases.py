@@ -351,6 +351,12 @@ SYMBOLS: dict[str, Case] = {
         ),
         lambda: [[3, 4], {"data": "write"}, {"data": "float32"}, {"there": cpu(0)}],
     ),
+    "Executor.rebound": (
+        lambda _, args, grads, aux: ran(
+            NET.bind(cpu(), named(), named(), {"data": "write"}).rebound(args, grads, aux)
+        ),
+        lambda: [named(), named(), {}],
+    ),
     "Executor.reshape": (
         lambda _, shape: ran(NET.simple_bind(cpu(), data=(5, 4)).reshape(partial_shaping=True, data=shape)),
         lambda: [[3, 4]],

@@ -98,8 +98,9 @@ SHARED = {
 """Whose purpose is to share memory, or to say what shares it."""
 
 UNCHANGEABLE = {
-    "nd": "arange array_names binary by_name check_dense eye imdecode linspace load nested operator_function "
-    "presented real_number release_idle_memory split_arguments waitall NDArray",
+    "nd": "CachedOp arange array_names binary by_name check_dense eye imdecode linspace load mx_real_t "
+    "nested operator_function presented py_slice real_number release_idle_memory split_arguments "
+    "waitall NDArray",
     "NDArray": "T as_nd_ndarray as_np_ndarray slice_assign_scalar tostype "
     "__abs__ __array__ __bool__ __copy__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__ "
     "__float__ __format__ __getattr__ __hash__ __index__ __init__ __int__ __invert__ __iter__ __len__ "

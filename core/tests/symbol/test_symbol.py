@@ -166,5 +166,5 @@ def test_operators_are_methods() -> None:
     x = sym.var("x", shape=(2, 3))
     assert x.tanh(name="act").list_outputs() == ["act_output"]
     assert x.astype("float16").infer_type(x="float32")[1] == [np.dtype("float16")]
-    with pytest.raises(AttributeError, match="a symbol has no values.*bind it"):
+    with pytest.raises(AttributeError, match=r"a symbol has no values.*bind it"):
         _ = x.asnumpy

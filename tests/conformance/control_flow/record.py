@@ -11,11 +11,11 @@ PATH: Final = Path(__file__).with_name("mxnet.json")
 
 
 def load() -> dict[str, Any]:
-    """What MXNet computed, by program."""
+    """Results that MXNet computed, by program."""
     found: dict[str, Any] = json.loads(PATH.read_text(encoding="utf-8"))
     return found
 
 
 def digest(text: str) -> str:
-    """What tells operad's file of a program from any other."""
+    """Digest that tells operad's file of a program from any other."""
     return sha256(text.encode()).hexdigest()

@@ -66,7 +66,7 @@ class MXNet:
         given = dict(params)
         if key and inputs:
             given.setdefault(key, len(inputs))
-        node = NameManager._current.value.get(name, op.lower())
+        node = NameManager._current.value.get(name, called(op).lower())
         variables = [mx.sym.var(one) for one in inputs]
         keys, values = list(given), list(given.values())
         return _symbol_creator(handle(op), variables, None, keys, values, node, False)
@@ -88,6 +88,12 @@ def handle(op: str) -> int:
     found = OpHandle()
     check_call(_LIB.NNGetOpHandle(c_str(op), ctypes.byref(found)))
     return int(found.value)
+
+
+def called(op: str) -> str:
+    """Name by which programs call the operator; `_contrib_fft` is `fft`, in a part of `sym`."""
+    is_whole = hasattr(mx.sym, op) or hasattr(mx.sym._internal, op)
+    return op if is_whole else op.removeprefix(mx.base._get_op_name_prefix(op))
 
 
 @cache

@@ -73,7 +73,7 @@ def of_param(param: Param) -> Signature:
     """From operad's declaration."""
     kind = param.type if isinstance(param.type, str) else param.type.__name__
     kind = "shape" if kind == "indices" else kind
-    choices = frozenset(map(str, param.choices or ()))
+    choices = frozenset(() if kind == "dtype" else map(str, param.choices or ()))
     default = param.default if param.default in (None, REQUIRED) else _plain(param.default, kind)
     return Signature(kind, param.optional, choices, default)
 

@@ -19,17 +19,17 @@ from operad.engine import Var
 from operad.errors import ArgumentError, BindError, UnknownParameterError
 from operad.executor.arrays import alike, check_context, part_of, refitted, set_values
 from operad.executor.compiled import compiled
+from operad.executor.debug_str import debug_str
 from operad.executor.fixed import FixedArguments
 from operad.executor.monitor import MonitorCallback, run_monitored
 from operad.executor.prepared import PreparedArrays
 from operad.executor.single_user import SingleUser
 from operad.executor.why import NodeKernels, node_kernels
-from operad.graph import Graph, MemoryPlan, PassReport, Variable, head_names
+from operad.graph import Graph, MemoryPlan, PassReport, head_names
 from operad.imperative import Versions, copy_into, overwritten
 from operad.ndarray import NDArray, empty
 from operad.op import known_shape
 from operad.program import Binding, Pool, Program, Segment, codes, segments
-from operad.resource import ResourceRequest
 
 
 @final
@@ -388,25 +388,7 @@ class Executor(registry.Extensible):
 
     def debug_str(self) -> str:
         """The nodes in running order with their placements in memory, and what is planned for all of them."""
-        program = self._program
-        lines, spaces = [], 0
-        for node_id in (*program.forward, *program.backward):
-            node = program.graph.nodes[node_id]
-            if not isinstance(node, Variable):
-                placements = [self._place(entry) for entry in program.call(node_id).outs if entry is not None]
-                lines.append(f"{node!r}: {', '.join(placements)}")
-                spaces += program.resources(node_id).count(ResourceRequest.TEMP_SPACE)
-        size_bytes = program.plan.planned_bytes + program.plan.prepared_bytes
-        size_bytes += sum(array._spec.nbytes for array in self.outputs)
-        lines += [f"Total {size_bytes >> 20} MB allocated", f"Total {spaces} TempSpace resource requested"]
-        return "\n".join(lines)
-
-    def _place(self, entry: int) -> str:
-        plan = self._program.plan
-        request, placement = plan.requests[entry], plan.placements[entry]
-        assert request is not None
-        where = "array" if placement is None else f"block {placement.block} at {placement.offset_bytes}"
-        return f"{self._program.graph.entries[entry].name} ({request.name.lower()}, {where})"
+        return debug_str(self._program, self.outputs)
 
 
 def _empty_like(program: Program, entry: int) -> NDArray:

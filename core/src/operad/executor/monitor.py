@@ -53,22 +53,17 @@ def run_monitored(
                 if beside:
                     shown.update(entry.name for entry in beside)
                     _show(each, beside, values, callback, monitor_all)
+            # Shown before the node runs, which may overwrite inputs.
             for member in node.op.members:
-                found = [entry for entry in member.entries if entry in values]
-                _show(member, found, values, callback, monitor_all)
+                _show(member, [e for e in member.entries if e in values], values, callback, monitor_all)
             segment.push(is_train)
             continue
         if monitor_all:
-            for name, entry in _named_inputs(node):
-                callback(ArrayName(name), _array(binding, graph.entry_id(entry)))
+            read = {entry: _array(binding, graph.entry_id(entry)) for _, entry in _named_inputs(node)}
+            _show_inputs(node, read, callback)
         segment.push(is_train)
         written = [entry for entry in binding.program.call(node_id).outs if entry is not None]
-        outputs = [_array(binding, entry) for entry in written]
-        for number, array in zip(written, outputs, strict=True):
-            callback(ArrayName(graph.entries[number].name), array)
-        registry.hooks().operator_run(
-            name=node.name, operator=(node.companion or node).op.name, outputs=outputs
-        )
+        _show_outputs(node, {graph.entries[n]: _array(binding, n) for n in written}, callback)
 
 
 def _shown(binding: Binding, node_id: int) -> Sequence[Entry]:
@@ -93,17 +88,23 @@ def _show(
     callback: MonitorCallback,
     monitor_all: bool,
 ) -> None:
-    """Show what a node gives for which another one stands, before that one runs: it may overwrite inputs."""
+    """Show what a node reads and gives for which another one stands."""
     if monitor_all:
-        for name, entry in _named_inputs(node):
-            if entry in values:
-                callback(ArrayName(name), values[entry])
-    for entry in outputs:
-        callback(ArrayName(entry.name), values[entry])
+        _show_inputs(node, values, callback)
+    _show_outputs(node, {entry: values[entry] for entry in outputs}, callback)
+
+
+def _show_inputs(node: OpNode, values: Mapping[Entry, NDArray], callback: MonitorCallback) -> None:
+    for name, entry in _named_inputs(node):
+        if entry in values:
+            callback(ArrayName(name), values[entry])
+
+
+def _show_outputs(node: OpNode, outputs: Mapping[Entry, NDArray], callback: MonitorCallback) -> None:
+    for entry, array in outputs.items():
+        callback(ArrayName(entry.name), array)
     registry.hooks().operator_run(
-        name=node.name,
-        operator=(node.companion or node).op.name,
-        outputs=[values[entry] for entry in outputs],
+        name=node.name, operator=(node.companion or node).op.name, outputs=[*outputs.values()]
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from operad.errors import ArgumentError
+from operad.errors import ArgumentError, UnsupportedError
 from operad.op import OperatorProperty
 
 
@@ -128,3 +128,11 @@ def ordered(prop: OperatorProperty, tensors: list[Any], named: dict[str, Any]) -
     if missing:
         raise ArgumentError(f"{prop.name}: argument {missing[0]!r} is missing; it takes {', '.join(names)}")
     return [given[key] for key in names]
+
+
+def check_dense(call: str, stype: str | None) -> None:
+    """Raise UnsupportedError for a storage type that no array has; None leaves it to us."""
+    if stype not in (None, "default"):
+        raise UnsupportedError(
+            f"{call}: stype is {stype!r}, and arrays are dense; give 'default' or leave it out"
+        )

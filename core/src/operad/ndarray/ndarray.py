@@ -23,7 +23,7 @@ from operad.boundary import boundary
 from operad.device import Context, as_context
 from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
 from operad.element_type import element_type
-from operad.errors import ArgumentError, BindError, ShapeError, UnsupportedError
+from operad.errors import ArgumentError, BindError, ShapeError
 from operad.imperative import (
     EXPORTED,
     Array,
@@ -37,7 +37,7 @@ from operad.imperative import (
     refuse_lost,
     spec_of,
 )
-from operad.ndarray.arguments import by_name
+from operad.ndarray.arguments import by_name, check_dense
 from operad.ndarray.arithmetic import Arithmetic, converted, invoke
 from operad.ndarray.function import operator_function
 from operad.ndarray.indexing import get_item, set_item
@@ -321,14 +321,6 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
 def _fits(size: int, target: tuple[int, ...]) -> bool:
     known = math.prod(axis for axis in target if axis != -1)
     return known == size if -1 not in target else (known > 0 and size % known == 0)
-
-
-def check_dense(call: str, stype: str | None) -> None:
-    """Raise UnsupportedError for a storage type that no array has; None leaves it to us."""
-    if stype not in (None, "default"):
-        raise UnsupportedError(
-            f"{call}: stype is {stype!r}, and arrays are dense; give 'default' or leave it out"
-        )
 
 
 @boundary

@@ -61,7 +61,7 @@ def why_absent(name: str) -> str | None:
 
 
 def absent_text(name: str) -> str | None:
-    """What messages say of MXNet's `name` that no package has; None where the table has no such name."""
+    """Words of messages for MXNet's `name` that no package has; None where the table has no such name."""
     why = why_absent(name)
     return None if why is None else f"MXNet has it, and no package of operad does: {why}"
 

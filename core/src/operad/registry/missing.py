@@ -15,7 +15,7 @@ _LISTED: Final = 12
 """Number of names that are still worth listing in full."""
 _UNWRITTEN: Final = "not written yet"
 _OWNERS: Final = {OPERATORS: "nd.", NAMESPACES: "", "operad.iterators": "io."}
-"""How MXNet's names of a group begin in the table of absent ones."""
+"""Beginning of MXNet's names of a group in the table of absent ones."""
 
 
 def not_found(

@@ -40,6 +40,8 @@ _functions: Final[dict[str, Callable[..., Any]]] = registry.follow({})
 
 def _hint(label: str) -> str:
     """The beginning of automatic names: what a program calls the operator."""
+    if label.endswith("_like"):
+        label = label.removeprefix("_random_")
     return label[next((len(part) for part in _PARTS if label.startswith(part)), 0) :].lower()
 
 

@@ -66,7 +66,7 @@ class Cond(ControlFlow):
         ]
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
-        """That of the predicate and of the dearer branch."""
+        """Cost of the predicate and of the dearer branch."""
         predicate, *branches = map(Subgraph.cost, self.parts, self.seen(in_shapes, SHAPES))
         return predicate.plus(max(branches, key=lambda cost: cost.us))
 

@@ -24,7 +24,7 @@ from operad_control_flow.subgraph import Subgraph
 
 @final
 class Source(NamedTuple):
-    """What an input of a subgraph is.
+    """Origin of an input of a subgraph.
 
     Attributes:
         argument: Number of the operator's argument.

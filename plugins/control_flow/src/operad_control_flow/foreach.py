@@ -72,7 +72,7 @@ class Foreach(Loop):
         return found.pop() if found else None
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
-        """That of all steps."""
+        """Cost of all steps."""
         (shapes,) = self.seen(in_shapes, SHAPES)
         return self.body.cost(shapes) * in_shapes[0][0]
 

@@ -1,4 +1,4 @@
-"""What inference of shapes and of types have in common, and where they differ."""
+"""Inference of shapes and of types through subgraphs: the common part, and the difference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from operad_control_flow.subgraph import Subgraph
 
 
 class Rules(ABC):
-    """How facts of arrays, shapes or types, follow from each other; None is what is not known."""
+    """Inference of one kind of facts of arrays, shapes or types; an unknown one is None."""
 
     @abstractmethod
     def of(self, part: Subgraph, known: Sequence[Any]) -> tuple[list[Any], list[Any]]:

@@ -1,4 +1,4 @@
-"""What computes the operators that run subgraphs."""
+"""Computation of the operators that run subgraphs."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class WhileLoop(Loop):
         return most
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
-        """That of all steps there may be."""
+        """Cost of all steps there may be."""
         condition, body = map(Subgraph.cost, self.parts, self.seen(in_shapes, SHAPES))
         total: Cost = condition.plus(body) * self.max_iterations
         return total

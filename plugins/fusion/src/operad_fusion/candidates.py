@@ -66,7 +66,7 @@ def space_of(part: Part, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]
 
 
 _answers: Final = WeakKeyDictionary[OperatorProperty, dict[Hashable, Candidate | str]]()
-"""What operators and their gradients contribute, by signature and by shapes and types, while they live."""
+"""Candidates of operators and their gradients, by signature and by shapes and types, while they live."""
 
 
 def _operator(node: OpNode) -> OperatorProperty:

@@ -8,17 +8,18 @@ one operator, whose kernel is compiled when the graph is bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, final
 
-from operad.first_use import cached_property, import_module
+from operad.first_use import import_module
 from operad.graph import Clusters, Entry, Graph, Node, OpNode, Pass, Variable, rebuilt
 from operad.operator import Instruction, Shape
 from operad_fusion.again import again
 from operad_fusion.candidates import Candidate, Candidates
 from operad_fusion.merging import Merged, Step, merged
 from operad_fusion.settings import MODE
+from operad_fusion.uses import Uses
 from operad_fusion.views import InPlace, Views
 
 MOST_INSTRUCTIONS: Final = 512
@@ -54,6 +55,7 @@ class _Fusion:
         self._shapes, self._contexts = facts["shapes"], facts["contexts"]
         bound = graph.outputs[: facts["num_outputs"]]
         self._end = max([graph.node_ids[entry.node] + 1 for entry in bound], default=0)
+        self._uses = Uses(graph)
         self._views = Views(graph, facts)
         self._found = Candidates(graph, facts, is_exact=is_exact)
         self._spec, self._specs = self._found.spec, self._found.specs
@@ -84,8 +86,6 @@ class _Fusion:
         ]
         return again(self._graph, self._facts, self._clusters.groups(), kinds, self._end)
 
-    # which nodes
-
     def _kind(self, number: int) -> Hashable:
         """Properties that all nodes of a cluster have in common with what they compute again."""
         candidate, attrs = self._of(number), self._graph.nodes[number].attrs
@@ -95,8 +95,6 @@ class _Fusion:
     def _key(self, number: int) -> Hashable:
         """Properties that all nodes of a cluster have in common."""
         return self._kind(number), number < self._end
-
-    # which clusters
 
     def _try(self, source: int, node: int) -> None:
         """Merge the clusters of a node and of one that it reads, if that may be."""
@@ -154,7 +152,7 @@ class _Fusion:
         for number in numbers:
             node = self._graph.nodes[number]
             assert isinstance(node, OpNode)
-            readers = [reader for entry in node.entries for reader in self._takers.get(entry, ())]
+            readers = [reader for entry in node.entries for reader in self._uses.takers(entry)]
             pairs = [(ids[entry.node], number) for entry in node.inputs]
             pairs += [(number, ids[reader]) for reader in readers]
             for source, reader in pairs:
@@ -214,8 +212,6 @@ class _Fusion:
         is_plain = axes is None and instruction.axes is None and kind == instruction.kind
         return is_plain and self._shapes.of(entry) == reader.space
 
-    # the new graph
-
     def _steps(self, numbers: Sequence[int]) -> list[Step]:
         steps = []
         for number in numbers:
@@ -227,18 +223,18 @@ class _Fusion:
     def _whole(self, numbers: Sequence[int]) -> tuple[Merged, Specs]:
         """The form of nodes with all as results that somebody reads; its inputs are those of `_merged`."""
         steps = self._steps(numbers)
-        made = [entry for step in steps for entry in step.outputs if self._is_wanted(entry, set())]
+        made = [entry for step in steps for entry in step.outputs if self._uses.is_wanted(entry, set())]
         found = merged(steps, made, self._views.resolved)
         return found, tuple(self._specs(found))
 
     def _in_place(self, numbers: Sequence[int]) -> InPlace:
-        """What is passed over where nodes read parts of arrays."""
+        """Nodes and entries that are passed over where nodes read parts of arrays."""
         nodes, ids = [self._graph.nodes[number] for number in numbers], self._graph.node_ids
         read = [
             entry for node in nodes for entry in node.of_read(node.inputs) if ids[entry.node] not in numbers
         ]
         passed = dict.fromkeys(found for entry in read for found in self._views.between(entry))
-        entries = [found for found in passed if self._is_wanted(found[0], set())]
+        entries = [found for found in passed if self._uses.is_wanted(found[0], set())]
         # What forward passed over is no news in backward.
         after = self._end if numbers[0] >= self._end else 0
         beside = dict.fromkeys(entry.node for entry, _, _ in entries if ids[entry.node] >= after)
@@ -248,39 +244,14 @@ class _Fusion:
         """The form of nodes, with all as results that others read."""
         own, steps = {self._graph.nodes[number] for number in numbers}, self._steps(numbers)
         made = [entry for step in steps for entry in step.outputs]
-        wanted = [entry for entry in made if self._is_wanted(entry, own)]
+        wanted = [entry for entry in made if self._uses.is_wanted(entry, own)]
         # What others take for its shape alone is like something that is there, or is there itself.
         specs = {self._spec(entry) for entry in wanted}
         for entry in made:
-            if self._spec(entry) not in specs and any(n not in own for n in self._takers.get(entry, ())):
+            if self._spec(entry) not in specs and any(n not in own for n in self._uses.takers(entry)):
                 wanted.append(entry)
                 specs.add(self._spec(entry))
         return merged(steps, wanted, self._views.resolved)
-
-    def _is_wanted(self, entry: Entry, own: set[Node]) -> bool:
-        readers = self._readers.get(entry, ())
-        return entry in self._outputs or any(reader not in own for reader in readers)
-
-    @cached_property
-    def _outputs(self) -> set[Entry]:
-        return set(self._graph.outputs)
-
-    @cached_property
-    def _readers(self) -> dict[Entry, list[Node]]:
-        """Nodes that read the value of an entry."""
-        return self._by_entry(lambda node: node.of_read(node.inputs))
-
-    @cached_property
-    def _takers(self) -> dict[Entry, list[Node]]:
-        """Nodes that have an entry as an input, be it for its shape alone."""
-        return self._by_entry(lambda node: node.inputs)
-
-    def _by_entry(self, inputs_of: Callable[[Node], Sequence[Entry]]) -> dict[Entry, list[Node]]:
-        found: dict[Entry, list[Node]] = {}
-        for node in self._graph.nodes:
-            for entry in inputs_of(node):
-                found.setdefault(entry, []).append(node)
-        return found
 
     def rebuilt(self) -> Graph:
         """The graph with a node for each cluster."""

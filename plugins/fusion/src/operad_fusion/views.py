@@ -83,7 +83,7 @@ def _is_contiguous(view: View, itemsize: int) -> bool:
 
 
 class InPlace(NamedTuple):
-    """What a cluster reads in arrays of which it is a part.
+    """Entries that a cluster reads in the arrays of which they are parts.
 
     Attributes:
         entries: Each entry that nobody writes for it, the entry whose array has it, and how that array does.

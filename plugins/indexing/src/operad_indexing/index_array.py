@@ -11,7 +11,7 @@ from operad_sdk import Array, Contract, OpContext, OperatorProperty, Shape, Shap
 
 
 def _count(shape: Shape, axes: Sequence[int] | None) -> tuple[int, ...]:
-    """How many coordinates are listed."""
+    """Shape of one element's coordinates: the number of axes that are listed."""
     chosen = range(len(shape)) if axes is None else axes
     if wrong := [axis for axis in chosen if not -len(shape) <= axis < len(shape)]:
         raise ShapeError(f"axes has {wrong[0]}, expected numbers of the {len(shape)} axes of data")

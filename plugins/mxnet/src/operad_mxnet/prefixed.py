@@ -12,7 +12,7 @@ from operad_mxnet import nd_contrib as nd_contrib_functions
 from operad_mxnet import updates, zipfian
 
 _SHORT: Final = {"operad.ndarray": "nd", "operad.symbol": "sym"}
-"""How the group `operad.attributes` calls the faces."""
+"""Names of the faces in the group `operad.attributes`."""
 
 
 @final

@@ -20,7 +20,7 @@ class Table(NamedTuple):
     part: int
     """Groups that have sums of elements in common; those of the next stand behind them."""
     gains: int
-    """How many gains there are, which groups take in turn; where they are for elements, no matter."""
+    """Number of gains, which groups take in turn; without meaning where gains are for elements."""
     eps: int = 0
     """Bits of the number that is added to the variance."""
     data: int = 0
@@ -39,7 +39,7 @@ class Table(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """What a kernel is for.
+    """Properties for which a kernel is made.
 
     Attributes:
         dtype: The elements' type.
@@ -168,7 +168,7 @@ class GroupText:
     # values
 
     def of_group(self, name: str, number: str) -> str:
-        """Where the first segment of a group begins."""
+        """Address of the first segment of a group."""
         code = self.code
         elements = code.multiply(number, self.columns)
         return code.address(code.pointer(self.words[name]), code.multiply(elements, self._size))

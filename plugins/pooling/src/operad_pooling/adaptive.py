@@ -21,12 +21,12 @@ def _windows(size: int, length: int) -> list[slice]:
 
 
 def _counts(size: int, length: int) -> Array:
-    """How many elements each of these windows has."""
+    """Number of elements of each window along an axis."""
     return np.array([window.stop - window.start for window in _windows(size, length)])
 
 
 def _numbers(xp: Any, image: Array, pooled: Array) -> Array:
-    """How many elements of the image each mean is of."""
+    """Number of elements of the image behind each mean."""
     return xp.asarray(np.multiply.outer(*map(_counts, image.shape[2:], pooled.shape[2:])), pooled.dtype)
 
 

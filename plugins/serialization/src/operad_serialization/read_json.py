@@ -15,15 +15,15 @@ Source: src/nnvm/legacy_json_util.cc.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, final
 
 import operad
 from operad.errors import ArgumentError, FormatError, OperadError, ParamError
 from operad.files import parse_json
 from operad.graph import KNOWN_ATTRIBUTES, Entry, Graph, Node, OpNode, Variable, hidden_key
 from operad.operator import MOST_TENSORS, OperatorProperty, check_argument_counts, deprecations, warn_of
+from operad_serialization.fields import field, read_attrs, short
 
-T = TypeVar("T")
 Lookup = Callable[[str], type[OperatorProperty]]
 
 _UNCHECKED_COUNT: Final = 1024
@@ -31,9 +31,6 @@ _UNCHECKED_COUNT: Final = 1024
 
 _LISTED: Final = 20
 """Most names of inputs that a message lists."""
-
-_SHOWN: Final = 60
-"""Characters of a wrong value that a message shows."""
 
 _DEEPEST: Final = 16
 """Most loops and branches that may stand inside each other; each takes some frames of the interpreter."""
@@ -64,12 +61,12 @@ def from_json(
 
 def _read_graph(document: Any, lookup: Lookup, source: str, limit: _Limit, version: int, depth: int) -> Graph:
     """The graph of a file, or one inside `depth` others."""
-    records = _field(document, "nodes", list, source)
+    records = field(document, "nodes", list, source)
     reader = _Reader(lookup, source, limit, version, depth)
     for index, record in enumerate(records):
         reader.read_node(index, record)
     reader.check_tables(document)
-    heads = _field(document, "heads", list, source)
+    heads = field(document, "heads", list, source)
     if not heads:
         raise FormatError(f"{source}: 'heads' is empty, expected at least one output")
     return Graph([reader.entry(head, f"heads of {source}") for head in heads])
@@ -114,21 +111,21 @@ class _Reader:
 
     def read_node(self, index: int, record: Any) -> None:
         where = f"node {index} of {self._source}"
-        name = _field(record, "name", str, where)
+        name = field(record, "name", str, where)
         where = f"node {name!r} of {self._source}"
-        op_name = _field(record, "op", str, where)
+        op_name = field(record, "op", str, where)
         if record.get("backward_source_id", -1) != -1:
             raise FormatError(f"{where} is a backward node; expected a graph without gradients")
-        inputs = [self.entry(item, where) for item in _field(record, "inputs", list, where)]
-        attrs = _read_attrs(record, where)
+        inputs = [self.entry(item, where) for item in field(record, "inputs", list, where)]
+        attrs = read_attrs(record, where)
         if self._version < _ONE_AXIS and op_name in _FLATTENING and attrs.get("axis") == "-1":
             del attrs["axis"]
-        control_deps = _field(record, "control_deps", list, where) if "control_deps" in record else []
+        control_deps = field(record, "control_deps", list, where) if "control_deps" in record else []
         node: Node
         if op_name == "null":
             node = Variable(name, inputs, _mirrored(attrs))
         else:
-            subgraphs = _field(record, "subgraphs", list, where) if "subgraphs" in record else []
+            subgraphs = field(record, "subgraphs", list, where) if "subgraphs" in record else []
             node = self._operator_node(op_name, name, inputs, attrs, subgraphs)
         node.control_deps = [self._node(item, where) for item in control_deps]
         self._add(node, where)
@@ -141,11 +138,11 @@ class _Reader:
         """
         if "arg_nodes" in document:
             where = f"arg_nodes of {self._source}"
-            for number in _field(document, "arg_nodes", list, self._source):
+            for number in field(document, "arg_nodes", list, self._source):
                 if not isinstance(self._node(number, where), Variable):
                     raise FormatError(f"{where}: node {number} is an operator, expected a variable")
         if "node_row_ptr" in document:
-            rows = _field(document, "node_row_ptr", list, self._source)
+            rows = field(document, "node_row_ptr", list, self._source)
             is_rising = all(type(row) is int for row in rows) and rows == sorted(set(rows))
             if not is_rising or rows[:1] != [0] or len(rows) != len(self._nodes) + 1:
                 raise FormatError(
@@ -160,11 +157,11 @@ class _Reader:
             or len(item) not in {2, 3}
             or not all(type(part) is int for part in item)
         ):
-            raise FormatError(f"{where}: {_short(item)} is no entry, expected [node, output, version]")
+            raise FormatError(f"{where}: {short(item)} is no entry, expected [node, output, version]")
         node, num_outputs = self._node(item[0], where), self._num_outputs[item[0]]
         if not 0 <= item[1] < num_outputs:
             raise FormatError(
-                f"{where}: {node.name!r} has {num_outputs} output(s), no number {_short(item[1])}"
+                f"{where}: {node.name!r} has {num_outputs} output(s), no number {short(item[1])}"
             )
         return Entry(node, item[1])
 
@@ -176,7 +173,7 @@ class _Reader:
     def _node(self, number: Any, where: str) -> Node:
         if type(number) is not int or not 0 <= number < len(self._nodes):
             raise FormatError(
-                f"{where}: refers to node {_short(number)}, expected one of the {len(self._nodes)} before it"
+                f"{where}: refers to node {short(number)}, expected one of the {len(self._nodes)} before it"
             )
         return self._nodes[number]
 
@@ -270,18 +267,6 @@ _INSERTED: Final = {"_cross_device_copy": "_copy", "_CrossDeviceCopy": "_copy"}
 """Operators that compute what the ones inserted by passes do."""
 
 
-def _read_attrs(record: Mapping[str, Any], where: str) -> dict[str, str]:
-    attrs: dict[str, str] = {}
-    for key in ("param", "attr", "attrs"):
-        if key in record:
-            for name, value in _field(record, key, dict, where).items():
-                if isinstance(value, (dict, list)):
-                    kind = type(value).__name__
-                    raise FormatError(f"{where}: attribute {name!r} is {kind}, expected text")
-                attrs[name] = value if isinstance(value, str) else str(value)
-    return attrs
-
-
 def _mirrored(attrs: Mapping[str, str], params: Collection[str] = ()) -> dict[str, str]:
     """Known attributes under their present names: `lr_mult` is `__lr_mult__`, unless it is a parameter."""
     return {key if key in params else hidden_key(key): value for key, value in attrs.items()}
@@ -299,22 +284,3 @@ def _hand_down(attrs: dict[str, str], arguments: Sequence[str], inputs: Sequence
             if isinstance(variable, Variable):
                 variable.attrs[hidden_key(mirrored)] = kept.pop(key)
     return kept
-
-
-def _field(record: Any, key: str, kind: type[T], where: str) -> T:
-    if not isinstance(record, dict):
-        raise FormatError(f"{where} is {type(record).__name__}, expected an object")
-    if key not in record:
-        raise FormatError(f"{where} has no {key!r}")
-    value = record[key]
-    if not isinstance(value, kind):
-        raise FormatError(f"{where}: {key!r} is {type(value).__name__}, expected {kind.__name__}")
-    return value
-
-
-def _short(value: Any) -> str:
-    """The value as a message shows it: a file may hold anything, of any length and depth."""
-    if isinstance(value, (dict, list)) and any(isinstance(item, (dict, list)) for item in value):
-        return f"a nested {type(value).__name__}"
-    text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -31,13 +31,13 @@ def axis_params(cls: type[OperatorProperty]) -> list[str]:
 
 
 def index_arguments(cls: type[OperatorProperty], names: Sequence[str]) -> list[int]:
-    """Which arguments have elements that are positions of others, as their domains say."""
+    """Numbers of the arguments whose elements are positions in others, as their domains say."""
     contract = contract_of(cls)
     return [number for number, name in enumerate(names) if isinstance(contract.domain(name), Index)]
 
 
 def position_arguments(cls: type[OperatorProperty], names: Sequence[str]) -> list[int]:
-    """Which arguments have elements that may be positions of others: those, and drawn whole numbers."""
+    """Numbers of the arguments whose elements may be positions in others: those, and drawn whole numbers."""
     contract = contract_of(cls)
     return [number for number, name in enumerate(names) if _may_hold_positions(contract.domain(name))]
 

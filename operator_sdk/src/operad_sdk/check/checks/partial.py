@@ -138,14 +138,15 @@ def learns(trials: Sequence[Trial]) -> Evidence:
             count += 1
     if count and not is_more:
         raise Violation(
-            f"infer_shape_backward says no more than is known without it, in {count} cases with known outputs",
+            f"infer_shape_backward says no more than is known without it, "
+            f"in {count} cases with known outputs",
             cases=[trials[0].case],
         )
     return count or None
 
 
 def _without_own_inference(trial: Trial, part: Shapes, outputs: Shapes) -> Shapes:
-    """What is known without the operator's own method: by its shape line, or by `infer_shape`."""
+    """Shapes that follow without the operator's own method: by its shape line, or by `infer_shape`."""
     if isinstance(trial.prop, ShapedProperty):
         with raising("infer_shape_backward"):
             return ShapedProperty.infer_shape_backward(trial.prop, list(part), list(outputs))

@@ -10,6 +10,7 @@ import numpy as np
 from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY, SPECIAL
 from operad_sdk.check.cases.retype import is_random, retyped
 from operad_sdk.check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
+from operad_sdk.check.comparison.number_types import widened
 from operad_sdk.check.comparison.reference import call_reference
 from operad_sdk.check.comparison.rounding import WIDE_TYPE, is_at_the_ends
 from operad_sdk.check.comparison.trusted import (
@@ -17,7 +18,6 @@ from operad_sdk.check.comparison.trusted import (
     expect_infinities,
     expect_trusted,
     expect_whole,
-    widened,
 )
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Array, Trial

@@ -21,6 +21,7 @@ import numpy as np
 
 from operad_sdk.check.cases.retype import perturbed, retyped
 from operad_sdk.check.comparison.closeness import ROUNDINGS, at
+from operad_sdk.check.comparison.number_types import as_numbers, floating, in_type_of, widened
 from operad_sdk.check.comparison.reference import call_reference
 from operad_sdk.check.comparison.rounding import (
     CONDITION,
@@ -35,8 +36,6 @@ from operad_sdk.check.trials.violation import Violation
 
 _LONG_DOUBLE: Final = np.dtype(np.longdouble)
 _HAS_MORE_DIGITS: Final = bool(np.finfo(_LONG_DOUBLE).eps < np.finfo(WIDE_TYPE).eps)
-_LAST_DIGIT: Final = 2.0**-50
-"""Part of a whole number in float64 that is rounding."""
 _LOSSES: Final = 16
 """Allowed multiple of what the reference loses, which sums in another order than the operator may."""
 _NEAR: Final = 2.0**-6
@@ -66,7 +65,7 @@ def beside_each_other(trial: Trial, function: Reference) -> Beside:
         Violation: The reference raises, or gives what no result can be compared with.
     """
     names, found, values = _called(trial, function, [widened(array) for array in trial.inputs])
-    wanted = [_in_type_of(one, value) for one, value in zip(found, values, strict=True)]
+    wanted = [in_type_of(one, value) for one, value in zip(found, values, strict=True)]
     return Beside(names, found, wanted)
 
 
@@ -89,7 +88,7 @@ def expect_trusted(trial: Trial, function: Reference, dtype: Any) -> int:
     beside = _called(trial, function, exactly(trial))
     salts = range(1 if process_time() - begin > _SLOW_S else MOVEMENTS)
     is_wider = dtype != WIDE_TYPE or any(one.dtype == _LONG_DOUBLE for one in beside.wanted)
-    if trial.states and overflows(_floating([*beside.wanted, *trial.result.aux]), dtype):
+    if trial.states and overflows(floating([*beside.wanted, *trial.result.aux]), dtype):
         return 0  # a state that leaves the range takes along what is computed from it
     own = in_own_type(trial, function)
     judged = [
@@ -220,7 +219,7 @@ def _expect_exact(beside: Beside, own: Sequence[Array] | None) -> int:
     for k, (name, one) in enumerate(zip(beside.names, beside.found, strict=True)):
         if one.dtype.kind == "f":
             continue
-        wanted = _in_type_of(one, beside.wanted[k])
+        wanted = in_type_of(one, beside.wanted[k])
         other = wanted if own is None or own[k].dtype.kind == "f" else own[k].astype(one.dtype)
         wrong = (one != wanted) & (one != other)
         if wrong.any():
@@ -320,7 +319,7 @@ def has_more_digits(trial: Trial, function: Reference) -> bool | None:
         return None
     exactly = _widest(wide, function, WIDE_TYPE)(wide)
     found = call_reference(function, wide, exactly)
-    wanted = _floating([np.asarray(one) for one in (found if isinstance(found, (tuple, list)) else [found])])
+    wanted = floating([np.asarray(one) for one in (found if isinstance(found, (tuple, list)) else [found])])
     return any(one.dtype == _LONG_DOUBLE for one in wanted) and _HAS_MORE_DIGITS if wanted else None
 
 
@@ -357,7 +356,7 @@ def _called(trial: Trial, function: Reference, inputs: Sequence[Array], *, run: 
     # the leading outputs; or all outputs, and then states
     names = names[: len(values)]
     types = [*trial.out_types, *(state.dtype for state in trial.aux)]
-    arrays = [_numbers(name, value) for name, value in zip(names, values, strict=True)]
+    arrays = [as_numbers(name, value) for name, value in zip(names, values, strict=True)]
     arrays = [  # a truth value is a number where the operator gives one
         array.astype(WIDE_TYPE) if dtype.kind == "f" != array.dtype.kind else array
         for array, dtype in zip(arrays, types, strict=False)
@@ -369,44 +368,3 @@ def _called(trial: Trial, function: Reference, inputs: Sequence[Array], *, run: 
         if want.shape != one.shape:
             raise Violation(f"{name} has shape {one.shape}, and the reference gives {want.shape}")
     return Beside(names, found, arrays)
-
-
-def _floating(arrays: Sequence[Array]) -> list[Array]:
-    return [array for array in arrays if array.dtype.kind == "f"]
-
-
-def widened(array: Array, floating: Any = WIDE_TYPE) -> Array:
-    """Argument of a reference, in a type in which it rounds and overflows as little as possible."""
-    wide = {"f": floating, "i": np.int64, "u": np.int64}.get(array.dtype.kind)
-    return array if wide is None or array.dtype == np.uint64 else array.astype(wide)
-
-
-def _in_type_of(found: Array, expected: Array) -> Array:
-    """Result of the reference in an output's type: infinity, a wrapped or a cut number where it does not fit.
-
-    D607 judges whether the operator may cut numbers.
-    """
-    if expected.dtype.kind == "b" or expected.shape != found.shape:
-        return expected
-    with np.errstate(all="ignore"):
-        if found.dtype.kind == "f" or expected.dtype.kind != "f":
-            return expected.astype(found.dtype)
-        if found.dtype.kind == "b":
-            # a truth value holds whether there is something, and not its whole part
-            return np.asarray(expected != 0)
-        whole = np.trunc(expected).astype(found.dtype)
-        fits = np.abs(expected) < 2.0 ** (8 * found.dtype.itemsize - 1)
-        # beyond 2**53, a reference in float64 has no last digit either
-        is_near = np.abs(found.astype(np.float64) - expected) <= _LAST_DIGIT * np.abs(expected)
-    return np.where(fits & ~is_near, whole, found)
-
-
-def _numbers(name: str, value: Any) -> Array:
-    """Result of the reference for one output, as an array."""
-    try:
-        array = np.asarray(value)
-    except ValueError:  # lists of several lengths
-        array = np.asarray(None)
-    if array.dtype.kind not in "biuf":
-        raise Violation(f"for {name} the reference gives {value!r:.60}, expected an array of numbers")
-    return array

@@ -6,7 +6,6 @@ public names.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +16,7 @@ from typing import Any, Final, Literal, final
 import operad
 from operad import OperadError
 from operad.errors import OperatorNotFoundError
+from operad.files import parse_json, read_text
 from operad.operator import OperatorProperty
 
 Standing = Literal["here", "missing", "absent", "unknown"]
@@ -34,7 +34,7 @@ _ALIASES: Final = {
 @final
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where a name is here.
+    """Place of a name of MXNet in operad.
 
     Attributes:
         name: The name, down to what is absent or to what a module has; without `mxnet.`.
@@ -53,12 +53,12 @@ class Found:
 @cache
 def record() -> Mapping[str, frozenset[str]]:
     """The public names of each module of MXNet 1.9.1; "" is `mxnet` itself."""
-    text = Path(__file__).with_name("mxnet_names.json").read_text(encoding="utf-8")
-    return {module: frozenset(names.split()) for module, names in json.loads(text).items()}
+    text = read_text(Path(__file__).with_name("mxnet_names.json"), "MXNet's names")
+    return {module: frozenset(names.split()) for module, names in parse_json(text, "MXNet's names").items()}
 
 
 def public_names(module: str) -> frozenset[str]:
-    """What `from mxnet.<module> import *` brings."""
+    """Names that `from mxnet.<module> import *` brings."""
     return record().get(_whole(module), frozenset())
 
 
@@ -68,7 +68,7 @@ def every_name() -> Iterator[str]:
 
 
 def find(name: str) -> Found:
-    """Where MXNet's `name` is here: the first part of it that is not, or what a module has under it."""
+    """Look MXNet's `name` up: find the first part of it that is not here, or what a module has under it."""
     holder: Any = operad
     parts = name.split(".")
     for count, part in enumerate(parts, 1):

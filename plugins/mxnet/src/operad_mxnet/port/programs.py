@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, final
 
+from operad.errors import OperadError
+from operad.files import read_bytes
 from operad_mxnet.port.names import public_names
 
 ROOT: Final = "mxnet"
@@ -62,13 +64,13 @@ def uses(paths: Iterable[Path]) -> Uses:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of a text that is only read, such as "\d"
-                tree = ast.parse(path.read_bytes(), str(path))
+                tree = ast.parse(read_bytes(path, "the program"), str(path))
         except SyntaxError as error:
             unread[str(path)] = (
                 f"line {error.lineno}: {error.msg}; programs for Python 2 go through 2to3 first"
             )
             continue
-        except (OSError, ValueError, RecursionError, MemoryError) as error:
+        except (OperadError, OSError, ValueError, RecursionError, MemoryError) as error:
             unread[str(path)] = str(error)
             continue
         found = list(names_in(tree))
@@ -109,7 +111,7 @@ class _Reader(ast.NodeVisitor):
         self._bindings = outer
 
     def _bind(self, node: ast.AST) -> None:
-        """What a node of this scope makes its names stand for."""
+        """Note the names that a node of this scope binds, and what they stand for."""
         here = self._bindings.maps[0]
         if isinstance(node, ast.Import):
             for alias in node.names:

@@ -1,0 +1,39 @@
+"""Text of an executor: its nodes with their places in memory, and the bytes that are planned for all of them.
+
+Source: GraphExecutor::Print, src/executor/graph_executor.cc. Differs: each output is named with its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from operad.graph import Variable
+from operad.ndarray import NDArray
+from operad.program import Program
+from operad.resource import ResourceRequest
+
+
+def debug_str(program: Program, outputs: Sequence[NDArray]) -> str:
+    """The nodes in running order with their placements in memory, and the sums of memory and of requests.
+
+    Args:
+        outputs: The executor's arrays, which are counted besides the plan.
+    """
+    lines, spaces = [], 0
+    for node_id in (*program.forward, *program.backward):
+        node = program.graph.nodes[node_id]
+        if not isinstance(node, Variable):
+            places = [_place(program, entry) for entry in program.call(node_id).outs if entry is not None]
+            lines.append(f"{node!r}: {', '.join(places)}")
+            spaces += program.resources(node_id).count(ResourceRequest.TEMP_SPACE)
+    size_bytes = program.plan.planned_bytes + program.plan.prepared_bytes
+    size_bytes += sum(array._spec.nbytes for array in outputs)
+    lines += [f"Total {size_bytes >> 20} MB allocated", f"Total {spaces} TempSpace resource requested"]
+    return "\n".join(lines)
+
+
+def _place(program: Program, entry: int) -> str:
+    request, placement = program.plan.requests[entry], program.plan.placements[entry]
+    assert request is not None
+    where = "array" if placement is None else f"block {placement.block} at {placement.offset_bytes}"
+    return f"{program.graph.entries[entry].name} ({request.name.lower()}, {where})"
