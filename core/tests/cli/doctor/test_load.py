@@ -50,7 +50,7 @@ def machine(monkeypatch, tmp_path):
 )
 def test_a_machine_is_busy_where_threads_wait_for_processors(machine, average, pressure, expected, is_heavy):
     machine(average, pressure)
-    assert load.load() == expected
+    assert load.current_load() == expected
     assert expected.is_heavy is is_heavy
     assert [finding.level for finding in load.load_findings(expected)] == ["advice"] * is_heavy
 

@@ -119,15 +119,17 @@ class Candidates:
         key = (node.signature, self._is_exact, *specs)
         found = self._answers.get(key)
         if found is None:
-            found = self._answers[key] = self._found_before(node, key) or self._found(node, specs)
-            _answers.setdefault(_operator(node), {})[key] = found
+            found = self._answers[key] = self._remembered(node, key, specs)
         return found
 
-    def _found_before(self, node: OpNode, key: Hashable) -> Candidate | str | None:
-        known = _answers.get(_operator(node), {})
-        if len(known) >= _MOST_ANSWERS:
-            known.clear()
-        return known.get(key)
+    def _remembered(self, node: OpNode, key: Hashable, specs: Sequence[tuple[Shape, Any]]) -> Candidate | str:
+        known = _answers.setdefault(_operator(node), {})
+        found = known.get(key)
+        if found is None:
+            if len(known) >= _MOST_ANSWERS:
+                known.clear()
+            found = known[key] = self._found(node, specs)
+        return found
 
     def _found(self, node: OpNode, specs: Sequence[tuple[Shape, Any]]) -> Candidate | str:
         shapes, types = zip(*specs, strict=True)

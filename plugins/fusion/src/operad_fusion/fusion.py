@@ -223,7 +223,7 @@ class _Fusion:
     def _whole(self, numbers: Sequence[int]) -> tuple[Merged, Specs]:
         """The form of nodes with all as results that somebody reads; its inputs are those of `_merged`."""
         steps = self._steps(numbers)
-        made = [entry for step in steps for entry in step.outputs if self._uses.is_wanted(entry, set())]
+        made = [entry for step in steps for entry in step.outputs if self._uses.is_wanted(entry)]
         found = merged(steps, made, self._views.resolved)
         return found, tuple(self._specs(found))
 
@@ -234,7 +234,7 @@ class _Fusion:
             entry for node in nodes for entry in node.of_read(node.inputs) if ids[entry.node] not in numbers
         ]
         passed = dict.fromkeys(found for entry in read for found in self._views.between(entry))
-        entries = [found for found in passed if self._uses.is_wanted(found[0], set())]
+        entries = [found for found in passed if self._uses.is_wanted(found[0])]
         # What forward passed over is no news in backward.
         after = self._end if numbers[0] >= self._end else 0
         beside = dict.fromkeys(entry.node for entry, _, _ in entries if ids[entry.node] >= after)

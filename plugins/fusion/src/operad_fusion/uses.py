@@ -16,7 +16,7 @@ class Uses:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
 
-    def is_wanted(self, entry: Entry, own: Container[Node]) -> bool:
+    def is_wanted(self, entry: Entry, own: Container[Node] = ()) -> bool:
         """Return whether an entry is an output of the graph, or is read by a node that is not in `own`."""
         readers = self._readers.get(entry, ())
         return entry in self._outputs or any(reader not in own for reader in readers)

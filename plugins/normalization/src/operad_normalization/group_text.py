@@ -66,7 +66,7 @@ class Place:
     def __init__(self, code: Writer, bases: Sequence[str], column: str, mask: str | None) -> None:
         self._code, self._bases, self._column, self.mask = code, bases, column, mask
 
-    def load(self, number: int, kind: str) -> str:
+    def vector(self, number: int, kind: str) -> str:
         """Load the vector of an array."""
         address = self._address(number, kind)
         if self.mask is None:

@@ -55,7 +55,7 @@ class _Text(GroupText):
         shifts = code.splat(WIDE, shift)
 
         def add(place: Place, totals: Values) -> Values:
-            d = self.differences(place.load(0, self.kind), shifts, place.mask)
+            d = self.differences(place.vector(0, self.kind), shifts, place.mask)
             return [self.wide("fadd", totals[0], d), code.multiply_add(WIDE, d, d, totals[1])]
 
         total, squares = self.sums(self.walk([data], 2, add))
@@ -89,10 +89,10 @@ class _Text(GroupText):
             gain, offset = (self.of_vector(name, self.turn(number)) for name in ("gain", "offset"))
 
         def write(place: Place, totals: Values) -> Values:
-            value = self._less_mean(place.load(0, kind), parts)
+            value = self._less_mean(place.vector(0, kind), parts)
             value = self.own("fmul", value, parts.inverse)
-            value = self.own("fmul", value, gain or place.load(2, kind))
-            place.store(1, kind, self.own("fadd", value, offset or place.load(3, kind)))
+            value = self.own("fmul", value, gain or place.vector(2, kind))
+            place.store(1, kind, self.own("fadd", value, offset or place.vector(3, kind)))
             return totals
 
         self.walk(bases, 0, write)
@@ -107,10 +107,10 @@ class _Text(GroupText):
         shifts = code.splat(WIDE, mean)
 
         def add(place: Place, totals: Values) -> Values:
-            d = self.differences(place.load(0, kind), shifts, place.mask)
-            g = place.load(1, kind)
+            d = self.differences(place.vector(0, kind), shifts, place.mask)
+            g = place.vector(1, kind)
             if variant.is_by_element:
-                g = self.own("fmul", g, place.load(2, kind))
+                g = self.own("fmul", g, place.vector(2, kind))
             g = self.wide_of(g)
             found = [self.wide("fadd", totals[0], g), code.multiply_add(WIDE, g, d, totals[1])]
             return found if variant.is_given else [*found, self.wide("fadd", totals[2], d)]
@@ -140,10 +140,10 @@ class _Text(GroupText):
         sums = [code.address(code.pointer(self.words[name]), moved) for name in ("gain_sums", "offset_sums")]
 
         def add(place: Place, totals: Values) -> Values:
-            g, d = place.load(1, self.kind), self._less_mean(place.load(0, self.kind), parts)
+            g, d = place.vector(1, self.kind), self._less_mean(place.vector(0, self.kind), parts)
             product = self.own("fmul", g, self.own("fmul", d, parts.inverse))
             for i, term in enumerate((product, g), first):
-                place.store(i, WIDE, self.wide("fadd", place.load(i, WIDE), self.wide_of(term)))
+                place.store(i, WIDE, self.wide("fadd", place.vector(i, WIDE), self.wide_of(term)))
             return totals
 
         self.walk([*bases, *sums], 0, add)
@@ -157,11 +157,11 @@ class _Text(GroupText):
         gain = "" if variant.is_by_element else self.of_vector("gain", self.turn(number))
 
         def write(place: Place, totals: Values) -> Values:
-            g = place.load(1, kind)
+            g = place.vector(1, kind)
             if variant.is_by_element:
-                g = self.own("fmul", g, place.load(2, kind))
+                g = self.own("fmul", g, place.vector(2, kind))
             if not variant.is_given:
-                d = self._less_mean(place.load(0, kind), parts)
+                d = self._less_mean(place.vector(0, kind), parts)
                 g = self.own("fsub", self.own("fsub", g, offset), self.own("fmul", d, slope))
             g = self.own("fmul", g, parts.inverse)
             place.store(target, kind, self.own("fmul", g, gain) if gain else g)

@@ -13,7 +13,7 @@ from operad import config, registry
 from operad.cli.doctor import facts, metadata, surroundings, trial
 from operad.cli.doctor.facts import Cache, Library, Setting, ThreadPool, Tuning
 from operad.cli.doctor.finding import Finding
-from operad.cli.doctor.load import Load, load, load_findings
+from operad.cli.doctor.load import Load, current_load, load_findings
 from operad.cli.listing import Listing
 from operad.cli.page import Mark, Page, Tone
 from operad.cli.plugins import InstalledPlugin, listed_plugin, plugin_table
@@ -128,7 +128,7 @@ def diagnosis(own_commands: Collection[str] = ()) -> Diagnosis:
     Args:
         own_commands: Names of the core's commands, which hide those of plugins.
     """
-    busy = load()  # before a second process adds to it
+    busy = current_load()  # before a second process adds to it
     values = {reading.option.field: reading.value for reading in config.readings()}
     failed = [] if values["safe"] else trial.failed_plugins()
     libraries, pools, gpus = facts.libraries(), facts.thread_pools(), facts.gpu_count()

@@ -48,7 +48,7 @@ class Load:
         return "; ".join(known) or "unknown"
 
 
-def load() -> Load:
+def current_load() -> Load:
     """The load now."""
     return Load(os.cpu_count() or 1, _average(), _waiting_percent())
 

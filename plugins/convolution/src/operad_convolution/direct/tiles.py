@@ -98,7 +98,7 @@ def _by_vectors(rows: int, columns: int) -> float:
 
 
 def _best(
-    rows: int, columns: int, most: tuple[int, int], loads: Callable[[int, int], float]
+    rows: int, columns: int, most: tuple[int, int], load_cost: Callable[[int, int], float]
 ) -> tuple[tuple[int, int], float]:
     """Rows and columns of sums that a tile should have, and the share of the speed that it should reach.
 
@@ -106,14 +106,14 @@ def _best(
         rows: Of all sums; `columns` likewise. What does not fill a tile is computed in vain, or by a
             smaller one.
         most: Rows and columns of a tile.
-        loads: Cost of loading the factors of so many rows and columns, in products of vectors.
+        load_cost: Cost of loading the factors of so many rows and columns, in products of vectors.
     """
     enough, limit = _SUMS[host().vectors_held]
 
     def worth(tile: tuple[int, int]) -> float:
         sums = tile[0] * tile[1]
         useful = rows * columns / (-(-rows // tile[0]) * -(-columns // tile[1]) * sums)
-        return useful * min(1.0, sums / enough) * sums / (sums + loads(*tile))
+        return useful * min(1.0, sums / enough) * sums / (sums + load_cost(*tile))
 
     choices = [(i, j) for i in range(1, min(rows, most[0]) + 1) for j in range(1, min(columns, most[1]) + 1)]
     best = max([each for each in choices if each[0] * each[1] <= limit], key=worth)
