@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import Event, Thread
+from typing import Any
 
 import pytest
 
@@ -60,3 +62,65 @@ def test_the_library_is_told_only_what_is_new(monkeypatch: pytest.MonkeyPatch) -
     for is_worth in (False, False, True, True, False):
         budget.use(is_worth)
     assert told == [1, 4, 1]
+
+
+def test_parts_have_one_blas_thread_whatever_other_operations_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[int] = []
+    monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: {"blas": (told.append, 8)})
+    budget, seen = ThreadBudget(4), []
+
+    def part(number: int, slot: int) -> None:
+        other = Thread(target=budget.use, args=(True,))
+        other.start()
+        other.join()
+        budget.apply()
+        seen.append(told[-1])
+
+    budget.use(True)
+    budget.parallel(part, 3, 1)
+    assert seen == [1, 1, 1]
+    assert told[-1] == 4
+
+
+@pytest.mark.parametrize("step", range(3))
+def test_parts_that_begin_while_another_thread_sets_the_limit_wait_for_it(
+    step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each step of `apply`: before it knows what to say, before it says it, and after."""
+    told, seen, is_set = [1], [], Event()
+    budget = ThreadBudget(4)
+
+    def part(number: int, slot: int) -> None:
+        is_set.wait()
+        seen.append(told[-1])
+
+    def begin() -> None:
+        budget.parallel(part, 1, 1)
+
+    others: list[Thread] = []
+
+    def meanwhile(now: int) -> None:
+        if now == step and not others:
+            others.append(Thread(target=begin))
+            others[0].start()
+            others[0].join(0.2)  # it waits for the lock, or is done
+
+    class Watched(list[Any]):
+        """The running operations, which `limit` counts."""
+
+        def __len__(self) -> int:
+            meanwhile(0)
+            return super().__len__()
+
+    def tell(limit: int) -> None:
+        meanwhile(1)
+        told.append(limit)
+        meanwhile(2)
+
+    monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: {"blas": (tell, 8)})
+    budget.running = Watched()
+    budget.applied = 1
+    budget.apply()
+    is_set.set()
+    others[0].join()
+    assert seen == [1]

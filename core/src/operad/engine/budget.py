@@ -44,14 +44,17 @@ class ThreadBudget:
         total: Threads of the budget.
         running: The counted operations that run now, and for a moment what asked in vain.
         is_worth: Whether what runs is worth several threads; where not, BLAS gets one.
-        applied: The limit the BLAS libraries were last given; 0 before the first.
+        divided: The functions of the parts that are computed now. While there are any, BLAS gets one thread,
+            whatever other operations ask for: with more, its results have other last bits.
+        applied: The limit the BLAS libraries were last given; 0 before the first, and while it changes.
     """
 
-    __slots__ = ("__weakref__", "applied", "is_worth", "running", "total")
+    __slots__ = ("__weakref__", "applied", "divided", "is_worth", "running", "total")
 
     def __init__(self, total: int) -> None:
         self.total = total
         self.running: list[RunContext] = []
+        self.divided: list[PartFn] = []
         self.applied = 0
         self.is_worth = True
         _budgets.add(self)
@@ -65,6 +68,11 @@ class ThreadBudget:
     def share(self) -> int:
         """Threads that each running operation may use."""
         return self.total // (len(self.running) or 1) or 1
+
+    @property
+    def limit(self) -> int:
+        """Threads that BLAS may use."""
+        return self.share if self.is_worth and not self.divided else 1
 
     def start(self, run_ctx: RunContext) -> bool:
         """Count an operation in, the others' shares falling; False if the budget is full."""
@@ -104,12 +112,16 @@ class ThreadBudget:
             count: How many parts there are.
             width: How many may be computed at once, as `num_threads_now` said; slots are below it.
         """
-        was_worth = self.is_worth
-        self.use(is_worth=False)
         try:
+            self.divided.append(function)
+            if self.applied != 1:  # 0 while another thread changes it, for which `apply` waits
+                self.apply()
             intra_op_pool.run(function, count, width)
         finally:
-            self.use(was_worth)
+            with suppress(ValueError):
+                self.divided.remove(function)
+            if self.applied != self.limit:
+                self.apply()
 
     def apply(self, is_over: bool = False) -> None:
         """Give the BLAS libraries their limit, if they have another.
@@ -119,11 +131,14 @@ class ThreadBudget:
         """
         pools = list(_blas_pools().values())  # which imports, for the first time
         with blas_limits.lock:
-            limit = 0 if is_over else self.share if self.is_worth else 1
-            if limit != self.applied:
+            before = self.applied
+            # Parts that begin now see this, and wait for the lock, or are seen by what follows.
+            self.applied = 0
+            limit = 0 if is_over else self.limit
+            if is_over or limit != before:
                 for set_num_threads, most in pools:
                     set_num_threads(min(limit or most, most))
-                self.applied = limit
+            self.applied = limit
 
     def apply_if_restricted(self) -> None:
         """Apply at once where the budget is smaller than the machine, before any worker has started."""
