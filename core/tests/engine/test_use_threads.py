@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import Event, Thread
 from typing import Any
 
 import pytest
 
 from operad.device import cpu
-from operad.engine import Engine, NaiveEngine, ThreadedEngine
+from operad.engine import Engine, NaiveEngine, RunContext, ThreadedEngine
 from operad.engine.budget import ThreadBudget
 
 
@@ -59,49 +59,77 @@ def test_the_library_is_told_only_what_is_new(monkeypatch: pytest.MonkeyPatch) -
     told: list[int] = []
     monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: {"blas": (told.append, 8)})
     budget = ThreadBudget(4)
+    run_ctx = counted(budget)
     for is_worth in (False, False, True, True, False):
-        budget.use(is_worth)
+        budget.use(run_ctx, is_worth)
     assert told == [1, 4, 1]
 
 
-def test_parts_have_one_blas_thread_whatever_other_operations_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def counted(budget: ThreadBudget) -> RunContext:
+    run_ctx = RunContext(cpu(), None, budget)
+    assert budget.start(run_ctx)
+    return run_ctx
+
+
+def run_in_parts(budget: ThreadBudget, look: Callable[[], None]) -> None:
+    budget.parallel(lambda part, slot: look(), 1, 1)
+
+
+def run_by_a_caller(budget: ThreadBudget, look: Callable[[], None]) -> None:
+    budget.run_single(look)
+
+
+def run_counted(budget: ThreadBudget, look: Callable[[], None]) -> None:
+    run_ctx = counted(budget)
+    budget.use(run_ctx, is_worth=False)
+    look()
+    budget.finish(run_ctx)
+    budget.restore()
+
+
+SINGLE = pytest.mark.parametrize("run", [run_in_parts, run_by_a_caller, run_counted])
+
+
+@SINGLE
+def test_what_is_worth_one_blas_thread_has_one_whatever_other_operations_ask_for(
+    run: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[int] = []
     monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: {"blas": (told.append, 8)})
-    budget, seen = ThreadBudget(4), []
+    budget, seen = ThreadBudget(6), []
 
-    def part(number: int, slot: int) -> None:
-        other = Thread(target=budget.use, args=(True,))
+    def look() -> None:
+        other = Thread(target=lambda: budget.use(counted(budget), True))
         other.start()
         other.join()
         budget.apply()
         seen.append(told[-1])
 
-    budget.use(True)
-    budget.parallel(part, 3, 1)
-    assert seen == [1, 1, 1]
-    assert told[-1] == 4
+    budget.use(counted(budget), True)
+    assert told == [6]
+    run(budget, look)
+    assert seen == [1]
+    assert told[-1] == 3  # the two others' share
 
 
+@SINGLE
 @pytest.mark.parametrize("step", range(3))
-def test_parts_that_begin_while_another_thread_sets_the_limit_wait_for_it(
-    step: int, monkeypatch: pytest.MonkeyPatch
+def test_what_begins_while_another_thread_sets_the_limit_waits_for_that(
+    step: int, run: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At each step of `apply`: before it knows what to say, before it says it, and after."""
     told, seen, is_set = [1], [], Event()
     budget = ThreadBudget(4)
 
-    def part(number: int, slot: int) -> None:
+    def look() -> None:
         is_set.wait()
         seen.append(told[-1])
-
-    def begin() -> None:
-        budget.parallel(part, 1, 1)
 
     others: list[Thread] = []
 
     def meanwhile(now: int) -> None:
         if now == step and not others:
-            others.append(Thread(target=begin))
+            others.append(Thread(target=run, args=(budget, look)))
             others[0].start()
             others[0].join(0.2)  # it waits for the lock, or is done
 

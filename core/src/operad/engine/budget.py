@@ -24,11 +24,13 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Final, final
+from typing import Any, Final, TypeVar, final
 
 from operad.engine.intra_op import PartFn, intra_op_pool
 from operad.engine.operation import RunContext
 from operad.first_use import import_module
+
+T = TypeVar("T")
 
 _FORK_WAITS_S: Final = 2.0
 
@@ -43,20 +45,18 @@ class ThreadBudget:
     Attributes:
         total: Threads of the budget.
         running: The counted operations that run now, and for a moment what asked in vain.
-        is_worth: Whether what runs is worth several threads; where not, BLAS gets one.
-        divided: The functions of the parts that are computed now. While there are any, BLAS gets one thread,
-            whatever other operations ask for: with more, its results have other last bits.
+        single: What runs now with one BLAS thread and is not counted: parts, and what callers run
+            themselves. An element for each.
         applied: The limit the BLAS libraries were last given; 0 before the first, and while it changes.
     """
 
-    __slots__ = ("__weakref__", "applied", "divided", "is_worth", "running", "total")
+    __slots__ = ("__weakref__", "applied", "running", "single", "total")
 
     def __init__(self, total: int) -> None:
         self.total = total
         self.running: list[RunContext] = []
-        self.divided: list[PartFn] = []
+        self.single: list[object] = []
         self.applied = 0
-        self.is_worth = True
         _budgets.add(self)
 
     @property
@@ -71,8 +71,13 @@ class ThreadBudget:
 
     @property
     def limit(self) -> int:
-        """Threads that BLAS may use."""
-        return self.share if self.is_worth and not self.divided else 1
+        """Threads that BLAS may use: one while anything runs that is not worth more."""
+        if self.single:
+            return 1
+        for run_ctx in self.running:
+            if not run_ctx.is_worth:
+                return 1
+        return self.total // (len(self.running) or 1) or 1  # `share`, without a further frame
 
     def start(self, run_ctx: RunContext) -> bool:
         """Count an operation in, the others' shares falling; False if the budget is full."""
@@ -90,16 +95,29 @@ class ThreadBudget:
         with suppress(ValueError):
             self.running.remove(run_ctx)
 
-    def use(self, is_worth: bool) -> None:
-        """Say, from inside an operation, whether what it does next is worth several threads.
+    def use(self, run_ctx: RunContext, is_worth: bool) -> None:
+        """Say, from inside a counted operation, whether what it does next is worth several threads.
 
-        BLAS pools get the operation's share of the thread budget where it is, else one thread: a
-        small product gains little from more, and loses much where cores are busy.
+        BLAS pools get the operation's share of the thread budget where it is, and no other operation says
+        that it is not, else one thread: a small product gains little from more, and loses much where cores
+        are busy. And its results would have other last bits, which must not depend on what else runs.
         """
-        self.is_worth = is_worth
-        # `share`, without a further frame.
-        if self.applied != (self.total // (len(self.running) or 1) or 1 if is_worth else 1):
+        run_ctx.is_worth = is_worth
+        # 0 while another thread changes it, for which `apply` waits.
+        if self.applied != (self.limit if is_worth else 1):
             self.apply()
+
+    def run_single(self, function: Callable[..., T], *args: object) -> T:
+        """What a function returns, BLAS having one thread meanwhile."""
+        try:
+            self.single.append(function)
+            if self.applied != 1:
+                self.apply()
+            return function(*args)
+        finally:
+            with suppress(ValueError):
+                self.single.remove(function)
+            self.restore()
 
     def parallel(self, function: PartFn, count: int, width: int) -> None:
         """Compute the parts of an operation's work, called from inside it; returns when all are done.
@@ -112,16 +130,12 @@ class ThreadBudget:
             count: How many parts there are.
             width: How many may be computed at once, as `num_threads_now` said; slots are below it.
         """
-        try:
-            self.divided.append(function)
-            if self.applied != 1:  # 0 while another thread changes it, for which `apply` waits
-                self.apply()
-            intra_op_pool.run(function, count, width)
-        finally:
-            with suppress(ValueError):
-                self.divided.remove(function)
-            if self.applied != self.limit:
-                self.apply()
+        self.run_single(intra_op_pool.run, function, count, width)
+
+    def restore(self) -> None:
+        """Give BLAS pools back what an operation that is over did without."""
+        if self.applied != self.limit:
+            self.apply()
 
     def apply(self, is_over: bool = False) -> None:
         """Give the BLAS libraries their limit, if they have another.
@@ -132,7 +146,7 @@ class ThreadBudget:
         pools = list(_blas_pools().values())  # which imports, for the first time
         with blas_limits.lock:
             before = self.applied
-            # Parts that begin now see this, and wait for the lock, or are seen by what follows.
+            # What begins now sees this, and waits for the lock, or is seen by what follows.
             self.applied = 0
             limit = 0 if is_over else self.limit
             if is_over or limit != before:
@@ -148,6 +162,7 @@ class ThreadBudget:
     def renew(self, own: RunContext | None) -> None:
         """Count nothing as running but what the calling thread runs, as in a forked child."""
         self.running[:] = [run_ctx for run_ctx in self.running if run_ctx is own]
+        self.single.clear()
 
 
 @final

@@ -48,13 +48,15 @@ class RunContext:
     Attributes:
         ctx: The device.
         stream: The CUDA stream that the function launches on; None on a CPU.
+        is_worth: Whether what the function does now is worth several threads; see `ThreadBudget.use`.
     """
 
-    __slots__ = ("_budget", "ctx", "stream")
+    __slots__ = ("_budget", "ctx", "is_worth", "stream")
 
     def __init__(self, ctx: Context, stream: Any = None, budget: ThreadBudget | None = None) -> None:
         self.ctx = ctx
         self.stream = stream
+        self.is_worth = True
         self._budget = budget
 
     @property

@@ -75,6 +75,12 @@ class ThreadedRunner(Runner):
         self._helpers: list[Worker] = []
         self._is_ending = False
 
+    @property
+    def run_ctx(self) -> RunContext | None:
+        """See `Runner`."""
+        worker: Worker | None = local.state.worker
+        return worker and worker.run_ctx
+
     def in_hand(self, is_own: bool) -> list[OprBlock]:
         """See `Runner`."""
         own, found = local.state.worker, []
@@ -291,7 +297,7 @@ class ThreadedRunner(Runner):
         if worker.has_slot or worker.run_ctx in self._budget.running:
             worker.has_slot = False
             self._budget.finish(worker.run_ctx)
-            self._budget.use(is_worth=True)
+            self._budget.restore()
 
     def _offer_again(self, worker: Worker) -> None:
         """Offer what `worker` has taken and not called."""
@@ -319,7 +325,7 @@ class ThreadedRunner(Runner):
         if worker.stream is not None:
             worker.stream.launch(block)
             return
-        self._budget.use(block.opr.is_parallel)
+        self._budget.use(run_ctx, block.opr.is_parallel)
         if block.opr.is_async:
             dispatcher.start(block, RunContext(block.ctx, None, self._budget), has_caller)
         else:

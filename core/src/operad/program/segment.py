@@ -103,7 +103,7 @@ class Segment:
         fn: Callable[..., object] = run
         args: tuple[object, ...] = (None,)
         if self._code.uses_blas_threads:
-            fn, args = _with_one_thread, (current.use_threads, run)
+            fn, args = current.run_single, (run, None)
         return current.run_inline(fn, args, self.ctx, self._const, self._mutable, self._code.label)
 
     def _operator(self, current: engine.Engine, form: _Form, run: Callable[[Any], None]) -> Opr:
@@ -170,14 +170,6 @@ class Segment:
         for resources in code.resources.values():
             written.update(dict.fromkeys(resource.mutable_vars_of(resources)))
         return distinct(binding.vars_of(code.reads), updated, written)
-
-
-def _with_one_thread(use_threads: Callable[[bool], None], run: Callable[[Any], object]) -> None:
-    use_threads(False)
-    try:
-        run(None)
-    finally:
-        use_threads(True)
 
 
 def describe(node: Node) -> str:

@@ -46,7 +46,10 @@ def least_us(function: Callable[[], object]) -> float:
 
 def constants() -> tuple[dict[str, float], dict[str, float]]:
     """The rates, and what functions of elements cost in operations of loops, on one thread."""
-    engine.get().use_threads(False)
+    return engine.get().run_single(_constants)
+
+
+def _constants() -> tuple[dict[str, float], dict[str, float]]:
     with np.errstate(all="ignore"):
         cached_us = _element_us(np.add, _IN_CACHE) / _moved_bytes(np.add)
         memory_us = _element_us(np.add, _IN_MEMORY) / _moved_bytes(np.add)
