@@ -102,6 +102,19 @@ def batch_mean(data):
     return data - data.mean(axis=0, keepdims=True) if data.size else data
 
 
+@operator("zoo_batch_of_rows")
+class BatchOfRows(OperatorProperty):
+    """Rows times a weight, less their mean over the batch, though items are said to be apart."""
+
+    spec = "data:(N, D), weight:(D) -> output:(N, D)"
+    accepts = "floating"
+    items = ("data",)
+
+    def forward(data, weight):
+        """Centred over the batch."""
+        return (data - data.mean(axis=0, keepdims=True)) * weight if data.size else data * weight
+
+
 @unary("zoo_not_linear", accepts="floating", contract=Contract(relations=("scaling",)))
 def not_linear(data):
     """A clipped copy, said to scale."""
@@ -225,6 +238,7 @@ ZOO = without_gradients(
         Fault("F220", FillsList, "inference edits its caller's list", also=("F203",)),
         Fault("F220", Overrules, "the output's shape overrules the argument's", also=("F204",)),
         Fault("F221", batch_mean, "items of a batch depend on each other"),
+        Fault("F221", BatchOfRows, "items that other nodes' may stand beside depend on each other"),
         Fault("F221", not_linear, "twice the data is not twice the result"),
         Fault("B311", clears_head, "NaN of head gradients become zeros"),
         Fault("B311", MasksHead, "NaN of head gradients are passed over"),

@@ -88,6 +88,9 @@ class OperatorProperty(ShapedProperty):
             sign: gradients of gradients take them for constants.
         gradient_is_derivative: False where gradients are not the derivatives of the outputs; they then have
             none of their own.
+        items: Arguments whose first axis, like that of every output, counts items, each of which is computed
+            alone, and of the other arguments: gradients of these are sums over items. So many nodes with the
+            same other arguments may be computed as one.
         contract: Declarations for the contract checks; nothing that an operator computes depends on them.
     """
 
@@ -100,6 +103,7 @@ class OperatorProperty(ShapedProperty):
     element_cost: ClassVar[float | None] = None
     constant_outputs: ClassVar[Sequence[str]] = ()
     gradient_is_derivative: ClassVar[bool] = True
+    items: ClassVar[Sequence[str]] = ()
     resource: ClassVar[ResourceRequest | Sequence[ResourceRequest]] = ()
     contract: ClassVar[Contract] = NO_DECLARATIONS
     aliases: ClassVar[dict[str, str]] = {}

@@ -82,6 +82,7 @@ class FullyConnected(OperatorProperty):
     )
     compute_dtype = "float32"
     multiplies = ("data", "weight")
+    items = ("data",)
 
     @lock_cost_limit(5)
     def forward(data: Array, weight: Array, bias: Array | None, flatten: bool, output: Array) -> None:

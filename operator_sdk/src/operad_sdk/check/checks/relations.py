@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -17,17 +18,49 @@ from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.check.trials.violation import Violation
 
 _FACTOR: Final = 2.0
+_FEWEST: Final = 2
+"""Items that can be parted."""
+_IN_HALVES: Final = "as a batch, and in two halves otherwise"
 _SHIFT: Final = 0.5
 """Powers of two, so that they cost no digit."""
 
 
 @check("F221", ORDINARY, LARGE)
 def relations(trial: Trial) -> Evidence:
-    """Check each declared relation."""
-    names = list(trial.subject.contract.relations)
-    if not names or is_random(trial):
+    """Check each declared relation, and that declared items are computed alone."""
+    names, own = list(trial.subject.contract.relations), _items_of(trial)
+    if not (names or own) or is_random(trial):
         return None
-    return {name: RELATIONS[name](trial) for name in names}
+    found = {name: RELATIONS[name](trial) for name in names}
+    return {**found, "items of " + ", ".join(own): _apart(trial, own)} if own else found
+
+
+def _items_of(trial: Trial) -> list[str]:
+    """Arguments that are declared to hold items, of those there are."""
+    return [name for name in getattr(trial.subject.cls, "items", ()) if name in trial.arguments]
+
+
+def _apart(trial: Trial, names: list[str]) -> int:
+    """Check that a batch gives what its halves give, and that other gradients are the sums of theirs."""
+    count = len(trial.case.inputs[names[0]])
+    if count < _FEWEST or not trial.is_runnable:
+        return 0
+    parts = []
+    for some in (slice(0, count // 2), slice(count // 2, count)):
+        inputs = {name: array[some] if name in names else array for name, array in trial.case.inputs.items()}
+        heads = tuple([head[some] for head in trial.out_grads[: trial.visible]])
+        parts.append(Trial(trial.subject, replace(trial.case, inputs=inputs, out_grads=heads)))
+    outputs = zip(*[part.result.outputs for part in parts], strict=True)
+    compared = _expect(trial, trial.result.outputs, list(map(np.concatenate, outputs)), _IN_HALVES)
+    if not any(trial.differentiable()):
+        return compared
+    whole, (one, other) = trial.backward(), [part.backward() for part in parts]
+    scale, bounds = scale_of(trial, one, other), tolerance(trial.subject.contract, coarsest(trial))
+    for name, found, first, second in zip(trial.arguments, whole, one, other, strict=True):
+        if found is not None:
+            expected = np.concatenate([first, second]) if name in names else first + second
+            compared += expect_close([f"{name}_grad"], [found], [expected], _IN_HALVES, bounds, scale)
+    return compared
 
 
 def _elements(trial: Trial) -> int:
