@@ -48,6 +48,8 @@ def label_positions(xp: Any, label: Array, classes: int) -> tuple[Any, Array]:
         class 0).
     """
     chosen = label.astype(np.int64)
-    known = np.logical_and(chosen >= 0, chosen < classes)
-    rows = xp.ogrid[tuple(slice(length) for length in label.shape)]
-    return (*rows, np.where(known, chosen, 0)), known
+    known = chosen.view(np.uint64) < classes  # where it is below 0, that is a large number
+    chosen *= known
+    rank = label.ndim
+    rows = [xp.arange(n).reshape([-1, *[1] * (rank - 1 - axis)]) for axis, n in enumerate(label.shape)]
+    return (*rows, chosen), known
