@@ -39,7 +39,7 @@ def test_the_users_error_state_changes_no_result(engine: Engine) -> None:
 
 def test_parts_of_an_operation_have_its_error_state(engine: Engine) -> None:
     out = np.ones((6, 3))
-    engine.push_sync(lambda _: engine.parallel(lambda part, slot: divide(out[part]), 6, 3), CTX)
+    engine.push_sync(lambda _: engine.budget.parallel(lambda part, slot: divide(out[part]), 6, 3), CTX)
     engine.wait_for_all()
     assert np.isposinf(out).all()
 

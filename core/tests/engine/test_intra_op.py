@@ -86,8 +86,8 @@ def test_an_operation_has_its_parts_computed_with_one_blas_thread(
     seen: list[tuple[int, int]] = []
 
     def work(_: object) -> None:
-        width = engine.num_threads_now
-        engine.parallel(lambda part, slot: seen.append((width, told[-1])), 4, width)
+        width = engine.budget.num_threads_now
+        engine.budget.parallel(lambda part, slot: seen.append((width, told[-1])), 4, width)
 
     engine.push_sync(work, cpu())
     engine.wait_for_all()
@@ -98,6 +98,6 @@ def test_an_operation_has_its_parts_computed_with_one_blas_thread(
 def test_a_light_operation_has_one_thread() -> None:
     engine = NaiveEngine(num_threads=3)
     seen: list[int] = []
-    engine.push_sync(lambda _: seen.append(engine.num_threads_now), cpu(), is_parallel=False)
+    engine.push_sync(lambda _: seen.append(engine.budget.num_threads_now), cpu(), is_parallel=False)
     assert seen == [1]
     engine.stop()

@@ -45,9 +45,9 @@ def test_an_operation_may_change_its_mind_while_it_runs(
 
     def work(_: object) -> None:
         seen.append(told[-1])
-        engine.use_threads(True)
+        engine.budget.use_now(True)
         seen.append(told[-1])
-        engine.use_threads(False)
+        engine.budget.use_now(False)
         seen.append(told[-1])
 
     engine.push(engine.new_operator(work, is_parallel=False), cpu())
@@ -84,7 +84,6 @@ def run_counted(budget: ThreadBudget, look: Callable[[], None]) -> None:
     budget.use(run_ctx, is_worth=False)
     look()
     budget.finish(run_ctx)
-    budget.restore()
 
 
 SINGLE = pytest.mark.parametrize("run", [run_in_parts, run_by_a_caller, run_counted])

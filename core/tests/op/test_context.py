@@ -22,7 +22,7 @@ def test_a_gpu_has_one_thread_of_the_host():
 
 
 def test_the_host_has_as_many_threads_as_the_engine_gives_at_the_moment():
-    assert OpContext(cpu(), False).num_threads == engine.get().num_threads_now >= 1
+    assert OpContext(cpu(), False).num_threads == engine.get().budget.num_threads_now >= 1
 
 
 def test_every_part_is_computed_once_and_no_two_that_run_at_once_share_a_slot():

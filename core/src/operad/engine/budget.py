@@ -24,15 +24,18 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from operator import attrgetter
 from typing import Any, Final, TypeVar, final
 
 from operad.engine.intra_op import PartFn, intra_op_pool
 from operad.engine.operation import RunContext
+from operad.engine.thread import local
 from operad.first_use import import_module
 
 T = TypeVar("T")
 
 _FORK_WAITS_S: Final = 2.0
+_IS_WORTH: Final = attrgetter("is_worth")
 
 
 @final
@@ -72,11 +75,8 @@ class ThreadBudget:
     @property
     def limit(self) -> int:
         """Threads that BLAS may use: one while anything runs that is not worth more."""
-        if self.single:
+        if self.single or not all(map(_IS_WORTH, self.running)):
             return 1
-        for run_ctx in self.running:
-            if not run_ctx.is_worth:
-                return 1
         return self.total // (len(self.running) or 1) or 1  # `share`, without a further frame
 
     def start(self, run_ctx: RunContext) -> bool:
@@ -94,6 +94,7 @@ class ThreadBudget:
         """Count an operation out, if it is counted; the others' shares rise."""
         with suppress(ValueError):
             self.running.remove(run_ctx)
+        self.restore()
 
     def use(self, run_ctx: RunContext, is_worth: bool) -> None:
         """Say, from inside a counted operation, whether what it does next is worth several threads.
@@ -107,8 +108,19 @@ class ThreadBudget:
         if self.applied != (self.limit if is_worth else 1):
             self.apply()
 
+    @property
+    def num_threads_now(self) -> int:
+        """Number of threads for the operation that asks, at this moment; 1 if it is worth no more."""
+        run_ctx = local.state.run_ctx
+        return self.share if (run_ctx.is_worth if run_ctx else not self.single) else 1
+
+    def use_now(self, is_worth: bool) -> None:
+        """`use` of the calling thread's operation, if it is a counted one."""
+        if run_ctx := local.state.run_ctx:
+            self.use(run_ctx, is_worth)
+
     def run_single(self, function: Callable[..., T], *args: object) -> T:
-        """What a function returns, BLAS having one thread meanwhile."""
+        """Return what a function returns, BLAS having one thread meanwhile."""
         try:
             self.single.append(function)
             if self.applied != 1:

@@ -46,11 +46,6 @@ class Runner(ABC):
         """Run the blocks of `dispatcher`."""
         self._dispatcher = dispatcher
 
-    @property
-    def run_ctx(self) -> RunContext | None:
-        """The context of the counted operation that the calling thread runs; None: it runs none."""
-        return None
-
     @abstractmethod
     def in_hand(self, is_own: bool) -> list[OprBlock]:
         """The blocks that the calling thread is running, or that all others are."""

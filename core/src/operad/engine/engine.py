@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import MethodType
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from operad.config import settings
 from operad.device import Context
@@ -15,15 +15,12 @@ from operad.engine.back_pressure import wait_for_capacity, wait_until_entered
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, ProfileHook, Runner
 from operad.engine.failure import push_site
-from operad.engine.intra_op import PartFn
 from operad.engine.lock import PROFILER
 from operad.engine.operation import DELETE, AsyncFn, FnProperty, Opr, OprBlock, SyncFn
 from operad.engine.quiescence import Quiescence
 from operad.engine.thread import NESTED, OUTSIDE, local
 from operad.engine.var import Var
 from operad.errors import BlockingInOperatorError, EngineError, EngineStoppedError
-
-T = TypeVar("T")
 
 
 class Engine:
@@ -96,26 +93,9 @@ class Engine:
         self._queue.failures.raise_unread()
 
     @property
-    def num_threads_now(self) -> int:
-        """Number of threads for the operation that asks, at this moment; 1 if it is worth no more."""
-        runner = self._dispatcher.runner
-        budget, run_ctx = runner.budget, runner.run_ctx
-        is_worth = not budget.single if run_ctx is None else run_ctx.is_worth
-        return budget.share if is_worth else 1
-
-    def use_threads(self, is_worth: bool) -> None:
-        """Say whether a counted operation's next step is worth threads; see `ThreadBudget.use`."""
-        runner = self._dispatcher.runner
-        if (run_ctx := runner.run_ctx) is not None:
-            runner.budget.use(run_ctx, is_worth)
-
-    def run_single(self, function: Callable[..., T], *args: object) -> T:
-        """What a function returns, BLAS having one thread meanwhile; see `ThreadBudget.run_single`."""
-        return self._dispatcher.runner.budget.run_single(function, *args)
-
-    def parallel(self, function: PartFn, count: int, width: int) -> None:
-        """Compute an operation's parts in several threads; see `ThreadBudget.parallel`."""
-        self._dispatcher.runner.budget.parallel(function, count, width)
+    def budget(self) -> ThreadBudget:
+        """The threads that operations, and the libraries below them, use together."""
+        return self._dispatcher.runner.budget
 
     # Pushing.
 

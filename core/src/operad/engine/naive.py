@@ -24,14 +24,13 @@ from operad.engine.thread import OPERATION, OUTSIDE, local
 
 @final
 class _Backlog:
-    """Blocks that a thread has to run itself, and the one that it runs, with its context."""
+    """Blocks that a thread has to run itself, and the one that it runs."""
 
-    __slots__ = ("blocks", "run_ctx", "running")
+    __slots__ = ("blocks", "running")
 
     def __init__(self) -> None:
         self.blocks: deque[OprBlock] = deque()
         self.running: OprBlock | None = None
-        self.run_ctx: RunContext | None = None
 
 
 class _Local(threading.local):
@@ -58,11 +57,6 @@ class NaiveRunner(Runner):
         self._known: list[_Backlog] = []
         self._local = _Local(self._known)
 
-    @property
-    def run_ctx(self) -> RunContext | None:
-        """See `Runner`."""
-        return self._local.backlog.run_ctx
-
     def in_hand(self, is_own: bool) -> list[OprBlock]:
         """See `Runner`."""
         own, found = self._local.backlog, []
@@ -75,7 +69,7 @@ class NaiveRunner(Runner):
     def renew(self) -> None:
         """See `Runner`."""
         own = self._local.backlog
-        self._budget.renew(own.run_ctx)
+        self._budget.renew(local.state.run_ctx)
         for backlog in self._known:
             block = backlog.running
             if backlog is not own and block is not None and block.state == TAKEN:
@@ -128,10 +122,10 @@ class NaiveRunner(Runner):
             del block  # here, lest the next commit lets go of what has a finalizer
 
     def _run(self, block: OprBlock) -> None:
-        own, budget = self._local.backlog, self._budget
+        thread, budget = local.state, self._budget
         run_ctx = RunContext(block.ctx, None, budget)
         try:
-            own.run_ctx = run_ctx
+            thread.run_ctx = run_ctx
             budget.running.append(run_ctx)  # however many there are
             budget.use(run_ctx, block.opr.is_parallel)
             if block.opr.is_async:
@@ -140,9 +134,8 @@ class NaiveRunner(Runner):
             else:
                 self._dispatcher.run(block, run_ctx, True)
         finally:
-            own.run_ctx = None
+            thread.run_ctx = None
             budget.finish(run_ctx)
-            budget.restore()
 
     def help(self, is_over: Callable[[], bool]) -> None:
         """See `Runner`."""

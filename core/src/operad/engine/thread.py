@@ -12,7 +12,7 @@ import numpy as np
 from operad.scopes import Ending, closing
 
 if TYPE_CHECKING:
-    from operad.engine.operation import Claim
+    from operad.engine.operation import Claim, RunContext
 
 _SLICE_S: Final = 0.2
 
@@ -42,12 +42,14 @@ class ThreadState:
             results, no warnings, no errors, as in MXNet; whatever the thread's own error state is. (A
             call in a `contextvars` context of its own, since NumPy keeps the state in a context
             variable: 20 ns, where `np.errstate` takes 3 us.) It cannot be nested.
+        run_ctx: The context of the counted operations that it runs.
         spare_claim: What the thread's inline functions hold their variables by, while it is not in use.
         worker: The worker that it is, or is for while it waits; it belongs to `threaded`.
     """
 
     __slots__ = (
-        "bulk_size", "ending", "inside", "mode", "num_deferred", "run", "scopes", "spare_claim", "worker",
+        "bulk_size", "ending", "inside", "mode", "num_deferred", "run", "run_ctx", "scopes", "spare_claim",
+        "worker",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -62,6 +64,7 @@ class ThreadState:
         self.inside = OUTSIDE
         self.spare_claim: Claim | None = None
         self.worker: Any = None
+        self.run_ctx: RunContext | None = None
         context = contextvars.Context()
         context.run(np.seterr, all="ignore")
         self.run = context.run

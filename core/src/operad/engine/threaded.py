@@ -75,12 +75,6 @@ class ThreadedRunner(Runner):
         self._helpers: list[Worker] = []
         self._is_ending = False
 
-    @property
-    def run_ctx(self) -> RunContext | None:
-        """See `Runner`."""
-        worker: Worker | None = local.state.worker
-        return worker and worker.run_ctx
-
     def in_hand(self, is_own: bool) -> list[OprBlock]:
         """See `Runner`."""
         own, found = local.state.worker, []
@@ -297,7 +291,6 @@ class ThreadedRunner(Runner):
         if worker.has_slot or worker.run_ctx in self._budget.running:
             worker.has_slot = False
             self._budget.finish(worker.run_ctx)
-            self._budget.restore()
 
     def _offer_again(self, worker: Worker) -> None:
         """Offer what `worker` has taken and not called."""
@@ -325,6 +318,7 @@ class ThreadedRunner(Runner):
         if worker.stream is not None:
             worker.stream.launch(block)
             return
+        local.state.run_ctx = run_ctx
         self._budget.use(run_ctx, block.opr.is_parallel)
         if block.opr.is_async:
             dispatcher.start(block, RunContext(block.ctx, None, self._budget), has_caller)
@@ -351,7 +345,7 @@ class ThreadedRunner(Runner):
         finally:
             # commit: begin
             thread.inside = OUTSIDE
-            thread.worker = None
+            thread.worker = thread.run_ctx = None
             # commit: end
             try:
                 self._put_down(worker)

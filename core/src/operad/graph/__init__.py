@@ -38,7 +38,7 @@ from operad.graph.memory import MemoryPlan as MemoryPlan
 from operad.graph.memory import Placement as Placement
 from operad.graph.memory import plan_memory as plan_memory
 from operad.graph.partition import cut as cut
-from operad.graph.partition import estimated_us as estimated_us
+from operad.graph.partition import estimated as estimated
 from operad.graph.passes import CHOOSE_KERNELS as CHOOSE_KERNELS
 from operad.graph.passes import COSTS as COSTS
 from operad.graph.passes import FIRST_PARTY as FIRST_PARTY

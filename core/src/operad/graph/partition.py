@@ -11,7 +11,7 @@ for only after it ends; so the segments, pushed in the order they are closed, ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, final
 
 from operad.device import Context
@@ -48,9 +48,10 @@ def node_costs(graph: Graph, shapes: ShapeTable, types: TypeTable) -> list[Cost]
     return costs
 
 
-def estimated_us(costs: Iterable[Cost]) -> float:
+def estimated(costs: Collection[Cost]) -> Cost:
     """Roughly how long nodes of these costs take, one after another."""
-    return sum([_NODE_US + cost.us for cost in costs])
+    pooled_us = sum([cost.pooled_us for cost in costs])
+    return Cost(beside_us=sum([_NODE_US + cost.us for cost in costs]), pooled_us=pooled_us)
 
 
 def assign_partitions(
@@ -67,7 +68,7 @@ def assign_partitions(
     if num_workers < 2 or sum([cost.us > _LIGHT_US for cost in costs]) < 2:
         return serial
     times = [
-        0.0 if isinstance(node, Variable) else estimated_us([cost])
+        0.0 if isinstance(node, Variable) else estimated([cost]).us
         for node, cost in zip(graph.nodes, costs, strict=True)
     ]
     partitions, makespan = _list_schedule(graph, contexts, times, num_workers)

@@ -13,7 +13,6 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad import engine
-from operad.config import settings
 from operad.device import Context, as_context
 from operad.engine.thread import local
 from operad.errors import ArgumentError, BindError, ContextError, ParamError
@@ -283,7 +282,7 @@ def copy_into(target: Array, source: Array) -> None:
         () if is_within else (source._chunk.var,),
         (target._chunk.var,),
         "_copyto",
-        inline=not ctx.is_gpu and not is_within and Cost(2 * target.size).us <= settings().inline_us,
+        inline=not ctx.is_gpu and not is_within and Cost(2 * target.size).is_light,
         reads_mutable=is_within or target._is_part,
         size_bytes=target._spec.nbytes,
     )

@@ -7,7 +7,6 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple, final
 
 from operad import engine, registry, resource
-from operad.config import settings
 from operad.device import Context
 from operad.engine import Var
 from operad.imperative.array import Array
@@ -191,7 +190,7 @@ class Plan(Recordable):
             state_var=state_var,
             req=(OpReq.WRITE,) * len(out_specs),
             out_bytes=sum(spec.nbytes for spec in out_specs),
-            inline=not ctx.is_gpu and cost.us <= settings().inline_us,
+            inline=not ctx.is_gpu and cost.is_light,
             is_parallel=cost.is_parallel,
             runs_under_lock=few or cost.work_us <= operator.lock_cost_limit_us,
         )

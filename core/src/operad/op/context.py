@@ -30,7 +30,7 @@ class OpContext(NamedTuple):
     @property
     def num_threads(self) -> int:
         """Number of threads that the operation may use at this moment; 1 on a GPU and for light operators."""
-        return 1 if self.ctx.is_gpu else engine.get().num_threads_now
+        return 1 if self.ctx.is_gpu else engine.get().budget.num_threads_now
 
     def parallel(self, function: Callable[[int, int], object], count: int, width: int) -> None:
         """Call `function(part, slot)` for every part below `count`, in up to `width` threads.
@@ -44,7 +44,7 @@ class OpContext(NamedTuple):
             count: How many parts there are.
             width: How many may run at once: `num_threads`, or less; slots are below it.
         """
-        engine.get().parallel(function, count, width)
+        engine.get().budget.parallel(function, count, width)
 
     @property
     def xp(self) -> ModuleType:

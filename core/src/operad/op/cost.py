@@ -24,6 +24,10 @@ BLAS_FLOPS: Final = 1 << 18
 """Below this a BLAS product uses one thread anyhow, so it need not be told how many it may use."""
 PARALLEL_US: Final = 250.0
 """Estimate without products below which one thread is worth it: a part that is handed over costs 30."""
+POOLED_US: Final = 120.0
+"""Work from which it is divided by kernels whose threads are woken in machine code, in 20."""
+_SHARED: Final = 4
+"""Factor by which the calling thread may take longer over what all threads share, as any thread would."""
 _SINGLE_BYTES: Final = 4
 """Costs are declared for elements of single precision."""
 
@@ -39,6 +43,7 @@ class Cost(NamedTuple):
         beside_us: Microseconds that none of these explains, such as those of calls in Python.
         pooled_flops: As `flops`, of products that the operator itself divides among threads of the pool, each
             of which computes its part alone.
+        pooled_us: How much of all this the operator divides so, in microseconds, where it is no product.
     """
 
     loops: float = 0.0
@@ -46,6 +51,7 @@ class Cost(NamedTuple):
     size_bytes: float = 0.0
     beside_us: float = 0.0
     pooled_flops: float = 0.0
+    pooled_us: float = 0.0
 
     @property
     def product_flops(self) -> float:
@@ -65,6 +71,13 @@ class Cost(NamedTuple):
         return self.work_us + self.beside_us
 
     @property
+    def is_light(self) -> bool:
+        """Return whether the calling thread may run it: it takes little, or all threads share most of it."""
+        limit, undivided_us = settings().inline_us, self.us - self.pooled_us
+        wall_us = undivided_us + self.pooled_us / settings().num_threads
+        return undivided_us <= limit and wall_us <= _SHARED * limit
+
+    @property
     def is_parallel(self) -> bool:
         """Return whether one call is worth several threads.
 
@@ -73,7 +86,9 @@ class Cost(NamedTuple):
         what has no products, or divides them itself, is worth it as soon as it takes as long as a few
         hand-overs.
         """
-        return self.flops >= settings().parallel_flops or (not self.has_product and self.us >= PARALLEL_US)
+        if self.flops >= settings().parallel_flops or self.pooled_us >= POOLED_US:
+            return True
+        return not self.has_product and self.us >= PARALLEL_US
 
     @property
     def has_product(self) -> bool:

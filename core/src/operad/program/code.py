@@ -15,8 +15,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple, final
 
 from operad import engine, resource
-from operad.config import settings
-from operad.graph import OpNode, estimated_us
+from operad.graph import OpNode, estimated
 from operad.op import ArgumentSlot, CallTemplate, Gradient, OpContext, Operator, OpReq
 from operad.program.binding import Binding
 from operad.program.profile import Timeline
@@ -69,7 +68,7 @@ class SegmentCode:
             if (kinds := program.resources(node_id))
         }
         costs = [program.costs[node_id] for node_id in node_ids]
-        self.is_light = not self.ctx.is_gpu and estimated_us(costs) <= settings().inline_us
+        self.is_light = not self.ctx.is_gpu and estimated(costs).is_light
         self.is_parallel = costs[0].is_parallel
         self.uses_blas_threads = any(cost.has_product for cost in costs)
         nodes = program.graph.nodes
@@ -193,4 +192,4 @@ def _are_alike(some: Sequence[Operator], others: Sequence[Operator]) -> bool:
 
 
 def _use_threads(is_worth: bool) -> None:
-    engine.get().use_threads(is_worth)
+    engine.get().budget.use_now(is_worth)

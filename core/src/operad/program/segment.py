@@ -103,7 +103,7 @@ class Segment:
         fn: Callable[..., object] = run
         args: tuple[object, ...] = (None,)
         if self._code.uses_blas_threads:
-            fn, args = current.run_single, (run, None)
+            fn, args = current.budget.run_single, (run, None)
         return current.run_inline(fn, args, self.ctx, self._const, self._mutable, self._code.label)
 
     def _operator(self, current: engine.Engine, form: _Form, run: Callable[[Any], None]) -> Opr:

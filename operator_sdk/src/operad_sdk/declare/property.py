@@ -86,11 +86,8 @@ class OperatorProperty(ShapedProperty):
             (half a nanosecond each). None: what a table says of the ufunc, or of the mapper; else little.
         constant_outputs: Outputs whose slope by every argument is 0, such as what is drawn at random, or a
             sign: gradients of gradients take them for constants.
-        gradient_is_derivative: False where gradients are not the derivatives of the outputs; they then have
-            none of their own.
-        items: Arguments whose first axis, like that of every output, counts items, each of which is computed
-            alone, and of the other arguments: gradients of these are sums over items. So many nodes with the
-            same other arguments may be computed as one.
+        gradient_is_derivative: False where gradients are no derivatives of the outputs, and have none.
+        items: Arguments whose first axis, as the outputs', counts items that are computed apart.
         contract: Declarations for the contract checks; nothing that an operator computes depends on them.
     """
 

@@ -34,6 +34,7 @@ from operad_sdk.vector.compiled import CompiledForm, compiled
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.machine import reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError
+from operad_sdk.vector.team import has_team, team
 
 _PART_ELEMENTS: Final = 1 << 15
 """Elements that are worth handing to another thread."""
@@ -94,7 +95,8 @@ def cost_of_arrays(form: CompiledForm, specs: Sequence[tuple[Shape, DType]]) -> 
     """Instructions of the elements, and one pass over arrays of these shapes and types."""
     shapes = [shape for shape, _ in specs]
     loops = _LOOPS * form.num_instructions * max(map(prod, shapes))
-    return Cost(loops, size_bytes=moved_bytes(shapes), beside_us=_CALL_US)
+    whole = Cost(loops, size_bytes=moved_bytes(shapes), beside_us=_CALL_US)
+    return whole._replace(pooled_us=whole.work_us) if has_team() else whole
 
 
 @final
@@ -301,8 +303,10 @@ class FormOperator(Operator):
 
         if count == 1:
             bound.run()
+        elif has_team():
+            team.run(bound, count, threads)
         else:
-            op_ctx.parallel(part, count, op_ctx.num_threads)
+            op_ctx.parallel(part, count, threads)
         for (target, request), out in zip(targets, outs, strict=True):
             if target is not None and out is not target:
                 assign(target, request, out)

@@ -56,9 +56,11 @@ class BoundKernel:
     Attributes:
         units: How many rows, or columns, calls may divide.
         scratch_bytes: Scratch memory of each call.
+        address: Where the kernel begins.
+        table: Where the table that it reads lies.
     """
 
-    __slots__ = ("_arrays", "_call", "_table", "scratch_bytes", "units")
+    __slots__ = ("_arrays", "_call", "_table", "address", "scratch_bytes", "table", "units")
 
     def __init__(self, layout: TableLayout, arrays: Sequence[NDArray[Any]]) -> None:
         table = list(layout.table)
@@ -67,6 +69,7 @@ class BoundKernel:
         self._table = (ctypes.c_longlong * len(table))(*table)
         self._arrays = arrays
         self._call = layout.kernel.call
+        self.address, self.table = layout.kernel.address, ctypes.addressof(self._table)
         self.units = layout.units
         self.scratch_bytes = layout.scratch_bytes
 
@@ -78,6 +81,4 @@ class BoundKernel:
         """
         if scratch is None:
             scratch = np.empty(self.scratch_bytes, np.uint8)
-        self._call(
-            ctypes.addressof(self._table), first, self.units if last is None else last, scratch.ctypes.data
-        )
+        self._call(self.table, first, self.units if last is None else last, scratch.ctypes.data)

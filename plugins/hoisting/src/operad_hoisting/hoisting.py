@@ -1,9 +1,9 @@
 """The pass: gradients of a weight that many nodes use are computed for some nodes at a time.
 
-An unrolled network uses one weight at every step. The gradient of each step alone is a product that sums over
-the few rows of a batch and is added to the whole weight; that of some steps together sums over the rows of all
-of them, and the weight's gradient passes through memory once. The steps' data, and the gradients of their
-outputs, are joined for that.
+An unrolled network uses one weight at every step. The gradient of each step alone is a product that sums
+over the few rows of a batch and is added to the whole weight; that of some steps together sums over the rows
+of all of them, and the weight's gradient passes through memory once. The steps' data, and the gradients of
+their outputs, are joined for that.
 
 Only as many nodes are taken together as give `ROWS` rows: more rows make a product no faster, and everything
 that is joined must be kept until the last of it is there.
@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, final
 
-from operad import registry
-from operad.graph import Entry, Graph, Node, OpNode, Pass, Variable, rewrite
+from operad.graph import Entry, Graph, Node, OpNode, Pass, rewrite
 from operad.operator import Gradient, OperatorProperty, Shape
+from operad_hoisting.joined import Joined
 from operad_hoisting.settings import MODE
 
 ROWS: Final = 256
@@ -42,7 +42,7 @@ class Use(NamedTuple):
 
     @property
     def op(self) -> Gradient:
-        """What it computes."""
+        """The node's operator."""
         assert isinstance(self.node.op, Gradient)
         return self.node.op
 
@@ -109,7 +109,7 @@ class _Hoisting:
         return op.of_operator([self._shapes.of(entry) for entry in node.args])
 
     def _sums(self, use: Use) -> dict[int, Entry]:
-        """What each of the shared gradients is added to."""
+        """The sum that each of the shared gradients is added to."""
         found = {use.op.targets[position]: entry for position, entry in use.node.sums}
         return {target: found[target] for target in use.shared if target in found}
 
@@ -127,7 +127,9 @@ class _Hoisting:
     def _key(self, use: Use) -> Hashable:
         op, node = use.op, use.node
         roles = dict(zip(op.entries, node.args, strict=True))
-        shared = [entry for (kind, index), entry in roles.items() if kind == "in_data" and index not in use.items]
+        shared = [
+            entry for (kind, index), entry in roles.items() if kind == "in_data" and index not in use.items
+        ]
         shapes = self._argument_shapes(op, node)
         context = self._contexts[self._graph.node_ids[node]]
         return use.shared, use.items, signature_of(op.of), tuple(shared), tuple(shapes), context
@@ -171,12 +173,12 @@ class _Hoisting:
         attrs = self._made[last.node].attrs
         inputs = []
         roles = [dict(zip(use.op.entries, self._made[use.node].args, strict=True)) for use in group]
-        for kind, index in op.entries:
-            entries = [found[kind, index] for found in roles]
-            if kind == "in_data" and index not in first.items:
+        for role in op.entries:
+            entries = [found[role] for found in roles]
+            if role.kind == "in_data" and role.index not in first.items:
                 inputs.append(entries[0])
             else:
-                join = registry.get("Concat")(num_args=len(entries), dim=0)
+                join = Joined(num_args=len(entries))
                 inputs.append(Entry(OpNode(join, f"{last.node.name}_joined", entries, attrs)))
         sums = {first.op.targets[position]: entry for position, entry in self._made[first.node].sums}
         own = {target: sums[target] for target in first.shared if target in sums}

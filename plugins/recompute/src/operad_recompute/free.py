@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from operad.graph import estimated_us, planned_bytes
+from operad.graph import estimated, planned_bytes
 from operad_recompute.choice import Rules, Stretch
 from operad_recompute.outcome import Facts, Outcome, outcome
 from operad_recompute.values import Values
@@ -30,7 +30,7 @@ def freely(values: Values, facts: Facts) -> Outcome | None:
     forced = values.forced
     if values.kept_bytes < WORTH_BYTES and not forced:
         return None
-    budget = FREE_SHARE * estimated_us(facts["costs"])
+    budget = FREE_SHARE * estimated(facts["costs"]).us
     cheap = {step for step in steps if values.microseconds(step) <= budget and not values.is_product(step)}
     rules = Rules(values, cheap | forced, is_careful=True)
     chosen = rules.stretches(None)

@@ -31,8 +31,10 @@ def relations(trial: Trial) -> Evidence:
     names, own = list(trial.subject.contract.relations), _items_of(trial)
     if not (names or own) or is_random(trial):
         return None
-    found = {name: RELATIONS[name](trial) for name in names}
-    return {**found, "items of " + ", ".join(own): _apart(trial, own)} if own else found
+    found: dict[str, int] = {name: RELATIONS[name](trial) for name in names}
+    if own:
+        found["items of " + ", ".join(own)] = _apart(trial, own)
+    return found
 
 
 def _items_of(trial: Trial) -> list[str]:

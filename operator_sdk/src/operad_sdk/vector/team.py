@@ -1,0 +1,229 @@
+"""Threads that compute parts of one kernel's work without the interpreter: they wait, and are woken, in it.
+
+A thread of the interpreter must take its lock before it can begin and before it can say that it is done. For
+parts of some tens of microseconds that is as long as the work. So a *helper* waits in machine code: at a
+semaphore in a box of its own, where a job is posted. Whoever posts takes part, and parts are handed out by
+one atomic addition; which thread computes which changes nothing.
+
+State of a box, which only atomic exchanges change:
+
+    0  free; the helper waits, or is on its way there
+    1  a job is posted
+    2  the helper works at it
+    3  it is done
+    4  it works, and who posted waits at the second semaphore
+
+A helper that is woken late finds a job taken back (1 -> 0) and goes on waiting: nobody waits for it. Who
+posted returns when no box refers to the job any more, so that what it lies in may go.
+
+Source: POSIX unnamed semaphores, which Linux has; elsewhere parts are computed by `OpContext.parallel`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Callable
+from functools import cache
+from typing import Final, final
+
+import numpy as np
+
+from operad_sdk.vector.layout import BoundKernel
+from operad_sdk.vector.machine import address_of, function_at
+from operad_sdk.vector.writer import NAME
+
+_SPINS: Final = 20_000
+"""Looks at a box before who posted waits at the semaphore: some 20 microseconds."""
+_WORDS: Final = 24
+"""Words of a box: the state, the job and the slot, and from the 8th and the 16th on the semaphores."""
+_SEMAPHORES: Final = (8, 16)
+
+_TEXT: Final = """
+declare i32 @sem_wait(ptr)
+declare i32 @sem_post(ptr)
+
+define private i1 @exchange(ptr %state, i64 %from, i64 %to) {
+  %pair = cmpxchg ptr %state, i64 %from, i64 %to seq_cst seq_cst
+  %is_done = extractvalue { i64, i1 } %pair, 1
+  ret i1 %is_done
+}
+
+; job: 0 function, 1 table, 2 next part, 3 parts, 4 units, 5 scratch, 6 bytes of scratch
+define private void @work(ptr %job, i64 %slot) {
+entry:
+  %table_at = getelementptr i64, ptr %job, i64 1
+  %next_at = getelementptr i64, ptr %job, i64 2
+  %parts_at = getelementptr i64, ptr %job, i64 3
+  %units_at = getelementptr i64, ptr %job, i64 4
+  %scratch_at = getelementptr i64, ptr %job, i64 5
+  %bytes_at = getelementptr i64, ptr %job, i64 6
+  %function = load ptr, ptr %job
+  %table = load ptr, ptr %table_at
+  %parts = load i64, ptr %parts_at
+  %units = load i64, ptr %units_at
+  %scratches = load ptr, ptr %scratch_at
+  %bytes = load i64, ptr %bytes_at
+  %offset = mul i64 %bytes, %slot
+  %scratch = getelementptr i8, ptr %scratches, i64 %offset
+  br label %take
+take:
+  %part = atomicrmw add ptr %next_at, i64 1 seq_cst
+  %is_left = icmp slt i64 %part, %parts
+  br i1 %is_left, label %compute, label %end
+compute:
+  %following = add i64 %part, 1
+  %before = mul i64 %units, %part
+  %first = sdiv i64 %before, %parts
+  %behind = mul i64 %units, %following
+  %last = sdiv i64 %behind, %parts
+  call void %function(ptr %table, i64 %first, i64 %last, ptr %scratch)
+  br label %take
+end:
+  ret void
+}
+
+define void @serve(ptr %box, i64 %unused, i64 %unused2, ptr %unused3) {
+entry:
+  %job_at = getelementptr i64, ptr %box, i64 1
+  %slot_at = getelementptr i64, ptr %box, i64 2
+  %posted = getelementptr i64, ptr %box, i64 8
+  %finished = getelementptr i64, ptr %box, i64 16
+  br label %wait
+wait:
+  %error = call i32 @sem_wait(ptr %posted)
+  %is_mine = call i1 @exchange(ptr %box, i64 1, i64 2)
+  br i1 %is_mine, label %help, label %wait
+help:
+  %job = load ptr, ptr %job_at
+  %slot = load i64, ptr %slot_at
+  call void @work(ptr %job, i64 %slot)
+  %before = atomicrmw xchg ptr %box, i64 3 seq_cst
+  %is_awaited = icmp eq i64 %before, 4
+  br i1 %is_awaited, label %tell, label %wait
+tell:
+  %error2 = call i32 @sem_post(ptr %finished)
+  br label %wait
+}
+
+; boxes: addresses of boxes, of which each is free
+define void @kernel(ptr %job, i64 %count, i64 %spins, ptr %boxes) {
+entry:
+  %has_boxes = icmp sgt i64 %count, 0
+  br i1 %has_boxes, label %post, label %own
+post:
+  %i = phi i64 [ 0, %entry ], [ %i2, %post ]
+  %i2 = add i64 %i, 1
+  %at = getelementptr ptr, ptr %boxes, i64 %i
+  %box = load ptr, ptr %at
+  %job_at = getelementptr i64, ptr %box, i64 1
+  %slot_at = getelementptr i64, ptr %box, i64 2
+  %posted = getelementptr i64, ptr %box, i64 8
+  store ptr %job, ptr %job_at
+  store i64 %i2, ptr %slot_at
+  store atomic i64 1, ptr %box seq_cst, align 8
+  %error = call i32 @sem_post(ptr %posted)
+  %has_more = icmp slt i64 %i2, %count
+  br i1 %has_more, label %post, label %own
+own:
+  call void @work(ptr %job, i64 0)
+  br i1 %has_boxes, label %collect, label %end
+collect:
+  %j = phi i64 [ 0, %own ], [ %j2, %free ]
+  %j2 = add i64 %j, 1
+  %at2 = getelementptr ptr, ptr %boxes, i64 %j
+  %box2 = load ptr, ptr %at2
+  %finished = getelementptr i64, ptr %box2, i64 16
+  %is_late = call i1 @exchange(ptr %box2, i64 1, i64 0)
+  br i1 %is_late, label %free, label %look
+look:
+  %k = phi i64 [ 0, %collect ], [ %k2, %look2 ]
+  %state = load atomic i64, ptr %box2 seq_cst, align 8
+  %is_done = icmp eq i64 %state, 3
+  br i1 %is_done, label %free, label %look2
+look2:
+  %k2 = add i64 %k, 1
+  %is_long = icmp sgt i64 %k2, %spins
+  br i1 %is_long, label %sleep, label %look
+sleep:
+  %is_told = call i1 @exchange(ptr %box2, i64 2, i64 4)
+  br i1 %is_told, label %await, label %free
+await:
+  %error3 = call i32 @sem_wait(ptr %finished)
+  %state2 = load atomic i64, ptr %box2 seq_cst, align 8
+  %is_done2 = icmp eq i64 %state2, 3
+  br i1 %is_done2, label %free, label %await
+free:
+  store atomic i64 0, ptr %box2 seq_cst, align 8
+  %has_more2 = icmp slt i64 %j2, %count
+  br i1 %has_more2, label %collect, label %end
+end:
+  ret void
+}
+"""
+
+
+@cache
+def has_team() -> bool:
+    """Return whether there are such threads here."""
+    return sys.platform == "linux" and sys.maxsize > 2**32
+
+
+@final
+class _Box:
+    """A helper's box, and the thread that waits at it for as long as the process lives."""
+
+    def __init__(self, number: int) -> None:
+        self._words = (ctypes.c_longlong * _WORDS)()
+        self.address: Final = ctypes.addressof(self._words)
+        for word in _SEMAPHORES:
+            if ctypes.CDLL(None).sem_init(ctypes.c_void_p(self.address + 8 * word), 0, 0):
+                raise OSError("a semaphore could not be made")
+        serve = function_at(address_of(_TEXT, "serve"))
+        thread = threading.Thread(
+            target=serve, args=(self.address, 0, 0, None), name=f"operad-team-{number}", daemon=True
+        )
+        thread.start()
+
+
+@final
+class _Team:
+    """As many helpers as were ever needed at once."""
+
+    def __init__(self) -> None:
+        self._renew()
+        os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._free: list[_Box] = []
+        self._hired = 0
+
+    def run(self, kernel: BoundKernel, count: int, width: int) -> None:
+        """Compute all units of a kernel in `count` parts, in up to `width` threads."""
+        free, boxes = self._free, list[_Box]()
+        try:
+            while len(boxes) < min(width, count) - 1:
+                try:
+                    boxes.append(free.pop())
+                except IndexError:
+                    self._hired += 1
+                    boxes.append(_Box(self._hired))
+            step = kernel.scratch_bytes + 63 & -64
+            scratch = np.empty(step * (len(boxes) + 1), np.uint8)
+            job = (ctypes.c_longlong * 7)(
+                kernel.address, kernel.table, 0, count, kernel.units, scratch.ctypes.data, step
+            )
+            addresses = (ctypes.c_longlong * len(boxes))(*[box.address for box in boxes])
+            _post()(ctypes.addressof(job), len(boxes), _SPINS, ctypes.addressof(addresses))
+        finally:
+            free.extend(boxes)  # of this process: a forked child has a list of its own
+
+
+@cache
+def _post() -> Callable[[int, int, int, int], None]:
+    return function_at(address_of(_TEXT, NAME))
+
+
+team: Final = _Team()

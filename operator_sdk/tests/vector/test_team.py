@@ -1,0 +1,195 @@
+"""Threads that wait in machine code: every order of their steps, many at once, and forks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+from operad_sdk.mapper import mapper
+from operad_sdk.vector.compiled import CompiledForm
+from operad_sdk.vector.team import has_team, team
+
+pytestmark = pytest.mark.skipif(not has_team(), reason="helpers wait at semaphores of Linux")
+
+HELPERS = 2
+"""Helpers of the model; each has a box."""
+
+
+def helper_steps(world, me):
+    """What `@serve` does, a step between two yields; `yield` may say that the thread cannot go on."""
+    while True:
+        while not world["posted"][me]:
+            yield "blocked"
+        world["posted"][me] -= 1  # sem_wait
+        yield
+        if world["state"][me] != 1:
+            continue
+        world["state"][me] = 2
+        yield
+        job = world["job"][me]
+        while True:
+            assert job == world["valid"], "a helper reads a job that is over"
+            part, world["next"] = world["next"], world["next"] + 1
+            yield
+            if part >= world["parts"]:
+                break
+            assert job == world["valid"], "a helper computes for a job that is over"
+            world["done"].append(part)
+            yield
+        before, world["state"][me] = world["state"][me], 3
+        yield
+        if before == 4:
+            world["finished"][me] += 1
+            yield
+
+
+def poster_steps(world, jobs):
+    """What `@kernel` does, for one job after another in the same boxes."""
+    for job, parts in enumerate(jobs, 1):
+        world.update(valid=job, parts=parts, next=0, done=[])
+        for box in range(HELPERS):
+            world["job"][box] = job
+            world["state"][box] = 1
+            yield
+            world["posted"][box] += 1
+            yield
+        while True:
+            part, world["next"] = world["next"], world["next"] + 1
+            yield
+            if part >= world["parts"]:
+                break
+            world["done"].append(part)
+            yield
+        for box in range(HELPERS):
+            if world["state"][box] == 1:
+                world["state"][box] = 0
+                yield
+                continue
+            yield
+            if world["state"][box] != 3:
+                yield
+                if world["state"][box] == 2:
+                    world["state"][box] = 4
+                    while True:
+                        while not world["finished"][box]:
+                            yield "blocked"
+                        world["finished"][box] -= 1
+                        yield
+                        if world["state"][box] == 3:
+                            break
+            world["state"][box] = 0
+            yield
+        assert sorted(world["done"]) == list(range(parts)), "a part was computed never, or twice"
+        world["valid"] = None
+        yield
+    world["is_over"] = True
+
+
+def run_model(choices, jobs):
+    """One order of steps: `choices` says which thread goes on, then the first that can.
+
+    Returns:
+        At each step, which threads could go on.
+    """
+    world = {
+        "state": [0] * HELPERS, "posted": [0] * HELPERS, "finished": [0] * HELPERS, "job": [None] * HELPERS,
+        "valid": None, "is_over": False,
+    }  # fmt: skip
+    threads = [poster_steps(world, jobs), *[helper_steps(world, me) for me in range(HELPERS)]]
+    trail = []
+    while not world["is_over"]:
+        wanted = choices[len(trail)] if len(trail) < len(choices) else 0
+        order = [wanted, *[n for n in range(len(threads)) if n != wanted]]
+        for number in order:
+            if next(threads[number], "over") != "blocked":
+                trail.append(number)
+                break
+        else:
+            raise AssertionError(f"all wait for each other after {trail}")
+    return trail
+
+
+def test_every_order_of_steps_with_few_changes_of_threads():
+    """All orders in which threads take turns up to three times beyond those that blocking forces."""
+    jobs, seen, waiting = (2, 1), 0, [((), 3)]
+    while waiting:
+        choices, left = waiting.pop()
+        trail = run_model(choices, jobs)
+        seen += 1
+        if left:
+            for step in range(len(choices), len(trail)):
+                others = [number for number in range(1 + HELPERS) if number != trail[step]]
+                waiting += [((*trail[:step], number), left - 1) for number in others]
+    assert seen > 10_000
+
+
+def test_many_random_orders_of_steps():
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        trail = run_model(rng.integers(0, 1 + HELPERS, 300).tolist(), (3, 0, 1, 2))
+        assert len({one for one, _ in pairwise(trail)}) > 1
+
+
+@mapper
+def next_number(x):
+    return x + 1.0
+
+
+def test_every_unit_is_computed_once_by_any_number_of_threads():
+    form = CompiledForm(next_number.form, np.dtype(np.float64))
+    failures = []
+
+    def work(seed):
+        rng = np.random.default_rng(seed)
+        for _ in range(300):
+            data = rng.standard_normal(int(rng.integers(1, 20_000)))
+            sums = data.copy()
+            bound = form.bind([sums], [sums])  # in place, so that a unit computed twice shows
+            team.run(bound, int(rng.integers(1, 40)), int(rng.integers(1, 6)))
+            if not np.array_equal(sums, data + 1):
+                failures.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+PROGRAM = """
+import os
+import numpy as np
+import operad as od
+
+def run():
+    return od.nd.softmax(data).asnumpy()
+
+data = od.nd.array(np.random.default_rng(0).standard_normal((1024, 1000)))
+before = run()
+for _ in range(20):
+    child = os.fork()
+    if not child:
+        os._exit(0 if np.array_equal(run(), before) else 1)
+    assert np.array_equal(run(), before)
+    assert os.waitpid(child, 0)[1] == 0
+from operad_sdk.vector.team import team
+print(team._hired)
+"""
+
+
+def test_a_forked_child_has_helpers_of_its_own():
+    found = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env={**os.environ, "OPERAD_NUM_THREADS": "2"},
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert not found.returncode, found.stderr
+    assert found.stdout.split() == ["1"], "the threads are used again"
