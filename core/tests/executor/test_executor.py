@@ -22,6 +22,13 @@ class TestForward:
         np.testing.assert_array_equal(out.asnumpy(), np.tanh(X @ W.T + B))
         assert list(exe.output_dict) == ["act_output"]
 
+    def test_shows_its_outputs_and_the_memory_that_is_planned(self):
+        exe = dense_tanh().simple_bind(data=(1, 2))
+        planned = exe.memory_plan.planned_bytes
+        assert repr(exe) == f"<Executor of act_output (1, {len(B)}) on cpu(0), {planned} bytes planned>"
+        assert repr(exe.memory_plan).startswith("<MemoryPlan of ")
+        assert f"nodes: {planned} bytes planned" in repr(exe.memory_plan)
+
     def test_takes_new_values_of_any_kind(self):
         exe = filled(dense_tanh().simple_bind(data=(1, 2)))
         weight, bias = exe.arg_dict["fc1_weight"].asnumpy(), exe.arg_dict["fc1_bias"].asnumpy()

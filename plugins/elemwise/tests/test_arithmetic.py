@@ -150,6 +150,18 @@ def test_the_gradient_of_zero_to_a_power_is_zero_by_the_exponent() -> None:
     np.testing.assert_array_equal(gradients[1], np.zeros(2))
 
 
+@pytest.mark.parametrize("name", ["_power", "_rpower_scalar"])
+def test_the_gradient_of_zero_to_a_negative_power_is_zero_by_the_exponent(name: str) -> None:
+    exponent = od.nd.array([-1.0, -0.5])
+    exponent.attach_grad()
+    with od.autograd.record():
+        call = getattr(od.nd, name)
+        y = call(exponent, scalar=0.0) if name == "_rpower_scalar" else call(od.nd.zeros(2), exponent)
+    y.backward()
+    assert np.isinf(y.asnumpy()).all()
+    np.testing.assert_array_equal(exponent.grad.asnumpy(), [0, 0])
+
+
 def test_equal_elements_give_their_gradient_to_the_left_one() -> None:
     for name in ("_maximum", "_minimum"):
         both = [np.array([1.0, 2.0])] * 2

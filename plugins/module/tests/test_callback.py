@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import sys
 from pathlib import Path
@@ -148,3 +149,34 @@ def test_progress_on_a_terminal_is_a_bar(logged: Any, monkeypatch: pytest.Monkey
     assert "4/4" in shown.getvalue()
     assert "batches/sec" in shown.getvalue()
     assert not lines(logged)
+
+
+def test_each_line_of_json_has_the_place_and_the_metric(tmp_path: Path) -> None:
+    path = tmp_path / "train.jsonl"
+    run(od.callback.JSONLines(path, "train", period=2), Metric(), 3, epoch=4)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [row.pop("time_s") > 0 for row in rows] == [True, True]
+    assert rows == [{"epoch": 4, "nbatch": n, "train-accuracy": 0.5} for n in (0, 2)]
+
+
+def test_what_is_no_number_is_null_in_json(tmp_path: Path) -> None:
+    metric = Metric()
+    metric.get_name_value = lambda: [("loss", float("nan")), ("peak", float("inf"))]  # type: ignore[method-assign]
+    run(od.callback.JSONLines(tmp_path / "log"), metric, 1)
+    row = json.loads((tmp_path / "log").read_text())
+    assert (row["loss"], row["peak"]) == (None, None)
+
+
+def test_tensorboard_reads_what_is_logged(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboardX")
+    callback = od.callback.LogMetricsCallback(tmp_path, "train")
+    run(callback, Metric(), 3)
+    callback.summary_writer.close()
+    (file,) = tmp_path.iterdir()
+    assert file.read_bytes().count(b"train-accuracy") == 3
+
+
+def test_without_tensorboardx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "tensorboardX", None)
+    with pytest.raises(od.errors.PluginError, match=r"operad-module\[tensorboard\]"):
+        od.callback.LogMetricsCallback(tmp_path)

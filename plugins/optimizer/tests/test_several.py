@@ -154,3 +154,11 @@ def test_results_in_other_weights_do_not_disturb_inputs(count):
     moved = weights[1:] + weights[:1]  # each result overwrites the next weight
     od.nd.multi_sgd_update(*flat, lrs=(0.1,) * count, wds=(0.0,) * count, num_weights=count, out=moved)
     assert [array.asscalar() for array in moved] == list(range(count))
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 6])
+def test_any_number_of_arrays_is_looked_at(count: int) -> None:
+    arrays = [od.nd.ones(2) for _ in range(count)]
+    assert od.nd.multi_all_finite(*arrays, num_arrays=count).asscalar() == 1
+    arrays[-1][1] = np.nan
+    assert od.nd.multi_all_finite(*arrays, num_arrays=count).asscalar() == 0

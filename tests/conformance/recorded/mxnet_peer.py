@@ -18,6 +18,8 @@ from mxnet.symbol.register import _symbol_creator
 from tests.conformance.recorded.case import Array, Case
 
 _CTX = mx.cpu()
+_TENSORS = ("NDArray", "Symbol")
+"""What the type texts of tensor arguments begin with; some operators know symbols alone."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,13 @@ class Info:
     def tensors(self) -> list[str]:
         """Names of the tensor arguments; `*name` for a variable number."""
         pairs = zip(self.names, self.types, strict=True)
-        return [("*" if t.endswith("[]") else "") + n for n, t in pairs if t.startswith("NDArray")]
+        return [("*" if t.endswith("[]") else "") + n for n, t in pairs if t.startswith(_TENSORS)]
 
     @property
     def params(self) -> dict[str, str]:
         """Type texts of the parameters, in order."""
         pairs = zip(self.names, self.types, strict=True)
-        return {n: t for n, t in pairs if not t.startswith("NDArray")}
+        return {n: t for n, t in pairs if not t.startswith(_TENSORS)}
 
 
 class MXNet:

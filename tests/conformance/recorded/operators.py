@@ -71,7 +71,9 @@ OPERATORS: Final[dict[str, tuple[str, ...]]] = {
         "activation": "Activation LeakyReLU softmax softmin log_softmax SoftmaxActivation",
         "convolution": "Convolution Deconvolution UpSampling",
         "pooling": "Pooling _contrib_AdaptiveAvgPooling2D",
-        "normalization": "BatchNorm LayerNorm GroupNorm InstanceNorm L2Normalization LRN",
+        "normalization": """
+            BatchNorm LayerNorm GroupNorm InstanceNorm L2Normalization LRN BatchNorm_v1 _contrib_SyncBatchNorm
+        """,
         "dropout": "Dropout",
         "loss": """
             SoftmaxOutput LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput SVMOutput
@@ -95,7 +97,17 @@ OPERATORS: Final[dict[str, tuple[str, ...]]] = {
             _contrib_MultiBoxDetection _contrib_interleaved_matmul_selfatt_qk
             _contrib_interleaved_matmul_selfatt_valatt _contrib_interleaved_matmul_encdec_qk
             _contrib_interleaved_matmul_encdec_valatt _contrib_fft _contrib_ifft _contrib_quadratic
-            _contrib_count_sketch _contrib_allclose _contrib_div_sqrt_dim
+            _contrib_count_sketch _contrib_allclose _contrib_div_sqrt_dim _contrib_box_encode
+            _contrib_box_decode _contrib_bipartite_matching _contrib_PSROIPooling _contrib_RROIAlign
+            _contrib_Proposal _contrib_MultiProposal _contrib_DeformableConvolution
+            _contrib_ModulatedDeformableConvolution _contrib_DeformablePSROIPooling
+            _contrib_BilinearResize2D _contrib_hawkesll _image_to_tensor _image_normalize _image_crop
+            _image_resize _image_flip_left_right _image_flip_top_bottom _image_random_flip_left_right
+            _image_random_flip_top_bottom _image_random_brightness _image_random_contrast
+            _image_random_saturation _image_random_hue _image_random_color_jitter _image_adjust_lighting
+            _image_random_lighting _random_pdf_uniform _random_pdf_normal _random_pdf_gamma
+            _random_pdf_exponential _random_pdf_poisson _random_pdf_negative_binomial
+            _random_pdf_generalized_negative_binomial _random_pdf_dirichlet
         """,
     }.items()
 }

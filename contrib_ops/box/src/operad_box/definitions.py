@@ -197,3 +197,56 @@ def detection(
             rows = [[row[0] if n in stay else -1, *row[1:]] for n, row in enumerate(rows)]
         output[image, : len(rows)] = np.reshape(rows, (-1, 6))
     return output
+
+
+def bipartite_matching(data: Array, is_ascend: bool, threshold: float, topk: int) -> tuple[Array, Array]:
+    """One table after the other: its best pair, without its row and column the next best, and so on."""
+    sign = -1 if is_ascend else 1
+    rows, columns = np.full(data.shape[:-1], -1.0), np.full((*data.shape[:-2], data.shape[-1]), -1.0)
+    for table in np.ndindex(data.shape[:-2]):
+        scores = sign * data[table]
+        pairs = [pair for pair in np.ndindex(scores.shape) if scores[pair] > sign * threshold]
+        for _ in range(topk if topk > 0 else scores.size):
+            if not pairs:
+                break
+            row, column = best = max(pairs, key=lambda pair, scores=scores: scores[pair])  # type: ignore[misc]
+            rows[(*table, row)], columns[(*table, column)] = column, row
+            pairs = [pair for pair in pairs if pair[0] != best[0] and pair[1] != best[1]]
+    return rows, columns
+
+
+def box_encode(
+    samples: Array, matches: Array, anchors: Array, refs: Array, means: Array, stds: Array
+) -> tuple[Array, Array]:
+    """One anchor after the other."""
+    targets, masks = np.zeros(anchors.shape), np.zeros(anchors.shape)
+    for image, n in np.ndindex(samples.shape):
+        if samples[image, n] > 0.5:
+            x, y, width, height = center(anchors[image, n], "corner")
+            box = center(refs[image, int(matches[image, n])], "corner")
+            offset = (box[0] - x) / width, (box[1] - y) / height, log(box[2] / width), log(box[3] / height)
+            targets[image, n] = (np.asarray(offset) - means) / stds
+            masks[image, n] = 1
+    return targets, masks
+
+
+def box_decode(
+    data: Array,
+    anchors: Array,
+    std0: float,
+    std1: float,
+    std2: float,
+    std3: float,
+    clip: float,
+    format: str,
+) -> Array:
+    """One anchor after the other."""
+    output = np.empty(data.shape)
+    for image, n in np.ndindex(data.shape[:2]):
+        x, y, width, height = center(anchors[0, n], format)
+        dx, dy, dw, dh = data[image, n] * (std0, std1, std2, std3)
+        if clip > 0:
+            dw, dh = min(dw, clip), min(dh, clip)
+        box = x + dx * width, y + dy * height, np.exp(dw) * width, np.exp(dh) * height
+        output[image, n] = corner(box, "center")
+    return output

@@ -44,3 +44,14 @@ def truths(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Ar
     data[..., 0] = rng.integers(-1, 4, shape[:-1])
     data[..., 1:5] = anchors(rng, (*shape[:-1], 4), prop, shapes)
     return data
+
+
+def samples(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
+    """Anchors with a true box (1), of the background (-1), and others (0); no 1 where there are no boxes."""
+    signs = rng.integers(-1, 2, shape)
+    return signs if shapes["refs"][1] else np.minimum(signs, 0)
+
+
+def matched(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
+    """Numbers of true boxes."""
+    return rng.integers(0, max(1, shapes["refs"][1]), shape)

@@ -1,4 +1,4 @@
-"""Pooling within regions of images: `ROIPooling` and `_contrib_ROIAlign`.
+"""Pooling within regions of images: `ROIPooling`, `_contrib_ROIAlign` and others.
 
 Each module is imported when its operator is first used.
 """

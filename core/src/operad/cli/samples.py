@@ -20,7 +20,7 @@ _VALUES: Final[Mapping[str, Sequence[Any]]] = {
     "str": ("",),
     "shape": ((2, 2), (2,), (1, 1), (1,)),
     "indices": ((0,), (0, 0), (1,)),
-    "floats": ((0.5,), (1.0,), (0.0,)),
+    "floats": ((0.5,), (1.0,), (0.0,), (0.5, 0.25, 0.125)),
     "dtype": ("float32", "int32"),
 }
 _AXES: Final = (2, 3, 8, 8, 8)

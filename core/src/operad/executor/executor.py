@@ -115,6 +115,10 @@ class Executor(registry.Extensible):
     def _started_forward(self) -> Collection[Var]:
         return self._forward[-1].started if self._forward else ()
 
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name} {array.shape}" for name, array in self.output_dict.items())
+        return f"<Executor of {shown} on {self._ctx}, {self.memory_plan.planned_bytes} bytes planned>"
+
     @property
     def outputs(self) -> list[NDArray]:
         """The arrays that `forward` fills, in `list_outputs` order; overwritten by the next run."""

@@ -93,6 +93,12 @@ class MemoryPlan(Extensible):
         self._liveness = liveness
         self._pinned = pinned
 
+    def __repr__(self) -> str:
+        return (
+            f"<MemoryPlan of {len(self.schedule)} nodes: {self.planned_bytes} bytes planned, "
+            f"{self.baseline_bytes} without sharing, at least {self.lower_bound_bytes}>"
+        )
+
     @property
     def places(self) -> Sequence[Placement | None]:
         """Old name of `placements`, which warns."""

@@ -163,8 +163,11 @@ class OperatorFunction:
         args = tuple([arg for arg in args if arg is not ABSENT])
         named = {name: value for name, value in named.items() if value is not ABSENT}
         end = len(args) if self.arrays is None else len(self.arrays) + len(self.op.params)
-        # MXNet's functions take `out` and `name` by position, too, behind everything else.
-        if end < len(args) <= end + 2 and out is None and isinstance(args[end], (Array, list, tuple)):
+        # MXNet's functions take `out` and `name` by position, too, behind everything else; an array among the
+        # parameters says that a parameter counts the arrays, and that there are only arrays.
+        has_counted = any(isinstance(arg, Array) for arg in args[len(self.arrays or args) : end])
+        is_beyond = end < len(args) <= end + 2 and isinstance(args[end], (Array, list, tuple))
+        if is_beyond and out is None and not has_counted:
             args, out = args[:end], args[end]
         is_usual = all(arg.__class__ is cls for arg in args) if args else ctx is not None
         tensors, by_name, params = split_arguments(self.op, args, named, cls, "NDArray")

@@ -53,6 +53,27 @@ def test_a_reference_without_more_digits_is_said() -> None:
         assert ("float64" in str(report.unproved)) == bool(wanted)
 
 
+def test_what_a_program_completes_takes_no_cases_and_says_so() -> None:
+    class Unfinished(OperatorProperty):
+        """An operator that computes nothing until a program gives it a table.
+
+        Shapes:
+            data: (N).
+            output: (N).
+        """
+
+        name = "unproved_unfinished"
+        spec = "data:(N) -> output:(N)"
+        contract = Contract(completed_by_programs="a program gives it the table it reads")
+
+        def forward(data):
+            raise NotImplementedError
+
+    report = check_operator(Unfinished, checks=["F201", "F213", "B301", "M402", "X805"])
+    assert [outcome.status.name for outcome in report.outcomes] == ["INAPPLICABLE"] * 5
+    assert ("exemption", "completed_by_programs", True) in found(Unfinished)
+
+
 EXEMPTIONS = ("no_numeric_gradient", "nan_policy", "nondeterministic", "assumes_shapes", "undefined", "ties")
 
 

@@ -20,6 +20,7 @@ from operad.operator import (
 )
 from operad_control_flow.rules import SHAPES, TYPES, Rules
 from operad_control_flow.subgraph import Subgraph
+from operad_sdk import Contract
 
 
 @final
@@ -46,6 +47,9 @@ class ControlFlow(OperatorProperty):
     """
 
     is_stateful: ClassVar[bool] = True
+    contract: ClassVar[Contract] = Contract(
+        completed_by_programs="a program gives it the graphs that it runs; the tests check nodes with graphs"
+    )
 
     num_args = param(int, ge=1, doc="Number of subgraphs and arrays together.")
     num_outputs = param(int, ge=1, doc="Number of outputs.")

@@ -31,6 +31,7 @@ from operad.operator import (
 )
 from operad_custom.registered import by_name, registered
 from operad_custom.user import CustomOp, CustomOpProp
+from operad_sdk import Contract
 
 
 class RegisteredOperator(OperatorProperty):
@@ -141,6 +142,10 @@ class Custom(RegisteredOperator):
 
     op_type = param(str, doc="The name that the operator was registered by.")
     takes_more_params: ClassVar[bool] = True
+    contract: ClassVar[Contract] = Contract(
+        completed_by_programs="a program registers what it computes, and operad check --module checks that",
+        expected_failures={"S104": "its other parameters are those of the class that is registered"},
+    )
 
     def __init__(self, **params: Any) -> None:
         declared = type(self).params

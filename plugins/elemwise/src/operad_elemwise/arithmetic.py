@@ -74,7 +74,9 @@ power = of_two(
     # mutant: 0 becomes 1: equivalent, because it is multiplied by 0
     {"lhs": lambda output_grad, lhs, rhs: output_grad * (rhs * np.power(lhs, np.where(rhs == 0, 0, rhs - 1))),
      # mutant: 1 becomes 2: equivalent, because of 0^0 alone, which has no derivative
-     "rhs": lambda output_grad, lhs, output: output_grad * (output * np.log(np.where(lhs == 0, 1, lhs)))},
+     "rhs": lambda output_grad, lhs, output: (
+         output_grad * (np.where(lhs == 0, 0, output) * np.log(np.where(lhs == 0, 1, lhs)))
+     )},
     "output_grad", integers_as="float64", reference=np.float_power,
     by_numpy="forward lhs_grad",
 )  # fmt: skip

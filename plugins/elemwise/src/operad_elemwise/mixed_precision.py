@@ -14,6 +14,7 @@ from operad_sdk import (
     InferredTypes,
     OperatorProperty,
     as_dtype,
+    gradient,
     operator,
     param,
 )
@@ -110,3 +111,50 @@ class AmpMulticast(OperatorProperty):
 def _assign(value: Array, out: Array) -> None:
     with np.errstate(invalid="ignore", over="ignore"):
         np.copyto(out, value, casting="unsafe")
+
+
+@operator("_amp_scale_gradient")
+class AmpScaleGradient(OperatorProperty):
+    """The array itself; its gradient is multiplied by a number that is a state, and may change between steps.
+
+    A loss whose gradient is large enough for half precision is scaled so; who moves the weights divides
+    by it.
+
+    Shapes:
+        data: (...)
+        scale: (1,), of float32, which a call does not change.
+        output: As data.
+        factor (hidden): (1,), the scale.
+
+    Example:
+        >>> import operad as od
+        >>> x, scale = od.nd.ones(2), od.nd.array([8])
+        >>> x.attach_grad()
+        >>> with od.autograd.record():
+        ...     y = od.nd._amp_scale_gradient(x, scale)
+        >>> y.backward()
+        >>> x.grad.asnumpy()
+        array([8., 8.], dtype=float32)
+
+    Source: `scale_loss`, python/mxnet/contrib/amp/amp.py, which multiplies the loss.
+    """
+
+    spec = "data:(...), state scale:float32(1) -> output:(...), hidden factor:float32(1)"
+    accepts = "floating"
+    inplace = "data -> output"
+    initializers = {"scale": '["one", {}]'}
+    gradient_is_derivative = False
+    contract = Contract(
+        reference=lambda data, scale: (data, scale, scale),
+        no_numeric_gradient="the number is there to change it",
+    )
+
+    def forward(data: Array, scale: Array, output: Array, factor: Array) -> None:
+        """Copy both."""
+        np.copyto(output, data)
+        np.copyto(factor, scale)
+
+    @gradient(inplace="output_grad")
+    def data_grad(output_grad: Array, factor: Array, data_grad: Array) -> None:
+        """The head gradient times the number."""
+        np.multiply(output_grad, factor.reshape(()), out=data_grad, casting="unsafe")

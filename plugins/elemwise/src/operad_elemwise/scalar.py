@@ -88,7 +88,10 @@ power_scalar = with_number(
 rpower_scalar = with_number(
     "_rpower_scalar", lambda data, scalar, output: np.power(scalar, data, output),
     "`y = scalar^x`; `dy/dx = y ln(scalar)`, 0 where `scalar` is.", ("[1, 3]", "scalar=2", "[2., 8.]"),
-    lambda output_grad, output, scalar: output_grad * (output * np.log(scalar or 1.0)), "output_grad",
+    lambda output_grad, output, scalar: (
+        output_grad * (np.where(scalar == 0, 0, output) * np.log(scalar or 1.0))
+    ),
+    "output_grad",
     integers_as="float64",
     contract=Contract(
         reference=lambda data, scalar: np.float_power(scalar, data),

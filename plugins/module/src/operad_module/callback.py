@@ -16,6 +16,7 @@ from typing import Any, Final, final
 from operad import NDArray, Symbol
 from operad_module.checkpoint import BatchEndParam, save_checkpoint
 from operad_module.exact_checkpoint import Checkpoint
+from operad_module.metric_logs import JSONLines, LogMetricsCallback
 from operad_module.progress import ProgressBar
 from operad_module.stopping import EarlyStop, StopTraining
 
@@ -25,6 +26,8 @@ BatchEnd = Callable[[BatchEndParam], None]
 __all__ = [
     "Checkpoint",
     "EarlyStop",
+    "JSONLines",
+    "LogMetricsCallback",
     "LogValidationMetricsCallback",
     "ProgressBar",
     "Speedometer",

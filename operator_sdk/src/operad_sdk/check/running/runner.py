@@ -147,6 +147,9 @@ class _Run:
 
     def verdict(self) -> Verdict:
         """Run the check on its cases."""
+        reason = self.subject.contract.completed_by_programs
+        if reason and (self.check.kinds or self.check.of_session):
+            return Status.INAPPLICABLE, reason, None
         if not self.check.kinds:
             return self._on_subject()
         try:

@@ -4,6 +4,6 @@ from operad.ndarray import contrib as nd
 from operad.ndarray import contrib as ndarray
 from operad.symbol import contrib as sym
 from operad.symbol import contrib as symbol
-from operad_mxnet.contrib import autograd
+from operad_mxnet.contrib import amp, autograd, tensorboard
 
-__all__ = ["autograd", "nd", "ndarray", "sym", "symbol"]
+__all__ = ["amp", "autograd", "nd", "ndarray", "sym", "symbol", "tensorboard"]
