@@ -1,8 +1,8 @@
-"""Products of matrices, of which large ones are divided among the threads of the pool.
+"""Products of matrices: by kernels in vector code where these are faster, by BLAS elsewhere.
 
-Each part is a product of BLAS on one thread. BLAS's own threads turn for tens of milliseconds after a
-product, on cores that others want. Parts are cut by shapes alone, so a result does not depend on the number
-of threads.
+Large ones are divided among the threads of the pool; each part is a product of BLAS on one thread, or of a
+kernel. BLAS's own threads turn for tens of milliseconds after a product, on cores that others want. What a
+part gives follows from shapes alone, so a result does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 import numpy as np
 
 from operad.operator import FORWARD, Array, Cost, KernelCall, OpContext
+from operad_sdk.vector import InVectorCode, tiled_product
 
 if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
@@ -29,6 +30,16 @@ _FEWEST: Final = 32
 """Rows of a part, or columns: with fewer, reading the other matrix costs more than the products."""
 _TOGETHER: Final = 16
 """Rows of which BLAS computes some at once: parts have multiples of them."""
+
+# Measured beside OpenBLAS, which has other kernels for products that are small.
+_TILED: Final = 1 << 20
+"""Multiplications from which vector code is faster than BLAS."""
+_TILED_TURNED: Final = (1 << 17, 1 << 10)
+"""Multiplications, and elements of the product, from which it is where columns of the right matrix are in one
+piece each."""
+_TILED_COLUMNS: Final = 8
+_STRIDED: Final = (16, 1 << 22)
+"""Rows up to which, and elements of the right matrix from which, BLAS reads rows of that matrix faster."""
 
 
 def product(left: Array, right: Array, out: Array, scale: float = 1.0) -> None:
@@ -75,12 +86,83 @@ def divide(operator: type[OperatorProperty], **parts: Factors) -> None:
         parts: For each part what gives the factors, and where the product is written.
     """
     for name, factors in parts.items():
-        divided(operator, name)(_kernel(factors))
+        divided(operator, name)(_kernel(factors, divided_product))
 
 
-def _kernel(factors: Factors) -> Callable[..., None]:
+def tile(operator: type[OperatorProperty], **parts: Factors) -> None:
+    """Declare kernels in vector code for parts that are one product each; they are taken where BLAS is slower.
+
+    Args:
+        parts: As for `divide`; behind the product there may be a bias, which is added to each row, or None.
+    """
+    for part, factors in parts.items():
+        operator.kernel(
+            part,
+            device="cpu",
+            name="in_vectors" if part == FORWARD else f"{part}_in_vectors",
+            priority=2,
+            when=InVectorCode(_Refusal(factors)),
+            cost=_tiled_cost,
+        )(_kernel(factors, _tiled))
+
+
+def _tiled(op_ctx: OpContext, *factors: Any) -> None:
+    tiled_product(*factors, op_ctx=op_ctx)
+
+
+@final
+class _Refusal:
+    """Reason why BLAS computes the product that a function gives the factors of."""
+
+    def __init__(self, factors: Factors) -> None:
+        self._factors = factors
+        self._names = list(signature(factors).parameters)
+
+    def __call__(self, call: KernelCall, is_large: bool) -> str | None:
+        """The reason; None if there is none. With `is_large` the sizes are none."""
+        kinds = {dtype.kind for dtype in call.in_types}
+        if kinds != {"f"}:
+            return "vector code computes in float32 and float64"
+        is_double = np.dtype(np.float64) in call.in_types
+        dtype = np.dtype(np.float64 if is_double else np.float32)
+        left, right, *_ = self._factors(*[_example(call, name, dtype) for name in self._names])
+        (rows, inner), columns = left.shape, right.shape[1]
+        if 0 in (rows, inner, columns):
+            return "there is nothing to compute"
+        return None if is_large else _reason_for_blas(rows, inner, columns, right)
+
+
+def _example(call: KernelCall, name: str, dtype: np.dtype[Any]) -> Any:
+    """A value for what a function of an operator names: for an array one whose memory nobody touches."""
+    known = [*call.prop.list_arguments(), *call.prop.list_outputs()]
+    if name not in known:
+        name = name.removesuffix("_grad")
+    if name in known:
+        return np.empty(call.shape(name), dtype)
+    return None if name in (call.prop.optional_inputs or ()) else getattr(call.prop, name)
+
+
+def _reason_for_blas(rows: int, inner: int, columns: int, right: Array) -> str | None:
+    products = rows * inner * columns
+    if rows == 1 or inner == 1 or columns < _TILED_COLUMNS:
+        return f"BLAS computes ({rows}, {inner}) by ({inner}, {columns}) faster"
+    if right.strides[1] != right.itemsize:
+        least, elements = _TILED_TURNED
+        if products >= least and rows * columns > elements:
+            return None
+        return f"{products} products for {rows * columns} elements, BLAS is faster up to {least} or {elements}"
+    if right.itemsize > np.dtype(np.float32).itemsize:
+        return "BLAS computes as fast in float64 where rows are in one piece each"
+    if products < _TILED:
+        return f"{products} products, BLAS is faster up to {_TILED}"
+    if rows <= _STRIDED[0] and right.size >= _STRIDED[1]:
+        return f"BLAS reads a matrix of {right.size} elements faster for {rows} rows"
+    return None
+
+
+def _kernel(factors: Factors, multiply: Callable[..., None]) -> Callable[..., None]:
     def compute(op_ctx: OpContext, *given: Any) -> None:
-        divided_product(op_ctx, *factors(*given))
+        multiply(op_ctx, *factors(*given))
 
     own = signature(factors)
     context = Parameter("op_ctx", Parameter.POSITIONAL_OR_KEYWORD)
@@ -151,3 +233,8 @@ def _cost(call: KernelCall) -> Cost:
 def _divided_cost(call: KernelCall) -> Cost:
     whole = _cost(call)
     return whole._replace(flops=0.0, pooled_flops=whole.flops, beside_us=20)
+
+
+def _tiled_cost(call: KernelCall) -> Cost:
+    whole = _cost(call)
+    return whole._replace(flops=0.0, pooled_flops=whole.flops)

@@ -21,7 +21,7 @@ from operad_sdk import (
     operator,
     param,
 )
-from operad_sdk.products import divide, divided, divided_product, product
+from operad_sdk.products import divide, divided, divided_product, product, tile
 
 
 def _affine(data: Array, weight: Array, *bias: Array, flatten: bool) -> Array:
@@ -38,6 +38,12 @@ def _rows(array: Array, flatten: bool = False) -> Array:
     if flatten:
         return array.reshape(array.shape[0], prod(array.shape[1:]))
     return array.reshape(prod(array.shape[:-1]), array.shape[-1])
+
+
+def _forward_factors(
+    data: Array, weight: Array, bias: Array | None, flatten: bool, output: Array
+) -> tuple[Array, Array, Array, Array | None]:
+    return _rows(data, flatten), weight.T, output, bias
 
 
 def _data_factors(output_grad: Array, weight: Array, data_grad: Array) -> tuple[Array, Array, Array]:
@@ -122,3 +128,4 @@ def _forward_in_parts(
 
 
 divide(FullyConnected, data_grad=_data_factors, weight_grad=_weight_factors)
+tile(FullyConnected, forward=_forward_factors, data_grad=_data_factors, weight_grad=_weight_factors)
