@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 import numpy as np
 
 from operad.operator import FORWARD, Array, Cost, KernelCall, OpContext
+from operad_sdk.multiplication import reason_for_blas
 from operad_sdk.vector import InVectorCode, tiled_product
 
 if TYPE_CHECKING:
@@ -30,16 +31,6 @@ _FEWEST: Final = 32
 """Rows of a part, or columns: with fewer, reading the other matrix costs more than the products."""
 _TOGETHER: Final = 16
 """Rows of which BLAS computes some at once: parts have multiples of them."""
-
-# Measured beside OpenBLAS, which has other kernels for products that are small.
-_TILED: Final = 1 << 20
-"""Multiplications from which vector code is faster than BLAS."""
-_TILED_TURNED: Final = (1 << 17, 1 << 10)
-"""Multiplications, and elements of the product, from which it is where columns of the right matrix are in one
-piece each."""
-_TILED_COLUMNS: Final = 8
-_STRIDED: Final = (16, 1 << 22)
-"""Rows up to which, and elements of the right matrix from which, BLAS reads rows of that matrix faster."""
 
 
 def product(left: Array, right: Array, out: Array, scale: float = 1.0) -> None:
@@ -129,7 +120,7 @@ class _Refusal:
         (rows, inner), columns = left.shape, right.shape[1]
         if 0 in (rows, inner, columns):
             return "there is nothing to compute"
-        return None if is_large else _reason_for_blas(rows, inner, columns, right)
+        return None if is_large else reason_for_blas(rows, right)
 
 
 def _example(call: KernelCall, name: str, dtype: np.dtype[Any]) -> Any:
@@ -140,24 +131,6 @@ def _example(call: KernelCall, name: str, dtype: np.dtype[Any]) -> Any:
     if name in known:
         return np.empty(call.shape(name), dtype)
     return None if name in (call.prop.optional_inputs or ()) else getattr(call.prop, name)
-
-
-def _reason_for_blas(rows: int, inner: int, columns: int, right: Array) -> str | None:
-    products = rows * inner * columns
-    if rows == 1 or inner == 1 or columns < _TILED_COLUMNS:
-        return f"BLAS computes ({rows}, {inner}) by ({inner}, {columns}) faster"
-    if right.strides[1] != right.itemsize:
-        least, elements = _TILED_TURNED
-        if products >= least and rows * columns > elements:
-            return None
-        return f"{products} products for {rows * columns} elements, BLAS is faster up to {least} or {elements}"
-    if right.itemsize > np.dtype(np.float32).itemsize:
-        return "BLAS computes as fast in float64 where rows are in one piece each"
-    if products < _TILED:
-        return f"{products} products, BLAS is faster up to {_TILED}"
-    if rows <= _STRIDED[0] and right.size >= _STRIDED[1]:
-        return f"BLAS reads a matrix of {right.size} elements faster for {rows} rows"
-    return None
 
 
 def _kernel(factors: Factors, multiply: Callable[..., None]) -> Callable[..., None]:

@@ -88,18 +88,16 @@ class ProductText:
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, self._lanes)
         self._words = {name: code.word("%table", number) for number, name in enumerate(WORDS)}
         self._pointers = {name: code.pointer(self._words[name]) for name in ("left", "right", "bias", "out")}
+        self._panels = _Panels(
+            code, pattern.kind, self._pointers["right"], self._words["right_step"], self._words["columns"]
+        )
         scratch = code.value("ptrtoint ptr %scratch to i64")
         self._scratch = code.pointer(code.value(f"and i64 {code.add(scratch, ALIGNED - 1)}, -{ALIGNED}"))
         rows = range(pattern.tile.rows)
         self._left_rows = [code.multiply(self._words["left_row"], i) if i else "0" for i in rows]
         self._out_rows = [code.multiply(self._words["out_row"], i) if i else "0" for i in rows]
         self._left_inner = [code.multiply(self._words["left_inner"], i) if i else "0" for i in range(_UNROLLED)]
-        whole = self._words["panels"]
-        end = code.call("i64", "llvm.smin.i64", ("i64", "%last"), ("i64", whole)) if pattern.last else "%last"
-        code.loop("%first", end, 1, [], lambda number, _: self._panel(number, pattern.tile.vectors))
-        if pattern.last:
-            begin = code.call("i64", "llvm.smax.i64", ("i64", "%first"), ("i64", whole))
-            code.loop(begin, "%last", 1, [], lambda number, _: self._panel(number, pattern.last))
+        each_panel(code, self._words["panels"], pattern.tile.vectors, pattern.last, self._panel)
         self.text: Final = code.module()
 
     def _panel(self, number: str, vectors: int) -> Values:
@@ -142,7 +140,7 @@ class ProductText:
             panel = code.address(panel, code.multiply(begin, width))
         else:
             panel = self._scratch
-            (self._copy_rows if pattern.right == "rows" else self._turn_columns)(begin, length)
+            self._panels.copy(pattern.right, begin, length, self._column, self._masks, panel)
         bias = code.address(self._pointers["bias"], code.multiply(self._column, self._size))
         self._bias = [
             code.load_masked(self._kind, code.address(bias, str(v * ALIGNED)), last[v])
@@ -205,10 +203,65 @@ class ProductText:
                 total = code.value(f"fadd {vector} {total}, {self._bias[v]}")
             code.store_masked(kind, total, address, self._masks[v])
 
-    def _copy_rows(self, begin: str, length: str) -> None:
-        """Copy some rows of a panel to scratch memory."""
-        code, masks, step = self._code, self._masks, self._words["right_step"]
-        source = code.address(self._pointers["right"], code.multiply(self._column, self._size))
+
+PACK_WORDS: Final = ("right", "right_step", "panels_begin", "inner", "columns", "panels")
+"""The table: as `WORDS`, and the address of the panels."""
+
+
+@final
+class PackText:
+    """The text of a kernel that copies panels, which are its units, to where products read them.
+
+    Attributes:
+        text: The module.
+    """
+
+    def __init__(self, kind: str, right: Right, vectors: int, last: int) -> None:
+        """Write it; `vectors` are those of a panel, and `last` those of the last one, 0: as many."""
+        code = Writer(NAME, KERNEL_PARAMETERS, LANES[BITS[kind] // 8])
+        words = {name: code.word("%table", number) for number, name in enumerate(PACK_WORDS)}
+        begin = code.pointer(words["panels_begin"])
+        panels = _Panels(code, kind, code.pointer(words["right"]), words["right_step"], words["columns"])
+
+        def panel(number: str, vectors_here: int) -> Values:
+            column = code.multiply(number, vectors * code.lanes)
+            masks = [code.mask(code.add(column, v * code.lanes), words["columns"]) for v in range(vectors_here)]
+            before = code.multiply(code.multiply(column, words["inner"]), BITS[kind] // 8)
+            panels.copy(right, "0", words["inner"], column, masks, code.address(begin, before))
+            return []
+
+        each_panel(code, words["panels"], vectors, last, panel)
+        self.text: Final = code.module()
+
+
+def each_panel(
+    code: Writer, whole: str, vectors: int, last: int, panel: Callable[[str, int], Values]
+) -> None:
+    """Write loops over the panels of a call; `panel` gets the number of each and how many vectors it has."""
+    end = code.call("i64", "llvm.smin.i64", ("i64", "%last"), ("i64", whole)) if last else "%last"
+    code.loop("%first", end, 1, [], lambda number, _: panel(number, vectors))
+    if last:
+        begin = code.call("i64", "llvm.smax.i64", ("i64", "%first"), ("i64", whole))
+        code.loop(begin, "%last", 1, [], lambda number, _: panel(number, last))
+
+
+@final
+class _Panels:
+    """The right matrix of a product: writes how panels of it are copied."""
+
+    def __init__(self, code: Writer, kind: str, begin: str, step: str, columns: str) -> None:
+        self._code, self._kind, self._size = code, kind, BITS[kind] // 8
+        self._begin, self._step, self._columns = begin, step, columns
+
+    def copy(
+        self, right: Right, begin: str, length: str, column: str, masks: Values, target: str
+    ) -> None:
+        """Copy the rows of a panel from `begin` on; it begins at a column, and has a mask for each vector."""
+        (self._copy_rows if right == "rows" else self._turn_columns)(begin, length, column, masks, target)
+
+    def _copy_rows(self, begin: str, length: str, column: str, masks: Values, target: str) -> None:
+        code, step = self._code, self._step
+        source = code.address(self._begin, code.multiply(column, self._size))
         source = code.address(source, code.multiply(begin, step))
 
         def row(_: str, values: Values) -> Values:
@@ -218,29 +271,29 @@ class ProductText:
                 code.store_vector(self._kind, found, code.address(target, str(v * ALIGNED)))
             return [code.address(source, step), code.address(target, str(len(masks) * ALIGNED))]
 
-        code.loop("0", length, 1, [("ptr", source), ("ptr", self._scratch)], row)
+        code.loop("0", length, 1, [("ptr", source), ("ptr", target)], row)
 
-    def _turn_columns(self, begin: str, length: str) -> None:
-        """Turn some rows of a panel, which stand in columns, to scratch memory.
+    def _turn_columns(self, begin: str, length: str, column: str, masks: Values, target: str) -> None:
+        """Copy rows that stand in columns.
 
         Behind the last column stands that one again, and nobody stores what comes of it.
         """
-        code, lanes, width = self._code, self._lanes, len(self._masks) * ALIGNED
-        final = code.value(f"sub i64 {self._words['columns']}, 1")
-        start = code.address(self._pointers["right"], code.multiply(begin, self._size))
-        for v in range(len(self._masks)):
+        code, lanes, width = self._code, self._code.lanes, len(masks) * ALIGNED
+        final = code.value(f"sub i64 {self._columns}, 1")
+        start = code.address(self._begin, code.multiply(begin, self._size))
+        for v in range(len(masks)):
             sources = []
             for lane in range(lanes):
-                column = code.add(self._column, v * lanes + lane)
-                column = code.call("i64", "llvm.smin.i64", ("i64", column), ("i64", final))
-                sources.append(code.address(start, code.multiply(self._words["right_step"], column)))
+                number = code.add(column, v * lanes + lane)
+                number = code.call("i64", "llvm.smin.i64", ("i64", number), ("i64", final))
+                sources.append(code.address(start, code.multiply(self._step, number)))
 
             def turn(row: str, _: Values, sources: Values = sources, v: int = v) -> Values:
                 mask, at = code.mask(row, length), code.multiply(row, self._size)
                 read = [code.load_masked(self._kind, code.address(each, at), mask) for each in sources]
-                target = code.address(self._scratch, code.multiply(row, width))
+                first = code.address(target, code.multiply(row, width))
                 for lane, vector in enumerate(self._transposed(read)):
-                    place = code.address(target, str(lane * width + v * ALIGNED))
+                    place = code.address(first, str(lane * width + v * ALIGNED))
                     code.store_vector(self._kind, vector, place)
                 return []
 
@@ -248,7 +301,7 @@ class ProductText:
 
     def _transposed(self, vectors: Values) -> Values:
         """As many vectors as they have lanes, transposed: blocks change places, then blocks of half the size."""
-        lanes, half = self._lanes, self._lanes // 2
+        lanes, half = self._code.lanes, self._code.lanes // 2
         while half:
             found = list(vectors)
             for one in (i for i in range(lanes) if not i & half):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from operad_sdk.vector.product_text import (
     ALIGNED,
     BLOCK,
     WORDS,
+    PackText,
     ProductPattern,
     ProductText,
     ProductTile,
@@ -114,9 +115,83 @@ def _compute_parts(op_ctx: OpContext, program: _Program, arrays: tuple[Array, ..
     op_ctx.parallel(part, count, threads)
 
 
+@final
+class PackedMatrix:
+    """The right matrix of several products, copied once to where kernels read it.
+
+    Attributes:
+        shape: (K, M).
+    """
+
+    def __init__(self, matrix: Array) -> None:
+        """Copy a matrix of any strides.
+
+        Raises:
+            NoVectorCodeError: There is no vector code in this process.
+        """
+        size = matrix.itemsize
+        if size not in matrix.strides:
+            matrix = np.ascontiguousarray(matrix)
+        self.shape: Final[Shape] = matrix.shape
+        inner, columns = matrix.shape
+        panels, lanes = _panels(columns, size), LANES[size]
+        width = panels.whole * panels.vectors + panels.last
+        memory = np.empty((inner * width + lanes * panels.vectors + 1) * ALIGNED, np.uint8)
+        begin = -memory.ctypes.data % ALIGNED
+        self._memory: Final = memory[begin:].view(matrix.dtype)
+        is_row = matrix.strides[1] == size
+        kernel = _pack_kernel(
+            matrix.dtype.name, "rows" if is_row else "columns", panels.vectors, panels.last
+        )
+        table = (0, matrix.strides[0 if is_row else 1], 0, inner, columns, panels.whole)
+        layout = TableLayout(kernel, panels.count, table, (0, 2))
+        BoundKernel(layout, (matrix, self._memory)).run()
+
+    def multiply(self, left: Array, out: Array, bias: Array | None = None, *, adds: bool = False) -> None:
+        """Write `left @ matrix + bias`, with the bits that `tiled_product` gives, in this thread.
+
+        Args:
+            left: (N, K), of any strides.
+            out: (N, M), each row in one piece.
+            bias: (M,) in one piece, added to each row; or None.
+            adds: Whether the product is added to what is there.
+        """
+        strides = None if bias is None else bias.strides
+        program = _program(
+            out.dtype.char, left.shape, left.strides, self.shape, None, out.shape, out.strides, strides, adds
+        )
+        assert program is not None, "rows of a product, and its bias, are not in one piece"
+        program.call(left, self._memory, out, *([] if bias is None else [bias]))
+
+
+class _Panels(NamedTuple):
+    """Panels of a matrix: how many whole ones, their vectors, and those of one that is left over."""
+
+    whole: int
+    vectors: int
+    last: int
+
+    @property
+    def count(self) -> int:
+        return self.whole + bool(self.last)
+
+
+def _panels(columns: int, size: int) -> _Panels:
+    lanes = LANES[size]
+    vectors = _TILES[host().vectors_held].vectors if columns > lanes else 1
+    whole, left_over = divmod(columns, vectors * lanes)
+    last = -(-left_over // lanes)
+    return _Panels(whole + 1, vectors, 0) if last == vectors else _Panels(whole, vectors, last)
+
+
 @lru_cache(maxsize=1024)
 def _kernel(pattern: ProductPattern) -> Kernel:
     return Kernel(ProductText(pattern).text)
+
+
+@lru_cache(maxsize=64)
+def _pack_kernel(kind: str, right: Right, vectors: int, last: int) -> Kernel:
+    return Kernel(PackText(kind, right, vectors, last).text)
 
 
 @lru_cache(maxsize=4096)
@@ -125,35 +200,33 @@ def _program(
     left: Shape,
     left_strides: Shape,
     right: Shape,
-    right_strides: Shape,
+    right_strides: Shape | None,
     out: Shape,
     out_strides: Shape,
     bias_strides: Shape | None,
     adds: bool,
 ) -> _Program | None:
-    """The kernel for arrays of these shapes and strides; None if there is none."""
+    """The kernel for arrays of these shapes and strides; None if there is none.
+
+    Without strides the right matrix is packed.
+    """
     dtype = np.dtype(kind)
-    size = dtype.itemsize
-    is_row = right_strides[1] == size
-    are_in_pieces = out_strides[-1] == size and bias_strides in (None, (size,))
-    if not (is_row or right_strides[0] == size) or out != (left[0], right[1]) or not are_in_pieces:
+    size, (rows, inner), columns = dtype.itemsize, left, right[1]
+    order: Right = "packed"
+    step = 0
+    if right_strides is not None:
+        order, step = ("rows", right_strides[0]) if right_strides[1] == size else ("columns", right_strides[1])
+    is_in_pieces = right_strides is None or size in right_strides
+    if not is_in_pieces or out != (rows, columns) or out_strides[1] != size or bias_strides not in (None, (size,)):
         return None
-    (rows, inner), columns, lanes = left, right[1], LANES[size]
-    most = _TILES[host().vectors_held]
-    across = most.vectors if columns > lanes else 1
-    tile = ProductTile(-(-rows // -(-rows // most.rows)), across)
+    panels, most = _panels(columns, size), _TILES[host().vectors_held]
+    tile = ProductTile(-(-rows // -(-rows // most.rows)), panels.vectors)
     whole, rest = divmod(rows, tile.rows)
-    panels, left_over = divmod(columns, across * lanes)
-    last = -(-left_over // lanes)
-    if last == across:
-        panels, last = panels + 1, 0
-    order: Right = "rows" if is_row else "columns"
     has_bias = bias_strides is not None
-    pattern = ProductPattern(dtype.name, tile, rest, last, order, has_bias, adds, inner > BLOCK)
-    step = right_strides[0 if is_row else 1]
-    table = (0, *left_strides, 0, step, 0, 0, out_strides[0], whole, inner, columns, panels)
-    scratch_bytes = ((min(inner, BLOCK) + lanes) * across + 1) * ALIGNED
+    pattern = ProductPattern(dtype.name, tile, rest, panels.last, order, has_bias, adds, inner > BLOCK)
+    table = (0, *left_strides, 0, step, 0, 0, out_strides[0], whole, inner, columns, panels.whole)
+    scratch_bytes = ((min(inner, BLOCK) + LANES[size]) * panels.vectors + 1) * ALIGNED
     positions = _ADDRESSES if has_bias else _ADDRESSES[:-1]
-    layout = TableLayout(_kernel(pattern), panels + bool(last), table, positions, scratch_bytes)
+    layout = TableLayout(_kernel(pattern), panels.count, table, positions, scratch_bytes)
     flops = 2.0 * rows * inner * columns
     return _Program(layout, strided_call(layout, keeps_lock=flops < _LOCKED_FLOPS), flops)
