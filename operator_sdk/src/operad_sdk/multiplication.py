@@ -87,6 +87,16 @@ class RightFactor:
         elif not self._is_large:
             self._matrix = np.ascontiguousarray(matrix)
 
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(self._matrix.size)
+
+    @property
+    def is_packed(self) -> bool:
+        """Return whether a row of a product has the same bits whatever rows stand beside it."""
+        return self._packed is not None
+
     def multiply(self, left: Array, out: Array, bias: Array | None = None, *, adds: bool = False) -> None:
         """Write `left @ matrix + bias`, or add it to what is there, in the calling thread.
 

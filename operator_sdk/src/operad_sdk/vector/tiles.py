@@ -72,6 +72,8 @@ def tiled_product(
     Raises:
         NoVectorCodeError: There is no vector code in this process.
     """
+    if not out.size:
+        return
     shape = (left.shape[0], right.shape[1])
     if out.shape != shape and out.flags.c_contiguous:
         out = out.reshape(shape)
@@ -130,20 +132,19 @@ class PackedMatrix:
             NoVectorCodeError: There is no vector code in this process.
         """
         size = matrix.itemsize
-        if size not in matrix.strides:
-            matrix = np.ascontiguousarray(matrix)
         self.shape: Final[Shape] = matrix.shape
+        found = _order(matrix.shape, matrix.strides, size)
+        if found is None:
+            matrix = np.ascontiguousarray(matrix)
+            found = ("rows", matrix.strides[0])
         inner, columns = matrix.shape
         panels, lanes = _panels(columns, size), LANES[size]
         width = panels.whole * panels.vectors + panels.last
         memory = np.empty((inner * width + lanes * panels.vectors + 1) * ALIGNED, np.uint8)
         begin = -memory.ctypes.data % ALIGNED
         self._memory: Final = memory[begin:].view(matrix.dtype)
-        is_row = matrix.strides[1] == size
-        kernel = _pack_kernel(
-            matrix.dtype.name, "rows" if is_row else "columns", panels.vectors, panels.last
-        )
-        table = (0, matrix.strides[0 if is_row else 1], 0, inner, columns, panels.whole)
+        kernel = _pack_kernel(matrix.dtype.name, found[0], panels.vectors, panels.last)
+        table = (0, found[1], 0, inner, columns, panels.whole)
         layout = TableLayout(kernel, panels.count, table, (0, 2))
         BoundKernel(layout, (matrix, self._memory)).run()
 
@@ -189,6 +190,13 @@ def _kernel(pattern: ProductPattern) -> Kernel:
     return Kernel(ProductText(pattern).text)
 
 
+def _order(shape: Shape, strides: Shape, size: int) -> tuple[Right, int] | None:
+    """Order of a right matrix, and bytes from each row, or column, to the next; None if it has neither."""
+    if strides[1] == size or shape[1] == 1 or not shape[0]:
+        return "rows", strides[0]
+    return ("columns", strides[1]) if strides[0] == size or shape[0] == 1 else None
+
+
 @lru_cache(maxsize=64)
 def _pack_kernel(kind: str, right: Right, vectors: int, last: int) -> Kernel:
     return Kernel(PackText(kind, right, vectors, last).text)
@@ -212,13 +220,11 @@ def _program(
     """
     dtype = np.dtype(kind)
     size, (rows, inner), columns = dtype.itemsize, left, right[1]
-    order: Right = "packed"
-    step = 0
-    if right_strides is not None:
-        order, step = ("rows", right_strides[0]) if right_strides[1] == size else ("columns", right_strides[1])
-    is_in_pieces = right_strides is None or size in right_strides
-    if not is_in_pieces or out != (rows, columns) or out_strides[1] != size or bias_strides not in (None, (size,)):
+    found = ("packed", 0) if right_strides is None else _order(right, right_strides, size)
+    has_rows = columns == 1 or (out_strides[-1] == size and bias_strides in (None, (size,)))
+    if found is None or out != (rows, columns) or not has_rows:
         return None
+    order, step = found
     panels, most = _panels(columns, size), _TILES[host().vectors_held]
     tile = ProductTile(-(-rows // -(-rows // most.rows)), panels.vectors)
     whole, rest = divmod(rows, tile.rows)

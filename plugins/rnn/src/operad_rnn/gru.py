@@ -22,6 +22,8 @@ class GRU(Cell):
 
     gate_count: ClassVar[int] = 3
     passes_directly: ClassVar[bool] = True
+    of_steps: ClassVar[tuple[str, ...]] = (*Cell.of_steps, "_candidates")
+    of_rows: ClassVar[tuple[str, ...]] = ("_product", "_work")
 
     def begin(self, inputs: Array) -> None:
         """Multiply the inputs into the gates' memory, and add their biases."""

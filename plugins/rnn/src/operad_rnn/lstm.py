@@ -20,6 +20,8 @@ class LSTM(Cell):
     """
 
     gate_count: ClassVar[int] = 4
+    of_steps: ClassVar[tuple[str, ...]] = (*Cell.of_steps, "_parts", "_projected")
+    of_rows: ClassVar[tuple[str, ...]] = ("_work", "_other", "_product")
 
     def begin(self, inputs: Array) -> None:
         """Multiply the inputs into the gates' memory, and add the biases."""
