@@ -43,7 +43,9 @@ def test_a_product_is_the_same_either_way(way: str, dtype: str, has_bias: bool, 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("has_bias", [False, True])
 @pytest.mark.parametrize("adds", [False, True])
-def test_products_with_one_factor_are_written_or_added(way: str, dtype: str, has_bias: bool, adds: bool) -> None:
+def test_products_with_one_factor_are_written_or_added(
+    way: str, dtype: str, has_bias: bool, adds: bool
+) -> None:
     left, right, bias, out = matrices(dtype)
     factor = RightFactor(right, len(left))
     assert factor.is_packed == (way == "vector code")

@@ -29,7 +29,7 @@ _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def reason_for_blas(rows: int, right: Array) -> str | None:
-    """Reason why BLAS multiplies a matrix of so many rows with another one; None where vector code is faster."""
+    """Reason why BLAS multiplies a matrix of so many rows with another one; None: vector code is faster."""
     inner, columns = right.shape
     products = rows * right.size
     if rows == 1 or inner == 1 or columns < _COLUMNS:
@@ -38,7 +38,9 @@ def reason_for_blas(rows: int, right: Array) -> str | None:
         least, elements = _TURNED
         if products >= least and rows * columns > elements:
             return None
-        return f"{products} products for {rows * columns} elements, BLAS is faster up to {least} or {elements}"
+        return (
+            f"{products} products for {rows * columns} elements, BLAS is faster up to {least} or {elements}"
+        )
     if right.dtype != np.float32:
         return f"BLAS is as fast in {right.dtype} where rows are in one piece each"
     if products < _LARGE:

@@ -81,32 +81,35 @@ def divide(operator: type[OperatorProperty], **parts: Factors) -> None:
 
 
 def tile(operator: type[OperatorProperty], **parts: Factors) -> None:
-    """Declare kernels in vector code for parts that are one product each; they are taken where BLAS is slower.
+    """Declare kernels in vector code for parts that are one product each, taken where BLAS is slower.
 
     Args:
         parts: As for `divide`; behind the product there may be a bias, which is added to each row, or None.
     """
     for part, factors in parts.items():
-        operator.kernel(
-            part,
-            device="cpu",
-            name="in_vectors" if part == FORWARD else f"{part}_in_vectors",
-            priority=2,
-            when=InVectorCode(_Refusal(factors)),
-            cost=_tiled_cost,
-        )(_kernel(factors, _tiled))
+        name = "in_vectors" if part == FORWARD else f"{part}_in_vectors"
+        for ending, is_divided in (("", False), ("_in_parts", True)):
+            operator.kernel(
+                part,
+                device="cpu",
+                name=name + ending,
+                priority=2,
+                when=InVectorCode(_Refusal(factors, is_divided)),
+                cost=_tiled_cost,
+            )(_kernel(factors, _tiled_in_parts if is_divided else None))
 
 
-def _tiled(op_ctx: OpContext, *factors: Any) -> None:
+def _tiled_in_parts(op_ctx: OpContext, *factors: Any) -> None:
     tiled_product(*factors, op_ctx=op_ctx)
 
 
 @final
 class _Refusal:
-    """Reason why BLAS computes the product that a function gives the factors of."""
+    """Reason why another kernel computes the product that a function gives the factors of."""
 
-    def __init__(self, factors: Factors) -> None:
+    def __init__(self, factors: Factors, is_divided: bool) -> None:
         self._factors = factors
+        self._is_divided = is_divided
         self._names = list(signature(factors).parameters)
 
     def __call__(self, call: KernelCall, is_large: bool) -> str | None:
@@ -120,7 +123,12 @@ class _Refusal:
         (rows, inner), columns = left.shape, right.shape[1]
         if 0 in (rows, inner, columns):
             return "there is nothing to compute"
-        return None if is_large else reason_for_blas(rows, right)
+        if is_large:
+            return None
+        flops = 2.0 * rows * right.size
+        if self._is_divided != (flops >= _DIVIDED_FLOPS and call.threads > 1):
+            return f"{flops:.3g} operations for {call.threads} threads, parts pay from {_DIVIDED_FLOPS:.3g}"
+        return reason_for_blas(rows, right)
 
 
 def _example(call: KernelCall, name: str, dtype: np.dtype[Any]) -> Any:
@@ -133,14 +141,21 @@ def _example(call: KernelCall, name: str, dtype: np.dtype[Any]) -> Any:
     return None if name in (call.prop.optional_inputs or ()) else getattr(call.prop, name)
 
 
-def _kernel(factors: Factors, multiply: Callable[..., None]) -> Callable[..., None]:
-    def compute(op_ctx: OpContext, *given: Any) -> None:
+def _kernel(factors: Factors, multiply: Callable[..., None] | None) -> Callable[..., None]:
+    """A kernel's function: of the run and of what `factors` names; None: by vector code, without the run."""
+
+    def compute(*given: Any) -> None:
+        tiled_product(*factors(*given))
+
+    def compute_in_parts(op_ctx: OpContext, *given: Any) -> None:
+        assert multiply is not None
         multiply(op_ctx, *factors(*given))
 
     own = signature(factors)
-    context = Parameter("op_ctx", Parameter.POSITIONAL_OR_KEYWORD)
-    compute.__signature__ = own.replace(parameters=[context, *own.parameters.values()])  # type: ignore[attr-defined]
-    return compute
+    made: Any = compute if multiply is None else compute_in_parts
+    context = [] if multiply is None else [Parameter("op_ctx", Parameter.POSITIONAL_OR_KEYWORD)]
+    made.__signature__ = own.replace(parameters=[*context, *own.parameters.values()])
+    return made
 
 
 def _multiply(left: Array, right: Array, out: Array, scale: float, multiply: Callable[..., Any]) -> None:
@@ -154,7 +169,10 @@ def _multiply(left: Array, right: Array, out: Array, scale: float, multiply: Cal
         out[...] = target.reshape(out.shape)
         return
     out = out.reshape(shape)
-    multiply(left, right, out)
+    if left.shape[-1] == 1:  # of which BLAS makes three times the work
+        np.multiply(left, right, out=out)
+    else:
+        multiply(left, right, out)
     if scale != 1:
         out *= scale
 

@@ -48,10 +48,13 @@ def error_bound(left, right, bias, before):
 
 
 @given(
-    rows=ROWS, inner=INNER, columns=COLUMNS, kind=st.sampled_from(KINDS), orders=st.tuples(*[st.sampled_from(ORDERS)] * 3),
+    rows=ROWS, inner=INNER, columns=COLUMNS, kind=st.sampled_from(KINDS),
+    orders=st.tuples(*[st.sampled_from(ORDERS)] * 3),
     has_bias=st.booleans(), adds=st.booleans(), seed=st.integers(0, 99),
 )  # fmt: skip
-def test_products_of_any_shape_and_order_are_near_exact_ones(rows, inner, columns, kind, orders, has_bias, adds, seed):
+def test_products_of_any_shape_and_order_are_near_exact_ones(
+    rows, inner, columns, kind, orders, has_bias, adds, seed
+):
     rng = np.random.default_rng(seed)
     left, right = (
         rng.standard_normal(shape).astype(kind) * np.exp(rng.uniform(-5, 5, shape)).astype(kind)
@@ -87,7 +90,10 @@ def test_bits_do_not_depend_on_threads_nor_on_what_is_computed_beside(shape, kin
     monkeypatch.setattr(tiles, "_DIVIDED_FLOPS", 0)
     rows, inner, columns = shape
     rng = np.random.default_rng(3)
-    left, right = rng.standard_normal((rows, inner)).astype(kind), rng.standard_normal((inner, columns)).astype(kind)
+    left, right = (
+        rng.standard_normal((rows, inner)).astype(kind),
+        rng.standard_normal((inner, columns)).astype(kind),
+    )
     bias, found = rng.standard_normal(columns).astype(kind), []
     for num_threads in (1, 2, 3, 16):
         out = np.full((rows, columns), np.nan, kind)
@@ -107,7 +113,9 @@ def test_threads_share_a_product_by_columns_and_few_columns_by_rows(monkeypatch)
     monkeypatch.setattr(tiles, "_DIVIDED_FLOPS", 0)
     for columns, count in ((200, 4), (10, 4), (40, 2)):
         run = Run(2)
-        tiled_product(np.ones((64, 5), "f"), np.ones((5, columns), "f"), np.empty((64, columns), "f"), op_ctx=run)
+        tiled_product(
+            np.ones((64, 5), "f"), np.ones((5, columns), "f"), np.empty((64, columns), "f"), op_ctx=run
+        )
         assert run.counts == [count]
 
 
@@ -139,7 +147,16 @@ def test_bits_are_the_same_whatever_the_width_of_registers(turned, monkeypatch):
         monkeypatch.setattr(tiles, "host", lambda other=other: other)
         tiles._program.cache_clear()
         out = np.empty((21, 53), "f")
-        arguments = (left.shape, left.strides, right.shape, right.strides, out.shape, out.strides, None, False)
+        arguments = (
+            left.shape,
+            left.strides,
+            right.shape,
+            right.strides,
+            out.shape,
+            out.strides,
+            None,
+            False,
+        )
         layout = tiles._program("f", *arguments).layout
         address = machine._loaded(object_code(layout.kernel.text, other), NAME)
         table, scratch = list(layout.table), np.empty(layout.scratch_bytes, np.uint8)

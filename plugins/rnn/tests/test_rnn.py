@@ -14,8 +14,8 @@ from operad_rnn.network import _CELLS
 from operad_rnn.reference import unrolled
 from operad_rnn.rnn import RNN
 from operad_sdk import OpContext, multiplication
-from operad_sdk.vector import reason_against
 from operad_sdk.testing import check_forward, gradient_check
+from operad_sdk.vector import reason_against
 
 MODES = ("rnn_relu", "rnn_tanh", "lstm", "gru")
 ARRANGEMENTS = [

@@ -67,9 +67,9 @@ WORDS: Final = (
     "left", "left_row", "left_inner", "right", "right_step", "bias", "out", "out_row", "tiles", "inner",
     "columns", "panels",
 )  # fmt: skip
-"""The table: addresses of the arrays; bytes from a row to the next of the left matrix and of the product, from
-a column to the next of the left matrix, and from a piece to the next of the right one; whole tiles of rows; how
-many products a sum has; columns; and whole panels."""
+"""The table: addresses of the arrays; bytes from a row to the next of the left matrix and of the product,
+from a column to the next of the left matrix, and from a piece to the next of the right one; whole tiles of
+rows; how many products a sum has; columns; and whole panels."""
 
 
 @final
@@ -96,7 +96,9 @@ class ProductText:
         rows = range(pattern.tile.rows)
         self._left_rows = [code.multiply(self._words["left_row"], i) if i else "0" for i in rows]
         self._out_rows = [code.multiply(self._words["out_row"], i) if i else "0" for i in rows]
-        self._left_inner = [code.multiply(self._words["left_inner"], i) if i else "0" for i in range(_UNROLLED)]
+        self._left_inner = [
+            code.multiply(self._words["left_inner"], i) if i else "0" for i in range(_UNROLLED)
+        ]
         each_panel(code, self._words["panels"], pattern.tile.vectors, pattern.last, self._panel)
         self.text: Final = code.module()
 
@@ -152,8 +154,10 @@ class ProductText:
 
         def tile(rows: int, left: str, out: str) -> Values:
             self._tile(rows, left, out, panel, length)
-            return [code.address(left, code.multiply(words["left_row"], rows)),
-                    code.address(out, code.multiply(words["out_row"], rows))]
+            return [
+                code.address(left, code.multiply(words["left_row"], rows)),
+                code.address(out, code.multiply(words["out_row"], rows)),
+            ]
 
         start = [("ptr", left), ("ptr", out)]
         found = code.loop("0", words["tiles"], 1, start, lambda _, values: tile(pattern.tile.rows, *values))
@@ -225,7 +229,9 @@ class PackText:
 
         def panel(number: str, vectors_here: int) -> Values:
             column = code.multiply(number, vectors * code.lanes)
-            masks = [code.mask(code.add(column, v * code.lanes), words["columns"]) for v in range(vectors_here)]
+            masks = [
+                code.mask(code.add(column, v * code.lanes), words["columns"]) for v in range(vectors_here)
+            ]
             before = code.multiply(code.multiply(column, words["inner"]), BITS[kind] // 8)
             panels.copy(right, "0", words["inner"], column, masks, code.address(begin, before))
             return []
@@ -253,9 +259,7 @@ class _Panels:
         self._code, self._kind, self._size = code, kind, BITS[kind] // 8
         self._begin, self._step, self._columns = begin, step, columns
 
-    def copy(
-        self, right: Right, begin: str, length: str, column: str, masks: Values, target: str
-    ) -> None:
+    def copy(self, right: Right, begin: str, length: str, column: str, masks: Values, target: str) -> None:
         """Copy the rows of a panel from `begin` on; it begins at a column, and has a mask for each vector."""
         (self._copy_rows if right == "rows" else self._turn_columns)(begin, length, column, masks, target)
 
@@ -300,7 +304,7 @@ class _Panels:
             code.loop("0", length, lanes, [], turn)
 
     def _transposed(self, vectors: Values) -> Values:
-        """As many vectors as they have lanes, transposed: blocks change places, then blocks of half the size."""
+        """As many vectors as they have lanes, transposed: blocks change places, then halves of blocks."""
         lanes, half = self._code.lanes, self._code.lanes // 2
         while half:
             found = list(vectors)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, final
+from typing import Final, NamedTuple, final
 
 import numpy as np
 
@@ -133,19 +133,18 @@ class PackedMatrix:
         """
         size = matrix.itemsize
         self.shape: Final[Shape] = matrix.shape
-        found = _order(matrix.shape, matrix.strides, size)
-        if found is None:
+        if _order(matrix.shape, matrix.strides, size) is None:
             matrix = np.ascontiguousarray(matrix)
-            found = ("rows", matrix.strides[0])
+        order, step = _order(matrix.shape, matrix.strides, size) or ("rows", 0)
         inner, columns = matrix.shape
         panels, lanes = _panels(columns, size), LANES[size]
         width = panels.whole * panels.vectors + panels.last
         memory = np.empty((inner * width + lanes * panels.vectors + 1) * ALIGNED, np.uint8)
         begin = -memory.ctypes.data % ALIGNED
         self._memory: Final = memory[begin:].view(matrix.dtype)
-        kernel = _pack_kernel(matrix.dtype.name, found[0], panels.vectors, panels.last)
-        table = (0, found[1], 0, inner, columns, panels.whole)
-        layout = TableLayout(kernel, panels.count, table, (0, 2))
+        kernel = _pack_kernel(matrix.dtype.name, order, panels.vectors, panels.last)
+        table = (0, step, 0, inner, columns, panels.whole)
+        layout = TableLayout(kernel, panels.number, table, (0, 2))
         BoundKernel(layout, (matrix, self._memory)).run()
 
     def multiply(self, left: Array, out: Array, bias: Array | None = None, *, adds: bool = False) -> None:
@@ -173,7 +172,7 @@ class _Panels(NamedTuple):
     last: int
 
     @property
-    def count(self) -> int:
+    def number(self) -> int:
         return self.whole + bool(self.last)
 
 
@@ -220,7 +219,8 @@ def _program(
     """
     dtype = np.dtype(kind)
     size, (rows, inner), columns = dtype.itemsize, left, right[1]
-    found = ("packed", 0) if right_strides is None else _order(right, right_strides, size)
+    packed: tuple[Right, int] = ("packed", 0)
+    found = packed if right_strides is None else _order(right, right_strides, size)
     has_rows = columns == 1 or (out_strides[-1] == size and bias_strides in (None, (size,)))
     if found is None or out != (rows, columns) or not has_rows:
         return None
@@ -233,6 +233,6 @@ def _program(
     table = (0, *left_strides, 0, step, 0, 0, out_strides[0], whole, inner, columns, panels.whole)
     scratch_bytes = ((min(inner, BLOCK) + LANES[size]) * panels.vectors + 1) * ALIGNED
     positions = _ADDRESSES if has_bias else _ADDRESSES[:-1]
-    layout = TableLayout(_kernel(pattern), panels.count, table, positions, scratch_bytes)
+    layout = TableLayout(_kernel(pattern), panels.number, table, positions, scratch_bytes)
     flops = 2.0 * rows * inner * columns
     return _Program(layout, strided_call(layout, keeps_lock=flops < _LOCKED_FLOPS), flops)

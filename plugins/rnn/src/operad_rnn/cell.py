@@ -31,7 +31,7 @@ LOOPS: Final = CompiledLoops("operad_rnn.compiled")
 _ROWS: Final = 8
 """Rows of the batch that a thread may have of its own."""
 _DIVIDED: Final = 1 << 23
-"""Multiplications in a step's product from which threads do not wait for each other in Python all the time."""
+"""Multiplications in a step's product from which threads do not wait for Python all the time."""
 _SMALL: Final = 1 << 16
 """Multiplications in a step's product up to which calls of NumPy cost more than it."""
 
@@ -240,7 +240,9 @@ class Cell(ABC):
         h2h = RightFactor(self.weights.h2h, len(hidden_grad))
 
         def some_rows(rows: slice) -> None:
-            states = [None if each is None else each[rows] for each in (hidden, state, hidden_grad, state_grad)]
+            states = [
+                None if each is None else each[rows] for each in (hidden, state, hidden_grad, state_grad)
+            ]
             self._of_rows(rows).go_back(out_grad[:, rows], sums[:, rows], h2h, *states)
 
         self._each_part(h2h, some_rows)
