@@ -85,7 +85,7 @@ class RightFactor:
         self._product: Array | None = None
         self._is_large = matrix.size >= _COPIED_BY_BLAS
         if rows > 1 and rows * matrix.size >= _LARGE and _have_vector_code(matrix):
-            self._packed = PackedMatrix(matrix)
+            self._packed = PackedMatrix.of(matrix)
         elif not self._is_large:
             self._matrix = np.ascontiguousarray(matrix)
 

@@ -152,9 +152,9 @@ def _kernel(factors: Factors, multiply: Callable[..., None] | None) -> Callable[
         multiply(op_ctx, *factors(*given))
 
     own = signature(factors)
-    made: Any = compute if multiply is None else compute_in_parts
+    made: Callable[..., None] = compute if multiply is None else compute_in_parts
     context = [] if multiply is None else [Parameter("op_ctx", Parameter.POSITIONAL_OR_KEYWORD)]
-    made.__signature__ = own.replace(parameters=[*context, *own.parameters.values()])
+    made.__signature__ = own.replace(parameters=[*context, *own.parameters.values()])  # type: ignore[attr-defined]
     return made
 
 

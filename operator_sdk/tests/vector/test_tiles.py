@@ -72,7 +72,7 @@ def test_products_of_any_shape_and_order_are_near_exact_ones(
     if orders[2] == "part":
         assert target.base.sum() - target.sum() == pytest.approx(around)
     packed = before.copy()
-    PackedMatrix(given[1]).multiply(given[0], packed, bias, adds=adds)
+    PackedMatrix.of(given[1]).multiply(given[0], packed, bias, adds=adds)
     np.testing.assert_array_equal(packed, target)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, NamedTuple, final
 
 import numpy as np
 
+from operad.dtypes import DType
 from operad.operator import Array, OpContext, Shape
 from operad_sdk.vector.array_calls import ArrayCall, strided_call, thread_memory
 from operad_sdk.vector.layout import BoundKernel, Kernel, TableLayout
@@ -87,16 +89,26 @@ def tiled_product(
         bias = None if bias is None else np.ascontiguousarray(bias)
         tiled_product(left, np.ascontiguousarray(right), target, bias, adds=adds, op_ctx=op_ctx)
         out[...] = target.reshape(out.shape)
-    elif op_ctx is None or program.flops < _DIVIDED_FLOPS or op_ctx.num_threads == 1:
-        program.call(*arrays)
     else:
-        _compute_parts(op_ctx, program, arrays, adds)
+        _run(
+            op_ctx,
+            program,
+            arrays,
+            lambda rows: tiled_product(left[rows], right, out[rows], bias, adds=adds),
+        )
 
 
-def _compute_parts(op_ctx: OpContext, program: _Program, arrays: tuple[Array, ...], adds: bool) -> None:
-    """Compute panels side by side, or rows where there are fewer panels than threads."""
-    threads, units = op_ctx.num_threads, program.layout.units
-    left, right, out, *bias = arrays
+def _run(
+    op_ctx: OpContext | None,
+    program: _Program,
+    arrays: tuple[Array, ...],
+    compute_rows: Callable[[slice], None],
+) -> None:
+    """Compute all, or some panels side by side; or some rows, where there are fewer panels than threads."""
+    if op_ctx is None or program.flops < _DIVIDED_FLOPS or op_ctx.num_threads == 1:
+        program.call(*arrays)
+        return
+    threads, units, rows = op_ctx.num_threads, program.layout.units, len(arrays[0])
     most = threads * _PARTS_OF_A_THREAD
     if units >= threads:
         count, bound = min(units, most), BoundKernel(program.layout, arrays)
@@ -107,61 +119,98 @@ def _compute_parts(op_ctx: OpContext, program: _Program, arrays: tuple[Array, ..
 
     else:
         together = _TILES[host().vectors_held].rows
-        step = -(-len(left) // (most * together)) * together
-        count = -(-len(left) // step)
+        step = -(-rows // (most * together)) * together
+        count = -(-rows // step)
 
         def part(number: int, _: int) -> None:
-            some = slice(number * step, (number + 1) * step)
-            tiled_product(left[some], right, out[some], *bias, adds=adds)
+            compute_rows(slice(number * step, (number + 1) * step))
 
     op_ctx.parallel(part, count, threads)
 
 
 @final
 class PackedMatrix:
-    """The right matrix of several products, copied once to where kernels read it.
+    """The right matrix of several products, where kernels read it.
 
     Attributes:
         shape: (K, M).
+
+    Args:
+        shape: Likewise.
+        memory: `packed_elements(shape, dtype)` elements, filled by `pack`.
     """
 
-    def __init__(self, matrix: Array) -> None:
-        """Copy a matrix of any strides.
+    def __init__(self, shape: Shape, memory: Array) -> None:
+        self.shape: Final = shape
+        self._memory: Final = memory
+
+    @staticmethod
+    def of(matrix: Array) -> PackedMatrix:
+        """A matrix of any strides, copied.
 
         Raises:
             NoVectorCodeError: There is no vector code in this process.
         """
-        size = matrix.itemsize
-        self.shape: Final[Shape] = matrix.shape
-        if _order(matrix.shape, matrix.strides, size) is None:
-            matrix = np.ascontiguousarray(matrix)
-        order, step = _order(matrix.shape, matrix.strides, size) or ("rows", 0)
-        inner, columns = matrix.shape
-        panels, lanes = _panels(columns, size), LANES[size]
-        width = panels.whole * panels.vectors + panels.last
-        memory = np.empty((inner * width + lanes * panels.vectors + 1) * ALIGNED, np.uint8)
+        size_bytes = packed_elements(matrix.shape, matrix.dtype) * matrix.itemsize
+        memory = np.empty(size_bytes + ALIGNED, np.uint8)
         begin = -memory.ctypes.data % ALIGNED
-        self._memory: Final = memory[begin:].view(matrix.dtype)
-        kernel = _pack_kernel(matrix.dtype.name, order, panels.vectors, panels.last)
-        table = (0, step, 0, inner, columns, panels.whole)
-        layout = TableLayout(kernel, panels.number, table, (0, 2))
-        BoundKernel(layout, (matrix, self._memory)).run()
+        packed = memory[begin : begin + size_bytes].view(matrix.dtype)
+        pack(matrix, packed)
+        return PackedMatrix(matrix.shape, packed)
 
-    def multiply(self, left: Array, out: Array, bias: Array | None = None, *, adds: bool = False) -> None:
-        """Write `left @ matrix + bias`, with the bits that `tiled_product` gives, in this thread.
+    def multiply(
+        self,
+        left: Array,
+        out: Array,
+        bias: Array | None = None,
+        *,
+        adds: bool = False,
+        op_ctx: OpContext | None = None,
+    ) -> None:
+        """Write `left @ matrix + bias`, with the bits that `tiled_product` gives.
 
         Args:
             left: (N, K), of any strides.
-            out: (N, M), each row in one piece.
+            out: (N, M), each row in one piece; shares no memory with the others.
             bias: (M,) in one piece, added to each row; or None.
             adds: Whether the product is added to what is there.
+            op_ctx: Whose threads compute parts of a large product; None: the calling thread computes all.
         """
         strides = None if bias is None else bias.strides
         program = _program(
             out.dtype.char, left.shape, left.strides, self.shape, None, out.shape, out.strides, strides, adds
         )
-        assert program is not None, "rows of a product, and its bias, are not in one piece"
-        program.call(left, self._memory, out, *([] if bias is None else [bias]))
+        assert program is not None, "rows of a product, or its bias, are not in one piece"
+        arrays = (left, self._memory, out) if bias is None else (left, self._memory, out, bias)
+        _run(
+            op_ctx,
+            program,
+            arrays,
+            lambda rows: self.multiply(left[rows], out[rows], bias, adds=adds),
+        )
+
+
+def packed_elements(shape: Shape, dtype: DType) -> int:
+    """Number of elements that `pack` fills for a matrix (K, M)."""
+    panels, lanes = _panels(shape[1], dtype.itemsize), LANES[dtype.itemsize]
+    vectors = shape[0] * (panels.whole * panels.vectors + panels.last)
+    return (vectors + lanes * panels.vectors) * lanes  # turned columns end in rows behind the last one
+
+
+def pack(matrix: Array, out: Array) -> None:
+    """Copy a matrix of any strides to `packed_elements` elements, which lie in one piece.
+
+    Raises:
+        NoVectorCodeError: There is no vector code in this process.
+    """
+    size = matrix.itemsize
+    if _order(matrix.shape, matrix.strides, size) is None:
+        matrix = np.ascontiguousarray(matrix)
+    order, step = _order(matrix.shape, matrix.strides, size) or ("rows", 0)
+    (inner, columns), panels = matrix.shape, _panels(matrix.shape[1], size)
+    kernel = _pack_kernel(matrix.dtype.name, order, panels.vectors, panels.last)
+    table = (0, step, 0, inner, columns, panels.whole)
+    BoundKernel(TableLayout(kernel, panels.number, table, (0, 2)), (matrix, out)).run()
 
 
 class _Panels(NamedTuple):
