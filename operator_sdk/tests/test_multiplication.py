@@ -7,9 +7,12 @@ import pytest
 
 from operad_sdk import multiplication
 from operad_sdk.multiplication import RightFactor, multiply, reason_for_blas
-from operad_sdk.vector import reason_against
+from operad_sdk.vector import host, reason_against
 
 in_vectors = pytest.mark.skipif(reason_against() is not None, reason="there is no vector code")
+with_avx512 = pytest.mark.skipif(
+    reason_against() is not None or host().vectors_held < 32, reason="BLAS is as fast on this processor"
+)
 RNG = np.random.default_rng(47)
 
 
@@ -17,6 +20,7 @@ RNG = np.random.default_rng(47)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Way in which products are computed, though they are small."""
     way: str = request.param
+    monkeypatch.setattr(multiplication, "_VECTORS_HELD", 0)
     monkeypatch.setattr(multiplication, "_LARGE", 0 if way == "vector code" else 1 << 40)
     monkeypatch.setattr(multiplication, "_TURNED", (0, 0) if way == "vector code" else (1 << 40, 0))
     monkeypatch.setattr(multiplication, "_COPIED_BY_BLAS", 0 if way.endswith("matrices") else 1 << 40)
@@ -74,6 +78,7 @@ def test_what_has_no_vector_code_is_multiplied_by_numpy(monkeypatch: pytest.Monk
     assert not RightFactor(right, 9).is_packed
 
 
+@with_avx512
 @pytest.mark.parametrize(
     ("rows", "shape", "order", "dtype", "is_blas"),
     [
@@ -94,3 +99,18 @@ def test_blas_computes_what_it_computes_faster(
 ) -> None:
     reason = reason_for_blas(rows, np.empty(shape, dtype, order))  # type: ignore[call-overload]
     assert (reason is not None) == is_blas
+
+
+@in_vectors
+def test_blas_computes_everything_where_registers_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(multiplication, "_VECTORS_HELD", 33)
+    assert "registers hold" in (reason_for_blas(64, np.empty((784, 512), "f")) or "")
+    assert not RightFactor(np.ones((784, 512), "f"), 64).is_packed
+
+
+def test_blas_computes_everything_without_vector_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(multiplication, "reason_against", lambda: "there is no compiler")
+    assert reason_for_blas(64, np.empty((784, 512), "f")) == "there is no compiler"
+    left, right, out = np.ones((64, 784), "f"), np.ones((784, 512), "f"), np.empty((64, 512), "f")
+    multiply(left, right, out, np.ones(512, "f"))
+    assert (out == 785).all()

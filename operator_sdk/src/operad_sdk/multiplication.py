@@ -1,8 +1,9 @@
 """Products of two matrices by BLAS or by kernels in vector code, whichever was measured to be faster.
 
-OpenBLAS copies both matrices for each product; few rows do not pay for that. So a kernel is 1.1 to 3 times as
-fast, the more the fewer rows there are, and wherever the right matrix is turned or was packed before. Small
-products have kernels of their own in OpenBLAS, which copy nothing.
+OpenBLAS copies both matrices for each product; few rows do not pay for that. So a kernel is 1.1 to 3 times
+as fast, most where rows are few, and where the right matrix is turned or was packed before. Small
+products have kernels of their own in OpenBLAS, which copy nothing. Where registers hold no more than 8 vectors,
+as those of AVX2, OpenBLAS's kernels are as fast, so BLAS multiplies there.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from typing import Final, final
 import numpy as np
 
 from operad.operator import Array, OpContext
-from operad_sdk.vector import PackedMatrix, reason_against, tiled_product
+from operad_sdk.vector import PackedMatrix, host, reason_against, tiled_product
 
+_VECTORS_HELD: Final = 32
+"""Vectors that registers hold where vector code is faster at all: those of AVX-512."""
 _LARGE: Final = 1 << 20
 """Multiplications from which vector code is faster."""
 _TURNED: Final = (1 << 17, 1 << 10)
@@ -30,6 +33,9 @@ _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 def reason_for_blas(rows: int, right: Array) -> str | None:
     """Reason why BLAS multiplies a matrix of so many rows with another one; None: vector code is faster."""
+    reason = _reason_of_host()
+    if reason is not None:
+        return reason
     inner, columns = right.shape
     products = rows * right.size
     if rows == 1 or inner == 1 or columns < _COLUMNS:
@@ -62,7 +68,7 @@ def multiply(
         bias: (M,), added to each row; or None.
         op_ctx: Whose threads compute parts of a large product in vector code; None: the calling thread alone.
     """
-    if _have_vector_code(left, right, out) and reason_for_blas(len(left), right) is None:
+    if _are_of_kernels(left, right, out) and reason_for_blas(len(left), right) is None:
         tiled_product(left, right, out, bias, op_ctx=op_ctx)
         return
     np.matmul(left, right, out=out)
@@ -84,7 +90,8 @@ class RightFactor:
         self._matrix = matrix
         self._product: Array | None = None
         self._is_large = matrix.size >= _COPIED_BY_BLAS
-        if rows > 1 and rows * matrix.size >= _LARGE and _have_vector_code(matrix):
+        is_large = rows > 1 and rows * matrix.size >= _LARGE
+        if is_large and _are_of_kernels(matrix) and _reason_of_host() is None:
             self._packed = PackedMatrix.of(matrix)
         elif not self._is_large:
             self._matrix = np.ascontiguousarray(matrix)
@@ -132,7 +139,16 @@ class RightFactor:
         return self._product
 
 
-def _have_vector_code(*arrays: Array) -> bool:
+def _are_of_kernels(*arrays: Array) -> bool:
+    """Return whether arrays are the host's, and of one type that kernels compute in."""
     dtype = arrays[0].dtype
     are_alike = all(isinstance(array, np.ndarray) and array.dtype == dtype for array in arrays)
-    return are_alike and dtype in _TYPES and reason_against() is None
+    return are_alike and dtype in _TYPES
+
+
+def _reason_of_host() -> str | None:
+    """Reason why BLAS multiplies everything in this process."""
+    reason = reason_against()
+    if reason is None and host().vectors_held < _VECTORS_HELD:
+        reason = f"registers hold {host().vectors_held} vectors, and BLAS is as fast"
+    return reason

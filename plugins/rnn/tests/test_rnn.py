@@ -114,6 +114,7 @@ def test_large_matrices_go_another_way_to_the_same_result(
     mode: str, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(multiplication, way, 0)
+    monkeypatch.setattr(multiplication, "_VECTORS_HELD", 0)
     params, arrays = network(mode, bidirectional=True, num_layers=2)
     check_forward(RNN, arrays, by_steps(params, arrays), **params)
 
@@ -125,6 +126,7 @@ def test_threads_share_the_rows_of_a_batch_and_change_no_bit(
     mode: str, lengths: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(multiplication, "_LARGE", 0)
+    monkeypatch.setattr(multiplication, "_VECTORS_HELD", 0)
     monkeypatch.setattr(cell, "_DIVIDED", 0)
     monkeypatch.setattr(cell, "_ROWS", 1)
     params, arrays = network(
