@@ -1,9 +1,9 @@
 """Products of two matrices by BLAS or by kernels in vector code, whichever was measured to be faster.
 
 OpenBLAS copies both matrices for each product; few rows do not pay for that. So a kernel is 1.1 to 3 times
-as fast, most where rows are few, and where the right matrix is turned or was packed before. Small
-products have kernels of their own in OpenBLAS, which copy nothing. Where registers hold no more than 8 vectors,
-as those of AVX2, OpenBLAS's kernels are as fast, so BLAS multiplies there.
+as fast, most where rows are few, and where the right matrix is turned or was packed before. Small products
+have kernels of their own in OpenBLAS, which copy nothing. Where registers hold no more than 8 vectors, as
+those of AVX2, OpenBLAS's kernels are as fast, so BLAS multiplies there.
 """
 
 from __future__ import annotations
@@ -33,9 +33,6 @@ _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 def reason_for_blas(rows: int, right: Array) -> str | None:
     """Reason why BLAS multiplies a matrix of so many rows with another one; None: vector code is faster."""
-    reason = _reason_of_host()
-    if reason is not None:
-        return reason
     inner, columns = right.shape
     products = rows * right.size
     if rows == 1 or inner == 1 or columns < _COLUMNS:
@@ -43,7 +40,7 @@ def reason_for_blas(rows: int, right: Array) -> str | None:
     if right.strides[1] != right.itemsize:
         least, elements = _TURNED
         if products >= least and rows * columns > elements:
-            return None
+            return _reason_of_host()
         return (
             f"{products} products for {rows * columns} elements, BLAS is faster up to {least} or {elements}"
         )
@@ -53,7 +50,7 @@ def reason_for_blas(rows: int, right: Array) -> str | None:
         return f"{products} products, BLAS is faster up to {_LARGE}"
     if rows <= _APART[0] and right.size >= _APART[1]:
         return f"BLAS reads a matrix of {right.size} elements faster for {rows} rows"
-    return None
+    return _reason_of_host()
 
 
 def multiply(

@@ -87,16 +87,24 @@ def tile(operator: type[OperatorProperty], **parts: Factors) -> None:
         parts: As for `divide`; behind the product there may be a bias, which is added to each row, or None.
     """
     for part, factors in parts.items():
-        name = "in_vectors" if part == FORWARD else f"{part}_in_vectors"
-        for ending, is_divided in (("", False), ("_in_parts", True)):
-            operator.kernel(
-                part,
-                device="cpu",
-                name=name + ending,
-                priority=2,
-                when=InVectorCode(_Refusal(factors, is_divided)),
-                cost=_tiled_cost,
-            )(_kernel(factors, _tiled_in_parts if is_divided else None))
+        # What takes no run is called with arrays alone: forward has a kernel for products in one piece, too.
+        if part == FORWARD:
+            _declare_tiles(operator, part, "in_vectors", factors, in_one_piece=True)
+            _declare_tiles(operator, part, "in_vectors_in_parts", factors, in_one_piece=False)
+        else:
+            _declare_tiles(operator, part, f"{part}_in_vectors", factors, in_one_piece=False)
+
+
+def _declare_tiles(
+    operator: type[OperatorProperty], part: str, name: str, factors: Factors, *, in_one_piece: bool
+) -> None:
+    when = InVectorCode(_Refusal(factors, in_one_piece=in_one_piece))
+    declare = operator.kernel(part, device="cpu", name=name, priority=2, when=when, cost=_tiled_cost)
+    declare(_kernel(factors, _tiled if in_one_piece else _tiled_in_parts, takes_run=not in_one_piece))
+
+
+def _tiled(*factors: Any) -> None:
+    tiled_product(*factors)
 
 
 def _tiled_in_parts(op_ctx: OpContext, *factors: Any) -> None:
@@ -107,9 +115,9 @@ def _tiled_in_parts(op_ctx: OpContext, *factors: Any) -> None:
 class _Refusal:
     """Reason why another kernel computes the product that a function gives the factors of."""
 
-    def __init__(self, factors: Factors, is_divided: bool) -> None:
+    def __init__(self, factors: Factors, *, in_one_piece: bool) -> None:
         self._factors = factors
-        self._is_divided = is_divided
+        self._in_one_piece = in_one_piece
         self._names = list(signature(factors).parameters)
 
     def __call__(self, call: KernelCall, is_large: bool) -> str | None:
@@ -126,8 +134,8 @@ class _Refusal:
         if is_large:
             return None
         flops = 2.0 * rows * right.size
-        if self._is_divided != (flops >= _DIVIDED_FLOPS and call.threads > 1):
-            return f"{flops:.3g} operations for {call.threads} threads, parts pay from {_DIVIDED_FLOPS:.3g}"
+        if self._in_one_piece and flops >= _DIVIDED_FLOPS and call.threads > 1:
+            return f"{flops:.3g} operations are worth parts"
         return reason_for_blas(rows, right)
 
 
@@ -141,19 +149,20 @@ def _example(call: KernelCall, name: str, dtype: np.dtype[Any]) -> Any:
     return None if name in (call.prop.optional_inputs or ()) else getattr(call.prop, name)
 
 
-def _kernel(factors: Factors, multiply: Callable[..., None] | None) -> Callable[..., None]:
-    """A kernel's function: of the run and of what `factors` names; None: by vector code, without the run."""
+def _kernel(
+    factors: Factors, multiply: Callable[..., None], *, takes_run: bool = True
+) -> Callable[..., None]:
+    """The function of a kernel: it takes the run, unless told not to, and what `factors` takes."""
 
     def compute(*given: Any) -> None:
-        tiled_product(*factors(*given))
+        multiply(*factors(*given))
 
-    def compute_in_parts(op_ctx: OpContext, *given: Any) -> None:
-        assert multiply is not None
+    def compute_in_run(op_ctx: OpContext, *given: Any) -> None:
         multiply(op_ctx, *factors(*given))
 
     own = signature(factors)
-    made: Callable[..., None] = compute if multiply is None else compute_in_parts
-    context = [] if multiply is None else [Parameter("op_ctx", Parameter.POSITIONAL_OR_KEYWORD)]
+    made: Callable[..., None] = compute_in_run if takes_run else compute
+    context = [Parameter("op_ctx", Parameter.POSITIONAL_OR_KEYWORD)] if takes_run else []
     made.__signature__ = own.replace(parameters=[*context, *own.parameters.values()])  # type: ignore[attr-defined]
     return made
 

@@ -116,7 +116,7 @@ class FullyConnected(OperatorProperty):
 
     def bias_grad(output_grad: Array, bias_grad: Array) -> None:
         """`d/d bias = output_grad`, summed over the rows."""
-        np.add.reduce(_rows(output_grad), 0, None, bias_grad)
+        np.sum(_rows(output_grad), axis=0, out=bias_grad)
 
     def cost(self, in_shapes: Any, out_shapes: Any) -> Cost:
         """The product, and the sum with the bias."""
