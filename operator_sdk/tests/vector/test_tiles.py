@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("llvmlite")
 
-from operad_sdk.vector import PackedMatrix, machine, tiled_product, tiles
+from operad_sdk.vector import PackedMatrix, machine, pack, packed_elements, tiled_product, tiles
 from operad_sdk.vector.machine import object_code
 from operad_sdk.vector.product_text import BLOCK
 from operad_sdk.vector.writer import NAME
@@ -73,6 +73,22 @@ def test_products_of_any_shape_and_order_are_near_exact_ones(
     packed = before.copy()
     PackedMatrix.of(given[1]).multiply(given[0], packed, bias, adds=adds)
     np.testing.assert_array_equal(packed, target)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("order", ["rows", "columns", "apart"])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 10), (17, 33), (16, 64), (70, 41), (33, 16)])
+def test_packing_writes_its_own_memory_alone(shape, order, kind):
+    matrix = np.random.default_rng(1).standard_normal(shape).astype(kind)
+    elements = packed_elements(shape, matrix.dtype)
+    memory = np.full(elements + 200, 7, kind)
+    packed = memory[100:-100]
+    pack(laid_out(matrix, order), packed)
+    assert (memory[:100] == 7).all()
+    assert (memory[-100:] == 7).all()
+    left, found = np.eye(shape[0], dtype=kind), np.empty(shape, kind)
+    PackedMatrix(shape, packed).multiply(left, found)
+    np.testing.assert_array_equal(found, matrix)
 
 
 @pytest.mark.parametrize("shape", [(0, 3, 4), (3, 0, 4), (3, 4, 0)])
