@@ -1,8 +1,8 @@
-"""Products of matrices, of which large ones are divided among the threads of the pool.
+"""Products of matrices: by kernels in vector code where these are faster, by BLAS elsewhere.
 
-Each part is a product of BLAS on one thread. BLAS's own threads turn for tens of milliseconds after a
-product, on cores that others want. Parts are cut by shapes alone, so a result does not depend on the number
-of threads.
+Large ones are divided among the threads of the pool; each part is a product of BLAS on one thread, or of a
+kernel. BLAS's own threads turn for tens of milliseconds after a product, on cores that others want. What a
+part gives follows from shapes alone, so a result does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 import numpy as np
 
 from operad.operator import FORWARD, Array, Cost, KernelCall, OpContext
+from operad_sdk.multiplication import reason_for_blas
+from operad_sdk.vector import InVectorCode, tiled_product
 
 if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
@@ -75,17 +77,94 @@ def divide(operator: type[OperatorProperty], **parts: Factors) -> None:
         parts: For each part what gives the factors, and where the product is written.
     """
     for name, factors in parts.items():
-        divided(operator, name)(_kernel(factors))
+        divided(operator, name)(_kernel(factors, divided_product))
 
 
-def _kernel(factors: Factors) -> Callable[..., None]:
-    def compute(op_ctx: OpContext, *given: Any) -> None:
-        divided_product(op_ctx, *factors(*given))
+def tile(operator: type[OperatorProperty], **parts: Factors) -> None:
+    """Declare kernels in vector code for parts that are one product each, taken where BLAS is slower.
+
+    Args:
+        parts: As for `divide`; behind the product there may be a bias, which is added to each row, or None.
+    """
+    for part, factors in parts.items():
+        # What takes no run is called with arrays alone: forward has a kernel for products in one piece, too.
+        if part == FORWARD:
+            _declare_tiles(operator, part, "in_vectors", factors, in_one_piece=True)
+            _declare_tiles(operator, part, "in_vectors_in_parts", factors, in_one_piece=False)
+        else:
+            _declare_tiles(operator, part, f"{part}_in_vectors", factors, in_one_piece=False)
+
+
+def _declare_tiles(
+    operator: type[OperatorProperty], part: str, name: str, factors: Factors, *, in_one_piece: bool
+) -> None:
+    when = InVectorCode(_Refusal(factors, in_one_piece=in_one_piece))
+    declare = operator.kernel(part, device="cpu", name=name, priority=2, when=when, cost=_tiled_cost)
+    declare(_kernel(factors, _tiled if in_one_piece else _tiled_in_parts, takes_run=not in_one_piece))
+
+
+def _tiled(*factors: Any) -> None:
+    tiled_product(*factors)
+
+
+def _tiled_in_parts(op_ctx: OpContext, *factors: Any) -> None:
+    tiled_product(*factors, op_ctx=op_ctx)
+
+
+@final
+class _Refusal:
+    """Reason why another kernel computes the product that a function gives the factors of."""
+
+    def __init__(self, factors: Factors, *, in_one_piece: bool) -> None:
+        self._factors = factors
+        self._in_one_piece = in_one_piece
+        self._names = list(signature(factors).parameters)
+
+    def __call__(self, call: KernelCall, is_large: bool) -> str | None:
+        """The reason; None if there is none. With `is_large` the sizes are none."""
+        kinds = {dtype.kind for dtype in call.in_types}
+        if kinds != {"f"}:
+            return "vector code computes in float32 and float64"
+        is_double = np.dtype(np.float64) in call.in_types
+        dtype = np.dtype(np.float64 if is_double else np.float32)
+        left, right, *_ = self._factors(*[_example(call, name, dtype) for name in self._names])
+        (rows, inner), columns = left.shape, right.shape[1]
+        if 0 in (rows, inner, columns):
+            return "there is nothing to compute"
+        if is_large:
+            return None
+        flops = 2.0 * rows * right.size
+        if self._in_one_piece and flops >= _DIVIDED_FLOPS and call.threads > 1:
+            return f"{flops:.3g} operations are worth parts"
+        return reason_for_blas(rows, right)
+
+
+def _example(call: KernelCall, name: str, dtype: np.dtype[Any]) -> Any:
+    """A value for what a function of an operator names: for an array one whose memory nobody touches."""
+    known = [*call.prop.list_arguments(), *call.prop.list_outputs()]
+    if name not in known:
+        name = name.removesuffix("_grad")
+    if name in known:
+        return np.empty(call.shape(name), dtype)
+    return None if name in (call.prop.optional_inputs or ()) else getattr(call.prop, name)
+
+
+def _kernel(
+    factors: Factors, multiply: Callable[..., None], *, takes_run: bool = True
+) -> Callable[..., None]:
+    """The function of a kernel: it takes the run, unless told not to, and what `factors` takes."""
+
+    def compute(*given: Any) -> None:
+        multiply(*factors(*given))
+
+    def compute_in_run(op_ctx: OpContext, *given: Any) -> None:
+        multiply(op_ctx, *factors(*given))
 
     own = signature(factors)
-    context = Parameter("op_ctx", Parameter.POSITIONAL_OR_KEYWORD)
-    compute.__signature__ = own.replace(parameters=[context, *own.parameters.values()])  # type: ignore[attr-defined]
-    return compute
+    made: Callable[..., None] = compute_in_run if takes_run else compute
+    context = [Parameter("op_ctx", Parameter.POSITIONAL_OR_KEYWORD)] if takes_run else []
+    made.__signature__ = own.replace(parameters=[*context, *own.parameters.values()])  # type: ignore[attr-defined]
+    return made
 
 
 def _multiply(left: Array, right: Array, out: Array, scale: float, multiply: Callable[..., Any]) -> None:
@@ -99,7 +178,10 @@ def _multiply(left: Array, right: Array, out: Array, scale: float, multiply: Cal
         out[...] = target.reshape(out.shape)
         return
     out = out.reshape(shape)
-    multiply(left, right, out)
+    if left.shape[-1] == 1:  # of which BLAS makes three times the work
+        np.multiply(left, right, out=out)
+    else:
+        multiply(left, right, out)
     if scale != 1:
         out *= scale
 
@@ -151,3 +233,8 @@ def _cost(call: KernelCall) -> Cost:
 def _divided_cost(call: KernelCall) -> Cost:
     whole = _cost(call)
     return whole._replace(flops=0.0, pooled_flops=whole.flops, beside_us=20)
+
+
+def _tiled_cost(call: KernelCall) -> Cost:
+    whole = _cost(call)
+    return whole._replace(flops=0.0, pooled_flops=whole.flops)

@@ -9,6 +9,7 @@ import operad as od
 from operad.errors import ParamError, ShapeError
 from operad_fully_connected import FullyConnected
 from operad_sdk.testing import check_forward, gradient_check
+from operad_sdk.vector import host, reason_against
 
 RNG = np.random.default_rng(7)
 
@@ -121,3 +122,74 @@ def test_gradients_in_half_precision_are_near_those_in_single_precision() -> Non
         assert {str(grad.dtype) for grad in found[-1]} == {dtype}
     for single, half in zip(*found, strict=True):
         np.testing.assert_allclose(half, single, rtol=5e-3, atol=5e-3)
+
+
+in_vectors = pytest.mark.skipif(
+    reason_against() is not None or host().vectors_held < 32, reason="BLAS is as fast on this processor"
+)
+
+
+def kernels_of(executor: Any) -> set[str]:
+    return {row.kernel.rpartition(".")[2] for row in executor.why().rows if row.kernel is not None}
+
+
+def layer(rows: int, length: int, num_hidden: int, **options: Any) -> tuple[Any, Any, list[Any]]:
+    """A bound layer, and its product and gradients in double precision for gradients of ones."""
+    data, weight, bias = arrays((rows, length), num_hidden, length, "float32")
+    symbol = od.sym.FullyConnected(*map(od.sym.var, ["data", "weight", "bias"]), num_hidden=num_hidden)
+    executor = symbol.simple_bind(od.cpu(), data=data.shape, **options)
+    executor.copy_params_from(
+        {n: od.nd.array(v) for n, v in (("data", data), ("weight", weight), ("bias", bias))}
+    )
+    wide = [each.astype("float64") for each in (data, weight, bias)]
+    head = np.ones((rows, num_hidden))
+    return executor, wide[0] @ wide[1].T + wide[2], [head @ wide[1], head.T @ wide[0], head.sum(0)]
+
+
+@in_vectors
+@pytest.mark.parametrize("threads", [1, 2])
+def test_large_layers_are_computed_in_vector_code(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(od.operator.OpContext, "num_threads", threads)
+    executor, output, gradients = layer(96, 700, 450)
+    found = executor.forward(is_train=True)[0].asnumpy()
+    np.testing.assert_allclose(found, output, rtol=1e-4, atol=1e-4)
+    executor.backward(od.nd.ones(output.shape))
+    for name, expected in zip(("data", "weight", "bias"), gradients, strict=True):
+        np.testing.assert_allclose(executor.grad_dict[name].asnumpy(), expected, rtol=1e-4, atol=1e-3)
+    assert all(kernel.endswith(("in_vectors", "in_parts")) for kernel in kernels_of(executor) - {"forward"})
+    assert any("in_vectors" in kernel for kernel in kernels_of(executor))
+
+
+@in_vectors
+def test_gradients_in_vector_code_are_added_where_that_is_asked() -> None:
+    executor, output, gradients = layer(96, 700, 450, grad_req="add")
+    for grad in executor.grad_dict.values():
+        grad[:] = 3
+    executor.forward(is_train=True)
+    executor.backward(od.nd.ones(output.shape))
+    for name, expected in zip(("data", "weight", "bias"), gradients, strict=True):
+        np.testing.assert_allclose(executor.grad_dict[name].asnumpy(), 3 + expected, rtol=1e-4, atol=1e-3)
+
+
+@in_vectors
+def test_weights_are_packed_where_few_rows_are_predicted_and_packed_anew_when_they_change() -> None:
+    executor, output, _ = layer(6, 300, 500, grad_req="null")
+    assert "packed" in kernels_of(executor)
+    np.testing.assert_allclose(executor.forward()[0].asnumpy(), output, rtol=1e-4, atol=1e-4)
+    executor.arg_dict["weight"][:] = 1
+    executor.arg_dict["data"][:] = 2
+    executor.arg_dict["bias"][:] = 5
+    np.testing.assert_array_equal(executor.forward()[0].asnumpy(), np.full((6, 500), 605, np.float32))
+
+
+@in_vectors
+def test_a_prediction_has_the_bits_that_training_and_calls_have() -> None:
+    predicting, *_ = layer(24, 300, 500, grad_req="null")
+    training, *_ = layer(24, 300, 500)
+    training.copy_params_from(predicting.arg_dict)
+    found = [
+        predicting.forward()[0],
+        training.forward(is_train=True)[0],
+        od.nd.FullyConnected(*(predicting.arg_dict[n] for n in ("data", "weight", "bias")), num_hidden=500),
+    ]
+    assert len({each.asnumpy().tobytes() for each in found}) == 1

@@ -13,7 +13,9 @@ from operad_rnn import cell
 from operad_rnn.network import _CELLS
 from operad_rnn.reference import unrolled
 from operad_rnn.rnn import RNN
+from operad_sdk import OpContext, multiplication
 from operad_sdk.testing import check_forward, gradient_check
+from operad_sdk.vector import reason_against
 
 MODES = ("rnn_relu", "rnn_tanh", "lstm", "gru")
 ARRANGEMENTS = [
@@ -107,10 +109,42 @@ def test_empty_axes(mode: str, steps: int, batch: int, features: int) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_large_matrices_go_another_way_to_the_same_result(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cell, "_LARGE", 0)
+@pytest.mark.parametrize("way", ["_COPIED_BY_BLAS", "_LARGE"])
+def test_large_matrices_go_another_way_to_the_same_result(
+    mode: str, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(multiplication, way, 0)
+    monkeypatch.setattr(multiplication, "_VECTORS_HELD", 0)
     params, arrays = network(mode, bidirectional=True, num_layers=2)
     check_forward(RNN, arrays, by_steps(params, arrays), **params)
+
+
+@pytest.mark.skipif(reason_against() is not None, reason="there is no vector code")
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("lengths", [False, True])
+def test_threads_share_the_rows_of_a_batch_and_change_no_bit(
+    mode: str, lengths: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(multiplication, "_LARGE", 0)
+    monkeypatch.setattr(multiplication, "_VECTORS_HELD", 0)
+    monkeypatch.setattr(cell, "_DIVIDED", 0)
+    monkeypatch.setattr(cell, "_ROWS", 1)
+    params, arrays = network(
+        mode, steps=4, batch=5, state_size=9, num_layers=2, state_outputs=True, use_sequence_length=lengths
+    )
+    found = []
+    for num_threads in (1, 2, 3):
+        monkeypatch.setattr(OpContext, "num_threads", num_threads)
+        inputs = [od.nd.array(array, dtype="float32") for array in arrays]
+        for array in inputs:
+            array.attach_grad()
+        with od.autograd.record():
+            outputs = od.nd.RNN(*inputs, **params)
+        od.autograd.backward(list(outputs))
+        kept = [*outputs, *(array.grad for array in inputs)]
+        found.append([each.asnumpy().tobytes() for each in kept if each is not None])
+    assert found[0] == found[1] == found[2]
+    assert np.isfinite(outputs[0].asnumpy()).all()
 
 
 @pytest.mark.parametrize("bounds", [(-0.2, 0.1), (None, 0.1), (-0.2, None)])

@@ -16,6 +16,10 @@ from operad_sdk.vector.machine import host as host
 from operad_sdk.vector.machine import loaded as loaded
 from operad_sdk.vector.machine import reason_against as reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError as NoVectorCodeError
+from operad_sdk.vector.tiles import PackedMatrix as PackedMatrix
+from operad_sdk.vector.tiles import pack as pack
+from operad_sdk.vector.tiles import packed_elements as packed_elements
+from operad_sdk.vector.tiles import tiled_product as tiled_product
 from operad_sdk.vector.writer import ELEMENTS as ELEMENTS
 from operad_sdk.vector.writer import KERNEL_PARAMETERS as KERNEL_PARAMETERS
 from operad_sdk.vector.writer import LANES as LANES

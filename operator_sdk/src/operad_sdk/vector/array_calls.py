@@ -6,18 +6,21 @@ them, where NumPy's C interface has them: directly behind the head of the object
 such address with what NumPy says.
 
 A call keeps the interpreter's lock, which small arrays are not worth giving back, unless it is told not to.
+Scratch memory lies on the stack where it is little, else in memory that the thread keeps for such calls.
 """
 
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from operad_sdk.vector.layout import TableLayout
+from operad_sdk.vector.layout import BoundKernel, TableLayout
 from operad_sdk.vector.machine import address_of
 from operad_sdk.vector.writer import Writer
 
@@ -33,6 +36,27 @@ _HEAD: Final = 4
 """Words before the positions: the kernel, the table's length, the units, the bytes of scratch memory."""
 
 ArrayCall = Callable[..., None]
+
+
+@final
+class _ThreadMemory(threading.local):
+    """Scratch memory of each thread."""
+
+    memory: NDArray[Any] = np.empty(0, np.uint8)
+
+    def of(self, size_bytes: int) -> NDArray[Any]:
+        """At least so many bytes, which no other thread has."""
+        if len(self.memory) < size_bytes:
+            self.memory = np.empty(size_bytes, np.uint8)
+        return self.memory
+
+
+_thread_memory: Final = _ThreadMemory()
+
+
+def thread_memory(size_bytes: int) -> NDArray[Any]:
+    """Scratch memory that the calling thread keeps, until it wants more; what is in it is undefined."""
+    return _thread_memory.of(size_bytes)
 
 
 @cache
@@ -61,11 +85,7 @@ def array_call(
     if layout.scratch_bytes > _MOST_SCRATCH_BYTES or not is_possible():
         return None
     count = len(layout.positions)
-    table = list(layout.table)
-    for position, offset in zip(layout.positions, offsets or (0,) * count, strict=True):
-        table[position] = offset
-    numbers = (layout.kernel.address, len(layout.table), layout.units, layout.scratch_bytes)
-    kept = (ctypes.c_longlong * (_HEAD + count + len(table)))(*numbers, *layout.positions, *table)
+    kept = _kept(layout, offsets)
     native, address = _native(count, keeps_lock), ctypes.addressof(kept)
 
     def by_copies(*arrays: Any) -> None:
@@ -103,23 +123,56 @@ def array_call(
     return call
 
 
+def strided_call(layout: TableLayout, *, keeps_lock: bool = True) -> ArrayCall:
+    """A function of arrays that lie as those that the layout was made for; it does not look whether they do.
+
+    Args:
+        keeps_lock: Whether the interpreter's lock is kept meanwhile.
+    """
+    if not is_possible():
+        return lambda *arrays: BoundKernel(layout, arrays).run()
+    kept, size_bytes = _kept(layout, ()), layout.scratch_bytes
+    native, address = _native(len(layout.positions), keeps_lock, on_stack=False), ctypes.addressof(kept)
+
+    def call(*arrays: Any, kept: object = kept) -> None:
+        native(address, *map(id, arrays), id(_thread_memory.of(size_bytes)))
+
+    return call
+
+
+def _kept(layout: TableLayout, offsets: Sequence[int]) -> Any:
+    """The words of a call, which its function keeps."""
+    count, table = len(layout.positions), list(layout.table)
+    for position, offset in zip(layout.positions, offsets or (0,) * count, strict=True):
+        table[position] = offset
+    numbers = (layout.kernel.address, len(table), layout.units, layout.scratch_bytes)
+    return (ctypes.c_longlong * (_HEAD + count + len(table)))(*numbers, *layout.positions, *table)
+
+
 @cache
-def _native(count: int, keeps_lock: bool) -> Callable[..., None]:
+def _native(count: int, keeps_lock: bool, on_stack: bool = True) -> Callable[..., None]:
     """The function in machine code: the words of a call, and then arrays."""
     signature = (ctypes.PYFUNCTYPE if keeps_lock else ctypes.CFUNCTYPE)(
-        None, *[ctypes.c_longlong] * (1 + count)
+        None, *[ctypes.c_longlong] * (1 + count + (not on_stack))
     )
-    native: Callable[..., None] = signature(address_of(call_text(count), _NAME))
+    native: Callable[..., None] = signature(address_of(call_text(count, on_stack), _NAME))
     return native
 
 
-def call_text(count: int) -> str:
-    """The text: copy the table, put the arrays' addresses into it, and call the kernel."""
-    code = Writer(_NAME, ["i64 %call", *(f"i64 %array{i}" for i in range(count))], 8)
+def call_text(count: int, on_stack: bool = True) -> str:
+    """The text: copy the table, put the arrays' addresses into it, and call the kernel.
+
+    Scratch memory is on the stack, or in one more array.
+    """
+    given = ["i64 %call", *(f"i64 %array{i}" for i in range(count)), *([] if on_stack else ["i64 %memory"])]
+    code = Writer(_NAME, given, 8)
     words = code.pointer("%call")
     kernel, length, units, scratch_bytes = (code.word(words, i) for i in range(_HEAD))
     table = code.value(f"alloca i64, i64 {length}, align 64")
-    scratch = code.value(f"alloca i8, i64 {scratch_bytes}, align 64")
+    if on_stack:
+        scratch = code.value(f"alloca i8, i64 {scratch_bytes}, align 64")
+    else:
+        scratch = code.pointer(code.word(code.pointer(code.add("%memory", _DATA))))
     original = code.address(words, str(8 * (_HEAD + count)))
 
     def copy(number: str, carried: Sequence[str]) -> list[str]:

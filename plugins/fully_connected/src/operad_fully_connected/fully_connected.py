@@ -6,8 +6,9 @@ matrices in place, so nothing is copied that is contiguous.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,13 +16,19 @@ from operad_sdk import (
     Array,
     Contract,
     Cost,
+    DType,
+    KernelCall,
     OpContext,
     OperatorProperty,
+    Prepared,
+    Shape,
     lock_cost_limit,
     operator,
     param,
 )
-from operad_sdk.products import divide, divided, divided_product, product
+from operad_sdk.multiplication import reason_for_blas
+from operad_sdk.products import divide, divided, divided_product, product, tile
+from operad_sdk.vector import InVectorCode, PackedMatrix, pack, packed_elements, tiled_product
 
 
 def _affine(data: Array, weight: Array, *bias: Array, flatten: bool) -> Array:
@@ -38,6 +45,12 @@ def _rows(array: Array, flatten: bool = False) -> Array:
     if flatten:
         return array.reshape(array.shape[0], prod(array.shape[1:]))
     return array.reshape(prod(array.shape[:-1]), array.shape[-1])
+
+
+def _forward_factors(
+    data: Array, weight: Array, bias: Array | None, flatten: bool, output: Array
+) -> tuple[Array, Array, Array, Array | None]:
+    return _rows(data, flatten), weight.T, output, bias
 
 
 def _data_factors(output_grad: Array, weight: Array, data_grad: Array) -> tuple[Array, Array, Array]:
@@ -123,3 +136,58 @@ def _forward_in_parts(
 
 
 divide(FullyConnected, data_grad=_data_factors, weight_grad=_weight_factors)
+tile(FullyConnected, forward=_forward_factors, data_grad=_data_factors, weight_grad=_weight_factors)
+
+
+_FEW_ROWS: Final = 32
+"""Rows up to which reading the weights as they stand is a good part of the product."""
+
+
+def _reason_to_pack_nothing(call: KernelCall, is_large: bool) -> str | None:
+    if set(call.in_types) not in ({np.dtype(np.float32)}, {np.dtype(np.float64)}):
+        return "weights are packed in float32 or float64"
+    weight, rows = call.shape("weight"), call.size("output") // call.prop.num_hidden
+    if not rows or not weight[1]:
+        return "there is nothing to compute"
+    if is_large:
+        return None
+    if call.is_train:
+        return "weights that are trained change at every step"
+    if rows > _FEW_ROWS:
+        return f"{rows} rows, packed weights pay up to {_FEW_ROWS}"
+    return reason_for_blas(rows, np.empty(weight, call.dtype("weight")).T)
+
+
+def _pack(call: KernelCall) -> Callable[[Array, Array], None]:
+    return lambda weight, packed: pack(weight.T, packed)
+
+
+def _packed(call: KernelCall) -> tuple[Shape, DType]:
+    weight = call.dtype("weight")
+    return (packed_elements(call.shape("weight")[::-1], weight),), weight
+
+
+@FullyConnected.kernel(
+    "forward",
+    device="cpu",
+    name="packed",
+    priority=3,
+    when=InVectorCode(_reason_to_pack_nothing),
+    prepares={"packed": Prepared(("weight",), ("forward",), _packed, _pack)},
+)
+def _forward_of_packed(
+    op_ctx: OpContext,
+    data: Array,
+    weight: Array,
+    bias: Array | None,
+    flatten: bool,
+    output: Array,
+    packed: Array | None,
+) -> None:
+    """`data @ weight.T + bias`, of weights that are packed once for each version."""
+    left, right, out, bias = _forward_factors(data, weight, bias, flatten, output)
+    is_plain = out.flags.c_contiguous and (bias is None or bias.flags.c_contiguous)
+    if packed is None or not is_plain:
+        tiled_product(left, right, out, bias, op_ctx=op_ctx)
+    else:
+        PackedMatrix(right.shape, packed).multiply(left, _rows(out), bias, op_ctx=op_ctx)

@@ -10,7 +10,7 @@ import numpy as np
 
 from operad_matrix.products import transposed
 from operad_sdk import Array, Contract, Cost, OperatorProperty, Shape, operator, param
-from operad_sdk.products import divide, product
+from operad_sdk.products import divide, product, tile
 
 _Factors = tuple[Array, Array, Array]
 """The factors of a product, and where it is written."""
@@ -110,6 +110,7 @@ def _rhs_factors(
 
 
 divide(Dot, forward=_factors, lhs_grad=_lhs_factors, rhs_grad=_rhs_factors)
+tile(Dot, forward=_factors, lhs_grad=_lhs_factors, rhs_grad=_rhs_factors)
 
 
 @operator("batch_dot")

@@ -14,19 +14,24 @@ each row's own end, and the last state is that of the last step that ran.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from copy import copy
 from math import prod
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
 from operad_rnn.arrays import Bounds, Saved, Weights
 from operad_rnn.scratch import Scratch
-from operad_sdk import Array, CompiledLoops, KernelCall
+from operad_sdk import Array, CompiledLoops, KernelCall, OpContext
+from operad_sdk.multiplication import RightFactor, multiply
 
 LOOPS: Final = CompiledLoops("operad_rnn.compiled")
 
-_LARGE: Final = 1 << 19
-"""Elements of a matrix that do not stay in a core's cache."""
+_ROWS: Final = 8
+"""Rows of the batch that a thread may have of its own."""
+_DIVIDED: Final = 1 << 23
+"""Multiplications in a step's product from which threads do not wait for Python all the time."""
 _SMALL: Final = 1 << 16
 """Multiplications in a step's product up to which calls of NumPy cost more than it."""
 
@@ -50,6 +55,7 @@ class Cell(ABC):
 
     Args:
         xp: The array module.
+        op_ctx: Whose threads compute parts; None: the calling thread computes all.
         out: (steps, batch, recurrent size), the hidden states; forward fills it.
         runs: (steps, batch, 1), whether a row runs in a step; None: all do.
         bounds: None: cell states are not clipped.
@@ -59,10 +65,17 @@ class Cell(ABC):
     gate_count: ClassVar[int]
     passes_directly: ClassVar[bool] = False
     """True if the hidden state enters the next one also outside the gates."""
+    of_steps: ClassVar[tuple[str, ...]] = ("gates", "inner", "out", "runs", "_sums")
+    """Attributes that are arrays of (steps, batch, ...), or None."""
+    of_rows: ClassVar[tuple[str, ...]] = ()
+    """Attributes that are arrays of (batch, ...), of those that there are."""
+
+    _h2h: RightFactor
 
     def __init__(
         self,
         xp: Any,
+        op_ctx: OpContext | None,
         weights: Weights,
         saved: Saved,
         out: Array,
@@ -73,10 +86,11 @@ class Cell(ABC):
         by_loop: bool,
     ) -> None:
         self.xp: Final = xp
+        self.op_ctx: Final = op_ctx
         self.weights: Final = weights
         self.gates, self.inner = saved
-        self.out: Final = out
-        self.runs: Final = runs
+        self.out = out
+        self.runs = runs
         self.bounds: Final = bounds
         self.units: Final = len(weights.i2h_bias) // self.gate_count
         self.is_reverse: Final = is_reverse
@@ -145,6 +159,19 @@ class Cell(ABC):
             end = self._order[-1]
             return self.out[end], None if state is None else self.inner[end]
         self.begin(inputs)
+        if not self._order:
+            return hidden, state
+
+        def some_rows(rows: slice) -> None:
+            part = self._of_rows(rows)
+            part.go_forward(hidden[rows], None if state is None else state[rows])
+
+        self._each_part(self._h2h, some_rows)
+        end = self._order[-1]
+        return self.out[end], None if state is None or self.inner is None else self.inner[end]
+
+    def go_forward(self, hidden: Array, state: Array | None) -> None:
+        """All steps, after `begin`."""
         for t in self._order:
             new = self.step(t, hidden, state)
             if self.runs is not None:
@@ -152,7 +179,36 @@ class Cell(ABC):
                 if new is not None:
                     _keep(self.runs[t], new, state)
             hidden, state = self.out[t], new
-        return hidden, state
+
+    def _each_part(self, factor: RightFactor, some_rows: Callable[[slice], None]) -> None:
+        """Call a function for all rows of the batch, or side by side for some of them each.
+
+        A row has the same bits in any part, if its products have: those of BLAS do not.
+        """
+        batch, op_ctx = self.out.shape[1], self.op_ctx
+        count, is_worth = 1, factor.is_packed and batch * factor.size >= _DIVIDED
+        if is_worth and op_ctx is not None:
+            count = max(1, min(op_ctx.num_threads, batch // _ROWS))
+        if op_ctx is None or count == 1:
+            some_rows(slice(batch))
+            return
+
+        def part(number: int, _: int) -> None:
+            some_rows(slice(batch * number // count, batch * (number + 1) // count))
+
+        op_ctx.parallel(part, count, count)
+
+    def _of_rows(self, rows: slice) -> Self:
+        """The same cell for some rows of the batch."""
+        made = copy(self)
+        for name in self.of_steps:
+            array = getattr(self, name, None)
+            if array is not None:
+                setattr(made, name, array[:, rows])
+        for name in self.of_rows:
+            if hasattr(self, name):
+                setattr(made, name, getattr(self, name)[rows])
+        return made
 
     def clear(self) -> None:
         """Zero `out` where rows do not run."""
@@ -181,6 +237,28 @@ class Cell(ABC):
         if self._by_loop:
             self.loop_back(out_grad, hidden, state, hidden_grad, state_grad)
             return sums
+        h2h = RightFactor(self.weights.h2h, len(hidden_grad))
+
+        def some_rows(rows: slice) -> None:
+            states = [
+                None if each is None else each[rows] for each in (hidden, state, hidden_grad, state_grad)
+            ]
+            self._of_rows(rows).go_back(out_grad[:, rows], sums[:, rows], h2h, *states)
+
+        self._each_part(h2h, some_rows)
+        return sums
+
+    def go_back(
+        self,
+        out_grad: Array,
+        sums: Array,
+        h2h: RightFactor,
+        hidden: Array,
+        state: Array | None,
+        hidden_grad: Array,
+        state_grad: Array | None,
+    ) -> None:
+        """All steps from the last, after `begin_backward`; arguments are those of `backward`."""
         grad = self.xp.empty(hidden_grad.shape, hidden_grad.dtype)
         for number in reversed(range(len(self._order))):
             t = self._order[number]
@@ -189,7 +267,7 @@ class Cell(ABC):
             ended = None if runs is None else _copies(hidden_grad, state_grad)
             np.add(hidden_grad, out_grad[t], out=grad)
             self.step_back(t, grad, before, state_grad, state_before)
-            np.matmul(sums[t], self.weights.h2h, out=hidden_grad)
+            h2h.multiply(sums[t], hidden_grad)
             if self.passes_directly:
                 np.add(hidden_grad, grad, out=hidden_grad)
             if ended is not None:
@@ -197,7 +275,6 @@ class Cell(ABC):
                 for new, old in zip((hidden_grad, state_grad), ended, strict=True):
                     if new is not None:
                         _keep(runs, new, old)
-        return sums
 
     def finish(
         self, sums: Array, inputs: Array, hidden: Array, grads: Weights | None, inputs_grad: Array | None
@@ -215,21 +292,10 @@ class Cell(ABC):
                 self.projection_grad(grads.h2r)
         self.to_inputs(sums)
         if grads is not None:
-            np.matmul(flat(sums).T, flat(inputs), out=grads.i2h)
+            multiply(flat(sums).T, flat(inputs), grads.i2h, op_ctx=self.op_ctx)
             flat(sums).sum(0, out=grads.i2h_bias)
         if inputs_grad is not None:
-            np.matmul(flat(sums), self.weights.i2h, out=flat(inputs_grad))
-
-    def _recurrent_product(self, h2h: Array, batch: int) -> tuple[Array, Array]:
-        """Factor for a hidden state, and an array for the product, (batch, gates).
-
-        BLAS copies the matrix in pieces at each product. A large one it copies faster as it lies, for a
-        product that is transposed: 0.42 ms in place of 0.71 for 16 rows of 512 units and 2048 gates.
-        """
-        xp = self.xp
-        if h2h.size >= _LARGE:
-            return h2h.T, xp.empty((len(h2h), batch), h2h.dtype).T
-        return xp.ascontiguousarray(h2h.T), xp.empty((batch, len(h2h)), h2h.dtype)
+            multiply(flat(sums), self.weights.i2h, flat(inputs_grad), op_ctx=self.op_ctx)
 
     def _before(self, number: int, hidden: Array, state: Array | None) -> tuple[Array, Array | None]:
         """The hidden state and the cell state that the step with this number began with."""
@@ -250,7 +316,7 @@ class Cell(ABC):
         if self.runs is not None:
             # Backward from here, a row's first step begins with `hidden`, where `out` was zeroed.
             earlier = np.where(self.runs[1:] if self.is_reverse else self.runs[:-1], earlier, hidden)
-        np.matmul(flat(later).T, flat(earlier), out=h2h_grad)
+        multiply(flat(later).T, flat(earlier), h2h_grad, op_ctx=self.op_ctx)
         first = sums[self._order[0]]
         np.add(h2h_grad, np.matmul(first.T, hidden), out=h2h_grad)
 

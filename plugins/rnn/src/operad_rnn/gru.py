@@ -10,6 +10,7 @@ from operad_rnn.cell import LOOPS, Cell, flat
 from operad_rnn.scratch import Scratch
 from operad_rnn.sigmoids import Gates
 from operad_sdk import Array
+from operad_sdk.multiplication import RightFactor, multiply
 
 
 class GRU(Cell):
@@ -21,23 +22,24 @@ class GRU(Cell):
 
     gate_count: ClassVar[int] = 3
     passes_directly: ClassVar[bool] = True
+    of_steps: ClassVar[tuple[str, ...]] = (*Cell.of_steps, "_candidates")
+    of_rows: ClassVar[tuple[str, ...]] = ("_product", "_work")
 
     def begin(self, inputs: Array) -> None:
-        """Multiply the inputs into the gates' memory."""
+        """Multiply the inputs into the gates' memory, and add their biases."""
         xp, (i2h, h2h, _, i2h_bias, h2h_bias) = self.xp, self.weights
         kinds = Gates(xp, (True, True, False), self.units, i2h.dtype)
         self._kinds = Gates(xp, (True, True), self.units, i2h.dtype)
-        np.matmul(flat(inputs), kinds.halved(i2h).T, out=flat(self.gates))
-        self._h2h, self._product = self._recurrent_product(kinds.halved(h2h), inputs.shape[1])
-        self._i2h_bias, self._h2h_bias = kinds.halved(i2h_bias), kinds.halved(h2h_bias)
+        bias = kinds.halved(i2h_bias)
+        multiply(flat(inputs), kinds.halved(i2h).T, flat(self.gates), bias, self.op_ctx)
+        self._h2h, self._h2h_bias = RightFactor(kinds.halved(h2h).T, inputs.shape[1]), kinds.halved(h2h_bias)
+        self._product = xp.empty((inputs.shape[1], len(h2h)), h2h.dtype)
 
     def step(self, t: int, hidden: Array, state: Array) -> None:
         """Two gates and a candidate, and from them the hidden state."""
         gates, product, inner, out = self.gates[t], self._product, self.inner[t], self.out[t]
         both, units = 2 * self.units, self.units
-        np.matmul(hidden, self._h2h, out=product)
-        np.add(product, self._h2h_bias, out=product)
-        np.add(gates, self._i2h_bias, out=gates)
+        self._h2h.multiply(hidden, product, self._h2h_bias)
         np.copyto(inner, product[:, both:])
         switches, candidate = gates[:, :both], gates[:, both:]
         np.add(switches, product[:, :both], out=switches)

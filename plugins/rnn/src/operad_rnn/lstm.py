@@ -10,6 +10,7 @@ from operad_rnn.cell import LOOPS, Cell, flat
 from operad_rnn.scratch import Scratch
 from operad_rnn.sigmoids import Gates
 from operad_sdk import Array
+from operad_sdk.multiplication import RightFactor, multiply
 
 
 class LSTM(Cell):
@@ -19,24 +20,24 @@ class LSTM(Cell):
     """
 
     gate_count: ClassVar[int] = 4
+    of_steps: ClassVar[tuple[str, ...]] = (*Cell.of_steps, "_parts", "_projected")
+    of_rows: ClassVar[tuple[str, ...]] = ("_work", "_other", "_product")
 
     def begin(self, inputs: Array) -> None:
-        """Multiply the inputs into the gates' memory."""
+        """Multiply the inputs into the gates' memory, and add the biases."""
         xp, (i2h, h2h, _, i2h_bias, h2h_bias) = self.xp, self.weights
         dtype, batch = i2h.dtype, inputs.shape[1]
         self._kinds = Gates(xp, (True, True, False, True), self.units, dtype)
-        np.matmul(flat(inputs), self._kinds.halved(i2h).T, out=flat(self.gates))
-        self._h2h, self._product = self._recurrent_product(self._kinds.halved(h2h), batch)
-        self._bias = self._kinds.halved(i2h_bias + h2h_bias)
+        bias = self._kinds.halved(i2h_bias + h2h_bias)
+        multiply(flat(inputs), self._kinds.halved(i2h).T, flat(self.gates), bias, self.op_ctx)
+        self._h2h = RightFactor(self._kinds.halved(h2h).T, batch)
         self._work = xp.empty((batch, self.units), dtype)
         self._parts = self.gates.reshape(*self.gates.shape[:2], 4, self.units)
 
     def step(self, t: int, hidden: Array, state: Array) -> Array:
         """Four gates, and from them both states."""
-        gates, product, work, new = self.gates[t], self._product, self._work, self.inner[t]
-        np.matmul(hidden, self._h2h, out=product)
-        np.add(product, self._bias, out=product)
-        np.add(gates, product, out=gates)
+        gates, work, new = self.gates[t], self._work, self.inner[t]
+        self._h2h.multiply(hidden, gates, adds=True)
         self._kinds.activate(gates)
         parts = self._parts[t]
         np.multiply(parts[:, 1], state, out=new)

@@ -178,6 +178,7 @@ class Network:
         number = layer * self._directions + direction
         return _CELLS[self._layout.mode](
             self._op_ctx.xp,
+            self._op_ctx if self._directions == 1 else None,
             Weights.of(self._weights, self._names[number]),
             Saved(*(None if saved is None else saved[number] for saved in self._saved)),
             self._outputs[layer][..., self._columns(direction)],

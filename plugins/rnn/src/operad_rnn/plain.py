@@ -9,6 +9,7 @@ import numpy as np
 from operad_rnn.cell import LOOPS, Cell, flat
 from operad_rnn.scratch import Scratch
 from operad_sdk import Array
+from operad_sdk.multiplication import RightFactor, multiply
 
 
 class _Plain(Cell):
@@ -18,18 +19,15 @@ class _Plain(Cell):
     is_tanh: ClassVar[bool]
 
     def begin(self, inputs: Array) -> None:
-        """Multiply the inputs into the hidden states' memory."""
+        """Multiply the inputs into the hidden states' memory, and add the biases."""
         i2h, h2h, _, i2h_bias, h2h_bias = self.weights
-        np.matmul(flat(inputs), i2h.T, out=flat(self.out))
-        self._h2h, self._product = self._recurrent_product(h2h, inputs.shape[1])
-        self._bias = i2h_bias + h2h_bias
+        multiply(flat(inputs), i2h.T, flat(self.out), i2h_bias + h2h_bias, self.op_ctx)
+        self._h2h = RightFactor(h2h.T, inputs.shape[1])
 
     def step(self, t: int, hidden: Array, state: Array) -> None:
         """One sum and its activation."""
-        product, out = self._product, self.out[t]
-        np.matmul(hidden, self._h2h, out=product)
-        np.add(product, self._bias, out=product)
-        np.add(out, product, out=out)
+        out = self.out[t]
+        self._h2h.multiply(hidden, out, adds=True)
         self.activate(out)
 
     def begin_backward(self, scratch: Scratch) -> Array:

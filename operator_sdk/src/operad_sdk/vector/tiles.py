@@ -1,0 +1,287 @@
+"""Products of matrices in vector code: kernels, their tables, and calls in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final, NamedTuple, final
+
+import numpy as np
+
+from operad.dtypes import DType
+from operad.operator import Array, OpContext, Shape
+from operad_sdk.vector.array_calls import ArrayCall, strided_call, thread_memory
+from operad_sdk.vector.layout import BoundKernel, Kernel, TableLayout
+from operad_sdk.vector.machine import host
+from operad_sdk.vector.product_text import (
+    ALIGNED,
+    BLOCK,
+    WORDS,
+    PackText,
+    ProductPattern,
+    ProductText,
+    ProductTile,
+    Right,
+)
+from operad_sdk.vector.writer import LANES
+
+_TILES: Final = {32: ProductTile(8, 2), 8: ProductTile(6, 1)}
+"""By how many vectors registers hold. Other shapes of as many sums are as fast."""
+_ADDRESSES: Final = tuple(WORDS.index(name) for name in ("left", "right", "out", "bias"))
+_LOCKED_FLOPS: Final = 2.0**20
+"""Operations up to which a call keeps the interpreter's lock: 10 us."""
+_DIVIDED_FLOPS: Final = 2.0**25
+"""Operations from which a product is divided: 0.3 ms."""
+_PARTS_OF_A_THREAD: Final = 2
+"""Parts for each thread: where one is slow, another takes more of them."""
+
+
+class _Program(NamedTuple):
+    """The kernel for some matrices.
+
+    Attributes:
+        layout: Of the left matrix, the right one, the product, and the bias if there is one.
+        call: Computes all of it, in this thread.
+        flops: Multiplications and additions.
+    """
+
+    layout: TableLayout
+    call: ArrayCall
+    flops: float
+
+
+def tiled_product(
+    left: Array,
+    right: Array,
+    out: Array,
+    bias: Array | None = None,
+    *,
+    adds: bool = False,
+    op_ctx: OpContext | None = None,
+) -> None:
+    """Write `left @ right + bias` by a kernel in vector code.
+
+    The bits of the product depend on the values and on K alone.
+
+    Args:
+        left: (N, K), of any strides.
+        right: (K, M), copied unless rows or columns are in one piece each.
+        out: (N, M), or another shape with as many elements; shares no memory with the others.
+        bias: (M,), added to each row; or None.
+        adds: Whether the product is added to what is there.
+        op_ctx: Whose threads compute parts of a large product; None: the calling thread computes all.
+
+    Raises:
+        NoVectorCodeError: There is no vector code in this process.
+    """
+    if not out.size:
+        return
+    shape = (left.shape[0], right.shape[1])
+    if out.shape != shape and out.flags.c_contiguous:
+        out = out.reshape(shape)
+    program = _program(
+        out.dtype.char, left.shape, left.strides, right.shape, right.strides, out.shape, out.strides,
+        None if bias is None else bias.strides, adds,
+    )  # fmt: skip
+    arrays = (left, right, out) if bias is None else (left, right, out, bias)
+    if program is None:
+        target = out.reshape(shape).copy() if adds else np.empty(shape, out.dtype)
+        bias = None if bias is None else np.ascontiguousarray(bias)
+        tiled_product(left, np.ascontiguousarray(right), target, bias, adds=adds, op_ctx=op_ctx)
+        out[...] = target.reshape(out.shape)
+    else:
+        _run(
+            op_ctx,
+            program,
+            arrays,
+            lambda rows: tiled_product(left[rows], right, out[rows], bias, adds=adds),
+        )
+
+
+def _run(
+    op_ctx: OpContext | None,
+    program: _Program,
+    arrays: tuple[Array, ...],
+    compute_rows: Callable[[slice], None],
+) -> None:
+    """Compute all, or some panels side by side; or some rows, where there are fewer panels than threads."""
+    if op_ctx is None or program.flops < _DIVIDED_FLOPS or op_ctx.num_threads == 1:
+        program.call(*arrays)
+        return
+    threads, units, rows = op_ctx.num_threads, program.layout.units, len(arrays[0])
+    most = threads * _PARTS_OF_A_THREAD
+    if units >= threads:
+        count, bound = min(units, most), BoundKernel(program.layout, arrays)
+
+        def part(number: int, _: int) -> None:
+            some = (units * number // count, units * (number + 1) // count)
+            bound.run(*some, thread_memory(bound.scratch_bytes))
+
+    else:
+        together = _TILES[host().vectors_held].rows
+        step = -(-rows // (most * together)) * together
+        count = -(-rows // step)
+
+        def part(number: int, _: int) -> None:
+            compute_rows(slice(number * step, (number + 1) * step))
+
+    op_ctx.parallel(part, count, threads)
+
+
+@final
+class PackedMatrix:
+    """The right matrix of several products, where kernels read it.
+
+    Attributes:
+        shape: (K, M).
+
+    Args:
+        shape: Likewise.
+        memory: `packed_elements(shape, dtype)` elements, filled by `pack`.
+    """
+
+    def __init__(self, shape: Shape, memory: Array) -> None:
+        self.shape: Final = shape
+        self._memory: Final = memory
+
+    @staticmethod
+    def of(matrix: Array) -> PackedMatrix:
+        """A matrix of any strides, copied.
+
+        Raises:
+            NoVectorCodeError: There is no vector code in this process.
+        """
+        size_bytes = packed_elements(matrix.shape, matrix.dtype) * matrix.itemsize
+        memory = np.empty(size_bytes + ALIGNED, np.uint8)
+        begin = -memory.ctypes.data % ALIGNED
+        packed = memory[begin : begin + size_bytes].view(matrix.dtype)
+        pack(matrix, packed)
+        return PackedMatrix(matrix.shape, packed)
+
+    def multiply(
+        self,
+        left: Array,
+        out: Array,
+        bias: Array | None = None,
+        *,
+        adds: bool = False,
+        op_ctx: OpContext | None = None,
+    ) -> None:
+        """Write `left @ matrix + bias`, with the bits that `tiled_product` gives.
+
+        Args:
+            left: (N, K), of any strides.
+            out: (N, M), each row in one piece; shares no memory with the others.
+            bias: (M,) in one piece, added to each row; or None.
+            adds: Whether the product is added to what is there.
+            op_ctx: Whose threads compute parts of a large product; None: the calling thread computes all.
+        """
+        strides = None if bias is None else bias.strides
+        program = _program(
+            out.dtype.char, left.shape, left.strides, self.shape, None, out.shape, out.strides, strides, adds
+        )
+        assert program is not None, "rows of a product, or its bias, are not in one piece"
+        arrays = (left, self._memory, out) if bias is None else (left, self._memory, out, bias)
+        _run(
+            op_ctx,
+            program,
+            arrays,
+            lambda rows: self.multiply(left[rows], out[rows], bias, adds=adds),
+        )
+
+
+def packed_elements(shape: Shape, dtype: DType) -> int:
+    """Number of elements that `pack` fills for a matrix (K, M)."""
+    panels, lanes = _panels(shape[1], dtype.itemsize), LANES[dtype.itemsize]
+    vectors = shape[0] * (panels.whole * panels.vectors + panels.last)
+    return (vectors + lanes * panels.vectors) * lanes  # turned columns end in rows behind the last one
+
+
+def pack(matrix: Array, out: Array) -> None:
+    """Copy a matrix of any strides to `packed_elements` elements, which lie in one piece.
+
+    Raises:
+        NoVectorCodeError: There is no vector code in this process.
+    """
+    size = matrix.itemsize
+    if _order(matrix.shape, matrix.strides, size) is None:
+        matrix = np.ascontiguousarray(matrix)
+    order, step = _order(matrix.shape, matrix.strides, size) or ("rows", 0)
+    (inner, columns), panels = matrix.shape, _panels(matrix.shape[1], size)
+    kernel = _pack_kernel(matrix.dtype.name, order, panels.vectors, panels.last)
+    table = (0, step, 0, inner, columns, panels.whole)
+    BoundKernel(TableLayout(kernel, panels.number, table, (0, 2)), (matrix, out)).run()
+
+
+class _Panels(NamedTuple):
+    """Panels of a matrix: how many whole ones, their vectors, and those of one that is left over."""
+
+    whole: int
+    vectors: int
+    last: int
+
+    @property
+    def number(self) -> int:
+        return self.whole + bool(self.last)
+
+
+def _panels(columns: int, size: int) -> _Panels:
+    lanes = LANES[size]
+    vectors = _TILES[host().vectors_held].vectors if columns > lanes else 1
+    whole, left_over = divmod(columns, vectors * lanes)
+    last = -(-left_over // lanes)
+    return _Panels(whole + 1, vectors, 0) if last == vectors else _Panels(whole, vectors, last)
+
+
+@lru_cache(maxsize=1024)
+def _kernel(pattern: ProductPattern) -> Kernel:
+    return Kernel(ProductText(pattern).text)
+
+
+def _order(shape: Shape, strides: Shape, size: int) -> tuple[Right, int] | None:
+    """Order of a right matrix, and bytes from each row, or column, to the next; None if it has neither."""
+    if strides[1] == size or shape[1] == 1 or not shape[0]:
+        return "rows", strides[0]
+    return ("columns", strides[1]) if strides[0] == size or shape[0] == 1 else None
+
+
+@lru_cache(maxsize=64)
+def _pack_kernel(kind: str, right: Right, vectors: int, last: int) -> Kernel:
+    return Kernel(PackText(kind, right, vectors, last).text)
+
+
+@lru_cache(maxsize=4096)
+def _program(
+    kind: str,
+    left: Shape,
+    left_strides: Shape,
+    right: Shape,
+    right_strides: Shape | None,
+    out: Shape,
+    out_strides: Shape,
+    bias_strides: Shape | None,
+    adds: bool,
+) -> _Program | None:
+    """The kernel for arrays of these shapes and strides; None if there is none.
+
+    Without strides the right matrix is packed.
+    """
+    dtype = np.dtype(kind)
+    size, (rows, inner), columns = dtype.itemsize, left, right[1]
+    packed: tuple[Right, int] = ("packed", 0)
+    found = packed if right_strides is None else _order(right, right_strides, size)
+    has_rows = columns == 1 or (out_strides[-1] == size and bias_strides in (None, (size,)))
+    if found is None or out != (rows, columns) or not has_rows:
+        return None
+    order, step = found
+    panels, most = _panels(columns, size), _TILES[host().vectors_held]
+    tile = ProductTile(-(-rows // -(-rows // most.rows)), panels.vectors)
+    whole, rest = divmod(rows, tile.rows)
+    has_bias = bias_strides is not None
+    pattern = ProductPattern(dtype.name, tile, rest, panels.last, order, has_bias, adds, inner > BLOCK)
+    table = (0, *left_strides, 0, step, 0, 0, out_strides[0], whole, inner, columns, panels.whole)
+    scratch_bytes = ((min(inner, BLOCK) + LANES[size]) * panels.vectors + 1) * ALIGNED
+    positions = _ADDRESSES if has_bias else _ADDRESSES[:-1]
+    layout = TableLayout(_kernel(pattern), panels.number, table, positions, scratch_bytes)
+    flops = 2.0 * rows * inner * columns
+    return _Program(layout, strided_call(layout, keeps_lock=flops < _LOCKED_FLOPS), flops)
