@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operad_sdk.check.catalogue import CATALOGUE
+from operad_sdk.check.catalogue import ENTRIES
 from operad_sdk.check.reporting.outcome import Outcome
 
 
@@ -16,7 +16,7 @@ def outcome_text(operator: str, provider: str, outcome: Outcome) -> str:
     """
     lines = [
         f"{outcome.check_id} {outcome.status}: {operator} of {provider}",
-        f"  wanted: {CATALOGUE[outcome.check_id].title}",
+        f"  wanted: {ENTRIES[outcome.check_id].title}",
     ]
     failure = outcome.failure
     if failure is None:

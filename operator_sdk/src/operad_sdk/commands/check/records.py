@@ -15,7 +15,7 @@ from operad.cli import Mark, Page
 from operad_sdk.commands.check.summary import summary
 
 _RED: Final = ("failed", "no evidence", "unexpected pass")
-_RANKS: Final = "SFBMRDAX"
+_RANKS: Final = "SFBMRDALX"
 """Groups by how near they are to a cause."""
 _ALONE: Final = {
     None: "This program fails in the same way:",
@@ -98,7 +98,7 @@ class NotProved:
     """Something that a report does not prove, because the author declared so.
 
     Attributes:
-        kind: exemption, narrowing, types, own reference or refused.
+        kind: exemption, narrowing, types, own reference, digits, refused or no evidence.
         name: The declaration, the parameter or the kind of cases.
         what: Property that is not proved.
         reason: Why, in the author's words, or empty.
