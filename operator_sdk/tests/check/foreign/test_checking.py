@@ -124,6 +124,43 @@ def test_an_unknown_library_is_refused_with_the_next_step():
         check_foreign("tensorflow", "f(x)", LINE)
 
 
+def test_a_library_whose_package_is_not_installed_names_the_package(monkeypatch):
+    monkeypatch.setattr("operad_sdk.check.foreign.found.entry_points", lambda group: ())
+    with pytest.raises(ArgumentError, match="pip install operad-check-jax"):
+        check_foreign("jax", "jnp.tanh(x)", LINE)
+
+
+def test_a_library_that_is_not_installed_itself_is_named(monkeypatch):
+    class Point:
+        name = "torch"
+
+        def load(self):
+            raise ModuleNotFoundError("No module named 'torch'")
+
+    monkeypatch.setattr("operad_sdk.check.foreign.found.entry_points", lambda group: (Point(),))
+    with pytest.raises(ArgumentError, match="No module named 'torch'; pip install torch"):
+        check_foreign("torch", "torch.tanh(x)", LINE)
+
+
+def test_a_tie_that_follows_no_single_element_is_no_wrong_gradient():
+    def median_grad(g, x):
+        found = np.zeros_like(x)
+        np.put_along_axis(found, x.argsort(-1)[..., x.shape[-1] // 2, None], g[..., None], -1)
+        return found
+
+    def median(x):
+        return np.sort(x, -1)[..., x.shape[-1] // 2]
+
+    report = check_numpy(median, "x:(N, D) -> y:(N); D >= 1", median_grad, checks=["B301", "B302"])
+    assert report.red_ids == []
+
+
+def test_what_says_nothing_is_not_proved_and_not_red():
+    report = check_numpy(np.deg2rad, LINE, checks=["D604"])
+    assert report.red_ids == []
+    assert [one.name for one in report.unproved] == ["D604"]
+
+
 def test_a_line_that_cannot_be_read_is_refused():
     with pytest.raises(SpecError, match="there is no '->'"):
         check_foreign("numpy", "np.tanh(x)", "x:(N)")

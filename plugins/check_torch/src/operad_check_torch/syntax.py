@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final, final
 
 from operad_sdk.check.foreign.programs import Syntax
-from operad_sdk.check.running.repro import literal
 from operad_sdk.check.trials.case import Array
 
 _LEAVES: Final = "[x.requires_grad_() for x in ({arguments},)]"
@@ -28,8 +27,6 @@ FORMS: Final = {
     "L905": (f"{_AUTOCAST}f({{arguments}})", f"{_AUTOCAST}f(*{_LEAVES}).sum().backward()"),
 }
 """Lines that may show what the checks of transformations find."""
-_FEW: Final = 64
-"""Elements of a tensor that is written number by number."""
 
 
 @final
@@ -53,9 +50,7 @@ class TorchSyntax(Syntax):
             return f"torch.zeros({array.shape}, {dtype})"
         if array.size > 1 and len({value.tobytes() for value in array.flat}) == 1:
             return f"torch.full({array.shape}, {array.flat[0].item()!r}, {dtype})"
-        if array.size <= _FEW:
-            return f"torch.tensor({array.tolist()!r}, {dtype})"
-        return f"torch.from_numpy({literal(array)})"
+        return f"torch.tensor({array.tolist()!r}, {dtype})"
 
     def gradient(self, count: int) -> list[str]:
         """`torch.autograd.grad`, with zeros for arguments that the outputs do not depend on."""

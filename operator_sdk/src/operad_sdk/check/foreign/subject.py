@@ -20,10 +20,11 @@ from operad_sdk.check.comparison.reference import call_reference
 from operad_sdk.check.foreign.backend import quiet
 from operad_sdk.check.foreign.function import ForeignFunction
 from operad_sdk.check.foreign.programs import Shown, programs
+from operad_sdk.check.foreign.small import small_cases
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import Refusal
+from operad_sdk.check.trials.violation import OperatorRaised, Refusal
 from operad_sdk.declare.shaped import ShapedProperty
 
 _MOST_PROGRAMS: Final = 24
@@ -231,24 +232,28 @@ def subject_of_function(function: ForeignFunction) -> Subject:
     cls = type("ForeignFunction", (ForeignProperty,), {**declared, "function": function, "__doc__": ""})
 
     def written(check_id: str, cases: Sequence[Case], message: str) -> str:
-        """The first program that fails, of those that may; where all pass, the last, which prints."""
-        found = f"# {message}\n"
-        for case in cases[:1]:
-            for program in islice(programs(_shown(subject, check_id, case, message)), _MOST_PROGRAMS):
-                found = program
+        """The first program that fails, of those that may; where all pass, the last, which prints, if any."""
+        found = ""
+        for case in [small for each in cases[:1] for small in small_cases(each, message)]:
+            shown = _shown(subject, check_id, case, message)
+            for program in islice(programs(shown), _MOST_PROGRAMS) if shown else ():
                 if _fails(program, {**function.scope, **backend.scope}):
-                    break
+                    return program
+                found = program if case is cases[0] else ""
         return found
 
     subject = Subject(function.name, cls, backend.name, backend.version, writer=written)
     return subject
 
 
-def _shown(subject: Subject, check_id: str, case: Case, message: str) -> Shown:
-    """The finding for programs, which show the output that the message names first."""
+def _shown(subject: Subject, check_id: str, case: Case, message: str) -> Shown | None:
+    """The finding for programs, which show the output that the message names first; None: it is no case."""
     cls: Any = subject.cls
     function: ForeignFunction = cls.function
-    trial = Trial(subject, case)
+    try:
+        trial = Trial(subject, case)
+    except OperatorRaised:
+        return None
     k = next((k for k, name in enumerate(trial.outputs) if re.search(rf"\b{name}\b", message)), 0)
     reference = function.contract.reference
     expected, is_several = None, False

@@ -41,7 +41,7 @@ class Failure:
         message: One line: found, expected.
         fix: One suggestion.
         case: The smallest case found, in one line.
-        script: A program that fails in the same way.
+        script: A program that fails in the same way; empty where no program of a few lines does.
     """
 
     message: str

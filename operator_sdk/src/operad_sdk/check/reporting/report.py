@@ -26,7 +26,7 @@ def outcome_text(operator: str, provider: str, outcome: Outcome) -> str:
             f"  found: {failure.message}",
             f"  smallest case: {failure.case or 'none'}",
             f"  fix: {failure.fix}",
-            "  this program fails in the same way:",
+            *["  this program fails in the same way:"][: len(failure.script)],
             *(f"    {line}" for line in failure.script.splitlines()),
         ]
     lines.append(f"  more: operad explain {outcome.red_id or outcome.check_id}")

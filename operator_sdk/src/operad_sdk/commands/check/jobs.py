@@ -39,7 +39,10 @@ def check_one(
     def tell(outcome: Any) -> None:
         told(msgspec.to_builtins(outcome.to_json()))
 
-    checks = list(all_checks()) if source is None else source.checks()
+    try:
+        checks = list(all_checks()) if source is None else source.checks()
+    except OperadError as error:
+        return str(error)
     found = _plain(
         lambda: check_operator(
             name if source is None else source.subject(name),

@@ -35,7 +35,7 @@ class CheckFailure:
         message: One line: found, expected.
         fix: One suggestion.
         case: The smallest case found, in one line.
-        script: A program that fails in the same way.
+        script: A program that fails in the same way; empty where no program of a few lines does.
         alone: Whether the program was seen to fail by itself; null: it was not tried.
     """
 
@@ -303,8 +303,9 @@ def _show_failure(page: Page, op: CheckedOperator, outcome: CheckOutcome) -> Non
     else:
         page.text(Mark(outcome.failure.message, "bad"))
         page.pairs([("case", outcome.failure.case or "none"), ("fix", outcome.failure.fix)])
-        page.text(_ALONE[outcome.failure.alone])
-        page.code(indent(outcome.failure.script.rstrip(), "    "))
+        if outcome.failure.script:
+            page.text(_ALONE[outcome.failure.alone])
+            page.code(indent(outcome.failure.script.rstrip(), "    "))
     echoes = [other.check_id for other in op.outcomes if other.echo_of == outcome.check_id]
     if echoes:
         page.text(f"probably for the same reason: {' '.join(echoes)}")

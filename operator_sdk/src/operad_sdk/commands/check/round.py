@@ -122,7 +122,10 @@ def _cut_short(found: Found, name: str | None) -> dict[str, Any]:
 def _with_tried_programs(run: CheckRun, jobs: int) -> CheckRun:
     """The run, with the result of each program that it would print when run by itself."""
     scripts = {
-        cause.failure.script for op in run.operators for cause in op.causes if cause.failure is not None
+        cause.failure.script
+        for op in run.operators
+        for cause in op.causes
+        if cause.failure is not None and cause.failure.script
     }
     alone = {
         found.name: found.report
