@@ -30,6 +30,8 @@ _RELATIVE: Final = 1e-6
 
 _FEW_HEADS: Final = 6
 """Head gradients that a message lists."""
+_ADDITIVE: Final = 1e-3
+"""Difference of a derivative along a line and the sum of partial ones at which there is no derivative."""
 _CLOSER: Final = 2.0**-8
 _SPREAD: Final = 4
 """Different values of an argument from which on a gradient of 0 everywhere is its nature."""
@@ -121,12 +123,25 @@ def no_hidden_derivative(trial: Trial) -> Evidence:
 
 
 def _is_differentiable(trial: Trial, point: Point, i: int) -> bool:
-    """Return whether an argument may be moved along any line, and not along its axes alone.
+    """Return whether the derivative along a line is the sum of those of single elements.
 
     The median of three equal numbers follows none of them alone, and all of them together.
     """
-    found = point.derivatives({i: random_direction(trial, i, 0)})
-    return all(derivative.is_smooth.all() for derivative in found)
+    line = random_direction(trial, i, 0)
+    found = point.derivatives({i: line})
+    if not all(derivative.is_smooth.all() for derivative in found):
+        return False
+    together = [np.zeros_like(derivative.values) for derivative in found]
+    for place in np.ndindex(trial.in_shapes[i]):
+        direction = unit_direction(trial, i, place)
+        if direction[place] != 1 or np.count_nonzero(direction) != 1:
+            return True  # elements of this domain move together anyhow
+        for total, derivative in zip(together, point.derivatives({i: direction}), strict=True):
+            total += derivative.values * line[place]
+    return all(
+        np.allclose(derivative.values, total, rtol=_ADDITIVE, atol=_ADDITIVE)
+        for derivative, total in zip(found, together, strict=True)
+    )
 
 
 def _is_flat_by_nature(trial: Trial, i: int, values: Array) -> bool:
