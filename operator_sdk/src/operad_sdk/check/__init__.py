@@ -7,7 +7,7 @@ table of functions. `operad check` does it from the command line, each operator 
 """
 
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from operad_sdk.check import checks as checks
@@ -34,14 +34,10 @@ if TYPE_CHECKING:
     from operad_sdk.check.foreign.suite import foreign_suite as foreign_suite
     from operad_sdk.check.running.suite import contract_suite as contract_suite
 
-_SUITES: Final = {
-    "contract_suite": "operad_sdk.check.running.suite",
-    "foreign_suite": "operad_sdk.check.foreign.suite",
-}
-
 
 def __getattr__(name: str) -> _Any:
     # Only tests need pytest: a program that reproduces a failure does without.
-    if name not in _SUITES:
+    places = {"contract_suite": "running.suite", "foreign_suite": "foreign.suite"}
+    if name not in places:
         raise AttributeError(f"module 'operad_sdk.check' has no attribute {name!r}")
-    return getattr(_import_module(_SUITES[name]), name)
+    return getattr(_import_module(f"operad_sdk.check.{places[name]}"), name)

@@ -25,7 +25,7 @@ _ROUNDINGS: Final = 256
 
 
 class Syntax(ABC):
-    """How a library writes what programs need.
+    """Words in which a library writes what programs need.
 
     Attributes:
         head: Imports of every program.

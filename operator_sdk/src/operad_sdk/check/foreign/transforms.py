@@ -64,7 +64,7 @@ def arrays_of(trial: Trial) -> list[Any]:
 
 
 def run_otherwise(trial: Trial, call: Callable[[], Any], when: str, *, may_refuse: bool = True) -> Any:
-    """What a call gives; None where the library refuses it.
+    """Run another way to call the function; return None where the library refuses it.
 
     Raises:
         Violation: The library raises for a fault of its own, or anything, unless it may refuse.
@@ -252,7 +252,8 @@ def _in_narrow_types(trial: Trial, names: Sequence[str], *, are_gradients: bool)
             if one is None or other is None or other.dtype != np.float64:
                 continue
             spread = max(float(np.nanmax(np.abs(each[place] - other), initial=0.0)) for each in nearby)
-            limit = _ROUNDINGS * (spread + precision * magnitude([other]))
+            terms = magnitude([other], wide.out_grads if are_gradients else ())
+            limit = _ROUNDINGS * (spread + precision * terms)
             with np.errstate(all="ignore"):
                 far = ~(np.abs(one.astype(np.float64) - other) <= limit) & np.isfinite(other)
             if far.any() and np.isfinite(limit):

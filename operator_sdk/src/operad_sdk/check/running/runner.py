@@ -16,7 +16,8 @@ from operad_sdk.check.cases.kinds import ALL_KINDS, ORDINARY, WIDE, CaseKind
 from operad_sdk.check.plan.profile import Profile, profile_of
 from operad_sdk.check.reporting.advice import advice
 from operad_sdk.check.reporting.diagnosis import diagnosed
-from operad_sdk.check.reporting.outcome import Failure, OperatorReport, Outcome, Status, Unproved
+from operad_sdk.check.reporting.outcome import Failure, OperatorReport, Outcome, Status
+from operad_sdk.check.reporting.unproved import without_evidence
 from operad_sdk.check.running.order import in_order
 from operad_sdk.check.running.register import CheckFunction, Evidence, all_checks, find_check
 from operad_sdk.check.running.repro import redrawn, run_on, run_with, script
@@ -88,20 +89,8 @@ def _report(session: Session, outcomes: Sequence[Outcome]) -> OperatorReport:
         seed=used.seed,
         outcomes=diagnosed(outcomes),
         coverage=session.coverage(),
-        unproved=[*session.unproved(), *_without_evidence(subject, outcomes)],
+        unproved=[*session.unproved(), *without_evidence(subject, outcomes)],
     )
-
-
-def _without_evidence(subject: Subject, outcomes: Sequence[Outcome]) -> list[Unproved]:
-    """Checks of a function of another library whose cases said nothing."""
-    lacking = [
-        each for each in outcomes if each.status is Status.INAPPLICABLE and each.examples and each.evidence
-    ]
-    return [
-        Unproved("no evidence", each.check_id, each.reason, "", is_accepted=False)
-        for each in lacking
-        if subject.writer is not None
-    ]
 
 
 def run_check(session: Session, check: CheckFunction) -> Outcome:

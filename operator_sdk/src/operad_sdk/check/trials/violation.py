@@ -44,7 +44,7 @@ class OperatorRaised(Exception):  # noqa: N818 - says what happened, in the oper
 
     @property
     def is_refusal(self) -> bool:
-        """Whether arguments were refused that nothing says must be taken."""
+        """True if arguments were refused that nothing says must be taken."""
         return isinstance(self.error, Refusal)
 
 

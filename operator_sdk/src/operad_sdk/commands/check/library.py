@@ -42,7 +42,7 @@ class Library:
 
     @property
     def module(self) -> str:
-        """What its results are remembered under."""
+        """Name under which its results are remembered."""
         return f"{self.library}:{self.line}"
 
     def subject(self, name: str) -> Subject:
