@@ -123,6 +123,27 @@ def test_rules_that_disagree_are_red(monkeypatch, wrong, id):
     assert report.red_ids == ([] if id is None else ["B301", "L902"] if id == "B301" else [id])
 
 
+def test_a_gradient_that_is_a_constant_for_autograd_is_red():
+    class Cubed(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return g * 3 * x.detach() ** 2
+
+    assert check_torch(lambda x: Cubed.apply(x), LINE, checks=["B301", "B312"]).red_ids == ["B312"]
+    assert check_torch("x ** 3", LINE, checks=["B301", "B312"]).red_ids == []
+
+
+def test_a_gradient_that_refuses_to_be_differentiated_is_no_fault():
+    report = check_torch("torch.cdist(a, b, 1.5)", "a:(B, N, D), b:(B, M, D) -> y:(B, N, M)", checks=["B312"])
+    assert report.red_ids == []
+
+
 def test_bfloat16_is_compared_with_float64():
     def counts(x):
         return torch.ones_like(x).cumsum(-1) if x.dtype != torch.bfloat16 else torch.zeros_like(x)
