@@ -26,7 +26,8 @@ from typing import Any, final
 ROOT = Path(__file__).resolve().parent.parent
 CORE_FOLDERS = ("core", "operator_sdk")
 PLUGIN_FOLDERS = ("plugins", "contrib_ops")
-GPU_EXTRA = "gpu"
+LEFT_EXTRAS = frozenset(("gpu", "jax", "torch"))
+"""Extras that no set-up installs: for devices that few machines have, or very large for few tests."""
 
 _NAME = re.compile(r"[\w.-]+")
 
@@ -84,8 +85,8 @@ class Distribution:
         return {name[0] for name in names if name and name[0].partition("-")[0] == "operad"}
 
     def with_extras(self) -> str:
-        """Its folder with every extra that any machine can hold, as pip takes it: `core[plot]`."""
-        extras = self.declared["project"].get("optional-dependencies", {}).keys() - {GPU_EXTRA}
+        """Its folder with every extra that a set-up installs, as pip takes it: `core[plot]`."""
+        extras = self.declared["project"].get("optional-dependencies", {}).keys() - LEFT_EXTRAS
         return f"{self.folder}[{','.join(sorted(extras))}]" if extras else str(self.folder)
 
 

@@ -34,8 +34,8 @@ def test_a_requirement_group_may_include_another(tmp_path: Path) -> None:
     assert requirements("dev", tmp_path) == ["pytest>=8", "ruff>=0.5"]
 
 
-def test_set_up_installs_every_extra_that_needs_no_device() -> None:
-    extras = {"plot": ["matplotlib"], "gpu": ["cupy-cuda12x"], "check": ["hypothesis"]}
+def test_set_up_installs_every_extra_but_those_of_devices_and_of_large_libraries() -> None:
+    extras = {"plot": ["matplotlib"], "gpu": ["cupy-cuda12x"], "check": ["hypothesis"], "torch": ["torch"]}
     sdk = Distribution(Path("sdk"), {"project": {"name": "operad-sdk", "optional-dependencies": extras}})
     bare = Distribution(Path("shape"), {"project": {"name": "operad-shape"}})
 

@@ -2,19 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from operad_sdk.check.catalogue import CATALOGUE
+from operad_sdk.check.catalogue import ENTRIES
 from operad_sdk.commands import extras
 
 
 def test_every_check_is_listed(run, run_json):
-    assert [check["id"] for check in run_json("explain")["checks"]] == list(CATALOGUE)
-    assert len(run("explain").stdout.splitlines()) == 1 + len(CATALOGUE)
+    assert [check["id"] for check in run_json("explain")["checks"]] == list(ENTRIES)
+    assert len(run("explain").stdout.splitlines()) == 1 + len(ENTRIES)
 
 
 @pytest.mark.parametrize("text", ["B301", "b301"])
 def test_one_check_is_explained_in_full(run, run_json, text):
     (found,) = run_json("explain", text)["checks"]
-    check = CATALOGUE["B301"]
+    check = ENTRIES["B301"]
     assert found == {
         "id": "B301",
         "group": check.group,

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 PLUGINS = Path(__file__).parents[2]
+OTHERS = {"operad-standard", "operad-check-jax", "operad-check-torch"}
+"""Itself, and adapters of other libraries, for those who have these."""
 
 
 def _project(folder: str) -> dict[str, Any]:
@@ -16,7 +18,7 @@ def _project(folder: str) -> dict[str, Any]:
 
 def test_it_requires_the_core_and_every_first_party_plugin_in_their_common_range() -> None:
     found = _project("standard")["dependencies"]
-    assert found == _in_range("operad", *(name for name in _beside(PLUGINS) if name != "operad-standard"))
+    assert found == _in_range("operad", *(name for name in _beside(PLUGINS) if name not in OTHERS))
 
 
 def test_its_extra_all_brings_every_package_of_contrib_ops() -> None:

@@ -1,15 +1,21 @@
 """The contract harness: checks that an operator keeps its promises to the system.
 
-`check_operator` checks one operator, `check_function` a plain pair of functions, and `contract_suite` makes
-pytest tests of all checks of a plugin. `operad check` does it from the command line, each operator in
-a process of its own. Needs `pip install operad-sdk[check]`.
+`check_operator` checks one operator, `check_function` a plain pair of functions, `check_foreign` a function
+of another library. `contract_suite` makes pytest tests of all checks of a plugin, and `foreign_suite` of a
+table of functions. `operad check` does it from the command line, each operator in a process of its own. Needs
+`pip install operad-sdk[check]`.
 """
 
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from operad_sdk.check import checks as checks
 from operad_sdk.check import old_paths as _old_paths  # noqa: F401 - finds modules by the paths they had
+from operad_sdk.check.foreign.backend import Backend as Backend
+from operad_sdk.check.foreign.checking import check_foreign as check_foreign
+from operad_sdk.check.foreign.checking import check_numpy as check_numpy
+from operad_sdk.check.foreign.function import ForeignFunction as ForeignFunction
 from operad_sdk.check.plan.profile import Profile as Profile
 from operad_sdk.check.reporting.outcome import Failure as Failure
 from operad_sdk.check.reporting.outcome import OperatorReport as OperatorReport
@@ -25,13 +31,13 @@ from operad_sdk.check.trials.case import Case as Case
 from operad_sdk.check.trials.violation import Violation as Violation
 
 if TYPE_CHECKING:
+    from operad_sdk.check.foreign.suite import foreign_suite as foreign_suite
     from operad_sdk.check.running.suite import contract_suite as contract_suite
 
 
 def __getattr__(name: str) -> _Any:
     # Only tests need pytest: a program that reproduces a failure does without.
-    if name != "contract_suite":
+    places = {"contract_suite": "running.suite", "foreign_suite": "foreign.suite"}
+    if name not in places:
         raise AttributeError(f"module 'operad_sdk.check' has no attribute {name!r}")
-    from operad_sdk.check.running.suite import contract_suite  # noqa: PLC0415
-
-    return contract_suite
+    return getattr(_import_module(f"operad_sdk.check.{places[name]}"), name)

@@ -72,7 +72,7 @@ def complete_checks(ctx: click.Context, param: click.Parameter, incomplete: str)
         from operad_sdk.check import catalogue  # noqa: PLC0415 - an extra
     return [
         CompletionItem(id, help=check.title)
-        for id, check in catalogue.CATALOGUE.items()
+        for id, check in catalogue.ENTRIES.items()
         if id.startswith(incomplete.upper())
     ]
 
@@ -88,6 +88,6 @@ def explain(check_id: str | None) -> Explanations:
         from operad_sdk.check import catalogue  # noqa: PLC0415 - an extra
     if check_id is not None:
         catalogue.explain(check_id)  # raises, with a suggestion, where there is none of that id
-    wanted = catalogue.CATALOGUE if check_id is None else [check_id.upper()]
-    found = [catalogue.CATALOGUE[id] for id in wanted]
+    wanted = catalogue.ENTRIES if check_id is None else [check_id.upper()]
+    found = [catalogue.ENTRIES[id] for id in wanted]
     return Explanations([CheckExplanation(c.id, c.group, c.title, c.why, c.example, c.fix) for c in found])

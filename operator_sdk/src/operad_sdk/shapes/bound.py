@@ -48,6 +48,7 @@ class BoundSpec:
     """
 
     __slots__ = (
+        "_bounds",
         "_known",
         "arguments",
         "auxiliary",
@@ -63,6 +64,7 @@ class BoundSpec:
 
     def __init__(self, operator: str, spec: Spec, env: dict[str, Any]) -> None:
         self._known: dict[tuple[PartialShape, ...], InferredShapes] = {}
+        self._bounds = spec.bounds
         self.operator = operator
         self.env = env
         self.groups: dict[str, tuple[str, ...]] = {}
@@ -101,6 +103,7 @@ class BoundSpec:
         inputs = list(zip(self.arguments, in_shapes, strict=True))
         try:
             env = solve(self, inputs)
+            self._check_bounds(env)
             arguments = [complete(self, tensor, env, given) for tensor, given in inputs]
             outputs = [complete(self, tensor, env, None) for tensor in self.outputs]
             return arguments, outputs, [complete(self, tensor, env, None) for tensor in self.auxiliary]
@@ -114,9 +117,23 @@ class BoundSpec:
         inputs = list(zip(self.arguments, in_shapes, strict=True))
         try:
             env = solve(self, [*inputs, *zip(self.outputs, out_shapes, strict=True)])
+            self._check_bounds(env)
             return [complete(self, tensor, env, given) for tensor, given in inputs]
         except ShapeError as error:
             raise self._named(error) from error.__cause__
+
+    def _check_bounds(self, env: Mapping[str, Any]) -> None:
+        """Raise ShapeError if sizes that are known fail a test of the line."""
+        for test, text in self._bounds:
+            sizes = {name: env.get(name) for name in sorted(test.names)}
+            if None not in sizes.values() and not test.value(env, None):
+                words = " and ".join(f"{name} is {size}" for name, size in sizes.items())
+                axes = [
+                    t.name
+                    for t in self.arguments
+                    if {n for a in t.axes for n in a.expression.names} & {*sizes}
+                ]
+                raise ShapeError(f"{self.operator}: axes of {', '.join(axes)}: expected {text}, and {words}")
 
     def _named(self, error: ShapeError) -> ShapeError:
         """`error`, with the operator's name before it, which functions of shapes do not know."""

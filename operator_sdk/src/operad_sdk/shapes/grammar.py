@@ -2,7 +2,7 @@
 
 ::
 
-    line    = [items] ["; aux" items] "->" items
+    line    = [items] ["; aux" items] "->" items [";" test {"," test}]
     items   = item {("," | "&") item}
     item    = ["state" | "hidden" ["train"]] name ["[" count "]"] ":" [type] "(" axes ")" ["if" test]
     axes    = nothing, or axis {"," axis}
@@ -19,6 +19,7 @@ An item marked `state` is updated by the operator; it may stand anywhere among t
 them may stand behind `; aux` instead. Outputs marked `hidden` come last and are not shown to callers;
 those marked `hidden train` may stay unwritten in prediction.
 All items without a type have one type in common; `any` is a type of its own.
+Behind the outputs stand bounds on sizes, such as `; D >= 1, N > K`.
 """
 
 from __future__ import annotations
@@ -96,6 +97,7 @@ class Spec(NamedTuple):
         names: Every name that its expressions and types use.
         sequences: Names that are many sizes: those used under a star and nowhere for one size.
         functions: Functions of the operator's own that its expressions call.
+        bounds: Tests that sizes pass, each with its text.
     """
 
     text: str
@@ -104,6 +106,7 @@ class Spec(NamedTuple):
     names: frozenset[str]
     sequences: frozenset[str]
     functions: frozenset[str]
+    bounds: tuple[tuple[Expression, str], ...] = ()
 
     @property
     def arguments(self) -> tuple[Item, ...]:
@@ -138,11 +141,13 @@ def parse(text: str) -> Spec:
     inputs = reader.items(arguments)
     states = reader.items(auxiliary.strip().removeprefix("aux"))
     inputs += [item._replace(is_state=True) for item in states]
+    right, _, bounded = right.partition(";")
     outputs = reader.items(right)
     items = [*inputs, *outputs]
     functions = frozenset[str]().union(*(part.functions for item in items for part in _expressions(item)))
     names = _names(items)
-    spec = Spec(text, tuple(inputs), tuple(outputs), names, sequences_of(items), functions)
+    bounds = tuple((reader.bound(part, names), part) for part in _split(bounded))
+    spec = Spec(text, tuple(inputs), tuple(outputs), names, sequences_of(items), functions, bounds)
     reader.check(spec)
     return spec
 
@@ -198,6 +203,16 @@ class _Reader:
             head["train"] is not None,
             head["state"] is not None,
         )
+
+    def bound(self, text: str, names: frozenset[str]) -> Expression:
+        """A test behind the outputs, of sizes that the items have."""
+        found = self._expression(text)
+        if not found.tests:
+            self.fail(text, "expected a test of sizes behind ';', such as D >= 1")
+        unknown = sorted(found.names - names)
+        if unknown:
+            self.fail(text, f"{unknown[0]!r} is no size of the line")
+        return found
 
     def axes(self, inside: str) -> tuple[Axis, ...]:
         """The axes between two parentheses."""

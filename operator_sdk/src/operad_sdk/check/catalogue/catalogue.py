@@ -11,6 +11,7 @@ from operad_sdk.check.catalogue.dtype import DTYPE
 from operad_sdk.check.catalogue.entry import Check
 from operad_sdk.check.catalogue.evidence import EVIDENCE
 from operad_sdk.check.catalogue.forward import FORWARD
+from operad_sdk.check.catalogue.library import LIBRARY
 from operad_sdk.check.catalogue.mapper import MAPPER
 from operad_sdk.check.catalogue.memory import MEMORY
 from operad_sdk.check.catalogue.runtime import RUNTIME
@@ -18,6 +19,9 @@ from operad_sdk.check.catalogue.static import STATIC
 
 _GROUPS: Final = (STATIC, FORWARD, BACKWARD, MEMORY, RUNTIME, DTYPE, MAPPER, EVIDENCE)
 CATALOGUE: Final[dict[str, Check]] = {check.id: check for group in _GROUPS for check in group}
+"""Checks of operators, by id."""
+ENTRIES: Final[dict[str, Check]] = {**CATALOGUE, **{check.id: check for check in LIBRARY}}
+"""All checks: those of operators, and those that adapters of other libraries add."""
 
 
 def explain(id: str) -> str:
@@ -26,9 +30,9 @@ def explain(id: str) -> str:
     Raises:
         ArgumentError: There is no such check.
     """
-    check = CATALOGUE.get(id.upper())
+    check = ENTRIES.get(id.upper())
     if check is None:
-        close = difflib.get_close_matches(id.upper(), CATALOGUE, n=1)
+        close = difflib.get_close_matches(id.upper(), ENTRIES, n=1)
         hint = f"did you mean {close[0]!r}?" if close else "`operad explain` lists them all"
         raise ArgumentError(f"explain: check {id!r} is unknown; {hint}")
     example = "\n".join(f"    {line}" for line in check.example.splitlines())

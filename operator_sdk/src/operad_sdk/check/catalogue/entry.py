@@ -14,6 +14,7 @@ GROUPS: Final = {
     "D": "dtype and device",
     "A": "mapper",
     "X": "evidence",
+    "L": "library",
 }
 
 

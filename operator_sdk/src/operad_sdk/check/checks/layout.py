@@ -72,6 +72,8 @@ def _no_refusal(when: str) -> Iterator[None]:
     try:
         yield
     except OperatorRaised as error:
+        if error.is_refusal:
+            raise  # the function says so
         raise Violation(f"{when}, {error}") from error
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from operad_sdk.check.reporting.outcome import Outcome, Status
 
-_RANKS: Final = "SFBMRDAX"
+_RANKS: Final = "SFBMRDALX"
 """Groups by how near they are to a cause: a wrong name, a wrong value, a wrong way to run."""
 
 _RUNS: Final = ("F214", "F215", "R501", "R502", "R503")

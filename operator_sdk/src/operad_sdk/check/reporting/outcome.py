@@ -41,7 +41,7 @@ class Failure:
         message: One line: found, expected.
         fix: One suggestion.
         case: The smallest case found, in one line.
-        script: A program that fails in the same way.
+        script: A program that fails in the same way; empty where no program of a few lines does.
     """
 
     message: str
@@ -113,7 +113,8 @@ class Unproved:
     """Something that a report does not prove, because of a declaration of the author's.
 
     Attributes:
-        kind: "exemption", "narrowing", "types", "own reference", "digits" or "refused".
+        kind: "exemption", "narrowing", "types", "own reference", "digits", "refused" or
+            "no evidence".
         name: The declaration, or the parameter, or the kind of cases.
         what: Property that is not proved.
         reason: Why, in the author's words; empty where a declaration has none.

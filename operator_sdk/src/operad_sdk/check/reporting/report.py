@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operad_sdk.check.catalogue import CATALOGUE
+from operad_sdk.check.catalogue import ENTRIES
 from operad_sdk.check.reporting.outcome import Outcome
 
 
@@ -16,7 +16,7 @@ def outcome_text(operator: str, provider: str, outcome: Outcome) -> str:
     """
     lines = [
         f"{outcome.check_id} {outcome.status}: {operator} of {provider}",
-        f"  wanted: {CATALOGUE[outcome.check_id].title}",
+        f"  wanted: {ENTRIES[outcome.check_id].title}",
     ]
     failure = outcome.failure
     if failure is None:
@@ -26,7 +26,7 @@ def outcome_text(operator: str, provider: str, outcome: Outcome) -> str:
             f"  found: {failure.message}",
             f"  smallest case: {failure.case or 'none'}",
             f"  fix: {failure.fix}",
-            "  this program fails in the same way:",
+            *["  this program fails in the same way:"][: len(failure.script)],
             *(f"    {line}" for line in failure.script.splitlines()),
         ]
     lines.append(f"  more: operad explain {outcome.red_id or outcome.check_id}")

@@ -8,13 +8,13 @@ of each exemption a reason that says something, and of no parameter that it is n
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import CodeType, FunctionType
 from typing import Any, Final
 
 from operad.operator import OperatorProperty, Param
-from operad_sdk.check.reporting.outcome import Coverage, Unproved
+from operad_sdk.check.reporting.outcome import Coverage, Outcome, Status, Unproved
 from operad_sdk.check.trials.subject import Subject
 
 _LEAST_WORDS: Final = 4
@@ -53,6 +53,18 @@ def unproved(
         *_own_references(subject),
         *_digits(has_wide_reference),
         *_refused(subject, params, coverage),
+    ]
+
+
+def without_evidence(subject: Subject, outcomes: Sequence[Outcome]) -> list[Unproved]:
+    """Checks of a function of another library whose cases said nothing."""
+    lacking = [
+        each for each in outcomes if each.status is Status.INAPPLICABLE and each.examples and each.evidence
+    ]
+    return [
+        Unproved("no evidence", each.check_id, each.reason, "", is_accepted=False)
+        for each in lacking
+        if subject.writer is not None
     ]
 
 

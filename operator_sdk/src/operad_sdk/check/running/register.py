@@ -25,6 +25,7 @@ from typing import Any, Final, TypeVar, final
 from operad.errors import ArgumentError
 from operad_sdk.check.cases.kinds import CaseKind
 from operad_sdk.check.catalogue import CATALOGUE
+from operad_sdk.check.catalogue.entry import Check
 
 Evidence = int | Mapping[str, int] | None
 F = TypeVar("F", bound=Callable[[Any], Evidence])
@@ -42,6 +43,7 @@ class CheckFunction:
         pooled: Whether it takes all trials at once.
         of_session: Whether it takes the session.
         reports_raising: Whether it is the check that reports code which raises.
+        entry: What the catalogue says of it.
     """
 
     id: str
@@ -50,6 +52,7 @@ class CheckFunction:
     pooled: bool
     of_session: bool
     reports_raising: bool
+    entry: Check
 
 
 _checks: Final[dict[str, CheckFunction]] = {}
@@ -67,7 +70,7 @@ def check(
 
     def register(function: F) -> F:
         assert id not in _checks, f"{id} is registered twice"
-        _checks[id] = CheckFunction(id, function, kinds, pooled, of_session, reports_raising)
+        _checks[id] = CheckFunction(id, function, kinds, pooled, of_session, reports_raising, CATALOGUE[id])
         return function
 
     return register

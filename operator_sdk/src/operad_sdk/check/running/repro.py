@@ -81,6 +81,8 @@ def run_with(check: CheckFunction, subject: Subject, trials: Trial | Sequence[Tr
 
 def script(check_id: str, subject: Subject, cases: Sequence[Case], message: str) -> str:
     """A program of about fifteen lines or less that fails as the check did."""
+    if subject.writer is not None:
+        return subject.writer(check_id, cases, message)
     module, expression = subject.reference()
     names = [f"case{i}" if len(cases) > 1 else "case" for i in range(len(cases))]
     drawn = [_drawn(subject, case) if _has_packed(case) else "" for case in cases]

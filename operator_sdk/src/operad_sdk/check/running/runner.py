@@ -13,11 +13,11 @@ import numpy as np
 
 from operad.operator import choose
 from operad_sdk.check.cases.kinds import ALL_KINDS, ORDINARY, WIDE, CaseKind
-from operad_sdk.check.catalogue import CATALOGUE
 from operad_sdk.check.plan.profile import Profile, profile_of
 from operad_sdk.check.reporting.advice import advice
 from operad_sdk.check.reporting.diagnosis import diagnosed
 from operad_sdk.check.reporting.outcome import Failure, OperatorReport, Outcome, Status
+from operad_sdk.check.reporting.unproved import without_evidence
 from operad_sdk.check.running.order import in_order
 from operad_sdk.check.running.register import CheckFunction, Evidence, all_checks, find_check
 from operad_sdk.check.running.repro import redrawn, run_on, run_with, script
@@ -37,7 +37,7 @@ Progress = Callable[[Outcome], None]
 def check_operator(
     operator: Any,
     *,
-    checks: Sequence[str] | None = None,
+    checks: Sequence[str | CheckFunction] | None = None,
     profile: str | Profile | None = None,
     progress: Progress | None = None,
     red: Collection[str] = (),
@@ -47,16 +47,18 @@ def check_operator(
 
     Args:
         operator: A name or a property class.
-        checks: Ids to run; None: all.
+        checks: Checks to run, by their ids or as they are; None: all that are registered.
         profile: `"dev"`, `"ci"`, `"nightly"`, or one of your own.
         progress: Called after each check.
         red: Ids of checks that were red the last time, which run first.
         until_red: Whether to stop at the first that is red; the report has those that ran.
     """
     session = Session(subject_of(operator), profile_of(profile))
-    chosen = [find_check(id).id for id in (all_checks() if checks is None else checks)]
+    asked = all_checks() if checks is None else checks
+    found = [find_check(each) if isinstance(each, str) else each for each in asked]
+    chosen = {each.id: each for each in found}
     for id in in_order(chosen, red):
-        outcome = run_check(session, find_check(id))
+        outcome = run_check(session, chosen[id])
         if progress is not None:
             progress(outcome)
         if until_red and outcome.status.is_red:
@@ -87,7 +89,7 @@ def _report(session: Session, outcomes: Sequence[Outcome]) -> OperatorReport:
         seed=used.seed,
         outcomes=diagnosed(outcomes),
         coverage=session.coverage(),
-        unproved=session.unproved(),
+        unproved=[*session.unproved(), *without_evidence(subject, outcomes)],
     )
 
 
@@ -143,6 +145,7 @@ class _Run:
         self.evidence: Counter[str] = Counter()
         self.silent: dict[str, Case] = {}  # that says nothing of something, by what
         self.blocked: list[str] = []
+        self.refused: list[str] = []
         self.current: Sequence[Case] = ()
 
     def verdict(self) -> Verdict:
@@ -228,14 +231,14 @@ class _Run:
             try:
                 trials.append(Trial(self.subject, case))
             except OperatorRaised as error:
-                self.blocked.append(str(error))
+                self._note(error)
         self.examples = len(trials)
         try:
             self._count(run_with(self.check, self.subject, trials) if trials else None)
         except Violation as error:
             return self._shrunk_together(error)
         except OperatorRaised as error:
-            self.blocked.append(str(error))
+            self._note(error)
         return None
 
     def _shrunk_together(self, error: Violation) -> Verdict:
@@ -294,15 +297,19 @@ class _Run:
             except Violation as error:
                 return self._shrunk(case, error)
             except OperatorRaised as error:
-                self.blocked.append(str(error))
+                self._note(error)
         return None
+
+    def _note(self, error: OperatorRaised) -> None:
+        """Note what kept the check from a case."""
+        (self.refused if error.is_refusal else self.blocked).append(str(error))
 
     def _evidence(self, case: Case) -> Evidence:
         """Evidence of the check for one case; exceptions are violations for the check that reports them."""
         try:
             return run_on(self.check, self.subject, [case])
         except OperatorRaised as error:
-            if self.check.reports_raising:
+            if self.check.reports_raising and not error.is_refusal:
                 raise Violation(str(error), fix=advice(error.error)) from error
             raise
 
@@ -338,7 +345,7 @@ class _Run:
         return self._failed(Violation(message, found.fix), [first])
 
     def _failed(self, error: Violation, cases: Sequence[Case]) -> Verdict:
-        fix = error.fix or CATALOGUE[self.check.id].fix
+        fix = error.fix or self.check.entry.fix
         case = "; ".join(case.describe() + self._kernel(case) for case in cases)
         program = script(self.check.id, self.subject, cases, error.message)
         return Status.FAILED, "", Failure(error.message, fix, case, program)
@@ -359,6 +366,8 @@ class _Run:
         if not self.evidence:
             if self.blocked:
                 return Status.BLOCKED, self.blocked[0], None
+            if self.refused:
+                return Status.INAPPLICABLE, self.refused[0], None
             return Status.INAPPLICABLE, "nothing that this operator declares is of that sort", None
         if missing and self.blocked and not any(self.evidence.values()):
             return Status.BLOCKED, self.blocked[0], None
@@ -366,7 +375,9 @@ class _Run:
             subject = ", ".join(missing) if missing != ["compared"] else "the operator"
             blocked = f"; in {len(self.blocked)} of them {self.blocked[0]}" if self.blocked else ""
             reason = f"{self.examples} examples, none of which says anything about {subject}{blocked}"
-            return Status.NO_EVIDENCE, reason, None
+            # of a function that declares nothing, nothing was promised that the check could want
+            is_lacking = self.subject.writer is None
+            return Status.NO_EVIDENCE if is_lacking else Status.INAPPLICABLE, reason, None
         return Status.PASSED, "", None
 
     def _count(self, evidence: Evidence, case: Case | None = None) -> None:

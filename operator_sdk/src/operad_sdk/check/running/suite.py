@@ -25,7 +25,7 @@ from operad_sdk.check.reporting.outcome import Outcome, Status
 from operad_sdk.check.reporting.report import outcome_text
 from operad_sdk.check.reporting.unproved import unproved
 from operad_sdk.check.running.order import RUNS_FIRST
-from operad_sdk.check.running.register import all_checks, find_check
+from operad_sdk.check.running.register import CheckFunction, all_checks, find_check
 from operad_sdk.check.running.runner import run_check
 from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.subject import Subject, subject_of
@@ -37,7 +37,7 @@ _STRICT: Final = "strict"
 def contract_suite(
     operators: str | Sequence[Any],
     *,
-    checks: Sequence[str] | None = None,
+    checks: Sequence[str | CheckFunction] | None = None,
     profile: str | Profile | None = None,
     strict: bool = False,
 ) -> Callable[..., None]:
@@ -46,7 +46,7 @@ def contract_suite(
     Args:
         operators: A package or distribution, whose operators are all meant; or a list of operators:
             names or property classes.
-        checks: Ids; None: all.
+        checks: Ids, or checks as they are; None: all.
         profile: `"dev"`, `"ci"`, `"nightly"` or one of your own; None: what `HYPOTHESIS_PROFILE`
             names, else `dev`.
         strict: Whether a test `NAME-strict` fails for what is not proved and has no reason that says why,
@@ -56,7 +56,9 @@ def contract_suite(
         ArgumentError: No installed operator belongs to the package or distribution.
     """
     chosen = named_operators(operators) if isinstance(operators, str) else list(operators)
-    ids = [find_check(id).id for id in checks] if checks is not None else list(all_checks())
+    asked = list(all_checks() if checks is None else checks)
+    known = {each.id: each for each in (find_check(a) if isinstance(a, str) else a for a in asked)}
+    ids = list(known)
     last = [_STRICT] if strict else []
     cases = [
         pytest.param(operator, id, id=f"{_label(operator)}-{id}")
@@ -74,7 +76,7 @@ def contract_suite(
             return
         if RUNS_FIRST in ids:
             run_check(session, find_check(RUNS_FIRST))
-        _report(session.subject, run_check(session, find_check(check_id)))
+        _report(session.subject, run_check(session, known[check_id]))
 
     return test_contract  # type: ignore[no-any-return]  # a function that pytest has marked
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
@@ -13,6 +13,7 @@ from typing import Any, Final, final
 from operad import registry
 from operad.errors import ArgumentError
 from operad.operator import OperatorProperty
+from operad_sdk.check.trials.case import Case
 from operad_sdk.contract import Contract, contract_of
 
 IN_PROCESS = "this process"
@@ -45,6 +46,9 @@ class Subject:
         distribution: Who provides it; `version` is that distribution's.
         is_registered: Whether `operad.registry` finds it by that name.
         program: Lines and an expression by which another process gets it; None: those that follow.
+        writer: Writes the program that shows a finding, from the check's id, the cases and the message; None:
+            it calls the check. Subjects that have one are functions of other libraries, and may refuse
+            arguments for their values.
     """
 
     name: str
@@ -53,6 +57,7 @@ class Subject:
     version: str = ""
     is_registered: bool = False
     program: tuple[str, str] | None = None
+    writer: Callable[[str, Sequence[Case], str], str] | None = None
 
     @property
     def contract(self) -> Contract:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import final
 
+from operad.errors import OperadError
 from operad_sdk.check.trials.case import Case
 
 
@@ -40,6 +41,16 @@ class OperatorRaised(Exception):  # noqa: N818 - says what happened, in the oper
         super().__init__(f"{where} raised {type(error).__name__}: {error}")
         self.where = where
         self.error = error
+
+    @property
+    def is_refusal(self) -> bool:
+        """True if arguments were refused that nothing says must be taken."""
+        return isinstance(self.error, Refusal)
+
+
+@final
+class Refusal(OperadError):  # noqa: N818 - what a function may do, no error of ours
+    """Refusal of arguments by a function of another library, which promises to take none in particular."""
 
 
 @final

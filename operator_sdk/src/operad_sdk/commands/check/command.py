@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
-import numpy as np
+from numpy import __version__ as numpy_version
 
 from operad import config, registry
 from operad.cli import Listing, complete_operators, complete_plugins, param_option
@@ -21,12 +22,24 @@ from operad.cli.page import page
 from operad.errors import OperatorNotFoundError
 from operad.files import write_atomically
 from operad_sdk.commands.check.last_run import LastRun
+from operad_sdk.commands.check.library import LIBRARIES, Library
 from operad_sdk.commands.check.mutation import MutationRun, mutation_run
 from operad_sdk.commands.check.records import CheckRun
 from operad_sdk.commands.check.round import Round
 from operad_sdk.commands.check.source import Source
 from operad_sdk.commands.check.watch import Files, WatchedRuns, folders_of, watched
 from operad_sdk.commands.extras import extra
+
+
+def _library_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for name in reversed(LIBRARIES):
+        option = click.option(
+            f"--{name}",
+            metavar="FUNCTION",
+            help=f"Check a function of {name}: module:function, or an expression of the arguments of --line.",
+        )
+        command = option(command)
+    return command
 
 
 @click.command(cls=Listing, result=CheckRun)
@@ -37,6 +50,11 @@ from operad_sdk.commands.extras import extra
     help="Import this file, or module, first: the NAMEs are operators that it registers.",
 )
 @param_option
+@_library_options
+@click.option(
+    "--line", metavar="LINE", help="Shapes of a function's arguments and results: 'x:(N, D) -> y:(N)'."
+)
+@click.option("--gradient", metavar="FUNCTION", help="Gradient beside a function of --numpy.")
 @click.option(
     "--plugin",
     metavar="DIST",
@@ -112,6 +130,11 @@ def check(
     names: tuple[str, ...],
     module: str | None,
     params: dict[str, str],
+    jax: str | None,
+    numpy: str | None,
+    torch: str | None,
+    line: str | None,
+    gradient: str | None,
     plugin: str | None,
     is_all: bool,
     profile: str | None,
@@ -134,7 +157,17 @@ def check(
     keeps what is known. Exit code 1: something is wrong.
 
     With --module a NAME may be what a CustomOpProp was registered by; --param gives what it is made with.
+
+    With --torch, --jax or --numpy, and --line, a function of that library is checked; --param then gives
+    further arguments of the call.
     """
+    library = _library({"jax": jax, "numpy": numpy, "torch": torch}, line, gradient, params)
+    if library is not None:
+        if names or module is not None or writes or watches or mutants is not None:
+            raise click.UsageError(
+                f"--{library.library} goes without NAMEs, --module, --write-example, --watch and --mutate"
+            )
+        names, params = (library.function,), {}
     chosen = bool(names) + (plugin is not None) + is_all
     if chosen > 1 or (not chosen and not only_red):
         raise click.UsageError("give names of operators, or --plugin DIST, or --all")
@@ -148,7 +181,7 @@ def check(
         )
     if watches and html is not None:
         raise click.UsageError("--watch goes without --html; write the page when all is green")
-    source = None if module is None else Source.of(module, params)
+    source = library if module is None else Source.of(module, params)
     if html is not None and not html.absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {html.parent}", param_hint="--html")
     with extra("check"):
@@ -176,7 +209,7 @@ def check(
         until_red=until_red or watches,
     )
     if watches:
-        folders = folders_of(round_.names, source)
+        folders = folders_of(round_.names, source if isinstance(source, Source) else None)
         if not folders:
             raise click.UsageError(f"--watch: no source was found of {', '.join(round_.names) or 'nothing'}")
         return watched(partial(round_.run, last), Files(folders), page())
@@ -191,6 +224,23 @@ def check(
     return run
 
 
+def _library(
+    functions: Mapping[str, str | None], line: str | None, gradient: str | None, params: Mapping[str, str]
+) -> Library | None:
+    """The function of a library that is asked for, if any."""
+    given = {name: function for name, function in functions.items() if function is not None}
+    if not given:
+        if line is not None or gradient is not None:
+            raise click.UsageError("--line and --gradient go with --torch, --jax or --numpy")
+        return None
+    if len(given) > 1 or line is None:
+        raise click.UsageError(
+            "give one of --torch, --jax and --numpy, and --line, such as --line 'x:(N, D) -> y:(N)'"
+        )
+    ((name, function),) = given.items()
+    return Library(name, function, line, params, gradient or "")
+
+
 def _circumstances(run: CheckRun) -> list[tuple[str, str]]:
     """Command, date, seeds and versions with which a report was made."""
     seeds = ", ".join(sorted({str(op.seed) for op in run.operators}))
@@ -198,7 +248,7 @@ def _circumstances(run: CheckRun) -> list[tuple[str, str]]:
         ("command", " ".join(["operad", *sys.argv[1:]])),
         ("date", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
         ("seed", seeds),
-        ("python", f"{platform.python_version()} on {platform.machine()}, NumPy {np.__version__}"),
+        ("python", f"{platform.python_version()} on {platform.machine()}, NumPy {numpy_version}"),
     ]
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from operad.errors import OperadError
-from operad_sdk.commands.check.source import OF_PUBLISHED, Source
+from operad_sdk.commands.check.library import Library
+from operad_sdk.commands.check.source import Source
 from operad_sdk.commands.check.workers import Told
 
 
@@ -18,7 +19,7 @@ def check_one(
     name: str,
     profile: str | None,
     told: Told,
-    source: Source | None = None,
+    source: Source | Library | None = None,
     red: Mapping[str, Collection[str]] = MappingProxyType({}),
     until_red: bool = False,
 ) -> Any:
@@ -28,7 +29,7 @@ def check_one(
         name: Of the operator.
         profile: How much to try.
         told: Called with each outcome.
-        source: The program that registers it; None: it is installed.
+        source: The program that registers it, or the library that it belongs to; None: it is installed.
         red: Ids of checks that were red the last time, by operator.
         until_red: Whether to stop at the first red check.
     """
@@ -38,7 +39,10 @@ def check_one(
     def tell(outcome: Any) -> None:
         told(msgspec.to_builtins(outcome.to_json()))
 
-    checks = [id for id in all_checks() if source is None or id not in OF_PUBLISHED]
+    try:
+        checks = list(all_checks()) if source is None else source.checks()
+    except OperadError as error:
+        return str(error)
     found = _plain(
         lambda: check_operator(
             name if source is None else source.subject(name),
@@ -63,7 +67,7 @@ def write_one(name: str, profile: str | None, told: Told) -> Any:
         return str(error)
 
 
-def plan_one(name: str, profile: str | None, told: Told, source: Source | None = None) -> Any:
+def plan_one(name: str, profile: str | None, told: Told, source: Source | Library | None = None) -> Any:
     """The case plan of one operator as plain data, or the reason why it has none."""
     from operad_sdk.check.running.runner import case_plan  # noqa: PLC0415 - an extra
 
@@ -74,6 +78,8 @@ def fails_alone(script: str, profile: str | None, told: Told) -> Any:
     """Return whether a program of a report fails in a process that has run nothing else."""
     try:
         exec(compile(script, "<program>", "exec"), {"__name__": "__main__"})  # noqa: S102 - made by the harness
+    except ModuleNotFoundError:
+        return None  # it was written for a folder that this process does not know
     except Exception:  # noqa: BLE001 - that is what it is for
         return True
     return False

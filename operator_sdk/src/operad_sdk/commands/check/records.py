@@ -15,7 +15,7 @@ from operad.cli import Mark, Page
 from operad_sdk.commands.check.summary import summary
 
 _RED: Final = ("failed", "no evidence", "unexpected pass")
-_RANKS: Final = "SFBMRDAX"
+_RANKS: Final = "SFBMRDALX"
 """Groups by how near they are to a cause."""
 _ALONE: Final = {
     None: "This program fails in the same way:",
@@ -35,7 +35,7 @@ class CheckFailure:
         message: One line: found, expected.
         fix: One suggestion.
         case: The smallest case found, in one line.
-        script: A program that fails in the same way.
+        script: A program that fails in the same way; empty where no program of a few lines does.
         alone: Whether the program was seen to fail by itself; null: it was not tried.
     """
 
@@ -98,7 +98,7 @@ class NotProved:
     """Something that a report does not prove, because the author declared so.
 
     Attributes:
-        kind: exemption, narrowing, types, own reference or refused.
+        kind: exemption, narrowing, types, own reference, digits, refused or no evidence.
         name: The declaration, the parameter or the kind of cases.
         what: Property that is not proved.
         reason: Why, in the author's words, or empty.
@@ -303,8 +303,9 @@ def _show_failure(page: Page, op: CheckedOperator, outcome: CheckOutcome) -> Non
     else:
         page.text(Mark(outcome.failure.message, "bad"))
         page.pairs([("case", outcome.failure.case or "none"), ("fix", outcome.failure.fix)])
-        page.text(_ALONE[outcome.failure.alone])
-        page.code(indent(outcome.failure.script.rstrip(), "    "))
+        if outcome.failure.script:
+            page.text(_ALONE[outcome.failure.alone])
+            page.code(indent(outcome.failure.script.rstrip(), "    "))
     echoes = [other.check_id for other in op.outcomes if other.echo_of == outcome.check_id]
     if echoes:
         page.text(f"probably for the same reason: {' '.join(echoes)}")

@@ -14,6 +14,7 @@ from operad import config, registry
 from operad.cli import progress
 from operad_sdk.commands.check.jobs import check_one, fails_alone, plan_one, write_one
 from operad_sdk.commands.check.last_run import LastRun
+from operad_sdk.commands.check.library import Library
 from operad_sdk.commands.check.records import CheckedOperator, CheckOutcome, CheckRun
 from operad_sdk.commands.check.source import Source
 from operad_sdk.commands.check.workers import Check, Found, checked
@@ -31,7 +32,7 @@ class Round:
 
     Attributes:
         names: Of the operators.
-        source: The program that registers them; None: they are installed.
+        source: The program that registers them, or the library of a function; None: they are installed.
         profile: How much to try.
         jobs: Processes at once; None: as many as threads, for several operators.
         limit_s: Seconds that one operator may take; None: what is usual for the profile.
@@ -41,7 +42,7 @@ class Round:
     """
 
     names: list[str]
-    source: Source | None
+    source: Source | Library | None
     profile: str | None
     jobs: int | None
     limit_s: float | None
@@ -121,7 +122,10 @@ def _cut_short(found: Found, name: str | None) -> dict[str, Any]:
 def _with_tried_programs(run: CheckRun, jobs: int) -> CheckRun:
     """The run, with the result of each program that it would print when run by itself."""
     scripts = {
-        cause.failure.script for op in run.operators for cause in op.causes if cause.failure is not None
+        cause.failure.script
+        for op in run.operators
+        for cause in op.causes
+        if cause.failure is not None and cause.failure.script
     }
     alone = {
         found.name: found.report

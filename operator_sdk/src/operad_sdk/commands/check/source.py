@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +16,7 @@ from operad.errors import ArgumentError
 if TYPE_CHECKING:
     from operad_sdk.check.trials.subject import Subject
 
-OF_PUBLISHED: Final = ("M402", "S107", "S108")
+_OF_PUBLISHED: Final = ("M402", "S107", "S108")
 """Checks of what only others need: documentation, and no memory that is kept for nothing."""
 
 
@@ -48,6 +48,12 @@ class Source:
         if not path.is_file():
             raise ArgumentError(f"check: there is no file {text}; --module takes a file or a module's name")
         return cls(str(path.resolve().parent), path.stem, params)
+
+    def checks(self) -> Sequence[str]:
+        """Ids of the checks of operators that nobody else installs."""
+        from operad_sdk.check.running.register import all_checks  # noqa: PLC0415 - an extra
+
+        return [id for id in all_checks() if id not in _OF_PUBLISHED]
 
     def subject(self, name: str) -> Subject:
         """An operator of the module, by the name that it registers.

@@ -1,0 +1,91 @@
+"""Functions of other libraries: `operad check --torch FUNCTION --line LINE`."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, final
+
+from operad.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from operad_sdk.check.running.register import CheckFunction
+    from operad_sdk.check.trials.subject import Subject
+
+LIBRARIES: Final = ("jax", "numpy", "torch")
+"""Libraries that an option names."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A function of a library.
+
+    Attributes:
+        library: Its name.
+        function: Module and name, or an expression.
+        line: Its shape line.
+        keywords: Further arguments of a call, as text.
+        gradient: Module and name of a gradient that is written by hand, for NumPy; or empty.
+        folder: Where modules are looked for besides.
+    """
+
+    library: str
+    function: str
+    line: str
+    keywords: Mapping[str, str] = field(default_factory=dict)
+    gradient: str = ""
+    folder: str = field(default_factory=lambda: str(Path.cwd()))
+
+    @property
+    def module(self) -> str:
+        """Name under which its results are remembered."""
+        return f"{self.library}:{self.line}"
+
+    def subject(self, name: str) -> Subject:
+        """The function as a subject.
+
+        Raises:
+            ArgumentError: There is no such library or function.
+            SpecError: The line cannot be read.
+        """
+        from operad_sdk.check.foreign.function import function_of  # noqa: PLC0415 - an extra
+        from operad_sdk.check.foreign.subject import subject_of_function  # noqa: PLC0415 - likewise
+
+        if self.folder not in sys.path:
+            sys.path.insert(0, self.folder)
+        keywords = {key: _value(text) for key, text in self.keywords.items()}
+        found = function_of(self._backend(), self.function, self.line, name=name, keywords=keywords)
+        return subject_of_function(found)
+
+    def checks(self) -> Sequence[CheckFunction]:
+        """The checks of functions of the library."""
+        from operad_sdk.check.foreign.checking import checks_of  # noqa: PLC0415 - an extra
+
+        return checks_of(self._backend())
+
+    def _backend(self) -> Any:
+        from operad_sdk.check.foreign.found import backend_named  # noqa: PLC0415 - an extra
+        from operad_sdk.check.foreign.function import named  # noqa: PLC0415 - likewise
+        from operad_sdk.check.foreign.numpy_backend import NumpyBackend  # noqa: PLC0415 - likewise
+
+        if not self.gradient:
+            return backend_named(self.library)
+        if self.library != "numpy":
+            raise ArgumentError(
+                f"check: --gradient goes with --numpy; {self.library} differentiates by itself"
+            )
+        if self.folder not in sys.path:
+            sys.path.insert(0, self.folder)
+        return NumpyBackend(named(self.gradient))
+
+
+def _value(text: str) -> Any:
+    """A number, a flag, a tuple; or the text, where it is none."""
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return text

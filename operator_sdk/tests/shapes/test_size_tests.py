@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from operad.errors import ShapeError
+from operad_sdk import OperatorProperty, operator
+from operad_sdk.errors import SpecError
+from operad_sdk.shapes import parse
+
+
+@operator("largest_of_row")
+class LargestOfRow(OperatorProperty):
+    """Largest element of each row."""
+
+    spec = "x:(N, D) -> y:(N); D >= 1, N < 5"
+
+    def forward(x):
+        return x.max(-1)
+
+
+def test_sizes_within_the_bounds_are_inferred():
+    assert LargestOfRow().infer_shape([(0, 2)])[1] == [(0,)]
+
+
+@pytest.mark.parametrize(("shape", "text"), [((2, 0), "D >= 1, and D is 0"), ((5, 1), "N < 5, and N is 5")])
+def test_a_size_beyond_a_bound_is_refused_by_name(shape, text):
+    with pytest.raises(ShapeError, match=rf"axes of x: expected {text}"):
+        LargestOfRow().infer_shape([shape])
+
+
+def test_a_bound_on_a_size_that_is_not_known_waits():
+    assert LargestOfRow().infer_shape([(3, None)])[1] == [(3,)]
+
+
+def test_a_known_output_is_held_to_the_bounds():
+    with pytest.raises(ShapeError, match="N < 5"):
+        LargestOfRow().infer_shape_backward([None], [(7,)])
+
+
+def test_bounds_compare_sizes_with_each_other():
+    @operator("taller")
+    class Taller(OperatorProperty):
+        spec = "x:(N, D) -> y:(N); N > D"
+
+        def forward(x):
+            return x.sum(-1)
+
+    assert Taller().infer_shape([(3, 2)])[1] == [(3,)]
+    with pytest.raises(ShapeError, match="N > D, and D is 3 and N is 3"):
+        Taller().infer_shape([(3, 3)])
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("x:(N) -> y:(N); M >= 1", "'M' is no size of the line"),
+        ("x:(N) -> y:(N); N", "expected a test of sizes behind ';'"),
+        ("x:(N) -> y:(N); N >=", "cannot read"),
+    ],
+)
+def test_what_is_no_test_of_sizes_is_refused(line, text):
+    with pytest.raises(SpecError, match=text):
+        parse(line)
