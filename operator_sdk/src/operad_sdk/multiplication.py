@@ -123,7 +123,7 @@ class RightFactor:
             np.copyto(out, product)
 
     def _target(self, out: Array, adds: bool) -> Array:
-        """Where BLAS writes a product.
+        """The array into which BLAS writes a product.
 
         It copies the matrix in pieces each time. A large one it copies faster as it lies, for a product that
         is transposed: 0.42 ms in place of 0.71 for 16 rows of 512 units and 2048 gates.

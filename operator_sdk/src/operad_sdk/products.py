@@ -16,6 +16,7 @@ import numpy as np
 from operad.operator import FORWARD, Array, Cost, KernelCall, OpContext
 from operad_sdk.multiplication import reason_for_blas
 from operad_sdk.vector import InVectorCode, tiled_product
+from operad_sdk.vector.tiles import DIVIDED_FLOPS
 
 if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
@@ -134,7 +135,7 @@ class _Refusal:
         if is_large:
             return None
         flops = 2.0 * rows * right.size
-        if self._in_one_piece and flops >= _DIVIDED_FLOPS and call.threads > 1:
+        if self._in_one_piece and flops >= DIVIDED_FLOPS and call.threads > 1:
             return f"{flops:.3g} operations are worth parts"
         return reason_for_blas(rows, right)
 
@@ -237,4 +238,5 @@ def _divided_cost(call: KernelCall) -> Cost:
 
 def _tiled_cost(call: KernelCall) -> Cost:
     whole = _cost(call)
-    return whole._replace(flops=0.0, pooled_flops=whole.flops)
+    pooled_us = whole._replace(loops=0.0, size_bytes=0.0).work_us if whole.flops >= DIVIDED_FLOPS else 0.0
+    return whole._replace(flops=0.0, pooled_flops=whole.flops, pooled_us=pooled_us)

@@ -102,7 +102,7 @@ def test_empty_products_are_zeros_and_the_bias(shape):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shape", [(64, 300, 200), (200, 40, 10), (13, 1500, 70)])
 def test_bits_do_not_depend_on_threads_nor_on_what_is_computed_beside(shape, kind, monkeypatch):
-    monkeypatch.setattr(tiles, "_DIVIDED_FLOPS", 0)
+    monkeypatch.setattr(tiles, "DIVIDED_FLOPS", 0)
     rows, inner, columns = shape
     rng = np.random.default_rng(3)
     left, right = (
@@ -125,7 +125,8 @@ def test_bits_do_not_depend_on_threads_nor_on_what_is_computed_beside(shape, kin
 
 
 def test_threads_share_a_product_by_columns_and_few_columns_by_rows(monkeypatch):
-    monkeypatch.setattr(tiles, "_DIVIDED_FLOPS", 0)
+    monkeypatch.setattr(tiles, "DIVIDED_FLOPS", 0)
+    monkeypatch.setattr(tiles, "has_team", lambda: False)
     for columns, count in ((200, 4), (10, 4), (40, 2)):
         run = Run(2)
         tiled_product(

@@ -13,6 +13,7 @@ from operad_rnn import cell
 from operad_rnn.network import _CELLS
 from operad_rnn.reference import unrolled
 from operad_rnn.rnn import RNN
+from operad_rnn.small_steps import LOOPS
 from operad_sdk import OpContext, multiplication
 from operad_sdk.testing import check_forward, gradient_check
 from operad_sdk.vector import reason_against
@@ -67,7 +68,7 @@ def test_compiled_loops_over_all_steps_compute_the_same(
     pytest.importorskip("numba", reason="loops are compiled by numba")
     params, arrays = network(mode, state_size=5, state_outputs=True, **arrangement)
     taken = []
-    monkeypatch.setattr(cell.LOOPS, "from_size", 1)
+    monkeypatch.setattr(LOOPS, "from_size", 1)
     for loop in ("loop", "loop_back"):
         monkeypatch.setattr(_CELLS[mode], loop, _noted(getattr(_CELLS[mode], loop), taken))
     check_forward(RNN, arrays, by_steps(params, arrays), **params)
@@ -120,17 +121,20 @@ def test_large_matrices_go_another_way_to_the_same_result(
 
 
 @pytest.mark.skipif(reason_against() is not None, reason="there is no vector code")
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("lengths", [False, True])
+@pytest.mark.parametrize(
+    ("mode", "options"),
+    [*product(MODES, ({}, {"use_sequence_length": True})), ("lstm", {"projection_size": 4})],
+    ids=str,
+)
 def test_threads_share_the_rows_of_a_batch_and_change_no_bit(
-    mode: str, lengths: bool, monkeypatch: pytest.MonkeyPatch
+    mode: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(multiplication, "_LARGE", 0)
     monkeypatch.setattr(multiplication, "_VECTORS_HELD", 0)
     monkeypatch.setattr(cell, "_DIVIDED", 0)
     monkeypatch.setattr(cell, "_ROWS", 1)
     params, arrays = network(
-        mode, steps=4, batch=5, state_size=9, num_layers=2, state_outputs=True, use_sequence_length=lengths
+        mode, steps=4, batch=5, state_size=9, num_layers=2, state_outputs=True, **options
     )
     found = []
     for num_threads in (1, 2, 3):

@@ -110,9 +110,10 @@ class ThreadBudget:
 
     @property
     def num_threads_now(self) -> int:
-        """Number of threads for the operation that asks, at this moment; 1 if it is worth no more."""
+        """Number of threads for who asks, at this moment; 1 for parts, and what is worth no more."""
         run_ctx = local.state.run_ctx
-        return self.share if (run_ctx.is_worth if run_ctx else not self.single) else 1
+        is_single = intra_op_pool.is_inside or (run_ctx and not run_ctx.is_worth)
+        return 1 if is_single else self.share
 
     def use_now(self, is_worth: bool) -> None:
         """`use` of the calling thread's operation, if it is a counted one."""

@@ -100,6 +100,11 @@ class IntraOpPool:
         self._hired = 0
         self._hiring = threading.Lock()
 
+    @property
+    def is_inside(self) -> bool:
+        """Return whether the calling thread computes parts."""
+        return self._membership.is_member
+
     def run(self, function: PartFn, count: int, width: int) -> None:
         """Call `function(part, slot)` for every part below `count`, in up to `width` threads.
 

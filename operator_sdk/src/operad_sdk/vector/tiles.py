@@ -23,6 +23,7 @@ from operad_sdk.vector.product_text import (
     ProductTile,
     Right,
 )
+from operad_sdk.vector.team import has_team, team
 from operad_sdk.vector.writer import LANES
 
 _TILES: Final = {32: ProductTile(8, 2), 8: ProductTile(6, 1)}
@@ -30,8 +31,8 @@ _TILES: Final = {32: ProductTile(8, 2), 8: ProductTile(6, 1)}
 _ADDRESSES: Final = tuple(WORDS.index(name) for name in ("left", "right", "out", "bias"))
 _LOCKED_FLOPS: Final = 2.0**20
 """Operations up to which a call keeps the interpreter's lock: 10 us."""
-_DIVIDED_FLOPS: Final = 2.0**25
-"""Operations from which a product is divided: 0.3 ms."""
+DIVIDED_FLOPS: Final = 2.0**24
+"""Operations from which a product is divided: 0.15 ms."""
 _PARTS_OF_A_THREAD: Final = 2
 """Parts for each thread: where one is slow, another takes more of them."""
 
@@ -105,13 +106,16 @@ def _run(
     compute_rows: Callable[[slice], None],
 ) -> None:
     """Compute all, or some panels side by side; or some rows, where there are fewer panels than threads."""
-    if op_ctx is None or program.flops < _DIVIDED_FLOPS or op_ctx.num_threads == 1:
+    if op_ctx is None or program.flops < DIVIDED_FLOPS or op_ctx.num_threads == 1:
         program.call(*arrays)
         return
     threads, units, rows = op_ctx.num_threads, program.layout.units, len(arrays[0])
     most = threads * _PARTS_OF_A_THREAD
     if units >= threads:
         count, bound = min(units, most), BoundKernel(program.layout, arrays)
+        if has_team():
+            team.run(bound, count, threads)
+            return
 
         def part(number: int, _: int) -> None:
             some = (units * number // count, units * (number + 1) // count)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, Self, final
+from typing import Any, NamedTuple, Self, final
+
+import numpy as np
 
 from operad_sdk import Array
 
@@ -45,3 +47,18 @@ class Bounds(NamedTuple):
     lower: float
     upper: float
     stops_nan: bool
+
+
+def flat(array: Array) -> Array:
+    """(steps, batch, n) as the matrix (steps * batch, n)."""
+    return array.reshape(array.shape[0] * array.shape[1], array.shape[2])
+
+
+def copies(*arrays: Array | None) -> list[Array | None]:
+    """Copies of what is there."""
+    return [None if array is None else array.copy() for array in arrays]
+
+
+def keep(runs: Array, new: Array, old: Any) -> None:
+    """Put `old` into `new` where a row does not run."""
+    new[...] = np.where(runs, new, old)

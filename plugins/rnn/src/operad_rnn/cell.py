@@ -1,14 +1,12 @@
 """Base of the cells: one direction of one layer, forward and backward, step by step.
 
 The inputs of all steps are multiplied at once; what is left to do in a step is the product of the hidden
-state, and the activation of the gates. Backward, a step computes the gradient of the gates' sums alone; the
-gradients of weights and inputs are products over all steps afterwards.
+state, and the activation of the gates. Backward, a step computes the gradient of the gates' sums alone.
 
-What backward needs of each step, forward leaves in arrays that the caller gives (`Saved`). Only the `tanh` of
-an LSTM's cell states is computed a second time.
+What backward needs of each step, forward leaves in `Saved`, but the `tanh` of an LSTM's cell states.
 
-Where rows of the batch end early, a row that does not run keeps its state. So the reverse direction begins at
-each row's own end, and the last state is that of the last step that ran.
+A row of the batch that ends early keeps its state; the reverse direction begins at its end. No row depends on
+another one, so threads may go through all steps with some rows each.
 """
 
 from __future__ import annotations
@@ -16,38 +14,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
-from math import prod
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from operad_rnn.arrays import Bounds, Saved, Weights
+from operad_rnn.arrays import Bounds, Saved, Weights, copies, flat, keep
 from operad_rnn.scratch import Scratch
-from operad_sdk import Array, CompiledLoops, KernelCall, OpContext
+from operad_sdk import Array, OpContext
 from operad_sdk.multiplication import RightFactor, multiply
-
-LOOPS: Final = CompiledLoops("operad_rnn.compiled")
 
 _ROWS: Final = 8
 """Rows of the batch that a thread may have of its own."""
 _DIVIDED: Final = 1 << 23
 """Multiplications in a step's product from which threads do not wait for Python all the time."""
-_SMALL: Final = 1 << 16
-"""Multiplications in a step's product up to which calls of NumPy cost more than it."""
-
-
-def steps_are_small(call: KernelCall) -> bool | str:
-    """Return whether all steps may go into one compiled loop, as each has little to do; or why not."""
-    prop: Any = call.prop
-    if prop.use_sequence_length or prop.bounds() is not None or prop.projection_size is not None:
-        return "the loop does without lengths of sequences, clipped states and projections"
-    products = call.shape("data")[1] * prop.gates_size * prop.state_size
-    return products <= _SMALL or f"a step multiplies {products} times, the loop pays up to {_SMALL}"
-
-
-def size_of_gates(call: KernelCall) -> int:
-    """Elements of the gates in all steps."""
-    return int(prod(call.shape("data")[:2]) * call.prop.gates_size)
 
 
 class Cell(ABC):
@@ -175,19 +154,19 @@ class Cell(ABC):
         for t in self._order:
             new = self.step(t, hidden, state)
             if self.runs is not None:
-                _keep(self.runs[t], self.out[t], hidden)
+                keep(self.runs[t], self.out[t], hidden)
                 if new is not None:
-                    _keep(self.runs[t], new, state)
+                    keep(self.runs[t], new, state)
             hidden, state = self.out[t], new
 
     def _each_part(self, factor: RightFactor, some_rows: Callable[[slice], None]) -> None:
         """Call a function for all rows of the batch, or side by side for some of them each.
 
-        A row has the same bits in any part, if its products have: those of BLAS do not.
+        A row has the same bits in any part, if its products have: those of BLAS, which projects, do not.
         """
-        batch, op_ctx = self.out.shape[1], self.op_ctx
-        count, is_worth = 1, factor.is_packed and batch * factor.size >= _DIVIDED
-        if is_worth and op_ctx is not None:
+        batch, op_ctx, count = self.out.shape[1], self.op_ctx, 1
+        is_alike = factor.is_packed and self.weights.h2r is None
+        if op_ctx is not None and is_alike and batch * factor.size >= _DIVIDED:
             count = max(1, min(op_ctx.num_threads, batch // _ROWS))
         if op_ctx is None or count == 1:
             some_rows(slice(batch))
@@ -213,7 +192,7 @@ class Cell(ABC):
     def clear(self) -> None:
         """Zero `out` where rows do not run."""
         if self.runs is not None:
-            _keep(self.runs, self.out, 0)
+            keep(self.runs, self.out, 0)
 
     def backward(
         self,
@@ -264,17 +243,17 @@ class Cell(ABC):
             t = self._order[number]
             before, state_before = self._before(number, hidden, state)
             runs = None if self.runs is None else self.runs[t]
-            ended = None if runs is None else _copies(hidden_grad, state_grad)
+            ended = None if runs is None else copies(hidden_grad, state_grad)
             np.add(hidden_grad, out_grad[t], out=grad)
             self.step_back(t, grad, before, state_grad, state_before)
             h2h.multiply(sums[t], hidden_grad)
             if self.passes_directly:
                 np.add(hidden_grad, grad, out=hidden_grad)
             if ended is not None:
-                _keep(runs, sums[t], 0)
+                keep(runs, sums[t], 0)
                 for new, old in zip((hidden_grad, state_grad), ended, strict=True):
                     if new is not None:
-                        _keep(runs, new, old)
+                        keep(runs, new, old)
 
     def finish(
         self, sums: Array, inputs: Array, hidden: Array, grads: Weights | None, inputs_grad: Array | None
@@ -319,17 +298,3 @@ class Cell(ABC):
         multiply(flat(later).T, flat(earlier), h2h_grad, op_ctx=self.op_ctx)
         first = sums[self._order[0]]
         np.add(h2h_grad, np.matmul(first.T, hidden), out=h2h_grad)
-
-
-def flat(array: Array) -> Array:
-    """(steps, batch, n) as the matrix (steps * batch, n)."""
-    return array.reshape(array.shape[0] * array.shape[1], array.shape[2])
-
-
-def _copies(*arrays: Array | None) -> list[Array | None]:
-    return [None if array is None else array.copy() for array in arrays]
-
-
-def _keep(runs: Array, new: Array, old: Any) -> None:
-    """Put `old` into `new` where a row does not run."""
-    new[...] = np.where(runs, new, old)

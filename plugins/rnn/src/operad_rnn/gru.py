@@ -6,9 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from operad_rnn.cell import LOOPS, Cell, flat
+from operad_rnn.arrays import flat
+from operad_rnn.cell import Cell
 from operad_rnn.scratch import Scratch
 from operad_rnn.sigmoids import Gates
+from operad_rnn.small_steps import LOOPS
 from operad_sdk import Array
 from operad_sdk.multiplication import RightFactor, multiply
 

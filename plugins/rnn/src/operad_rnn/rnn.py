@@ -8,11 +8,11 @@ from math import prod
 from typing import Any
 
 from operad_rnn.arrays import Saved
-from operad_rnn.cell import LOOPS, size_of_gates, steps_are_small
 from operad_rnn.declaration import RecurrentProperty
 from operad_rnn.network import Dropped, Network, backward_memory, forward_memory
 from operad_rnn.reference import unrolled
 from operad_rnn.scratch import Targets
+from operad_rnn.small_steps import LOOPS, size_of_gates, steps_are_small
 from operad_sdk import (
     Array,
     Contract,
