@@ -19,7 +19,7 @@ from tests.conformance.recorded.case import Array, Case
 
 _CTX = mx.cpu()
 _TENSORS = ("NDArray", "Symbol")
-"""What the type texts of tensor arguments begin with; some operators know symbols alone."""
+"""Beginnings of the type texts of tensor arguments; some operators know symbols alone."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from operad_sdk import Array, Shape
 
 
 class Windows(NamedTuple):
-    """Where windows lie before they are moved.
+    """Places of windows before they are moved.
 
     Attributes:
         kernel: Height and width of a window; `stride`, `dilate` and `pad` as of a convolution.

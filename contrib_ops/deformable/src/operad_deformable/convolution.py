@@ -57,7 +57,7 @@ def _has_bias(prop: Any) -> bool:
 
 
 class _Deformable(OperatorProperty):
-    """What both convolutions have in common."""
+    """Common part of both convolutions."""
 
     kernel = param("shape", ge=1, doc="Height and width of the window.")
     stride = param("shape", (), per="kernel", fill=1, ge=1, doc="Steps between windows.")
@@ -115,7 +115,7 @@ class _Deformable(OperatorProperty):
 
     @property
     def windows(self) -> Windows:
-        """Where windows lie before they are moved."""
+        """Places of windows before they are moved."""
         return Windows(
             self.kernel, self.stride, self.dilate, self.pad, self.num_deformable_group, self.is_modulated
         )

@@ -58,7 +58,7 @@ class BatchStatistics(OperatorProperty):
         np.divide(1, np.sqrt(variance + self.eps), out=var)
 
     def rate(self, var: Array) -> Array:
-        """What the data are multiplied with, `1 / sqrt(variance + eps)`, of the output `var`."""
+        """Factor of the data, `1 / sqrt(variance + eps)`, of the output `var`."""
         return var
 
     def spec(self) -> str:

@@ -47,10 +47,10 @@ def load_states(content: bytes) -> tuple[dict[Any, Any], dict[str, Any]]:
     """
     start = len(_MAGIC) + _LENGTH.size
     if not content.startswith(_MAGIC) or len(content) < start:
-        of_mxnet = content.startswith(_PICKLE)
-        hint = "; a pickle, as MXNet writes, is not read: train on with the parameters alone" if of_mxnet else ""
+        of_mxnet = "; a pickle, as MXNet writes, is not read: train on with the parameters alone"
         raise FormatError(
-            f"set_states: these are not an updater's states; expected what get_states returned{hint}"
+            "set_states: these are not an updater's states; expected what get_states returned"
+            + of_mxnet * content.startswith(_PICKLE)
         )
     (length,) = _LENGTH.unpack_from(content, len(_MAGIC))
     if length > len(content) - start:

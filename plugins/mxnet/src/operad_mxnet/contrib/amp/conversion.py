@@ -108,7 +108,7 @@ def _rules_of(
 
 @final
 class _Rules:
-    """Which operators are computed how, by canonical names."""
+    """Precision of operators, by canonical names."""
 
     def __init__(
         self,
