@@ -114,8 +114,8 @@ class Contract:
             "items" (a batch along the first axes gives what its items give), "scaling" (`f(2x) = 2 f(x)`),
             "shifting" (`f(x + c) = f(x)`), of the first argument.
         tolerances: By element type name.
-        completed_by_programs: Why the class alone computes nothing, but what a program completes with a graph
-            or with functions of its own: no cases are made, and only declarations are checked.
+        completed_by_programs: Why the class alone computes nothing, but what a program completes, with a
+            graph or with functions of its own: no cases are made, and only declarations are checked.
         expected_failures: Reasons by check id; a failure listed here is reported and is not an
             error, and its absence is.
     """

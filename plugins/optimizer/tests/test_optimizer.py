@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 import random
 from contextlib import suppress
 from typing import Any
@@ -260,3 +261,9 @@ def test_states_whose_weights_go_by_other_indices_are_the_same_states() -> None:
         by_number(number, od.nd.ones(3), weights[0])
         by_name(name, od.nd.ones(3), weights[1])
         assert np.array_equal(weights[0].asnumpy(), weights[1].asnumpy())
+
+
+def test_states_that_mxnet_pickled_are_refused_by_name() -> None:
+    updater = od.optimizer.get_updater(od.optimizer.SGD(momentum=0.9))
+    with pytest.raises(od.errors.FormatError, match="a pickle, as MXNet writes, is not read"):
+        updater.set_states(pickle.dumps({0: None}))

@@ -64,7 +64,7 @@ def deformable_convolution(
     num_group: int,
     num_deformable_group: int,
 ) -> Array:
-    """The convolution without a mask, and with other edges."""
+    """The same without a mask, and with other edges."""
     mask = np.ones((len(offset), offset.shape[1] // 2, *offset.shape[2:]))
     return modulated_deformable_convolution(
         data, offset, mask, weight, bias, kernel=kernel, stride=stride, dilate=dilate, pad=pad,

@@ -26,7 +26,7 @@ class Corner(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Places of points along one axis: the pixel before each, and how far behind it, which is below 1.
+    """Places of points along one axis: the pixel before each, and the distance behind it, below 1.
 
     Both are kept apart, for a sum has lost the digits of a small distance far from the first pixel.
     """

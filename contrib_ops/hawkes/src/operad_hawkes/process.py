@@ -46,7 +46,7 @@ class Step(NamedTuple):
 
 
 class End(NamedTuple):
-    """Rest at the end: time since the last event of each mark, decay and memory; (N, K) each."""
+    """State at the end: time since the last event of each mark, decay and memory; (N, K) each."""
 
     lag: Array
     decay: Array

@@ -165,7 +165,7 @@ class _RandomMirror(OperatorProperty):
         np.copyto(output, np.flip(data, self.turned) if is_turned else data)
 
     def data_grad(self, output_grad: Array, turned_over: Array, data_grad: Array) -> None:
-        """The gradient of what was drawn."""
+        """Gradient of the image that was drawn."""
         np.copyto(data_grad, np.flip(output_grad, self.turned) if turned_over[0] else output_grad)
 
 

@@ -54,7 +54,7 @@ def negative_binomial(sample: float, k: float, p: float) -> float:
 
 @mapper
 def generalized_negative_binomial(sample: float, mu: float, alpha: float) -> float:
-    """The density of `k = 1 / alpha` and `p = 1 / (1 + alpha mu)`."""
+    """Density of `k = 1 / alpha` and `p = 1 / (1 + alpha mu)`."""
     k = 1.0 / alpha
     spread = alpha * mu
     failures = 0.0 if sample == 0.0 else sample * (log(spread) - log1p(spread))

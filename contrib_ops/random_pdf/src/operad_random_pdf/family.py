@@ -1,4 +1,4 @@
-"""Base of the densities: samples of many distributions, whose parameters are arrays."""
+"""Common part of the densities: samples of many distributions, whose parameters are arrays."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def _reference(
     use_global_stats: bool,
     is_train: bool,
 ) -> tuple[Array, ...]:
-    """The statistics of `BatchNorm`, and the variance."""
+    """Reference of `BatchNorm`, with the variance."""
     options = (eps, momentum, fix_gamma, use_global_stats, 1, is_train)
     output, mean, _, *states = normalized(data, gamma, beta, moving_mean, moving_var, *options)
     rows = np.moveaxis(data, 1, 0).reshape(data.shape[1], -1)

@@ -20,6 +20,8 @@ from operad.files import parse_json, translated
 
 _MAGIC: Final = b"operad updater states 1\n"
 _LENGTH: Final = struct.Struct("<Q")
+_PICKLE: Final = b"\x80"
+"""First byte of pickles of protocol 2 and above."""
 _MOST_UPDATES: Final = 1 << 63
 
 
@@ -45,7 +47,11 @@ def load_states(content: bytes) -> tuple[dict[Any, Any], dict[str, Any]]:
     """
     start = len(_MAGIC) + _LENGTH.size
     if not content.startswith(_MAGIC) or len(content) < start:
-        raise FormatError("set_states: these are not an updater's states; expected what get_states returned")
+        of_mxnet = "; a pickle, as MXNet writes, is not read: train on with the parameters alone"
+        raise FormatError(
+            "set_states: these are not an updater's states; expected what get_states returned"
+            + of_mxnet * content.startswith(_PICKLE)
+        )
     (length,) = _LENGTH.unpack_from(content, len(_MAGIC))
     if length > len(content) - start:
         raise FormatError(

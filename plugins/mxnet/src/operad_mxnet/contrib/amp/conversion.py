@@ -108,7 +108,7 @@ def _rules_of(
 
 @final
 class _Rules:
-    """Ways in which operators are computed, by canonical names."""
+    """Precision of operators, by canonical names."""
 
     def __init__(
         self,

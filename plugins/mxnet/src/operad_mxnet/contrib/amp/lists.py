@@ -1,4 +1,4 @@
-"""Lists of operators that are computed in half precision, and of those that are not.
+"""Lists of operators that are computed in half precision, and in single.
 
 Operators that multiply matrices say so (`multiplies`), and gain from half precision. What loses digits in
 it is listed: functions that magnify or cancel, sums of many elements, losses. All others are computed in
