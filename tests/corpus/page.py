@@ -80,9 +80,10 @@ def section(library: str, found: list[dict[str, Any]], triage: dict[str, Any]) -
     yield "\n### Programs\n"
     for row in red:
         for outcome in causes(row):
-            script = (outcome["failure"] or {}).get("script", "")
-            if script and _verdict(triage, row, outcome)["verdict"] == "fault":
-                body = "\n".join(line for line in script.splitlines() if not line.startswith("#"))
+            judged = _verdict(triage, row, outcome)
+            script = judged.get("program") or (outcome["failure"] or {}).get("script", "")
+            if script and judged["verdict"] == "fault":
+                body = "\n".join(line for line in script.strip().splitlines() if not line.startswith("#"))
                 yield f"`{row['name']}`, {outcome['check_id']}:\n\n```text\n{body}\n```\n"
     green = " ".join(f"`{row['name']}`" for row in found if not row["red"])
     yield f"### Green\n\n{green}"
