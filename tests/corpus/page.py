@@ -64,10 +64,11 @@ def section(library: str, found: list[dict[str, Any]], triage: dict[str, Any]) -
     yield "|---|---|---|---|---|---|---|---|---|"
     counts = " | ".join(str(len(verdicts.get(name, ()))) for name in VERDICTS)
     yield (
-        f"| {len(found)} of {total} | {len(found) - len(red)} | {counts} | {median(seconds):.1f} | {seconds[-1]:.1f} |"
+        f"| {len(found)} of {total} | {len(found) - len(red)} | {counts} | {median(seconds):.1f} | "
+        f"{seconds[-1]:.1f} |"
     )
     yield (
-        "\nThose of the table that are missing have not been run yet. A function with several findings counts "
+        "\nThose of the table that are missing have not been run yet. A function with several findings counts\n"
         "under the first of these columns.\n"
     )
     yield "| function | check | verdict | found | because | gradcheck |"
