@@ -68,8 +68,8 @@ def section(library: str, found: list[dict[str, Any]], triage: dict[str, Any]) -
         f"{seconds[-1]:.1f} |"
     )
     yield (
-        "\nThose of the table that are missing have not been run yet. A function with several findings counts\n"
-        "under the first of these columns.\n"
+        "\nThose of the table that are missing have not been run yet. A function with several findings\n"
+        "counts under the first of these columns.\n"
     )
     yield "| function | check | verdict | found | because | gradcheck |"
     yield "|---|---|---|---|---|---|"
