@@ -7,6 +7,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -56,15 +57,20 @@ def section(library: str, found: list[dict[str, Any]], triage: dict[str, Any]) -
         names = {_verdict(triage, row, outcome)["verdict"] for outcome in causes(row)} or {"ours"}
         verdicts.setdefault(min(names, key=VERDICTS.index), Counter())[row["name"]] += 1
     seconds = sorted(row["seconds"] for row in found)
+    total = len(import_module(f"tests.corpus.of_{library}").TABLE)
     version = next((row["version"] for row in found if "version" in row), "")
     yield f"\n## {_TITLES[library]} {version}\n"
     yield "| functions | green | fault | known | range | by design | ours | median s | most s |"
     yield "|---|---|---|---|---|---|---|---|---|"
     counts = " | ".join(str(len(verdicts.get(name, ()))) for name in VERDICTS)
     yield (
-        f"| {len(found)} | {len(found) - len(red)} | {counts} | {median(seconds):.1f} | {seconds[-1]:.1f} |"
+        f"| {len(found)} of {total} | {len(found) - len(red)} | {counts} | {median(seconds):.1f} | "
+        f"{seconds[-1]:.1f} |"
     )
-    yield "\nA function with several findings counts under the first of these columns.\n"
+    yield (
+        "\nThose of the table that are missing have not been run yet. A function with several findings\n"
+        "counts under the first of these columns.\n"
+    )
     yield "| function | check | verdict | found | because | gradcheck |"
     yield "|---|---|---|---|---|---|"
     for row in red:
@@ -77,15 +83,21 @@ def section(library: str, found: list[dict[str, Any]], triage: dict[str, Any]) -
                 f"| `{row['name']}` | {outcome['check_id']} | {judged['verdict']} | {message} | {because} | "
                 f"{check} |"
             )
+    yield from _programs(red, triage)
+    green = " ".join(f"`{row['name']}`" for row in found if not row["red"])
+    yield f"### Green\n\n{green}"
+
+
+def _programs(red: list[dict[str, Any]], triage: dict[str, Any]) -> Iterator[str]:
+    """Programs that show the faults."""
     yield "\n### Programs\n"
     for row in red:
         for outcome in causes(row):
-            script = (outcome["failure"] or {}).get("script", "")
-            if script and _verdict(triage, row, outcome)["verdict"] == "fault":
-                body = "\n".join(line for line in script.splitlines() if not line.startswith("#"))
+            judged = _verdict(triage, row, outcome)
+            script = judged.get("program") or (outcome["failure"] or {}).get("script", "")
+            if script and judged["verdict"] == "fault":
+                body = "\n".join(line for line in script.strip().splitlines() if not line.startswith("#"))
                 yield f"`{row['name']}`, {outcome['check_id']}:\n\n```text\n{body}\n```\n"
-    green = " ".join(f"`{row['name']}`" for row in found if not row["red"])
-    yield f"### Green\n\n{green}"
 
 
 def _verdict(triage: dict[str, Any], row: dict[str, Any], outcome: dict[str, Any]) -> dict[str, str]:

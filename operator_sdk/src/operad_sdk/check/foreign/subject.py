@@ -93,12 +93,8 @@ class _Gradient(CoreProperty):
     ) -> None:
         super().__init__()
         heads = len(function.outputs)
-        self._function, self._call, self._shapes, self._types = (
-            function,
-            call,
-            list(in_shapes),
-            list(in_types),
-        )
+        self._function, self._call = function, call
+        self._shapes, self._types = list(in_shapes), list(in_types)
         self._names = [*[f"{name}_grad" for name in function.outputs], *function.arguments]
         self._made = [heads + place for place in places]
 
@@ -262,7 +258,7 @@ def _shown(subject: Subject, check_id: str, case: Case, message: str) -> Shown |
             found = call_reference(reference, trial)
             expected = np.asarray(found[k] if isinstance(found, tuple) else found)
     with suppress(Exception):
-        arrays = list(map(function.backend.array, trial.inputs))
+        arrays = [function.backend.array(array.copy()) for array in trial.inputs]
         is_several = isinstance(function.backend.call(function.call, arrays), (tuple, list))
     expression = f"({function.expression})[{k}]" if is_several else function.expression
     head = trial.out_grads[k] if trial.out_types[k].kind == "f" else None
