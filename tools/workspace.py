@@ -27,6 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CORE_FOLDERS = ("core", "operator_sdk")
 PLUGIN_FOLDERS = ("plugins", "contrib_ops")
 GPU_EXTRA = "gpu"
+FRAMEWORK_EXTRAS = ("jax", "torch")
+"""Extras that no test of `make test` needs, and that take hundreds of megabytes."""
 
 _NAME = re.compile(r"[\w.-]+")
 
@@ -84,8 +86,9 @@ class Distribution:
         return {name[0] for name in names if name and name[0].partition("-")[0] == "operad"}
 
     def with_extras(self) -> str:
-        """Its folder with every extra that any machine can hold, as pip takes it: `core[plot]`."""
-        extras = self.declared["project"].get("optional-dependencies", {}).keys() - {GPU_EXTRA}
+        """Its folder with all extras but those for GPUs and other frameworks, for pip: `core[plot]`."""
+        declared = self.declared["project"].get("optional-dependencies", {})
+        extras = declared.keys() - {GPU_EXTRA, *FRAMEWORK_EXTRAS}
         return f"{self.folder}[{','.join(sorted(extras))}]" if extras else str(self.folder)
 
 
