@@ -16,7 +16,7 @@ BENCH_ARGS ?=
 WORKERS ?= 2
 PYTEST := $(RUN) -m pytest --numprocesses $(WORKERS) --dist worksteal
 
-.PHONY: help host setup demo test test-slow test-gpu test-pythons bench bench-peers check lint types layers tables format release clean
+.PHONY: help host setup demo test test-slow test-gpu test-pythons bench bench-peers exports check lint types layers tables format release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -49,6 +49,9 @@ bench: setup  ## time operad, and PyTorch beside it where installed
 
 bench-peers: setup  ## time operad beside PyTorch, JAX and MXNet, and write the page of it
 	$(RUN) -m tests.benchmarks --peers --json build/bench-peers.json --page docs/measurements/peers.md $(BENCH_ARGS)
+
+exports: setup  ## check every operator in PyTorch and JAX, and write the page of it
+	$(RUN) -m tests.exports --json build/exports.json --page docs/measurements/exports.md
 
 check: lint types layers tables  ## lint, formatting, types, layers, generated tables
 
