@@ -64,7 +64,9 @@ def test_the_library_is_told_only_what_is_new(monkeypatch: pytest.MonkeyPatch) -
     assert told == [1, 4, 1]
 
 
-def test_parts_have_one_blas_thread_whatever_other_operations_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_have_one_blas_thread_whatever_other_operations_ask_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     told: list[int] = []
     monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: {"blas": (told.append, 8)})
     budget, seen = ThreadBudget(4), []
