@@ -16,7 +16,7 @@ BENCH_ARGS ?=
 WORKERS ?= 2
 PYTEST := $(RUN) -m pytest --numprocesses $(WORKERS) --dist worksteal
 
-.PHONY: help host setup demo test test-slow test-gpu test-pythons bench bench-peers check-corpus check lint types layers tables format release clean
+.PHONY: help host setup demo test test-slow test-gpu test-pythons bench bench-peers check-corpus exports check lint types layers tables format release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -52,6 +52,9 @@ bench-peers: setup  ## time operad beside PyTorch, JAX and MXNet, and write the 
 
 check-corpus: host  ## check functions of PyTorch and JAX, in an environment of their own, and write the page of it
 	@$(HOST) -m tests.corpus
+
+exports: setup  ## check every operator in PyTorch and JAX, and write the page of it
+	$(RUN) -m tests.exports --json build/exports.json --page docs/measurements/exports.md
 
 check: lint types layers tables  ## lint, formatting, types, layers, generated tables
 

@@ -25,8 +25,8 @@ from tools.workspace import ROOT
 
 PAGE: Final = "docs/cli.md"
 OWNERS: Final = (
-    "operad", "operad-sdk", "operad-image", "operad-kvstore-mpi", "operad-kvstore-ray", "operad-module",
-    "operad-mxnet", "operad-recordio", "operad-visualization",
+    "operad", "operad-sdk", "operad-export", "operad-image", "operad-kvstore-mpi", "operad-kvstore-ray",
+    "operad-module", "operad-mxnet", "operad-recordio", "operad-visualization",
 )  # fmt: skip
 _INTRODUCTION: Final = """\
 <!-- written by `make format`, do not edit -->
@@ -40,6 +40,7 @@ _INTRODUCTION: Final = """\
 | `operad bench`, `operad tune` | `pip install "operad[cli]" operad-sdk` |
 | `operad check`, `operad explain` | `pip install "operad-sdk[check]"` |
 | `operad new` | `pip install "operad-sdk[new]"` |
+| `operad export` | `pip install "operad-export[cli]"` |
 | `operad im2rec` | `pip install "operad-image[cli]"` |
 | `operad profile` | `pip install "operad-module[cli]"` |
 | `operad convert`, `operad port`, `operad run-mxnet` | `pip install "operad-mxnet[cli]"` |

@@ -7,7 +7,7 @@ import pytest
 from tools.lines import by_room, code_lines, of_commit, of_tree
 from tools.workspace import ROOT
 
-CEILING = 15_500
+CEILING = 15_900
 
 
 @pytest.mark.parametrize(

@@ -9,4 +9,5 @@ from operad.resource.own import OwnResources as OwnResources
 from operad.resource.own import current as current
 from operad.resource.random import ParallelRandom as ParallelRandom
 from operad.resource.random import RandomStream as RandomStream
+from operad.resource.random import StreamSeed as StreamSeed
 from operad.resource.temp_space import TempSpace as TempSpace
