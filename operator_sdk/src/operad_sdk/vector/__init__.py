@@ -16,6 +16,8 @@ from operad_sdk.vector.machine import host as host
 from operad_sdk.vector.machine import loaded as loaded
 from operad_sdk.vector.machine import reason_against as reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError as NoVectorCodeError
+from operad_sdk.vector.team import has_team as has_team
+from operad_sdk.vector.team import team as team
 from operad_sdk.vector.tiles import PackedMatrix as PackedMatrix
 from operad_sdk.vector.tiles import pack as pack
 from operad_sdk.vector.tiles import packed_elements as packed_elements

@@ -25,11 +25,12 @@ import ctypes
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.machine import address_of, function_at
@@ -51,17 +52,17 @@ define private i1 @exchange(ptr %state, i64 %from, i64 %to) {
   ret i1 %is_done
 }
 
-; job: 0 function, 1 table, 2 next part, 3 parts, 4 units, 5 scratch, 6 bytes of scratch
+; job: 0 function, 1 addresses of tables, 2 next part, 3 parts, 4 units, 5 scratch, 6 bytes of scratch
 define private void @work(ptr %job, i64 %slot) {
 entry:
-  %table_at = getelementptr i64, ptr %job, i64 1
+  %tables_at = getelementptr i64, ptr %job, i64 1
   %next_at = getelementptr i64, ptr %job, i64 2
   %parts_at = getelementptr i64, ptr %job, i64 3
   %units_at = getelementptr i64, ptr %job, i64 4
   %scratch_at = getelementptr i64, ptr %job, i64 5
   %bytes_at = getelementptr i64, ptr %job, i64 6
   %function = load ptr, ptr %job
-  %table = load ptr, ptr %table_at
+  %tables = load ptr, ptr %tables_at
   %parts = load i64, ptr %parts_at
   %units = load i64, ptr %units_at
   %scratches = load ptr, ptr %scratch_at
@@ -74,6 +75,8 @@ take:
   %is_left = icmp slt i64 %part, %parts
   br i1 %is_left, label %compute, label %end
 compute:
+  %table_at = getelementptr ptr, ptr %tables, i64 %part
+  %table = load ptr, ptr %table_at
   %following = add i64 %part, 1
   %before = mul i64 %units, %part
   %first = sdiv i64 %before, %parts
@@ -202,21 +205,33 @@ class _Team:
 
     def run(self, kernel: BoundKernel, count: int, width: int) -> None:
         """Compute all units of a kernel in `count` parts, in up to `width` threads."""
+        scratch = np.empty((min(width, count), kernel.scratch_bytes + 63 & -64), np.uint8)
+        self.divide(kernel.address, [kernel.table] * count, kernel.units, scratch)
+
+    def divide(self, function: int, tables: Sequence[int], units: int, scratch: NDArray[Any]) -> None:
+        """Call `function(table, first, last, scratch)` for as many parts of all units as there are tables.
+
+        Args:
+            function: The address of a kernel.
+            tables: The address of each part's table.
+            units: How many rows, columns or images the parts divide.
+            scratch: For each thread that takes part a row, in one piece.
+        """
         free, boxes = self._free, list[_Box]()
         try:
-            while len(boxes) < min(width, count) - 1:
+            while len(boxes) < len(scratch) - 1:
                 try:
                     boxes.append(free.pop())
                 except IndexError:
                     self._hired += 1
                     boxes.append(_Box(self._hired))
-            step = kernel.scratch_bytes + 63 & -64
-            scratch = np.empty(step * (len(boxes) + 1), np.uint8)
+            addresses = (ctypes.c_longlong * len(tables))(*tables)
             job = (ctypes.c_longlong * 7)(
-                kernel.address, kernel.table, 0, count, kernel.units, scratch.ctypes.data, step
-            )
-            addresses = (ctypes.c_longlong * len(boxes))(*[box.address for box in boxes])
-            _post()(ctypes.addressof(job), len(boxes), _SPINS, ctypes.addressof(addresses))
+                function, ctypes.addressof(addresses), 0, len(tables), units, scratch.ctypes.data,
+                scratch.strides[0],
+            )  # fmt: skip
+            posted = (ctypes.c_longlong * len(boxes))(*[box.address for box in boxes])
+            _post()(ctypes.addressof(job), len(boxes), _SPINS, ctypes.addressof(posted))
         finally:
             free.extend(boxes)  # of this process: a forked child has a list of its own
 

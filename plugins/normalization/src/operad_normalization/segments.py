@@ -20,7 +20,7 @@ from operad_normalization.group_text import Table, Variant
 from operad_normalization.groups import Groups, Segments
 from operad_normalization.kernel_text import gradients_text, standardize_text
 from operad_sdk import Array, Cost, KernelCall, OpContext
-from operad_sdk.vector import BoundKernel, InVectorCode, Kernel, TableLayout, array_call
+from operad_sdk.vector import BoundKernel, InVectorCode, Kernel, TableLayout, array_call, has_team, team
 
 Condition = Callable[[KernelCall], bool | str]
 
@@ -59,13 +59,17 @@ def _has_segments(call: KernelCall) -> bool | str:
 # mutant: equivalent, because an estimate is no result
 def forward_cost(call: KernelCall) -> Cost:
     """One pass that reads the data twice and writes once, and some calls in Python around it."""
-    return Cost(0.2 * call.size("data"), size_bytes=12.0 * call.size("data"), beside_us=15)
+    return _divided(Cost(0.2 * call.size("data"), size_bytes=12.0 * call.size("data"), beside_us=15))
 
 
 # mutant: equivalent, because an estimate is no result
 def gradients_cost(call: KernelCall) -> Cost:
     """Two passes over two arrays, of which the second writes."""
-    return Cost(0.4 * call.size("data"), size_bytes=20.0 * call.size("data"), beside_us=20)
+    return _divided(Cost(0.4 * call.size("data"), size_bytes=20.0 * call.size("data"), beside_us=20))
+
+
+def _divided(cost: Cost) -> Cost:
+    return cost._replace(pooled_us=cost.work_us) if has_team() else cost
 
 
 def _segments(groups: Groups, *arrays: Array | None) -> Segments | None:
@@ -194,7 +198,11 @@ def _run(
     def run_part(part: int, slot: int) -> None:
         bound.run(part * step, min((part + 1) * step, groups))
 
-    op_ctx.parallel(run_part, _part_count(segments), width)
+    # The team's parts of all groups are alike, and sums by element have a row for each part of that size.
+    if has_team() and (groups % step == 0 or not segments.is_by_element):
+        team.run(bound, groups // step if segments.is_by_element else min(groups, 2 * width), width)
+    else:
+        op_ctx.parallel(run_part, _part_count(segments), width)
 
 
 @lru_cache(maxsize=1024)

@@ -13,7 +13,6 @@ from operad_convolution.direct.across_text import AcrossText, AcrossTile, Across
 from operad_convolution.direct.copies import (
     SLACK,
     Run,
-    bound,
     copied_elements,
     image_words,
     position_offsets,
@@ -102,7 +101,7 @@ class AcrossForward:
             self._taps.ctypes.data,
             self._tiles.ctypes.data,
         ]
-        return bound(self._call, table, (images, weight, bias, out, self))
+        return Run(self._call, table, (images, weight, bias, out, self))
 
 
 @final
@@ -157,7 +156,7 @@ class AcrossWeightGradient:
             self._pixels.ctypes.data,
             len(self._pixels),
         ]
-        return bound(self._call, table, (images, output_grad, sums, self))
+        return Run(self._call, table, (images, output_grad, sums, self))
 
     def unpack(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> None:
         """Sums as the gradient (filters, channels of a group, taps)."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from operad_convolution.direct.correlation import Correlation
 from operad_sdk.vector import LANES
-
-Run = Callable[[int, int, NDArray[Any]], None]
-"""`run(first, last, scratch)` computes some of the images, in memory that no other thread uses meanwhile."""
 
 SLACK: Final = 64
 """Elements behind the copied images that vectors may reach."""
@@ -44,15 +42,28 @@ def image_words(correlation: Correlation, size: int) -> Sequence[int]:
     ]
 
 
-def bound(call: Callable[..., None], words: Sequence[int], kept: object) -> Run:
-    """A kernel with its table, and with what must live as long."""
-    table = np.array(words, np.int64)
-    address = table.ctypes.data
+@final
+class Run:
+    """A kernel with its table, and with what must live as long.
 
-    def run(first: int, last: int, scratch: NDArray[Any], kept: object = (table, kept)) -> None:
-        call(address, first, last, scratch.ctypes.data)
+    Attributes:
+        table: The table's address.
+    """
 
-    return run
+    def __init__(self, call: Callable[..., None], words: Sequence[int], kept: object) -> None:
+        self._call, self._words, self._kept = call, np.array(words, np.int64), kept
+        self.table: Final[int] = self._words.ctypes.data
+
+    @property
+    def address(self) -> int:
+        """The kernel's address."""
+        found = ctypes.cast(self._call, ctypes.c_void_p).value  # type: ignore[arg-type]
+        assert found is not None
+        return found
+
+    def __call__(self, first: int, last: int, scratch: NDArray[Any]) -> None:
+        """Compute some of the images, in memory that no other thread uses meanwhile."""
+        self._call(self.table, first, last, scratch.ctypes.data)
 
 
 def tap_offsets(correlation: Correlation, size: int) -> NDArray[np.int64]:

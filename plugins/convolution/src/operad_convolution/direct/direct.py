@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from operad_convolution.direct.copies import (
     SLACK,
     Run,
-    bound,
     copied_elements,
     image_words,
     position_offsets,
@@ -125,7 +124,7 @@ class Forward:
             self._taps.ctypes.data,
             self._tiles.ctypes.data,
         ]
-        return bound(self._call, table, (images, weight, bias, out, self))
+        return Run(self._call, table, (images, weight, bias, out, self))
 
 
 @final
@@ -199,7 +198,7 @@ class WeightGradient:
             len(self._fewer),
             self._fewer.ctypes.data,
         ]
-        return bound(self._call, table, (images, output_grad, sums, self))
+        return Run(self._call, table, (images, output_grad, sums, self))
 
     def turned(self, output_grad: NDArray[Any]) -> NDArray[Any]:
         """The output's gradient without gaps."""

@@ -15,7 +15,7 @@ from operad_convolution.direct.direct import Forward, WeightGradient
 from operad_convolution.direct.tiles import across_tile, forward_tile, heads_of, weight_tile
 from operad_convolution.geometry import Geometry
 from operad_sdk import Array, DType, OpContext
-from operad_sdk.vector import LANES
+from operad_sdk.vector import LANES, has_team, team
 
 _PARTS: Final = 4
 """Into how many parts images are cut that are computed side by side; by shapes alone, so that sums round
@@ -248,10 +248,13 @@ class DirectCorrelation:
     def _each_part(self, op_ctx: OpContext, scratch_elements: int, runs: list[Run]) -> None:
         """Call each function with its part of the images, side by side in threads."""
         count, batch = len(runs), self._geometry.batch
-        width = min(op_ctx.num_threads, count)
+        width = max(1, min(op_ctx.num_threads, count))
         scratch = op_ctx.requested[0].get_space((width, scratch_elements), self._dtype)
 
         def part(number: int, slot: int) -> None:
             runs[number](batch * number // count, batch * (number + 1) // count, scratch[slot])
 
-        op_ctx.parallel(part, count, width)
+        if count and has_team():
+            team.divide(runs[0].address, [run.table for run in runs], batch, scratch)
+        else:
+            op_ctx.parallel(part, count, width)
