@@ -90,8 +90,8 @@ class RightFactor:
         is_large = rows > 1 and rows * matrix.size >= _LARGE
         if is_large and _are_of_kernels(matrix) and _reason_of_host() is None:
             self._packed = PackedMatrix.of(matrix)
-        elif not self._is_large:
-            self._matrix = np.ascontiguousarray(matrix)
+        elif not (self._is_large or matrix.flags.c_contiguous):
+            self._matrix = matrix.copy()
 
     @property
     def size(self) -> int:

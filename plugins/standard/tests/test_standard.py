@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 PLUGINS = Path(__file__).parents[2]
-OTHERS = {"operad-standard", "operad-check-jax", "operad-check-torch"}
-"""Itself, and adapters of other libraries, for those who have these."""
+OTHERS = {"operad-standard", "operad-check-jax", "operad-check-torch", "operad-export"}
+"""Itself, and ways to other libraries, for those who have these."""
 
 
 def _project(folder: str) -> dict[str, Any]:

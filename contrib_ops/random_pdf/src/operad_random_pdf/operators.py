@@ -56,6 +56,7 @@ def _density(
     formula: str,
     example: str,
     differs: str = "",
+    element_cost: float = 40,
 ) -> type[OperatorProperty]:
     """Declare the density of one distribution.
 
@@ -64,6 +65,7 @@ def _density(
         sample: Likewise; samples that are counted get no gradient.
         reference: The logarithm of the density.
         example: Arguments and result of a call.
+        element_cost: As of any operator.
     """
     own = ("first", "second")[: len(params)]
     log_density = getattr(densities, name)
@@ -99,6 +101,7 @@ def _density(
             "__module__": __name__,
             "spec": f"sample:(*P, *S), {tensors} -> output:(*P, *S)",
             "aliases": dict(zip(own, params, strict=True)),
+            "element_cost": element_cost,
             "log_density": log_density,
             "slopes": {target: slope_of(log_density, target) for target in targets.values()},
             "forward": _forward_of_one if len(params) == 1 else _forward_of_two,
@@ -121,6 +124,7 @@ pdf_normal = _density(
     what="the normal distribution of mean `mu` and standard deviation `sigma`",
     formula="exp(-((x - mu) / sigma)^2 / 2) / (sigma sqrt(2 pi))",
     example="[[-1, 0, 1]], [0], [1] -> array([[0.242 , 0.3989, 0.242 ]], dtype=float32)",
+    element_cost=5,
 )
 pdf_gamma = _density(
     "gamma",
@@ -139,6 +143,7 @@ pdf_exponential = _density(
     what="the exponential distribution of rate `lam`",
     formula="lam exp(-lam x)",
     example="[[0, 1, 2]], [1] -> array([[1.    , 0.3679, 0.1353]], dtype=float32)",
+    element_cost=3,
 )
 pdf_poisson = _density(
     "poisson",

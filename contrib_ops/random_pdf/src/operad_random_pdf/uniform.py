@@ -34,6 +34,7 @@ class pdf_uniform(Density):
     Source: PDF_Uniform, src/operator/random/pdf_op.h.
     """
 
+    element_cost = 3
     spec = "sample:(*P, *S), low:(*P), high:(*P) -> output:(*P, *S)"
     contract = Contract(
         inputs={"low": Real(-2, -1), "high": Real(1, 2)},

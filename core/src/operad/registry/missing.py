@@ -69,7 +69,9 @@ def _hint(group: str, name: str, here: Collection[str]) -> str:
     if name in here:
         return ""
     package = packages(group).get(name)
-    return f" ({_UNWRITTEN if package is None else package.install_line()})"
+    if package is None:
+        return f" ({absent_text(_OWNERS.get(group, '?.') + name) or _UNWRITTEN})"
+    return f" ({package.install_line()})"
 
 
 def _closest(name: str, known: list[str]) -> str | None:

@@ -196,9 +196,14 @@ class PackedMatrix:
 
 def packed_elements(shape: Shape, dtype: DType) -> int:
     """Number of elements that `pack` fills for a matrix (K, M)."""
-    panels, lanes = _panels(shape[1], dtype.itemsize), LANES[dtype.itemsize]
+    panels = _panels(shape[1], dtype.itemsize)
     vectors = shape[0] * (panels.whole * panels.vectors + panels.last)
-    return (vectors + lanes * panels.vectors) * lanes  # turned columns end in rows behind the last one
+    return vectors * LANES[dtype.itemsize] + _slack(panels, dtype.itemsize)
+
+
+def _slack(panels: _Panels, size: int) -> int:
+    """Number of elements behind the last row, in which turned columns end."""
+    return panels.vectors * LANES[size] ** 2
 
 
 def pack(matrix: Array, out: Array) -> None:
@@ -212,6 +217,7 @@ def pack(matrix: Array, out: Array) -> None:
         matrix = np.ascontiguousarray(matrix)
     order, step = _order(matrix.shape, matrix.strides, size) or ("rows", 0)
     (inner, columns), panels = matrix.shape, _panels(matrix.shape[1], size)
+    out[-_slack(panels, size) :] = 0  # which turned columns may reach, and else nothing writes
     kernel = _pack_kernel(matrix.dtype.name, order, panels.vectors, panels.last)
     table = (0, step, 0, inner, columns, panels.whole)
     BoundKernel(TableLayout(kernel, panels.number, table, (0, 2)), (matrix, out)).run()

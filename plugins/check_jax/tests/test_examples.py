@@ -1,0 +1,9 @@
+from __future__ import annotations
+
+import pytest
+
+from operad_sdk.testing import example_suite
+
+pytest.importorskip("jax")
+
+test_examples = example_suite("operad_check_jax")

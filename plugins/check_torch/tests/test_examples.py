@@ -1,0 +1,9 @@
+from __future__ import annotations
+
+import pytest
+
+from operad_sdk.testing import example_suite
+
+pytest.importorskip("torch")
+
+test_examples = example_suite("operad_check_torch")

@@ -1,0 +1,10 @@
+from __future__ import annotations
+
+import pytest
+
+from operad_sdk.testing import example_suite
+
+pytest.importorskip("torch")
+pytest.importorskip("jax")
+
+test_examples = example_suite("operad_export")
