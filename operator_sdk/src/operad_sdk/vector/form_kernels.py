@@ -183,6 +183,7 @@ class FormOperator(Operator):
         # Of a cluster, for each input the view that the form reads, or None.
         self._views: Sequence[View | None] = getattr(prop, "views", None) or (None,) * len(form.inputs)
         self._quick = self._quick_call(self._compiled, prop, self._signature.specs)
+        self._quick_apart = self._quick or self._quick_call(self._compiled, None, self._signature.specs)
         if self._quick is not None and part == FORWARD and self._is_plain(prop):
             self.direct = self._quick
             self.lock_cost_limit_us = _LOCKED_US
@@ -195,17 +196,21 @@ class FormOperator(Operator):
         return not prop.list_auxiliary_states() and self._signature.outputs == outputs
 
     def _quick_call(
-        self, form: CompiledForm, prop: OperatorProperty, specs: Sequence[tuple[Shape, DType]]
+        self, form: CompiledForm, prop: OperatorProperty | None, specs: Sequence[tuple[Shape, DType]]
     ) -> ArrayCall | None:
         """The call of a kernel with contiguous arrays, inputs first; None if there is none.
 
         It is for arrays that are not worth several threads, since nobody says how many there may be.
+
+        Args:
+            prop: Whose pairs of arrays may share memory; None: none do.
         """
         arrays = self._viewed([np.empty(*spec) for spec in specs])
         if cost_of_arrays(form, [(array.shape, array.dtype) for array in arrays]).is_parallel:
             return None
         layout, num_results = form.layout(arrays), len(form.form.results)
-        if not {pair for pair in self._signature.shares(prop) if pair[1] < num_results} <= layout.shares:
+        shares = set() if prop is None else self._signature.shares(prop)
+        if not {pair for pair in shares if pair[1] < num_results} <= layout.shares:
             return None
         is_small = max(array.size for array in arrays) <= _PART_ELEMENTS
         offsets = [0 if view is None else view.offset for view in self._views] + [0] * num_results
@@ -229,15 +234,16 @@ class FormOperator(Operator):
         self, op_ctx: OpContext, req: Sequence[OpReq], num_outputs: int, num_states: int
     ) -> list[CallTemplate]:
         """The kernel itself, for small arrays."""
-        if self._quick is None or self._signature.entries is None:
+        if self._signature.entries is None:
             return super().backward_templates(op_ctx, req, num_outputs, num_states)
         position = self._signature.position
-        if req[position] not in (OpReq.WRITE, OpReq.INPLACE):
+        quick = {OpReq.WRITE: self._quick_apart, OpReq.INPLACE: self._quick}.get(req[position])
+        if quick is None:
             return super().backward_templates(op_ctx, req, num_outputs, num_states)
         first = {"in_data": 0, "out_data": len(req), "out_grad": len(req) + num_outputs}
         slots = [ArgumentSlot(first[kind] + index) for kind, index in self._signature.entries]
         target = ArgumentSlot(len(req) + 2 * num_outputs + position)
-        return [CallTemplate(self._quick, (*slots, target))]
+        return [CallTemplate(quick, (*slots, target))]
 
     def forward(
         self,
