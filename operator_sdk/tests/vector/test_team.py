@@ -165,6 +165,18 @@ def test_every_unit_is_computed_once_by_any_number_of_threads():
     assert not failures
 
 
+def test_where_no_thread_can_be_had_the_caller_computes_all_parts(monkeypatch):
+    def refuse(*_):
+        raise RuntimeError("can't start new thread")
+
+    fresh = type(team)()
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    sums = np.zeros(1000)
+    form = CompiledForm(next_number.form, np.dtype(np.float64))
+    fresh.run(form.bind([sums], [sums]), 7, 3)
+    assert (sums == 1).all()
+
+
 PROGRAM = """
 import os
 import numpy as np

@@ -223,8 +223,11 @@ class _Team:
                 try:
                     boxes.append(free.pop())
                 except IndexError:
+                    try:
+                        boxes.append(_Box(self._hired + 1))
+                    except (OSError, RuntimeError):  # there may be no more threads: fewer compute all parts
+                        break
                     self._hired += 1
-                    boxes.append(_Box(self._hired))
             addresses = (ctypes.c_longlong * len(tables))(*tables)
             job = (ctypes.c_longlong * 7)(
                 function, ctypes.addressof(addresses), 0, len(tables), units, scratch.ctypes.data,
