@@ -141,8 +141,11 @@ class CompiledForm:
         }
         space = self.form.space(shapes)
         rank = len(space)
-        views = [placed(array, axes, rank) for array, axes in zip(arrays, self._axes, strict=True)]
-        strides = [_strides_over(view, space) for view in views]
+        is_used = [name in read for name in self.form.inputs] + [True] * len(self.form.results)
+        strides = [
+            _strides_over(placed(array, axes, rank), space) if used else (0,) * rank
+            for array, axes, used in zip(arrays, self._axes, is_used, strict=True)
+        ]
         lengths, strides = _collapsed(space, strides, count, [axis % rank for axis in self._reduced])
         columns = lengths[-1]
         pattern = Pattern(

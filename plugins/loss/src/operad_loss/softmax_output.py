@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from operad_loss.classes import LabelledProperty, fits, label_positions, write_softmax
+from operad_loss.gradient_text import KINDS, MOST_CLASSES, write_gradient
 from operad_loss.scalars import probabilities, softmax_loss
 from operad_sdk import (
     Array,
     Contract,
     Drawn,
     InferredShapes,
+    KernelCall,
     OpContext,
     PartialShape,
     Shape,
@@ -24,6 +26,10 @@ from operad_sdk import (
     param,
 )
 from operad_sdk.form_kernels import by_form
+from operad_sdk.vector import InVectorCode
+
+_FROM_SIZE: Final = 64
+"""Elements from which a kernel is worth its compilation."""
 
 
 def _labels(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
@@ -185,6 +191,39 @@ class SoftmaxOutput(LabelledProperty):
 
 
 by_form(SoftmaxOutput, "forward")
+
+
+def _reason_for_numpy(call: KernelCall, is_large: bool) -> str | None:
+    """Reason why NumPy computes the gradient; None if the kernel does."""
+    prop, shape = call.prop, call.shape("data")
+    if (
+        prop.out_grad
+        or prop.multi_output
+        or prop.use_ignore
+        or prop.smooth_alpha
+        or prop.normalization == "valid"
+    ):
+        return "what is more than rows less 1 at their labels is left to NumPy"
+    if len(shape) != 2 or call.shape("label") != shape[:1] or not 0 < shape[1] < MOST_CLASSES:
+        return f"the kernel has one label for each row, and no row is empty: data has shape {shape}"
+    if len({dtype.name for dtype in call.in_types} | {*KINDS}) > len(KINDS) or len(set(call.in_types)) > 1:
+        return "vector code computes in float32 and float64, of one of which all arrays are"
+    return None if is_large or prod(shape) >= _FROM_SIZE else f"vector code pays from {_FROM_SIZE} elements"
+
+
+@SoftmaxOutput.kernel(
+    "data_grad", device="cpu", name="gradient_in_vectors", priority=1, when=InVectorCode(_reason_for_numpy)
+)
+def _gradient_in_vectors(
+    output: Array,
+    label: Array,
+    grad_scale: float,
+    normalization: str,
+    data_grad: Array,
+) -> None:
+    """`(output - onehot(label)) * scale`, in one pass."""
+    scale = grad_scale / max(len(label), 1) if normalization == "batch" else grad_scale
+    write_gradient(output, label, scale, data_grad)
 
 
 def _number(like: Array, value: float) -> Any:
