@@ -109,6 +109,7 @@ def _signsgd(
 signsgd_update = update(
     "signsgd_update", _signsgd, ("[1, 2]", "[10, -10]", "lr=0.5", "[0.5, 2.5]"), "SignSGDKernel",
     reference=references.sign_sgd, nan_policy=_NO_SIGN,
+    element_cost=4.6,
 )  # fmt: skip
 
 
