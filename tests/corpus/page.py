@@ -49,8 +49,11 @@ def rows(library: str) -> list[dict[str, Any]]:
 def causes(row: dict[str, Any]) -> list[dict[str, Any]]:
     """Red outcomes that no other outcome explains."""
     if "error" in row:
-        return [{"check_id": "R506", "reason": row["error"], "failure": None, "echo_of": ""}]
-    return [outcome for outcome in row["outcomes"] if not outcome["echo_of"]]
+        return [{"check_id": "R506", "reason": row["error"], "failure": None}]
+    found = [outcome for outcome in row["outcomes"] if not outcome["echo_of"]]
+    told = {outcome["check_id"] for outcome in row["outcomes"]}
+    unproved = [id for id in row["red"] if id not in told]
+    return [*found, *({"check_id": id, "reason": "not proved", "failure": None} for id in unproved)]
 
 
 def totals(found: dict[str, list[dict[str, Any]]], triage: dict[str, Any]) -> Iterator[str]:
