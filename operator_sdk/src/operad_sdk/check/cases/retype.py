@@ -125,8 +125,8 @@ def lengthened(trial: Trial) -> Trial | None:
     """The trial with four numbers along axes of one or two, all or two and two alike; None where it refuses.
 
     (x - mean) / deviation is 0 for one number, and -1 and 1 for any two, and its gradient is 0: whatever is
-    perturbed, the terms of which they are made cancel, and what rounding costs there does not show. Four numbers
-    have terms of the same size, and once they are perturbed each by itself these do not cancel.
+    perturbed, the terms of which they are made cancel, and what rounding costs there does not show. Four
+    numbers have terms of the same size, and once they are perturbed each by itself these do not cancel.
     """
     inputs = dict(zip(trial.arguments, map(_lengthened, trial.inputs), strict=True))
     aux = dict(zip(trial.states, map(_lengthened, trial.aux), strict=True))
