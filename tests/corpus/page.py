@@ -25,8 +25,8 @@ _HEAD: Final = """\
 Written by `make check-corpus` from the functions of `tests/corpus/` and the verdicts of
 `tests/corpus/triage.toml`. Each function has its line and nothing else: no reference, and a domain where not
 every number will do. 20 drawn cases of each kind beside those that are designed, 8 of JAX, which compiles
-every operation for every shape (with most optimisations off, and a cache that all functions share); on the CPU, one
-thread, seconds of processor time. `gradcheck` was shown the same cases for derivatives: *2 of 14* are refused
+every operation for every shape (with most optimisations off, and a cache that all functions share); on the CPU,
+one thread, seconds of processor time. `gradcheck` was shown the same cases for derivatives: *2 of 14* are refused
 by it.
 
 Each red entry was looked at, and a function counts under the first of these that one of its entries has:
@@ -69,7 +69,8 @@ def totals(found: dict[str, list[dict[str, Any]]], triage: dict[str, Any]) -> It
         counts = " | ".join(str(first[name]) for name in VERDICTS)
         yield (
             f"| {_title(library, rows_found)} | {len(rows_found)} of {total} | "
-            f"{len(named) - first.total()} | {counts} | {100 * alarms / len(named):.1f} % | {median(seconds):.1f} | {seconds[-1]:.1f} |"
+            f"{len(named) - first.total()} | {counts} | "
+            f"{100 * alarms / len(named):.1f} % | {median(seconds):.1f} | {seconds[-1]:.1f} |"
         )
     yield "\nA false alarm is a function with any entry that is *ours*."
     yield from _by_gradcheck(found.get("torch", []), triage.get("torch", {}))
@@ -82,8 +83,8 @@ def _by_gradcheck(found: list[dict[str, Any]], triage: dict[str, Any]) -> Iterat
     green = [row for row in shown if not row["red"]]
     refused, alarmed = (sum(row["gradcheck"][0] > 0 for row in rows) for rows in (wrong, green))
     yield (
-        f"`gradcheck` refuses a case of {refused} of the {len(wrong)} functions of PyTorch that are a fault or "
-        f"known,\nand one of {alarmed} of the {len(green)} that are green."
+        f"`gradcheck` refuses a case of {refused} of the {len(wrong)} functions of PyTorch "
+        f"that are a fault or known,\nand one of {alarmed} of the {len(green)} that are green."
     )
 
 
