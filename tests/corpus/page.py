@@ -24,10 +24,10 @@ _HEAD: Final = """\
 
 Written by `make check-corpus` from the functions of `tests/corpus/` and the verdicts of
 `tests/corpus/triage.toml`. Each function has its line and nothing else: no reference, and a domain where not
-every number will do. 20 drawn cases of each kind beside those that are designed, 8 of JAX, which compiles
-every operation for every shape (with most optimisations off, and a cache that all functions share); on the CPU,
-one thread, seconds of processor time. `gradcheck` was shown the same cases for derivatives: *2 of 14* are refused
-by it.
+every number will do. 20 drawn cases of each kind beside those that are designed, 8 of JAX, which
+compiles every operation for every shape (with most optimisations off, and a cache that all functions
+share); on the CPU, one thread, seconds of processor time. `gradcheck` was shown the same cases for
+derivatives: *2 of 14* are refused by it.
 
 Each red entry was looked at, and a function counts under the first of these that one of its entries has:
 
