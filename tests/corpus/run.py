@@ -6,10 +6,13 @@ interrupted goes on. `python -m tests.corpus.page` makes the page of it.
 
 from __future__ import annotations
 
+import faulthandler
 import json
+import os
 import sys
 from importlib import import_module
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from time import process_time
 from typing import Any, Final
@@ -24,12 +27,26 @@ from operad_sdk.check.running.runner import check_operator
 from operad_sdk.check.running.session import Session
 from operad_sdk.contract import Contract
 
-PROFILE: Final = Profile("corpus", examples=20, seconds=0.1)
-LIMIT_S: Final = 300.0
-_FIRST: Final = {"torch": "torch.tanh(x)", "jax": "jnp.tanh(x)"}
-"""What the first process checks, so that those that it forks need not import and compile again."""
-_START: Final = {"torch": "fork", "jax": "spawn"}
-"""How processes start: JAX has threads, which a fork leaves behind."""
+PROFILES: Final = {
+    "torch": Profile("corpus", examples=20, seconds=0.1),
+    "jax": Profile("corpus", examples=8, seconds=0.03, least=4, shrinking_s=5.0),
+}
+"""JAX compiles every operation for every shape, so that each case takes about a second."""
+LIMIT_S: Final = 240.0
+_FIRST: Final = {"torch": "torch.tanh(x)"}
+"""What the first process checks, so that those that it forks need not import and compile again.
+
+JAX has threads, which a fork leaves behind: its processes start anew.
+"""
+_SETTINGS: Final = {
+    "jax": {
+        "JAX_COMPILATION_CACHE_DIR": "build/jax",
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+        "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+    }
+}
+"""Environment of a library: what was compiled for one function serves the others."""
 
 
 def judged(library: str, name: str) -> dict[str, Any]:
@@ -39,7 +56,7 @@ def judged(library: str, name: str) -> dict[str, Any]:
     expression, line, *contract = import_module(f"tests.corpus.of_{library}").TABLE[name]
     made = function_of(backend, expression, line, name=name, contract=(contract or [Contract()])[0])
     subject = subject_of_function(made)
-    report = check_operator(subject, checks=checks_of(backend), profile=PROFILE)
+    report = check_operator(subject, checks=checks_of(backend), profile=PROFILES[library])
     return {
         "name": name,
         "version": backend.version,
@@ -56,7 +73,7 @@ def by_gradcheck(subject: Any, function: Any) -> list[int]:
     import torch
 
     shown, refused = 0, 0
-    for case in Session(subject, PROFILE).pool(SMOOTH):
+    for case in Session(subject, PROFILES["torch"]).pool(SMOOTH):
         tensors = [function.backend.array(array.copy()).requires_grad_() for array in case.inputs.values()]
         shown += 1
         try:
@@ -66,22 +83,53 @@ def by_gradcheck(subject: Any, function: Any) -> list[int]:
     return [refused, shown]
 
 
+def apart(library: str, name: str) -> dict[str, Any]:
+    """The verdict on one function, by a process of its own, which has `LIMIT_S`."""
+    context = get_context("fork" if library in _FIRST else "spawn")
+    mine, other = context.Pipe(duplex=False)
+    process = context.Process(target=_tell, args=(other, library, name))
+    process.start()
+    other.close()  # else a dead process would not end the connection
+    try:
+        if mine.poll(LIMIT_S):
+            found: dict[str, Any] = mine.recv()
+            return found
+        error = f"stopped after {LIMIT_S:g} s"
+    except EOFError:
+        process.join()
+        error = f"ended with exit code {process.exitcode}"
+    finally:
+        process.kill()
+        process.join()
+    return _lost(name, error)
+
+
+def _tell(connection: Connection, library: str, name: str) -> None:
+    faulthandler.dump_traceback_later(LIMIT_S - 1.0)
+    try:
+        found = judged(library, name)
+    except Exception as error:  # noqa: BLE001 - whatever ends one function, the others are checked
+        found = _lost(name, f"{type(error).__name__}: {error}")
+    connection.send(found)
+
+
+def _lost(name: str, error: str) -> dict[str, Any]:
+    return {"name": name, "red": ["R506"], "outcomes": [], "seconds": LIMIT_S, "error": error}
+
+
 def main(library: str, out: str, *names: str) -> None:
     """Check the functions of a table that the file does not have."""
-    table = import_module(f"tests.corpus.of_{library}").TABLE
-    backend = backend_named(library)
-    warm = subject_of_function(function_of(backend, _FIRST[library], "x:(...) -> y:(...)"))
-    check_operator(warm, checks=backend.checks[:1], profile=PROFILE)
+    os.environ.update(_SETTINGS.get(library, {}))
+    if library in _FIRST:
+        backend = backend_named(library)
+        warm = subject_of_function(function_of(backend, _FIRST[library], "x:(...) -> y:(...)"))
+        check_operator(warm, checks=backend.checks[:1], profile=PROFILES[library])
     file = Path(out)
     done = {json.loads(line)["name"] for line in file.read_text().splitlines()} if file.exists() else set()
-    for name in [name for name in names or table if name not in done]:
-        pool = get_context(_START[library]).Pool(1)
-        try:
-            found = pool.apply_async(judged, (library, name)).get(LIMIT_S)
-        except Exception as error:  # noqa: BLE001 - whatever ends one function, the others are checked
-            text = f"{type(error).__name__}: {error}"
-            found = {"name": name, "red": ["R506"], "outcomes": [], "seconds": LIMIT_S, "error": text}
-        pool.terminate()
+    for name in names or import_module(f"tests.corpus.of_{library}").TABLE:
+        if name in done:
+            continue
+        found = apart(library, name)
         with file.open("a") as lines:
             lines.write(json.dumps(found) + "\n")
         print(f"{found['seconds']:6.1f}", name, *found["red"], found.get("error", ""), flush=True)

@@ -62,3 +62,32 @@ def other_shape(x):
 
 def takes_scale(x, scale):
     return x * scale
+
+
+def standardized(x):
+    """Rows without their mean, by their deviation."""
+    apart = x - x.mean(-1, keepdims=True)
+    return apart / _deviation(apart)
+
+
+def _deviation(apart):
+    return np.sqrt((apart**2).mean(-1, keepdims=True) + np.asarray(1e-5, apart.dtype))
+
+
+def standardized_grad(g, x):
+    """(g - mean(g) - y mean(g y)) / deviation."""
+    y = standardized(x)
+    terms = g - g.mean(-1, keepdims=True) - y * (g * y).mean(-1, keepdims=True)
+    return terms / _deviation(x - x.mean(-1, keepdims=True))
+
+
+def standardized_grad_in_half(g, x):
+    narrow = np.float16 if x.dtype == np.float32 else x.dtype
+    return standardized_grad(g.astype(narrow), x.astype(narrow)).astype(x.dtype)
+
+
+def standardized_by_strides(x):
+    """All numbers without their mean, whose terms round in another way where strides are others."""
+    mean = x.mean() if x.flags.c_contiguous else (x / np.asarray(x.size, x.dtype)).sum()
+    apart = (x - mean).reshape(-1)
+    return (apart / _deviation(apart)).reshape(x.shape)

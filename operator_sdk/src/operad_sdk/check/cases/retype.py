@@ -1,8 +1,8 @@
-"""A case cast to another element type, and a case with perturbed values."""
+"""A case cast to another element type, one with perturbed values, and one with longer axes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from operad.dtypes import DType
 from operad.resource import ResourceRequest
 from operad_sdk.check.cases.strategies import STATE, completed_types, domain_of
 from operad_sdk.check.trials.trial import Array, Trial, raising
+from operad_sdk.check.trials.violation import OperatorRaised
 from operad_sdk.contract import Contract
 from operad_sdk.domains import Domain, Real
 
@@ -118,3 +119,36 @@ def _perturbed(
         return found
     allowed = np.array([domain.accepts(float(value)) for value in found.flat], bool).reshape(array.shape)
     return np.where(allowed, found, array).astype(array.dtype)
+
+
+def lengthened(trial: Trial) -> Trial | None:
+    """The trial with four numbers along axes of one or two, all or two and two alike; None where it refuses.
+
+    (x - mean) / deviation is 0 for one number, and -1 and 1 for any two, and its gradient is 0: whatever is
+    perturbed, the terms of which they are made cancel, and what rounding costs there does not show. Four
+    numbers have terms of the same size, and once they are perturbed each by itself these do not cancel.
+    """
+    inputs = dict(zip(trial.arguments, map(_lengthened, trial.inputs), strict=True))
+    aux = dict(zip(trial.states, map(_lengthened, trial.aux), strict=True))
+    heads = tuple(map(_lengthened, trial.out_grads[: trial.visible]))
+    try:
+        made = Trial(trial.subject, replace(trial.case, inputs=inputs, aux=aux, out_grads=heads))
+    except OperatorRaised:
+        return None
+    expected = [tuple(n * _copies(n) for n in shape) for shape in trial.out_shapes]
+    return made if made.is_runnable and list(map(tuple, made.out_shapes)) == expected else None
+
+
+def _copies(length: int) -> int:
+    return 4 // length if length in (1, 2) else 1
+
+
+def _lengthened(array: Array) -> Array:
+    for axis, length in enumerate(array.shape):
+        array = np.repeat(array, _copies(length), axis)
+    return array
+
+
+def first_copies(array: Array, shape: Sequence[int]) -> Array:
+    """Elements of an array of the lengthened trial at the places of one of `shape` of the trial itself."""
+    return array[tuple(slice(None, None, _copies(length)) for length in shape)]

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.cases.retype import perturbed
+from operad_sdk.check.cases.retype import first_copies, lengthened, perturbed
 from operad_sdk.check.comparison.closeness import ROUNDINGS, at, magnitude
 from operad_sdk.check.trials.trial import Array, Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 WIDE_TYPE: Final = np.dtype(np.float64)
 MOVEMENTS: Final = 4
@@ -121,7 +121,7 @@ def expect_near(
         and found[index].dtype == dtype
         and expected[index].dtype == WIDE_TYPE
     ]
-    for limits in _limits(wide, expected, nearby or [values], dtype, are_gradients):
+    for limits in _limits(wide, values, expected, nearby or [values], dtype, are_gradients):
         first = None
         for index, name in judged:
             one, other, limit = found[index], expected[index], limits[index]
@@ -137,12 +137,13 @@ def expect_near(
                 break
         if first is None:
             return sum(found[index].size for index, _ in judged)
-    assert first is not None  # there are two limits
+    assert first is not None  # there are limits
     raise first
 
 
 def _limits(
     wide: Trial,
+    values: Values,
     expected: Sequence[Any],
     nearby: Sequence[Values],
     dtype: Any,
@@ -150,29 +151,74 @@ def _limits(
 ) -> Iterator[list[Any]]:
     """Bounds on the distance of each result from the float64 one: those allowed everywhere, then measured.
 
-    Measuring takes some passes and only widens the first bounds, within which most results are.
+    Measuring takes some passes and only widens the bounds before, within which most results are.
     """
     precision = float(np.finfo(dtype).eps)
     tiny = float(np.finfo(dtype).smallest_normal)
     floor = tiny + (_HEADS * precision * magnitude(wide.out_grads) if are_gradients else 0.0)
     base = [None if one is None else ROUNDINGS * precision * largest(one) + floor for one in expected]
     yield base
-    spread: list[Any] = [None if array is None else np.zeros(array.shape) for array in expected]
     with np.errstate(all="ignore"):
-        for salt in range(MOVEMENTS):
-            values = nearby[salt % len(nearby)]
-            moved = values(perturbed(wide, precision, relative=True, salt=salt))
-            for total, one, other in zip(spread, moved, expected, strict=True):
-                if total is not None and other.dtype == WIDE_TYPE:
-                    distance = np.abs(one - other)
-                    np.maximum(total, np.where(np.isnan(distance), np.inf, distance), out=total)
+        moved = _movements(wide, expected, nearby, precision)
         limits: list[Any] = []
-        for total, other, least in zip(spread, expected, base, strict=True):
+        for total, other, least in zip(moved, expected, base, strict=True):
             if total is not None:
                 is_stable = total <= CONDITION * precision * np.abs(other) + tiny
                 total = np.where(is_stable, SPREADS * total + least, np.inf)
             limits.append(total)
         yield limits
+        hidden = hidden_movements(wide, values, expected, nearby, precision)
+        yield [
+            limit if limit is None else limit + SPREADS * more
+            for limit, more in zip(limits, hidden, strict=True)
+        ]
+
+
+def _movements(trial: Trial, here: Sequence[Any], nearby: Sequence[Values], precision: float) -> list[Any]:
+    """The largest distance of each result from those of perturbed trials; infinite where that is NaN.
+
+    Args:
+        here: Results of the trial.
+        nearby: What gives those of perturbed trials, in turn.
+        precision: Size of the perturbations, as a part of each number.
+    """
+    found: list[Any] = [None if array is None else np.zeros(array.shape) for array in here]
+    for salt in range(MOVEMENTS):
+        moved = nearby[salt % len(nearby)](perturbed(trial, precision, relative=True, salt=salt))
+        for total, one, other in zip(found, moved, here, strict=True):
+            if total is not None and other.dtype == WIDE_TYPE:
+                distance = np.abs(one - other)
+                np.maximum(total, np.where(np.isnan(distance), np.inf, distance), out=total)
+    return found
+
+
+def hidden_movements(
+    trial: Trial, values: Values, here: Sequence[Any], nearby: Sequence[Values], precision: float
+) -> list[Any]:
+    """Movements that rows of one or two numbers hide, as `lengthened` says; 0 where there are none.
+
+    Args:
+        values: What gives the results of any trial; `here` are those of this one. The others are as for
+            `_movements`.
+    """
+    none: list[Any] = [0.0] * len(here)
+    longer = lengthened(trial)
+    if longer is None:
+        return none
+    try:
+        there = values(longer)
+        moved = _movements(longer, there, nearby, precision)
+    except OperatorRaised:
+        return none
+    found = none
+    for k, (total, one, other) in enumerate(zip(moved, here, there, strict=True)):
+        if total is not None and one is not None:
+            total = np.where(np.isfinite(total), total, 0.0)
+            most = largest(total)
+            # a product of more numbers is larger, and moves by more
+            scale = min(1.0, (largest(one) + most) / (largest(other) + most)) if most else 0.0
+            found[k] = scale * first_copies(total, one.shape)
+    return found
 
 
 def overflows(arrays: Sequence[Any], dtype: Any) -> bool:

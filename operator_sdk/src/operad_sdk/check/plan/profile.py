@@ -20,6 +20,7 @@ class Profile:
         seconds: A check that has computed for so long, has seen `least` cases and lacks no evidence stops
             early; processor time.
         least: Cases that a check sees however slow the operator is.
+        shrinking_s: Processor time in seconds after which a case that fails is small enough.
         seed: Of everything random.
     """
 
@@ -27,6 +28,7 @@ class Profile:
     examples: int
     seconds: float
     least: int = 10
+    shrinking_s: float = 20.0
     seed: int = 0
 
 

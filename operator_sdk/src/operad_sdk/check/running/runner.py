@@ -124,9 +124,6 @@ _MOST_CUTS: Final = 60
 _DESIGNED: Final = 20
 """Factor between the time that a check may take for designed cases and that for drawn ones."""
 
-_SHRINKING_S: Final = 20.0
-"""Time after which a case that fails slowly is small enough."""
-
 _REPORTS_CASES: Final = "F201"
 """The check that is red where no case can be made."""
 
@@ -259,14 +256,14 @@ class _Run:
         thing = _mentioned(cases[0], error) if cases else frozenset()
         if not cases or failure(cases) is None:
             return self._failed(error, cases)
+        end = process_time() + self.session.profile.shrinking_s
         for place in range(len(cases)):
             before, after = cases[:place], cases[place + 1 :]
-            cases[place] = shrink_arrays(
-                self.subject,
-                cases[place],
-                lambda case, before=before, after=after: failure([*before, case, *after]) is not None,  # type: ignore[misc]
-                _MOST_CUTS,
-            )
+
+            def fails(case: Case, before: Any = before, after: Any = after) -> bool:
+                return process_time() < end and failure([*before, case, *after]) is not None
+
+            cases[place] = shrink_arrays(self.subject, cases[place], fails, _MOST_CUTS)
             if len(cases) == 1:
                 cases = [redrawn(self.subject, cases[0], lambda case: failure([case]) is not None)]
         return self._failed(failure(cases) or error, cases)
@@ -327,7 +324,7 @@ class _Run:
         if not self.session.shrinks:
             return self._failed(found, [first])
         thing = _mentioned(first, found)
-        end = process_time() + _SHRINKING_S
+        end = process_time() + self.session.profile.shrinking_s
 
         def fails(case: Case) -> bool:
             if process_time() > end:
