@@ -87,14 +87,24 @@ def described(instance: Any) -> str:
     They are read from attributes of the arguments' names, so that what a program has set since is shown.
     """
     cls: Any = type(instance)
-    shown = []
+    declared = _declared(cls)
+    shown = [
+        f"{name}={value!r}" for name, value in settings(instance).items() if value != declared[name].default
+    ]
+    return f"{cls.__name__}({', '.join(shown)})"
+
+
+def settings(instance: Any) -> dict[str, Any]:
+    """The numbers and texts among a constructor's arguments, as the attributes of their names are now."""
+    cls: Any = type(instance)
+    found = {}
     for name, declared in _declared(cls).items():
         value = declared.default
         with suppress(Exception):  # a property may need what is not there yet
             value = getattr(instance, name, value)
-        if isinstance(value, (numbers.Real, str)) and value != declared.default:
-            shown.append(f"{name}={value!r}")
-    return f"{cls.__name__}({', '.join(shown)})"
+        if isinstance(value, (numbers.Real, str)):
+            found[name] = value
+    return found
 
 
 @functools.lru_cache(maxsize=256)

@@ -91,3 +91,12 @@ def test_an_executor_is_its_memory_plan() -> None:
 def test_other_forms_are_not_claimed(method: str) -> None:
     for shown in (od.nd.ones((1,)), od.sym.var("x")):
         assert not hasattr(shown, method)
+
+
+def test_an_executor_shows_its_arrays_above_the_picture() -> None:
+    executor = od.sym.tanh(od.sym.var("<x>"), name="y").simple_bind(od.cpu(), **{"<x>": (2, 3)})
+    html = executor._repr_html_()
+    assert "<tr><th>argument &lt;x&gt;</th><td>(2, 3) float32, cpu(0)</td></tr>" in html
+    assert "<th>output y_output</th>" in html
+    assert html.endswith(executor.memory_plan._repr_html_())
+    assert executor.memory_plan._repr_html_().endswith(executor._repr_svg_())

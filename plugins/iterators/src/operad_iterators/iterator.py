@@ -14,6 +14,7 @@ from operad import NDArray
 from operad.errors import UnsupportedError
 from operad_iterators.batch import DataBatch
 from operad_sdk.arguments import Suggesting
+from operad_sdk.notebook import html_table
 
 
 class DataIter(metaclass=Suggesting):
@@ -30,9 +31,16 @@ class DataIter(metaclass=Suggesting):
         self.batch_size = batch_size
 
     def __repr__(self) -> str:
-        kinds = (getattr(self, kind, None) or () for kind in ("provide_data", "provide_label"))
-        arrays = ", ".join(f"{name} {shape}" for descriptions in kinds for name, shape, *_ in descriptions)
+        arrays = ", ".join(f"{name} {shape}" for name, shape in self._shapes())
         return f"<{type(self).__name__}: {arrays or 'no arrays'}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(type(self).__name__, [("batch_size", self.batch_size), *self._shapes()])
+
+    def _shapes(self) -> Iterator[tuple[str, Any]]:
+        for kind in ("provide_data", "provide_label"):
+            for name, shape, *_ in getattr(self, kind, None) or ():
+                yield name, shape
 
     def __iter__(self) -> Iterator[DataBatch]:
         return self

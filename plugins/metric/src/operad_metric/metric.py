@@ -12,6 +12,7 @@ import numpy as np
 
 from operad.errors import FormatError, ParamError, UnsupportedError
 from operad_sdk.arguments import Suggesting, described
+from operad_sdk.notebook import html_table
 
 _SUMS: Final = (int, float, np.number, np.ndarray)
 """Types of sums and counts; flags, which are ints too, come to no harm."""
@@ -54,6 +55,9 @@ class EvalMetric(metaclass=Suggesting):
     def __repr__(self) -> str:
         values = "".join(f" {name}={value}" for name, value in self.get_name_value())
         return f"<{described(self)}{values}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(described(self), self.get_name_value())
 
     def __str__(self) -> str:
         return f"EvalMetric: {dict(self.get_name_value())}"

@@ -14,6 +14,7 @@ from operad import NDArray, Symbol
 from operad.errors import UnsupportedError
 from operad_module.errors import ModuleStateError
 from operad_sdk.arguments import Suggesting
+from operad_sdk.notebook import html_table
 
 Params = Mapping[str, NDArray]
 
@@ -51,6 +52,14 @@ class ModuleInterface(metaclass=Suggesting):
         states = {"initialized": self.params_initialized, "with an optimizer": self.optimizer_initialized}
         shown += [state for state, is_so in states.items() if is_so]
         return f"<{type(self).__name__}: {', '.join(shown)}>"
+
+    def _repr_html_(self) -> str:
+        facts: list[tuple[str, object]] = []
+        if self.binded:
+            kinds = {"data": self.data_shapes, "label": self.label_shapes, "output": self.output_shapes}
+            facts = [(f"{kind} {name}", shape) for kind, all_ in kinds.items() for name, shape, *_ in all_]
+        steps = ("binded", "for_training", "params_initialized", "optimizer_initialized")
+        return html_table(type(self).__name__, [*facts, *((step, getattr(self, step)) for step in steps)])
 
     def _need(self, call: str, *, params: bool = False, optimizer: bool = False) -> None:
         """Raise ModuleStateError unless the steps that `call` needs were taken."""

@@ -19,7 +19,8 @@ from operad_optimizer.attributes import numbers_of
 from operad_optimizer.lr_scheduler import LRScheduler
 from operad_optimizer.registered import Registered
 from operad_sdk import ParamError
-from operad_sdk.arguments import Suggesting, described
+from operad_sdk.arguments import Suggesting, described, settings
+from operad_sdk.notebook import html_table
 
 Index = int | str
 State = Any
@@ -58,6 +59,10 @@ class Optimizer(metaclass=Suggesting):
     aggregate_num: int = 0
     opt_registry: ClassVar[Mapping[str, type[Optimizer]]] = _registered.classes
     __repr__ = described
+
+    def _repr_html_(self) -> str:
+        counted = {"num_update": self.num_update, "lr_scheduler": self.lr_scheduler or "none"}
+        return html_table(type(self).__name__, {**settings(self), **counted}.items())
 
     def __init__(
         self,

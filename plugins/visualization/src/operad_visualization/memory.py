@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from operad import Executor
+from operad_sdk.notebook import html_table
 from operad_visualization import svg
 
 _COLOURS: Final = ("#8dd3c7", "#ffffb3", "#bebada", "#fb8072", "#80b1d3", "#fdb462", "#b3de69", "#fccde5")
@@ -21,6 +22,27 @@ _LEAST: Final = 1.5
 def executor_svg(executor: Executor) -> str:
     """A picture of `executor.memory_plan`; outputs, arguments and gradients are not in the plan."""
     return plan_svg(executor.memory_plan)
+
+
+def executor_html(executor: Executor) -> str:
+    """Shapes of arguments, states and outputs, and the memory plan; no value is waited for."""
+    kinds = {"argument": executor.arg_dict, "state": executor.aux_dict, "output": executor.output_dict}
+    facts = [
+        (f"{kind} {name}", f"{array.shape} {array.dtype.name}, {array.context}")
+        for kind, arrays in kinds.items()
+        for name, array in arrays.items()
+    ]
+    return html_table("Executor", facts) + plan_html(executor.memory_plan)
+
+
+def plan_html(plan: Any) -> str:
+    """The figures of a `MemoryPlan` above its picture."""
+    sizes = {"planned": plan.planned_bytes, "without sharing": plan.baseline_bytes}
+    sizes |= {"at least": plan.lower_bound_bytes}
+    facts = [("steps", len(plan.schedule)), ("blocks", len(plan.blocks))]
+    return html_table(
+        "MemoryPlan", [*facts, *((name, _size(size)) for name, size in sizes.items())]
+    ) + plan_svg(plan)
 
 
 def plan_svg(plan: Any) -> str:
