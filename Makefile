@@ -75,6 +75,7 @@ tables: setup
 	$(RUN) -m tools.second_order --check
 	$(RUN) -m tools.operator_pages --check
 	$(RUN) -m tools.scalar_forms --check
+	$(RUN) -m tools.standard_stubs --check
 
 format: setup  ## rewrite the sources and tables the way `make check` wants them
 	$(RUN) -m ruff check --fix-only .
@@ -85,6 +86,7 @@ format: setup  ## rewrite the sources and tables the way `make check` wants them
 	$(RUN) -m tools.second_order
 	$(RUN) -m tools.operator_pages
 	$(RUN) -m tools.scalar_forms
+	$(RUN) -m tools.standard_stubs
 
 release: setup  ## bump, build and check every distribution in a clone: VERSION=0.3.0; ARGS=--tag tags it here
 	$(RUN) -m tools.release $(VERSION) $(ARGS)

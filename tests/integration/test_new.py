@@ -19,8 +19,10 @@ from tests.integration.environments import CleanEnvironment
 
 NAME = "acme-ops"
 CLI = ("-m", "operad")
-PACKAGES = {"every kind": {f"{kind.replace('-', '_')}_example": kind for kind in KINDS}}
-PACKAGES |= {kind: {"AcmeExample": kind} for kind in KINDS}
+OTHERS = {"kernel-for": "FullyConnected"}
+"""Operators of operad, for kinds that are about an installed one."""
+PACKAGES = {"every kind": {OTHERS.get(kind, f"{kind.replace('-', '_')}_example"): kind for kind in KINDS}}
+PACKAGES |= {kind: {OTHERS.get(kind, "AcmeExample"): kind} for kind in KINDS}
 
 QUICK = ("every kind",)
 CHECKED_QUICKLY = ("unary",)
@@ -60,7 +62,7 @@ def author(
 ) -> Author:
     folder = tmp_path_factory.mktemp("author")
     environment = CleanEnvironment(folder / "environment", next(iter(wheels.values())).parent)
-    environment.install("operad-sdk[check,fast,new]")
+    environment.install("operad-sdk[check,fast,new]", "operad-fully-connected")
     environment.add_libraries(["mypy", "ruff", "hatchling", "editables"])
     ops = PACKAGES[request.param]
     asked = [word for name, kind in ops.items() for word in ("--op", f"{name}:{kind}")]
@@ -88,16 +90,31 @@ def test_types_are_strict(author: Author) -> None:
     assert "Success" in author.run("-m", "mypy")
 
 
-@of_packages(KINDS, CHECKED_QUICKLY)
+@of_packages([kind for kind in KINDS if kind not in OTHERS], CHECKED_QUICKLY)
 def test_every_test_passes(author: Author) -> None:
     closing = author.run("-m", "pytest", "-p", "no:cacheprovider", "-v")
     _all_pass(closing)
     assert "test_contract.py" in closing
 
 
-@of_packages(KINDS, CHECKED_QUICKLY)
+@of_packages([kind for kind in KINDS if kind not in OTHERS], CHECKED_QUICKLY)
 def test_operad_check_finds_nothing(author: Author) -> None:
     author.run(*CLI, "check", "--strict", "--plugin", NAME)
+
+
+@of_packages(OTHERS, ())
+def test_small_calls_choose_the_kernel(author: Author) -> None:
+    small = author.run(*CLI, "why", "FullyConnected", "--shape", "2x8", "--param", "num_hidden=4")
+    large = author.run(*CLI, "why", "FullyConnected", "--shape", "99x99", "--param", "num_hidden=4")
+    chosen = [
+        next(line for line in shown.splitlines() if line.startswith("chosen")) for shown in (small, large)
+    ]
+    assert ["FullyConnected.small" in line for line in chosen] == [True, False]
+    bound = author.environment.run(
+        "import operad as od; layer = od.sym.FullyConnected(od.sym.var('data'), num_hidden=4)\n"
+        "print(layer.simple_bind(od.cpu(), data=(2, 8)).why())"
+    )
+    assert "FullyConnected.small" in bound
 
 
 @of_packages(PACKAGES, QUICK)

@@ -6,11 +6,13 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
 
 from operad.cli.stubs.command import write_stubs
+from tests.integration.environments import CleanEnvironment
 
 pytestmark = pytest.mark.slow
 
@@ -80,7 +82,7 @@ check_forward(typed_function, [2 * ones], 8 * ones, power=3)
 gradient_check(typed_function, [2 * ones], power=3)
 """
 
-PYRIGHT = shutil.which("pyright") or shutil.which("basedpyright")
+PYRIGHT = shutil.which("basedpyright", path=sysconfig.get_path("scripts")) or shutil.which("pyright")
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +105,28 @@ def errors(folder: Path, *words: str) -> set[tuple[str, int]]:
 
 
 WRONG = {("user.py", n) for n, line in enumerate(USER.splitlines(), 1) if line.endswith("# wrong")}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory, wheels: dict[str, Path]) -> Path:
+    """Folder of a user who installed `operad-standard` in `environment`, and did nothing else."""
+    made = tmp_path_factory.mktemp("installed")
+    environment = CleanEnvironment(made / "environment", next(iter(wheels.values())).parent)
+    environment.install("operad-standard")
+    (made / "user.py").write_text(USER + "anything = od.nd.acme_of_another_package(y, scale=2)\n")
+    (made / "mypy.ini").write_text("[mypy]\nstrict = true\n")
+    return made
+
+
+def test_mypy_strict_knows_what_operad_standard_brings(installed: Path) -> None:
+    python = ("--python-executable", "environment/bin/python")
+    assert errors(installed, sys.executable, "-m", "mypy", *python, "user.py") == WRONG
+
+
+@pytest.mark.skipif(PYRIGHT is None, reason="neither pyright nor basedpyright is installed")
+def test_pyright_knows_what_operad_standard_brings(installed: Path) -> None:
+    assert PYRIGHT is not None
+    assert errors(installed, PYRIGHT, "--pythonpath", "environment/bin/python", "user.py") == WRONG
 
 
 def test_mypy_strict_knows_every_face(folder: Path) -> None:

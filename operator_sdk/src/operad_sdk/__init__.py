@@ -49,6 +49,7 @@ from operad_sdk.declare import gradient as gradient
 from operad_sdk.declare import kernel as kernel
 from operad_sdk.declare import lock_cost_limit as lock_cost_limit
 from operad_sdk.declare import operator as operator
+from operad_sdk.declare import own_operator as own_operator
 from operad_sdk.declare import reduced as reduced
 from operad_sdk.declare import reduced_axes as reduced_axes
 from operad_sdk.declare import unary as unary

@@ -9,7 +9,18 @@ import pytest
 
 from operad.context import cpu
 from operad.operator import Kernel, OpContext, Operator, OpReq
-from operad_sdk import DeclarationError, OperatorProperty, Scalar, gradient, kernel, operator, param, unary
+from operad_sdk import (
+    DeclarationError,
+    OperadError,
+    OperatorProperty,
+    Scalar,
+    gradient,
+    kernel,
+    operator,
+    own_operator,
+    param,
+    unary,
+)
 from operad_sdk.testing import check_forward, gradient_check
 
 X = np.array([[0.5, -1.0], [2.0, 3.0]])
@@ -326,3 +337,29 @@ def test_a_gradient_that_reads_what_is_not_kept_is_refused(scaled):
     scaled.kernel("data_grad", priority=1)(lambda output_grad, data: output_grad * data)
     with pytest.raises(DeclarationError, match="reads in_data 'data', which scaled does not keep"):
         made(scaled)
+
+
+def test_a_kernel_of_another_distribution_may_hand_calls_on_to_the_operators_own(scaled):
+    @scaled.kernel("cpu", priority=2, when=lambda call: call.shape("data")[0] == 2)
+    def own_of_two(output, data, by):
+        output[...] = by * data + 100
+
+    @kernel("scaled", device="cpu", priority=9)
+    class HandsOn:
+        def __init__(self, prop, ctx, in_shapes, in_types):
+            self.own = own_operator(prop, ctx, in_shapes, in_types)
+
+        def forward(self, op_ctx, data, output):
+            self.own.forward(op_ctx, [data], [OpReq.WRITE], [output], [])
+
+    scaled.kernels.append(HandsOn.operad_kernel._replace(distribution="acme"))
+    np.testing.assert_array_equal(forward(made(scaled, by=3)), 3 * X + 100)  # its own of highest priority
+    three = scaled(by=3).create_operator(cpu(), [(3,)], [X.dtype])
+    np.testing.assert_array_equal(forward(three, np.ones(3)), [3.0, 3.0, 3.0])
+    gradient_check(scaled, [np.ones(3)])
+
+
+def test_an_operator_without_a_kernel_of_its_own_that_applies_says_so(scaled):
+    scaled.kernels[:] = [one._replace(when=lambda call: "not today") for one in scaled.kernels]
+    with pytest.raises(OperadError, match="not today"):
+        own_operator(scaled(), cpu(), [(3,)], [X.dtype])

@@ -12,6 +12,8 @@ import pytest
 from operad_sdk.new import KINDS, LICENCES, ScaffoldError, create
 from operad_sdk.new.render import TEMPLATES, newest, read_answers
 
+OTHERS = {"kernel-for": "FullyConnected"}
+"""Names of installed operators, for kinds that are about one."""
 AUTHOR = 'Ada "Ö" O\'Lovelace 𝒜'
 
 
@@ -39,7 +41,11 @@ def test_a_package_has_all_its_parts(tmp_path: Path) -> None:
 
 
 def test_nothing_of_the_template_is_left_over(tmp_path: Path) -> None:
-    create(tmp_path / "acme", ops=[(f"{kind.replace('-', '_')}_op", kind) for kind in KINDS], author=AUTHOR)
+    create(
+        tmp_path / "acme",
+        ops=[(OTHERS.get(kind, f"{kind.replace('-', '_')}_op"), kind) for kind in KINDS],
+        author=AUTHOR,
+    )
     for name, text in contents(tmp_path / "acme").items():
         for mark in ("{%", "{#", "{{ op", "{{ package", "{{ name", "jinja"):
             assert mark not in name + text, name
@@ -62,6 +68,35 @@ def test_ranges_admit_the_core_and_the_sdk_of_this_workspace(tmp_path: Path) -> 
     assert core in made["dependencies"]
     assert core.replace("operad", "operad-sdk") in made["dependencies"]
     assert core.replace("operad", "operad-sdk[check,fast]") in made["optional-dependencies"]["test"]
+
+
+def test_a_kernel_for_another_operator_requires_that_and_names_its_arrays(tmp_path: Path) -> None:
+    create(tmp_path / "acme", "acme-fast", [("FullyConnected", "kernel-for")], author=AUTHOR)
+    project = tomllib.loads((tmp_path / "acme/pyproject.toml").read_text())["project"]
+    assert project["entry-points"] == {
+        "operad.kernels": {"FullyConnected.small": "acme_fast.fully_connected:small"}
+    }
+    assert "operad-fully-connected>=0.2,<0.3" in project["dependencies"]
+    text = (tmp_path / "acme/src/acme_fast/fully_connected.py").read_text()
+    for line in ("data: Array,", "weight: Array,", "bias: Array | None,", "output: Array,"):
+        assert line in text
+
+
+def test_kernels_and_operators_stand_in_one_package(tmp_path: Path) -> None:
+    ops = [
+        ("mine", "unary"),
+        ("FullyConnected", "kernel-for"),
+        ("LRN", "kernel-for"),
+        ("Pooling", "kernel-for"),
+    ]
+    create(tmp_path / "acme", "acme-fast", ops, author=AUTHOR)
+    project = tomllib.loads((tmp_path / "acme/pyproject.toml").read_text())["project"]
+    assert list(project["entry-points"]["operad.operators"]) == ["mine"]
+    assert list(project["entry-points"]["operad.kernels"]) == [f"{name}.small" for name, _ in ops[1:]]
+    for words in (["check"], ["format", "--check"]):
+        command = [sys.executable, "-m", "ruff", *words, "--no-cache", str(tmp_path / "acme")]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("licence", LICENCES)
@@ -97,7 +132,8 @@ def test_no_path_of_this_machine_is_written(tmp_path: Path) -> None:
 
 
 def test_names_of_any_length_and_names_already_taken_stay_clean(tmp_path: Path) -> None:
-    ops = [(f"{kind.replace('-', '_')}_{'x' * (39 - len(kind))}", kind) for kind in KINDS]
+    names = {kind: f"{kind.replace('-', '_')}_{'x' * (39 - len(kind))}" for kind in KINDS} | OTHERS
+    ops = [(name, kind) for kind, name in names.items()]
     ops += [("abs", "mapper"), ("np", "unary"), ("param", "property"), ("Sequence", "reduction")]
     ops += [("OpContext", "random"), ("KernelCall", "kernel"), ("Any", "loss")]
     create(tmp_path / "acme", "a" * 40, ops, author=AUTHOR)
@@ -130,6 +166,9 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     [
         ({"ops": []}, "no operator was asked for"),
         ({"ops": [("f", "unari")]}, "kind is 'unari'"),
+        ({"ops": [("fully_conected", "kernel-for")]}, "no installed plugin provides"),
+        ({"ops": [("BatchNorm", "kernel-for")]}, "write one by hand"),
+        ({"ops": [("Concat", "kernel-for")]}, "write one by hand"),
         ({"licence": "GPL"}, "licence is 'GPL', expected one of Apache-2.0, MIT"),
         ({"author": "Ada\nLovelace"}, "expected a name on one line"),
         ({"name": "operad"}, "would hide another"),

@@ -14,6 +14,7 @@ from operad import registry
 from operad.cli import Listing, Mark, Page
 from operad.cli.ops import installed_operators
 from operad_sdk.commands.extras import extra
+from operad_sdk.new.requests import OF_OTHERS
 
 
 @final
@@ -81,7 +82,8 @@ class Scaffold:
     metavar="NAME:KIND",
     multiple=True,
     help="An operator to make; may be repeated. Kinds: unary, binary, broadcast, reduction, property, "
-    "stateful, update, random, loss, kernel, cpp-port, mapper.",
+    "stateful, update, random, loss, kernel, cpp-port, mapper; or kernel-for, a kernel for the installed "
+    "operator NAME of another author.",
 )
 @click.option("--name", help="Of the distribution; left out: the folder's.")
 @click.option("--licence", help="Apache-2.0 (the default), MIT, BSD-3-Clause or proprietary.")
@@ -138,7 +140,7 @@ def _taken(ops: Iterable[tuple[str, str]], own: str) -> dict[str, str]:
     """The installed distributions, other than `own`, that provide operators of these names."""
     mine = {op.distribution for op in installed_operators(plugin=own)}
     found = registry.operators()
-    owners = {name: found[name].distribution for name, _ in ops if name in found}
+    owners = {name: found[name].distribution for name, kind in ops if name in found and kind not in OF_OTHERS}
     return {name: owner for name, owner in owners.items() if owner not in mine}
 
 

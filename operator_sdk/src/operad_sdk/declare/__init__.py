@@ -11,6 +11,7 @@ from operad_sdk.declare.kernels import kernel as kernel
 from operad_sdk.declare.marks import brief as brief
 from operad_sdk.declare.marks import gradient as gradient
 from operad_sdk.declare.marks import lock_cost_limit as lock_cost_limit
+from operad_sdk.declare.own_operator import own_operator as own_operator
 from operad_sdk.declare.property import OperatorProperty as OperatorProperty
 from operad_sdk.declare.scalar import Scalar as Scalar
 from operad_sdk.declare.table import define as define

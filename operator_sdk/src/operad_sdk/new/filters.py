@@ -9,6 +9,7 @@ from typing import Any, final
 from jinja2 import Environment
 from jinja2.ext import Extension
 
+from operad_sdk.new.others import described
 from operad_sdk.new.requests import ScaffoldError, distribution_name, read_requests
 
 
@@ -22,12 +23,16 @@ class Filters(Extension):
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
         environment.filters["operators"] = _operators
-        environment.filters["why_no_operators"] = _objection(read_requests)
+        environment.filters["why_no_operators"] = _objection(lambda line: described(read_requests(line)))
         environment.filters["why_no_distribution"] = _objection(distribution_name)
 
 
-def _operators(line: str) -> list[dict[str, str]]:
-    return [asdict(one) for one in read_requests(line)]
+def _operators(line: str) -> list[dict[str, Any]]:
+    requests = read_requests(line)
+    others = described(requests)
+    return [
+        {**asdict(one), "other": asdict(others[one.name]) if one.name in others else None} for one in requests
+    ]
 
 
 def _objection(check: Callable[[str], Any]) -> Callable[[str], str]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import copier
 import yaml  # type: ignore[import-untyped]  # it ships no type information
 
+from operad_sdk.new.others import described
 from operad_sdk.new.requests import (
     ScaffoldError,
     distribution_name,
@@ -38,7 +39,11 @@ def render(
 
     Args:
         ask: Ask on the terminal for what `answers` lacks, instead of taking its default.
+
+    Raises:
+        ScaffoldError: A kernel is asked for an operator that is not installed, or that it cannot compute.
     """
+    described(read_requests(answers["ops"]) if "ops" in answers else [])
     copier.run_copy(
         str(templates / str(number)),
         destination,

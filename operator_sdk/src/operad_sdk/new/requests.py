@@ -23,10 +23,14 @@ KINDS: Final = {
     "random": "a class that draws random numbers in training",
     "loss": "the end of a network, whose gradient is that of a loss",
     "kernel": "a class with a second kernel, chosen by shape",
+    "kernel-for": "a kernel, chosen by shape, for an installed operator of another distribution",
     "cpp-port": "a class that a C++ operator of MXNet became",
     "mapper": "a function of one number, compiled, with a derived slope",
 }
 """The kinds of operators, and what each is for."""
+
+OF_OTHERS: Final = frozenset({"kernel-for"})
+"""Kinds whose operator another distribution provides."""
 
 LICENCES: Final = ("Apache-2.0", "MIT", "BSD-3-Clause", "proprietary")
 

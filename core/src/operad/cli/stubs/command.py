@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from keyword import iskeyword
 from pathlib import Path
-from types import ModuleType
-from typing import Final, final
+from typing import final
 
 import click
 
-import operad
-from operad import nd, registry
-from operad.cli.calls import CallForm, call_of
+from operad import registry
+from operad.cli.calls import call_of
 from operad.cli.listing import Listing
 from operad.cli.page import Mark, Page
 from operad.cli.progress import progress
-from operad.cli.stubs.modules import added_names, added_namespaces, names_of, stub_of
-from operad.cli.stubs.operators import HEADER, array_stub, symbol_stub
+from operad.cli.stubs.package import Call, stub_package
 from operad.errors import OperadError
 from operad.files import write_atomically
 from operad.op import deprecations
-from operad.symbol import namespace
-
-_LAZY: Final = ("__getattr__", "__dir__")
-Declare = Callable[[str, CallForm, str, str], str]
 
 
 @final
@@ -95,26 +86,14 @@ def write_stubs(folder: Path) -> WrittenStubs:
     calls, skipped = _calls()
     package = folder / "operad"
     package.mkdir(parents=True, exist_ok=True)
-    texts = {
-        "py.typed": "partial\n",
-        "__init__.pyi": _package(),
-        "nd.pyi": _face("nd", nd, calls, array_stub),
-        "sym.pyi": _face("sym", namespace, calls, symbol_stub),
-    }
+    texts = stub_package(calls)
     for name, text in texts.items():
         write_atomically(package / name, text.encode())
     return WrittenStubs([str(package / name) for name in texts], len(calls), skipped)
 
 
-def _package() -> str:
-    """The core's own names, and the modules that plugins add."""
-    own = set(dir(operad))  # the core's win, as they do when a program runs
-    added = {**added_namespaces(), **added_names("operad")}
-    return "\n".join([stub_of(operad), "", *[text for name, text in added.items() if name not in own]])
-
-
-def _calls() -> tuple[dict[str, tuple[CallForm, str, str]], list[Skipped]]:
-    """Every operator's call, docstring and warning, by each of its names."""
+def _calls() -> tuple[dict[str, Call], list[Skipped]]:
+    """Every operator's call, by each of its names, and those that cannot be described."""
     found, skipped = {}, []
     names = registry.list_operators()
     with progress("reading operators", len(names)) as advance:
@@ -122,22 +101,8 @@ def _calls() -> tuple[dict[str, tuple[CallForm, str, str]], list[Skipped]]:
             try:
                 op = registry.get(name)
                 if not op.num_subgraphs:  # else functions make its graphs: sym.contrib.foreach
-                    found[name] = (call_of(op), op.__doc__ or "", deprecations(op, name).get("", ""))
+                    found[name] = Call(call_of(op), op.__doc__ or "", deprecations(op, name).get("", ""))
             except OperadError as error:
                 skipped.append(Skipped(name, str(error).partition("\n")[0]))
             advance(name)
     return found, skipped
-
-
-def _face(
-    name: str, module: ModuleType, calls: dict[str, tuple[CallForm, str, str]], declare: Declare
-) -> str:
-    added = added_names(name)
-    own = {*names_of(module), *added}
-    operators = [
-        declare(name, *form)
-        for name, form in calls.items()
-        if name not in own and name.isidentifier() and not iskeyword(name)
-    ]
-    parts = [stub_of(module, without=_LAZY), "", HEADER, *added.values(), *operators]
-    return "\n".join(["# Written by `operad stubs`.", *parts])

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Collection, Mapping, Sequence
 from types import ModuleType
 
 from operad.registry import attribute_names, loading
-from operad.registry.plugins import ATTRIBUTES, NAMESPACES
+from operad.registry.plugins import ATTRIBUTES, NAMESPACES, Entry
 
 
 def stub_of(module: ModuleType, without: tuple[str, ...] = ()) -> str:
@@ -37,16 +38,32 @@ def names_of(module: ModuleType) -> set[str]:
     return {name for name in names | imported if not name.startswith("__")}
 
 
-def added_names(module: str) -> dict[str, str]:
-    """The text that declares each name that plugins add to a module; imports no plugin."""
+def added_names(module: str, of: Collection[str] | None = None) -> dict[str, str]:
+    """The text that declares each name that plugins add to a module; imports no plugin.
+
+    Args:
+        of: Distributions whose names are declared; None: all.
+    """
     points = loading.current().manifest.entries(ATTRIBUTES)
-    return {name: _import_of(name, points[f"{module}.{name}"][0].value) for name in attribute_names(module)}
+    return _imports({name: points[f"{module}.{name}"] for name in attribute_names(module)}, of)
 
 
-def added_namespaces() -> dict[str, str]:
-    """The text that declares each module that plugins add to `operad`; imports no plugin."""
-    points = loading.current().manifest.entries(NAMESPACES)
-    return {name: _import_of(name, entries[0].value) for name, entries in points.items()}
+def added_namespaces(of: Collection[str] | None = None) -> dict[str, str]:
+    """The text that declares each module that plugins add to `operad`; arguments as `added_names`."""
+    return _imports(loading.current().manifest.entries(NAMESPACES), of)
+
+
+def _imports(points: Mapping[str, Sequence[Entry]], of: Collection[str] | None) -> dict[str, str]:
+    """The import of the first entry of each name that one of the distributions has.
+
+    What goes into a module of another plugin, as `contrib.rnn` does, is that module's to declare.
+    """
+    chosen = {
+        name: [entry for entry in entries if of is None or entry.owner.name in of]
+        for name, entries in points.items()
+        if "." not in name
+    }
+    return {name: _import_of(name, entries[0].value) for name, entries in chosen.items() if entries}
 
 
 def _import_of(name: str, value: str) -> str:

@@ -17,13 +17,13 @@ from typing import Any, Final
 
 import pytest
 
-from operad import registry
 from operad.errors import ArgumentError
 from operad_sdk.check.cases.kinds import ALL_KINDS
 from operad_sdk.check.plan.profile import Profile, profile_of
 from operad_sdk.check.reporting.outcome import Outcome, Status
 from operad_sdk.check.reporting.report import outcome_text
 from operad_sdk.check.reporting.unproved import unproved
+from operad_sdk.check.running.chosen import operators_of
 from operad_sdk.check.running.order import RUNS_FIRST
 from operad_sdk.check.running.register import CheckFunction, all_checks, find_check
 from operad_sdk.check.running.runner import run_check
@@ -96,30 +96,19 @@ def _note_unproved(session: Session, note: Callable[[str, object], None], *, is_
 
 
 def named_operators(name: str) -> list[str]:
-    """The operators of a package or distribution, aliases left out.
+    """The operators of a package or distribution, and those that it has kernels for; aliases left out.
 
     Raises:
         ArgumentError: There are none.
     """
-    found = [
-        record.name
-        for record in registry.operators().values()
-        if not record.is_alias
-        and (
-            record.value.partition(":")[0].partition(".")[0] == name
-            or _normal(record.distribution) == _normal(name)
-        )
-    ]
+    found = operators_of(name)
     if not found:
         raise ArgumentError(
             f"contract_suite: no installed operator belongs to {name!r}; expected an importable package or "
-            "a distribution with entry points in the group operad.operators; install it, pip install -e ."
+            "a distribution with entry points in the group operad.operators or operad.kernels; install it, "
+            "pip install -e ."
         )
-    return sorted(found)
-
-
-def _normal(name: str) -> str:
-    return name.replace("_", "-").lower()
+    return found
 
 
 def _label(operator: Any) -> str:

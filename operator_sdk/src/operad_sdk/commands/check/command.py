@@ -17,7 +17,6 @@ from numpy import __version__ as numpy_version
 
 from operad import config, registry
 from operad.cli import Listing, complete_operators, complete_plugins, param_option
-from operad.cli.ops import installed_operators
 from operad.cli.page import page
 from operad.errors import OperatorNotFoundError
 from operad.files import write_atomically
@@ -258,9 +257,12 @@ def _operators(plugin: str | None) -> Sequence[str]:
         if not found:
             raise OperatorNotFoundError("no operator is installed, so there is nothing to check")
         return found
-    found = [op.name for op in installed_operators(plugin=plugin)]
+    with extra("check"):
+        from operad_sdk.check.running.chosen import operators_of  # noqa: PLC0415 - an extra
+    found = operators_of(plugin)
     if not found:
         raise OperatorNotFoundError(
-            f"no installed distribution {plugin!r} provides an operator; operad plugins lists them"
+            f"no installed distribution {plugin!r} provides an operator or a kernel; operad plugins "
+            "lists them"
         )
     return found

@@ -1,0 +1,128 @@
+"""Measure an author's day, and write the page of it.
+
+    python -m tests.authoring --json build/authoring.json --page docs/measurements/authoring.md
+
+For each kind of `operad new`: seconds of this machine from nothing to a wheel, in an environment of its own
+into which pip installs the wheels of this checkout, with nothing to download. And the lines of three
+operators beside other libraries. Kinds that are in the record are kept, unless they are named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from operad_sdk.new import KINDS
+from operad_sdk.new.requests import OF_OTHERS
+from tests.authoring.lines import LIBRARIES, OPERATORS, count, program
+from tests.integration.environments import CleanEnvironment, build_wheels
+
+STEPS: Final = ("operad new", "pip install", "mypy", "pytest", "operad check --strict", "wheel")
+_TITLES: Final = {
+    "elementwise": "`x sigmoid(beta x)`",
+    "row_norm": "rows with mean 0 and variance 1",
+    "loss": "mean of `log cosh` of errors",
+    "operad": "operad",
+    "torch": "PyTorch `custom_op`",
+    "mxnet": "MXNet `CustomOp`",
+}
+_WHEEL: Final = "import sys; from hatchling.build import build_wheel; build_wheel(sys.argv[1])"
+
+
+def measured(kind: str, wheels: Path, scratch: Path) -> dict[str, float]:
+    """Seconds of each step for a package with one operator of a kind, nothing in it edited."""
+    environment = CleanEnvironment(scratch / "environment", wheels)
+    environment.install("operad-sdk[check,fast,new]", "operad-fully-connected")
+    environment.add_libraries(["mypy", "ruff", "hatchling", "editables"])
+    folder = scratch / "acme-ops"
+    name = "FullyConnected" if kind in OF_OTHERS else "AcmeExample"
+
+    def run(*words: str) -> None:
+        environment.execute(*words, cwd=folder)
+
+    asked = ["new", str(folder), "--op", f"{name}:{kind}", "--author", "Ada Lovelace"]
+    steps: list[Callable[[], object]] = [
+        lambda: environment.execute("-m", "operad", *asked),
+        lambda: environment.install_project(folder, "test"),
+        lambda: run("-m", "mypy"),
+        lambda: run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--ignore=tests/test_contract.py"),
+        lambda: run("-m", "operad", "check", "--strict", "--plugin", "acme-ops"),
+        lambda: run("-c", _WHEEL, str(scratch)),
+    ]
+    found = {}
+    for title, step in zip(STEPS, steps, strict=True):
+        start = time.perf_counter()
+        step()
+        found[title] = round(time.perf_counter() - start, 1)
+    assert list(scratch.glob("acme_ops-*.whl")), "no wheel was built"
+    return found
+
+
+def page(record: dict[str, dict[str, float]]) -> str:
+    """The text of the page."""
+    lines = [
+        "# An author's day",
+        "",
+        f"`python -m tests.authoring`, {datetime.now(UTC):%-d %B %Y}, two cores that do other work as well.",
+        "",
+        "## From nothing to a wheel",
+        "",
+        "Seconds of the machine for a package of one operator as `operad new` makes it, nothing edited. pip",
+        "installs wheels of the checkout where the libraries are; downloads would come on top.",
+        "",
+        f"| kind | {' | '.join(STEPS)} | minutes in all |",
+        f"|---|{'--:|' * (len(STEPS) + 1)}",
+    ]
+    for kind in KINDS:
+        if kind in record:
+            times = record[kind]
+            cells = " | ".join(f"{times[step]:.1f}" for step in STEPS)
+            lines.append(f"| `{kind}` | {cells} | {sum(times.values()) / 60:.1f} |")
+    lines += [
+        "",
+        "## Lines of an operator",
+        "",
+        "Lines of code of programs that compute the same (`tests/authoring/programs`; tests compare them",
+        "with NumPy), imports and all, without blank lines, comments and docstrings. Each has a gradient and",
+        "shapes without a run, and refuses shapes and parameters that do not fit. To be installed, operad's",
+        "takes a line of `pyproject.toml` besides.",
+        "",
+        f"| operator | {' | '.join(_TITLES[library] for library in LIBRARIES)} |",
+        f"|---|{'--:|' * len(LIBRARIES)}",
+    ]
+    for operator in OPERATORS:
+        counts = [str(count(program(operator, library).read_text())) for library in LIBRARIES]
+        lines.append(f"| {_TITLES[operator]} | {' | '.join(counts)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure the kinds; write the record after each, and the page at the end."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("kinds", nargs="*", help="kinds to measure again; left out: those not in the record")
+    parser.add_argument("--json", type=Path, required=True, help="the record")
+    parser.add_argument("--page", type=Path, help="the page to write")
+    arguments = parser.parse_args()
+    record = json.loads(arguments.json.read_text()) if arguments.json.exists() else {}
+    missing = arguments.kinds or [kind for kind in KINDS if kind not in record]
+    with TemporaryDirectory() as folder:
+        if missing:
+            build_wheels(Path(folder))
+        for kind in missing:
+            with TemporaryDirectory() as scratch:
+                record[kind] = measured(kind, Path(folder), Path(scratch))
+            arguments.json.write_text(json.dumps(record, indent=1) + "\n")
+            sys.stderr.write(f"{kind} {record[kind]}\n")
+    if arguments.page:
+        arguments.page.write_text(page(record))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+collect_ignore = ["programs"]  # of other libraries, run in processes of their own

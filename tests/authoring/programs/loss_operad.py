@@ -1,0 +1,36 @@
+"""The mean of `log cosh` of each row's errors as an operator of operad."""
+
+import numpy as np
+
+from operad_sdk import OperatorProperty, operator
+
+
+@operator("AcmeLogCosh")
+class AcmeLogCosh(OperatorProperty):
+    spec = "data:(N, D), label:(N, D) -> output:(N)"
+    accepts = "floating"
+
+    def forward(data, label):
+        error = np.abs(data - label)
+        return (error + np.log1p(np.exp(-2 * error)) - np.log(2)).mean(1)
+
+    def data_grad(output_grad, data, label):
+        return output_grad[:, None] * np.tanh(data - label) / data.shape[1]
+
+    def label_grad(output_grad, data, label):
+        return output_grad[:, None] * np.tanh(label - data) / data.shape[1]
+
+
+if __name__ == "__main__":
+    import sys
+
+    import operad as od
+    from tests.authoring.files import load, save
+
+    od.registry.register(AcmeLogCosh)
+    x, head = map(od.nd.array, load(sys.argv[1]))
+    x.attach_grad()
+    with od.autograd.record():
+        y = od.nd.AcmeLogCosh(x, head)
+    y.backward()
+    save(sys.argv[2], y.asnumpy(), x.grad.asnumpy())
