@@ -90,14 +90,14 @@ def test_types_are_strict(author: Author) -> None:
     assert "Success" in author.run("-m", "mypy")
 
 
-@of_packages([kind for kind in KINDS if kind not in OTHERS], CHECKED_QUICKLY)
+@of_packages(KINDS, CHECKED_QUICKLY)
 def test_every_test_passes(author: Author) -> None:
     closing = author.run("-m", "pytest", "-p", "no:cacheprovider", "-v")
     _all_pass(closing)
     assert "test_contract.py" in closing
 
 
-@of_packages([kind for kind in KINDS if kind not in OTHERS], CHECKED_QUICKLY)
+@of_packages(KINDS, CHECKED_QUICKLY)
 def test_operad_check_finds_nothing(author: Author) -> None:
     author.run(*CLI, "check", "--strict", "--plugin", NAME)
 

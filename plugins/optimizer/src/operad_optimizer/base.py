@@ -17,10 +17,10 @@ from operad import NDArray, Symbol, nd
 from operad.errors import UnsupportedError
 from operad_optimizer.attributes import numbers_of
 from operad_optimizer.lr_scheduler import LRScheduler
+from operad_optimizer.notebook import page_of
 from operad_optimizer.registered import Registered
 from operad_sdk import ParamError
-from operad_sdk.arguments import Suggesting, described, settings
-from operad_sdk.notebook import html_table
+from operad_sdk.arguments import Suggesting, described
 
 Index = int | str
 State = Any
@@ -37,8 +37,7 @@ class Optimizer(metaclass=Suggesting):
 
     Args:
         rescale_grad: Factor of every gradient, such as one over the batch's size.
-        param_idx2name: Names of indices; multipliers may then be given by name, and weight decay
-            leaves out what is called neither `..._weight` nor `..._gamma`.
+        param_idx2name: Names of indices; weight decay leaves out all but `..._weight` and `..._gamma`.
         wd: Weight decay.
         clip_gradient: Bound of each element of a rescaled gradient; None: none.
         learning_rate: Default: the scheduler's `base_lr`, or 0.01.
@@ -58,11 +57,7 @@ class Optimizer(metaclass=Suggesting):
     elementwise: ClassVar[bool] = False
     aggregate_num: int = 0
     opt_registry: ClassVar[Mapping[str, type[Optimizer]]] = _registered.classes
-    __repr__ = described
-
-    def _repr_html_(self) -> str:
-        counted = {"num_update": self.num_update, "lr_scheduler": self.lr_scheduler or "none"}
-        return html_table(type(self).__name__, {**settings(self), **counted}.items())
+    __repr__, _repr_html_ = described, page_of
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ _LAZY: Final = ("__getattr__", "__dir__")
 
 @final
 class Call(NamedTuple):
-    """What a stub says of an operator under one of its names.
+    """A stub's words of an operator under one of its names.
 
     Attributes:
         form: Its arrays and parameters.
