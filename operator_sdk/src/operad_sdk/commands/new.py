@@ -14,7 +14,6 @@ from operad import registry
 from operad.cli import Listing, Mark, Page
 from operad.cli.ops import installed_operators
 from operad_sdk.commands.extras import extra
-from operad_sdk.new.requests import OF_OTHERS
 
 
 @final
@@ -82,8 +81,8 @@ class Scaffold:
     metavar="NAME:KIND",
     multiple=True,
     help="An operator to make; may be repeated. Kinds: unary, binary, broadcast, reduction, property, "
-    "stateful, update, random, loss, kernel, cpp-port, mapper; or kernel-for, a kernel for the installed "
-    "operator NAME of another author.",
+    "stateful, update, random, loss, kernel, kernel-for, cpp-port, mapper. With kernel-for, NAME is an "
+    "installed operator of another author.",
 )
 @click.option("--name", help="Of the distribution; left out: the folder's.")
 @click.option("--licence", help="Apache-2.0 (the default), MIT, BSD-3-Clause or proprietary.")
@@ -138,6 +137,8 @@ def _updated(folder: Path, ops: list[tuple[str, str]], licence: str | None, auth
 
 def _taken(ops: Iterable[tuple[str, str]], own: str) -> dict[str, str]:
     """The installed distributions, other than `own`, that provide operators of these names."""
+    from operad_sdk.new.requests import OF_OTHERS  # noqa: PLC0415 - with it comes copier, of the extra
+
     mine = {op.distribution for op in installed_operators(plugin=own)}
     found = registry.operators()
     owners = {name: found[name].distribution for name, kind in ops if name in found and kind not in OF_OTHERS}

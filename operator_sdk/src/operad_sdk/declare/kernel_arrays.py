@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from operad.operator import ArrayRule, KernelCall, Prepared
+from operad.context import Context
+from operad.dtypes import DType
+from operad.operator import (
+    ArrayRule,
+    KernelCall,
+    Operator,
+    Prepared,
+    Shape,
+    choose_among,
+    ranked,
+)
+from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk.declare.binder import OwnArrays
 from operad_sdk.declare.function import Declared
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, Slot
@@ -75,3 +86,19 @@ class KernelArrays(NamedTuple):
                 f"{what} does not name {missing[0]!r}, which it is declared to keep or need; name it, or "
                 "leave it out of the declaration"
             )
+
+
+def own_operator(
+    prop: CoreProperty, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+) -> Operator:
+    """The operator by the kernels of its own distribution, to which a kernel of another may hand a call on.
+
+    Args:
+        prop: The operator; what follows is what a kernel's class is made with.
+
+    Raises:
+        OperadError: None of its own kernels applies.
+    """
+    call = KernelCall(prop, ctx, in_shapes, in_types, is_bare=True)
+    own = [one for one in ranked(call) if one.distribution is None and one.rejection(call) is None]
+    return choose_among(call, own).operator()
