@@ -106,20 +106,22 @@ def _label(number: int) -> str:
     return f"label{number}"
 
 
-def bound(mx: Any, task: Task) -> tuple[Any, list[str]]:
-    """An executor with everything in place for a step, and the names of what is trained."""
+def bound(mx: Any, task: Task, request: str = "write") -> tuple[Any, list[str]]:
+    """An executor with everything in place for a step, and the names of what is trained.
+
+    Args:
+        request: What is to happen to the gradients of that.
+    """
     net, parameters = loss(mx, task), task.parameters
-    requests = {
-        name: "write" if name in parameters and task.is_trained(name) else "null"
-        for name in net.list_arguments()
-    }
+    trained = [name for name in parameters if task.is_trained(name)]
+    requests = {name: request if name in trained else "null" for name in net.list_arguments()}
     executor = net.simple_bind(mx.cpu(), grad_req=requests, **task.shapes)
     labels = {_label(i): label for i, label in enumerate(task.labels())}
     given = {**parameters, **task.inputs(), **labels}
     for name, array in executor.arg_dict.items():
         array[:] = given[name]
     _reset_states(executor)
-    return executor, [name for name in parameters if requests[name] == "write"]
+    return executor, trained
 
 
 def _reset_states(executor: Any) -> None:
@@ -140,12 +142,28 @@ def step(mx: Any, task: str) -> Work:
             sgd_update(weight, grad, lr=LEARNING_RATE, out=weight)
         wait()
 
+    if not hasattr(mx, "TrainingProgram"):
+        return Work(run, check=_checked(executor, names, run))
+    whole, names = bound(mx, TASKS[task], request="null")
+    updater = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=LEARNING_RATE))
+    program = mx.TrainingProgram(whole, updater, {name: name for name in names})
+
+    def run_whole() -> None:
+        program.step()
+        wait()
+
+    return Work(run_whole, check=_checked(whole, names, run_whole), beside={"three calls": run})
+
+
+def _checked(executor: Any, names: list[str], run: Callable[[], None]) -> Callable[[], dict[str, float]]:
+    """The check of how far a run moves each parameter."""
+
     def check() -> dict[str, float]:
         before = {name: executor.arg_dict[name].asnumpy() for name in names}
         run()
         return movement(before, {name: executor.arg_dict[name].asnumpy() for name in names})
 
-    return Work(run, check=check)
+    return check
 
 
 def chain(mx: Any, count: int, backward: bool) -> Work:

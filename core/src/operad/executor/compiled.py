@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from operad.device import Context
 from operad.dtypes import DType
-from operad.graph import Graph, head_names, pass_list
+from operad.graph import Graph, Pass, head_names, pass_list
 from operad.op import PartialShape
 from operad.program import Program, compile_graph
 
@@ -18,16 +18,25 @@ def compiled(
     shapes: Mapping[str, PartialShape],
     types: Mapping[str, DType],
     group2ctx: Mapping[str, Context],
+    wanted: Sequence[str] | None = None,
+    last: Pass | None = None,
 ) -> Program:
-    """The program of a graph and of the gradients that `grad_req` asks for."""
+    """The program of a graph and of the gradients that `grad_req` asks for.
+
+    Args:
+        wanted: Names of the arguments with a gradient; None: in the order of the graph's.
+        last: A pass that runs behind those of plugins.
+    """
+    if wanted is None:
+        wanted = [name for name in graph.list_arguments() if grad_req.get(name, "null") != "null"]
     given = {
         "arg_shapes": shapes,
         "arg_types": types,
-        "wanted": [name for name in graph.list_arguments() if grad_req.get(name, "null") != "null"],
+        "wanted": wanted,
         "grad_req": grad_req,
         "num_outputs": len(graph.outputs),
         "heads": head_names(graph),
         "ctx": ctx,
         "group2ctx": group2ctx,
     }
-    return compile_graph(graph, pass_list(), given)
+    return compile_graph(graph, pass_list(last), given)

@@ -9,13 +9,12 @@ pushes became segments.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 from operad import registry
 from operad.boundary import shortened
 from operad.device import Context
-from operad.engine import Var
 from operad.errors import ArgumentError, BindError, UnknownParameterError
 from operad.executor.arrays import alike, check_context, part_of, refitted, set_values
 from operad.executor.compiled import compiled
@@ -109,11 +108,9 @@ class Executor(registry.Extensible):
         self._prepared = PreparedArrays(self._binding) if program.preparations else None
         forward, backward = map(program.without_preparations, (program.forward, program.backward))
         self._forward = segments(self._binding, codes(program, forward))
-        self._backward = segments(self._binding, codes(program, backward), self._started_forward())
+        self._started = self._forward[-1].started if self._forward else frozenset()
+        self._backward = segments(self._binding, codes(program, backward), self._started)
         self._versions = Versions([bound[entry] for entry in program.read_by_backward])
-
-    def _started_forward(self) -> Collection[Var]:
-        return self._forward[-1].started if self._forward else ()
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} {array.shape}" for name, array in self.output_dict.items())
@@ -178,13 +175,15 @@ class Executor(registry.Extensible):
         self._single_user.call("forward", self._run_forward, is_train, arrays)
         return self.outputs
 
-    def _run_forward(self, is_train: bool, arrays: Mapping[str, Any]) -> None:
+    def _set_arguments(self, call: str, arrays: Mapping[str, Any]) -> None:
         for name, value in arrays.items():
             if name not in self.arg_dict:
-                raise ArgumentError(
-                    f"forward: unknown argument {name!r}; expected some of {', '.join(self.arg_dict)}"
-                )
-            set_values(f"forward: {name!r}", self.arg_dict[name], value)
+                names = ", ".join(self.arg_dict)
+                raise ArgumentError(f"{call}: unknown argument {name!r}; expected some of {names}")
+            set_values(f"{call}: {name!r}", self.arg_dict[name], value)
+
+    def _run_forward(self, is_train: bool, arrays: Mapping[str, Any]) -> None:
+        self._set_arguments("forward", arrays)
         if not is_train and (unwritten := self._program.train_only_read_by_forward) is not None:
             raise BindError(
                 f"forward: a gradient that the outputs need reads {unwritten!r}, which forward computes only "
@@ -282,7 +281,7 @@ class Executor(registry.Extensible):
 
     def _run(self, parts: Sequence[Segment], is_train: bool) -> None:
         if self._monitor is not None:
-            started = self._started_forward() if parts is self._backward else ()
+            started = self._started if parts is self._backward else ()
             node_ids = [node_id for segment in parts for node_id in segment.node_ids]
             run_monitored(self._binding, node_ids, is_train, started, *self._monitor)
             return

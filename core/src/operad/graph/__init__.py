@@ -65,4 +65,6 @@ from operad.graph.repeat import repetition as repetition
 from operad.graph.schedule import Schedule as Schedule
 from operad.graph.schedule import values_read as values_read
 from operad.graph.signature import Memo as Memo
+from operad.graph.updates import Update as Update
+from operad.graph.updates import updates_pass as updates_pass
 from operad.graph.verify import check_plan as check_plan

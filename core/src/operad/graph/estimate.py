@@ -7,7 +7,7 @@ carried over rather than found anew.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from operad.graph.demands import prepared_entries
@@ -41,12 +41,25 @@ def estimated_bytes(graph: Graph, facts: Mapping[str, Any], requests: Mapping[En
 
 
 def bound_entries(graph: Graph, facts: Mapping[str, Any]) -> dict[Entry, OpReq]:
-    """The entries that have arrays of their own: outputs, gradients and what is prepared; with requests."""
-    count, grad_req = facts["num_outputs"], facts["grad_req"]
-    found = {entry: OpReq.WRITE for entry in graph.outputs[:count] if not isinstance(entry.node, Variable)}
+    """The entries that have arrays of their own, with requests.
+
+    They are the outputs, new values of arguments, gradients, and what is prepared.
+    """
+    others, gradients = apart(graph, facts)
+    found = {entry: OpReq.WRITE for entry in others if not isinstance(entry.node, Variable)}
     found |= dict.fromkeys(prepared_entries(graph), OpReq.WRITE)
-    gradients = zip(facts["wanted"], graph.outputs[count:], strict=False)  # there may be none yet
-    return found | {entry: REQUESTS[grad_req[name]] for name, entry in gradients}
+    return found | {entry: REQUESTS[facts["grad_req"][name]] for name, entry in gradients.items()}
+
+
+def apart(graph: Graph, facts: Mapping[str, Any]) -> tuple[Sequence[Entry], dict[str, Entry]]:
+    """The outputs of a graph but for the gradients, and these by name; there may be none yet.
+
+    Gradients are the last outputs. Between those that the caller sees and these may stand new values of
+    arguments; see `operad.graph.updates`.
+    """
+    wanted = facts["wanted"] if len(graph.outputs) > facts["num_outputs"] else ()
+    end = len(graph.outputs) - len(wanted)
+    return graph.outputs[:end], dict(zip(wanted, graph.outputs[end:], strict=True))
 
 
 def carried(graph: Graph, origins: Mapping[Node, Node], facts: Mapping[str, Any]) -> dict[str, Any]:

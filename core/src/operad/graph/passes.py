@@ -37,7 +37,7 @@ from operad.dtypes import DEFAULT_DTYPE
 from operad.errors import BindError, GraphError, OperadError, ShapeError
 from operad.graph.compilation import FORWARD, TRAINING, Compilation, Facts, Pass
 from operad.graph.demands import with_demands
-from operad.graph.estimate import bound_entries, planned_bytes
+from operad.graph.estimate import apart, bound_entries, planned_bytes
 from operad.graph.expand import expand
 from operad.graph.gradient import gradient
 from operad.graph.infer import ShapeTable, extended, infer_shapes, infer_types
@@ -52,14 +52,19 @@ from operad.graph.verify import check_plan
 from operad.op import OpReq, is_known
 
 
-def pass_list() -> list[Pass]:
-    """All passes in the order in which they run: the first-party ones with those of plugins among them."""
+def pass_list(last: Pass | None = None) -> list[Pass]:
+    """All passes in the order in which they run: the first-party ones with those of plugins among them.
+
+    Args:
+        last: A pass that runs behind those of plugins.
+    """
     place_of_gradient = FIRST_PARTY.index(GRADIENT)
     return [
         *FIRST_PARTY[:place_of_gradient],
         *passes_of(FORWARD, KNOWN),
         GRADIENT,
         *passes_of(TRAINING, KNOWN),
+        *([] if last is None else [last]),
         *FIRST_PARTY[place_of_gradient + 1 :],
     ]
 
@@ -210,8 +215,9 @@ def _schedule(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
 
 def _memory(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     """Plan the memory; outputs are arrays of their own, so that reading one waits for nothing later."""
-    seen = set(graph.outputs[: facts["num_outputs"]])
-    for name, entry in zip(facts["wanted"], graph.outputs[facts["num_outputs"] :], strict=True):
+    others, gradients = apart(graph, facts)
+    seen = set(others)
+    for name, entry in gradients.items():
         if entry in seen or isinstance(entry.node, Variable):
             raise GraphError(
                 f"the gradient of {name!r} is {entry.name!r}, which is also another output or a variable; "

@@ -30,6 +30,7 @@ from operad.imperative.plan import Recordable as Recordable
 from operad.imperative.run import distinct as distinct
 from operad.imperative.run import execute as execute
 from operad.imperative.run_time import ABSENT as ABSENT
+from operad.imperative.run_time import RunTime as RunTime
 from operad.imperative.state import TRAINING as TRAINING
 from operad.imperative.state import Scope as Scope
 from operad.imperative.state import is_recording as is_recording

@@ -104,6 +104,7 @@ class Program:
         kernels: Which kernels compute each node; None where its operator has none.
         outputs: The entries the caller sees.
         gradients: By argument name, the entry of its gradient.
+        updates: Entries of new values of arguments; see `operad.graph.updates`.
         variables: By name, the entry of every variable.
         forward: Nodes that compute the outputs, in order.
         backward: Nodes that compute the gradients, in order.
@@ -125,7 +126,9 @@ class Program:
         ids = [graph.entry_id(entry) for entry in graph.outputs]
         count = facts["num_outputs"]
         self.outputs = ids[:count]
-        self.gradients = dict(zip(facts["wanted"], ids[count:], strict=True))
+        first = len(ids) - len(facts["wanted"])
+        self.gradients = dict(zip(facts["wanted"], ids[first:], strict=True))
+        self.updates = ids[count:first]
         self.variables = {
             node.name: first
             for node, first in zip(graph.nodes, graph.first_entries, strict=False)

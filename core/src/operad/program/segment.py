@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
 from itertools import starmap
 from operator import call, length_hint
 from time import perf_counter
@@ -79,7 +80,13 @@ class Segment:
         self._const, self._mutable, self._updated = self._variables(started)
         self.started = frozenset([*started, *self._mutable])
 
-    def push(self, is_train: bool, alone: bool = False, size_bytes: int = 0) -> None:
+    def push(
+        self,
+        is_train: bool,
+        alone: bool = False,
+        size_bytes: int = 0,
+        before: Callable[[], object] | None = None,
+    ) -> None:
         """Schedule one run, or run here and now what is light and has nothing beside it.
 
         Args:
@@ -88,16 +95,20 @@ class Segment:
                 this thread if its variables are idle: handing it to a worker and taking the
                 interpreter's lock in turns would cost more than it computes.
             size_bytes: Memory that is in use for this run only, until it is done.
+            before: Called inside the operation, before its nodes run.
         """
         current = engine.get()
         form = (is_train, node_profiling.observer is not None)
         run = self._runners.get(form)
         if run is None:
             run = self._runners[form] = self._runner(*form)
+        if before is not None:
+            run = partial(_run_behind, before, run)
         if local.state.inside == NESTED:
             current.run_inline(run, (None,), self.ctx, self._const, self._mutable, self._code.label)
         elif not (alone and self._code.is_light and self._run_inline(current, run)):
-            current.push(self._operator(current, form, run), self.ctx, size_bytes=size_bytes)
+            kept = self._operator(current, form, run) if before is None else self._made(current, run)
+            current.push(kept, self.ctx, size_bytes=size_bytes)
 
     def _run_inline(self, current: engine.Engine, run: Callable[[Any], object]) -> bool:
         fn: Callable[..., object] = run
@@ -109,16 +120,19 @@ class Segment:
     def _operator(self, current: engine.Engine, form: _Form, run: Callable[[Any], None]) -> Opr:
         made_by, opr = self._oprs.get(form, (None, None))
         if opr is None or made_by is not current:
-            opr = current.new_operator(
-                run,
-                self._const,
-                self._mutable,
-                name=self._code.label,
-                reads_mutable=self._updated,
-                is_parallel=self._code.is_parallel,
-            )
+            opr = self._made(current, run)
             self._oprs[form] = (current, opr)
         return opr
+
+    def _made(self, current: engine.Engine, run: Callable[[Any], None]) -> Opr:
+        return current.new_operator(
+            run,
+            self._const,
+            self._mutable,
+            name=self._code.label,
+            reads_mutable=self._updated,
+            is_parallel=self._code.is_parallel,
+        )
 
     def _runner(self, is_train: bool, is_timed: bool) -> Callable[[RunContext | None], None]:
         """The loop over the calls."""
@@ -158,9 +172,10 @@ class Segment:
         binding, code = self._binding, self._code
         updated: dict[Var, None] = dict.fromkeys(binding.vars_of(code.states))
         written: dict[Var, None] = {}
+        read = binding.vars_of(code.reads)
         for target, adds in code.writes:
             place = binding.var(target)
-            is_kept = place in started or binding.is_part(target)
+            is_kept = place in started or place in read or binding.is_part(target)
             # A gradient that is added here to a sum of this segment's is not kept from before.
             is_kept |= adds and place not in written
             (updated if is_kept else written)[place] = None
@@ -169,7 +184,12 @@ class Segment:
                 (written if is_anew else updated)[state] = None
         for resources in code.resources.values():
             written.update(dict.fromkeys(resource.mutable_vars_of(resources)))
-        return distinct(binding.vars_of(code.reads), updated, written)
+        return distinct(read, updated, written)
+
+
+def _run_behind(before: Callable[[], object], run: Callable[[Any], None], ctx: RunContext | None) -> None:
+    before()
+    run(ctx)
 
 
 def describe(node: Node) -> str:

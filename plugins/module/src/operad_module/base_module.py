@@ -9,7 +9,7 @@ Source: BaseModule, python/mxnet/module/base_module.py.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from operad.errors import ArgumentError
@@ -24,6 +24,14 @@ from operad_module.training_state import TrainingState
 from operad_module.updates import store_of
 from operad_sdk.arguments import suggesting
 
+StepMethods = Mapping[str, Any]
+"""The methods that a step of training consists of, by name."""
+
+
+def step_methods(cls: type[BaseModule]) -> StepMethods:
+    """Those of a class, as they are now."""
+    return {name: getattr(cls, name) for name in ("forward_backward", "forward", "backward", "update")}
+
 
 class BaseModule(InferenceLoops):
     """A graph, or several, with parameters that a loop over batches trains. Made to be subclassed."""
@@ -32,6 +40,15 @@ class BaseModule(InferenceLoops):
         """Compute outputs and gradients for a batch."""
         self.forward(data_batch, is_train=True)
         self.backward()
+
+    def _train_on(self, data_batch: Any) -> None:
+        """Make a step of training: outputs and gradients for a batch, and the update."""
+        self.forward_backward(data_batch)
+        self.update()
+
+    def _steps_by(self, methods: StepMethods) -> bool:
+        """Return whether a step consists of these methods, which nobody has replaced."""
+        return all(getattr(getattr(self, name), "__func__", None) is own for name, own in methods.items())
 
     @suggesting
     def fit(
@@ -176,8 +193,7 @@ class BaseModule(InferenceLoops):
             if monitor is not None:
                 monitor.tic()
             with stage("compute"):
-                self.forward_backward(data_batch)
-                self.update()
+                self._train_on(data_batch)
                 self._show(metric, data_batch)
             is_due = state.count_batch()
             # Only now, since an iterator may fill the batch's arrays again; and after a checkpoint, if one

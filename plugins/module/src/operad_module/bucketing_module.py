@@ -14,6 +14,7 @@ from typing import Any
 
 from operad import Context, Symbol, nd, sym
 from operad.errors import ArgumentError
+from operad_module.base_module import step_methods
 from operad_module.checkpoint import load_params, params_path
 from operad_module.delegating import DelegatingModule
 from operad_module.errors import ModuleStateError
@@ -263,10 +264,21 @@ class BucketingModule(DelegatingModule):
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Compute the outputs for a batch by the module of its `bucket_key`."""
         self._need("forward", params=True)
+        self._switch_to(data_batch)
+        self._chosen("forward").forward(data_batch, is_train)
+
+    def _switch_to(self, data_batch: Any) -> None:
         if not hasattr(data_batch, "bucket_key"):
             raise ModuleStateError("forward: the batch has no bucket_key, which says which symbol it is for")
         self.switch_bucket(data_batch.bucket_key, data_batch.provide_data, data_batch.provide_label)
-        self._chosen("forward").forward(data_batch, is_train)
+
+    def _train_on(self, data_batch: Any) -> None:
+        """Make a step with the bucket of a batch."""
+        if not self._steps_by(_STEP):
+            super()._train_on(data_batch)
+            return
+        self._switch_to(data_batch)
+        self._chosen("forward")._train_on(data_batch)
 
     def install_monitor(self, mon: Any) -> None:
         """Let a monitor watch the executors of all buckets, also of those to come."""
@@ -274,3 +286,6 @@ class BucketingModule(DelegatingModule):
         self._monitor = mon
         for bucket in self._buckets.values():
             bucket.install_monitor(mon)
+
+
+_STEP = step_methods(BucketingModule)

@@ -11,10 +11,10 @@ shapes are kept.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, final
 
 from operad import Executor, NDArray, Symbol
+from operad_module.bound_executors import BoundExecutors, Trained
 from operad_module.device_arrays import average, check_shared, copy_values, joined
 from operad_module.inputs import (
     Described,
@@ -31,21 +31,6 @@ from operad_module.inputs import (
 from operad_module.placement import Placement
 
 _KEPT_SHAPES: Final = 16
-
-Trained = tuple[int, str, list[NDArray], list[NDArray]]
-"""A parameter's number, name, arrays and gradients, the latter one per context."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    """Executors for one set of shapes."""
-
-    data_shapes: Sequence[Described]
-    label_shapes: Sequence[Described]
-    slices: Sequence[slice]
-    execs: Sequence[Executor]
-    trained: Sequence[Trained]
 
 
 @final
@@ -84,7 +69,9 @@ class DataParallelExecutorGroup:
         execs = [
             self._bind(i, cut, [*data_shapes, *label_shapes], shared_group) for i, cut in enumerate(slices)
         ]
-        self._first = self._now = _Bound(data_shapes, label_shapes, slices, execs, self._trained(execs))
+        self._first = self._now = BoundExecutors(
+            data_shapes, label_shapes, slices, execs, self._trained(execs)
+        )
         self._kept = {shapes_key(data_shapes, label_shapes): self._first}
 
     def _bind(
@@ -174,7 +161,9 @@ class DataParallelExecutorGroup:
             found = self._kept[key] = self._reshaped(data_shapes, label_shapes)
         self._now = found
 
-    def _reshaped(self, data_shapes: Sequence[Described], label_shapes: Sequence[Described]) -> _Bound:
+    def _reshaped(
+        self, data_shapes: Sequence[Described], label_shapes: Sequence[Described]
+    ) -> BoundExecutors:
         inputs = [one for one in (*data_shapes, *label_shapes) if one.name in self._arguments]
         slices = even_slices(batch_size(inputs), self._placement.workload)
         execs = []
@@ -189,7 +178,7 @@ class DataParallelExecutorGroup:
         for monitor in self._monitors:
             for made in execs:
                 monitor.install(made)
-        return _Bound(data_shapes, label_shapes, slices, execs, self._trained(execs))
+        return BoundExecutors(data_shapes, label_shapes, slices, execs, self._trained(execs))
 
     def _trained(self, execs: Sequence[Executor]) -> list[Trained]:
         found: list[Trained] = []
@@ -201,11 +190,13 @@ class DataParallelExecutorGroup:
 
     def forward(self, data_batch: Any, is_train: bool) -> None:
         """Copy a batch into the executors' arrays and run them."""
-        now = self._now
-        self._load(now.data_shapes, data_batch.data)
-        self._load(now.label_shapes, labels_of(data_batch))
-        for one in now.execs:
+        self._load_batch(data_batch)
+        for one in self._now.execs:
             one.forward(is_train)
+
+    def _load_batch(self, batch: Any) -> None:
+        self._load(self._now.data_shapes, batch.data)
+        self._load(self._now.label_shapes, labels_of(batch))
 
     def _load(self, descriptions: Sequence[Described], arrays: Sequence[Any]) -> None:
         now = self._now
@@ -230,6 +221,11 @@ class DataParallelExecutorGroup:
                 for grad, axis in zip(out_grads, self._output_axes, strict=False)
             ]
             one.backward(parts)
+
+    def train(self, data_batch: Any, updater: Any) -> None:
+        """Copy a batch into the only executor's arrays, and make a step of training with an updater."""
+        self._load_batch(data_batch)
+        self._now.train(updater)
 
     def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
         """The outputs of the last forward; with `merge_multi_context` joined, else a list per output."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from operad import NDArray
 from operad.errors import ArgumentError, FormatError
+from operad_module.base_module import step_methods
 from operad_module.checkpoint import load_checkpoint, save_checkpoint
 from operad_module.context_states import context_states, load_context_states
 from operad_module.errors import ModuleStateError
@@ -158,6 +159,16 @@ class Module(Underscored):
             out_grads = [out_grads]
         self._exec_group.backward(out_grads)
 
+    def _train_on(self, data_batch: Any) -> None:
+        """Make a step, as one program where that is the same; see `operad.TrainingProgram`."""
+        updates, group = self._ready_updates("update"), self._exec_group
+        is_alone = updates.store is None and len(group.execs) == 1 and len(group.trained) > 0
+        if not is_alone or not self.for_training or not self._steps_by(_STEP):
+            super()._train_on(data_batch)
+            return
+        self._fit_shapes(data_batch)
+        self._exec_group.train(data_batch, updates.updater)
+
     def update(self) -> None:
         """Move the parameters along the gradients of the last backward."""
         self._ready_updates("update")(self._exec_group)
@@ -214,3 +225,6 @@ class Module(Underscored):
 
 def _states_path(prefix: str, epoch: int) -> str:
     return f"{prefix}-{epoch:04d}.states"
+
+
+_STEP = step_methods(Module)

@@ -8,7 +8,7 @@ from typing import Any, final
 
 from operad import NDArray, nd
 from operad_optimizer.aggregation import aggregation_size, in_turn
-from operad_optimizer.base import Index, Optimizer, State, register
+from operad_optimizer.base import Index, Optimizer, State, UpdateCall, register
 from operad_optimizer.state import zeros_like
 
 
@@ -50,13 +50,13 @@ class Adam(Optimizer):
         """Both averages."""
         return zeros_like(weight), zeros_like(weight)
 
-    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
-        """One operator call; the learning rate corrects the averages' bias towards 0."""
+    def step_call(self, index: Index, state: State) -> UpdateCall:
+        """With both averages; the learning rate corrects their bias towards 0."""
         count = self._index_update_count[index]
         correction = math.sqrt(1 - self.beta2**count) / (1 - self.beta1**count)
-        lr, common = self._get_lr(index) * correction, self.common(index)
+        given = {"lr": self._get_lr(index) * correction, **self.common(index)}
         own = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
-        nd.adam_update(weight, grad, *state, out=weight, lr=lr, **own, **common)
+        return "adam_update", state, {**own, **given}
 
 
 @register
@@ -97,16 +97,15 @@ class RMSProp(Optimizer):
         """The averages, and where centered the last step."""
         return tuple(zeros_like(weight) for _ in range(3 if self.centered else 1))
 
-    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
-        """One operator call."""
+    def step_call(self, index: Index, state: State) -> UpdateCall:
+        """With the averages."""
         given = {"lr": self._get_lr(index), **self.common(index)}
         given |= {"gamma1": self.gamma1, "epsilon": self.epsilon}
         if self.clip_weights:
             given["clip_weights"] = self.clip_weights
         if self.centered:
-            nd.rmspropalex_update(weight, grad, *state, out=weight, gamma2=self.gamma2, **given)
-        else:
-            nd.rmsprop_update(weight, grad, *state, out=weight, **given)
+            return "rmspropalex_update", state, {**given, "gamma2": self.gamma2}
+        return "rmsprop_update", state, given
 
 
 @register
@@ -134,10 +133,10 @@ class Ftrl(Optimizer):
         """The two sums."""
         return zeros_like(weight), zeros_like(weight)
 
-    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
-        """One operator call."""
+    def step_call(self, index: Index, state: State) -> UpdateCall:
+        """With both sums."""
         own = {"lr": self._get_lr(index), "lamda1": self.lamda1, "beta": self.beta}
-        nd.ftrl_update(weight, grad, *state, out=weight, **own, **self.common(index))
+        return "ftrl_update", state, {**own, **self.common(index)}
 
 
 @register
@@ -166,13 +165,13 @@ class FTML(Optimizer):
         """Curvature and averages."""
         return zeros_like(weight), zeros_like(weight), zeros_like(weight)
 
-    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
-        """One operator call."""
+    def step_call(self, index: Index, state: State) -> UpdateCall:
+        """With the averages and the number of the update."""
         own: dict[str, Any] = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
         own |= {"t": self._index_update_count[index], "lr": self._get_lr(index)}
         common = self.common(index)
         own["clip_grad"] = common.pop("clip_gradient", -1.0)
-        nd.ftml_update(weight, grad, *state, out=weight, **own, **common)
+        return "ftml_update", state, {**own, **common}
 
 
 @register

@@ -17,6 +17,7 @@ from operad import NDArray, Symbol, nd
 from operad.errors import UnsupportedError
 from operad_optimizer.attributes import numbers_of
 from operad_optimizer.lr_scheduler import LRScheduler
+from operad_optimizer.moving import Moving
 from operad_optimizer.notebook import page_of
 from operad_optimizer.registered import Registered
 from operad_sdk import ParamError
@@ -28,11 +29,13 @@ State = Any
 
 C = TypeVar("C", bound="type[Optimizer]")
 
-_MOVING: Final = {"step", "step_several", "update", "update_multi_precision"}
+UpdateCall = tuple[str, Sequence[NDArray], Mapping[str, Any]]
+"""An update as one call of an operator: its name, states, and parameters."""
+
 _registered: Final[Registered[Optimizer]] = Registered("optimizer")
 
 
-class Optimizer(metaclass=Suggesting):
+class Optimizer(Moving, metaclass=Suggesting):
     """Moves weights along their gradients.
 
     Args:
@@ -48,14 +51,10 @@ class Optimizer(metaclass=Suggesting):
         param_dict: Objects with `lr_mult` and `wd_mult` by index, such as a training loop's parameters.
 
     Attributes:
-        elementwise: Whether `step` moves every element as if it were alone; a class with a `step` says so.
-        aggregate_num: How many weights one call of `step_several` moves; below 2: `step` moves each.
         num_update: The largest number of updates any weight has had.
         opt_registry: Classes by their names in lower case.
     """
 
-    elementwise: ClassVar[bool] = False
-    aggregate_num: int = 0
     opt_registry: ClassVar[Mapping[str, type[Optimizer]]] = _registered.classes
     __repr__, _repr_html_ = described, page_of
 
@@ -138,7 +137,7 @@ class Optimizer(metaclass=Suggesting):
 
     def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:
         """`create_state`; for half precision, of a single-precision copy, and the copy."""
-        if not self._is_mixed(weight):
+        if not self.is_mixed(weight):
             return self.create_state(index, weight)
         master = weight.astype(np.float32)
         return self.create_state(index, master), master
@@ -164,8 +163,22 @@ class Optimizer(metaclass=Suggesting):
             self.step(*one)
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
-        """Move one weight, whose update has been counted."""
-        raise UnsupportedError(f"{type(self).__name__} does not say how a weight moves; define step")
+        """Move one weight, whose update has been counted; by default with the call of `step_call`."""
+        call = self.step_call(index, state)
+        if call is None:
+            raise UnsupportedError(
+                f"{type(self).__name__} does not say how a weight moves; define step, or step_call"
+            )
+        name, states, params = call
+        getattr(nd, name)(weight, grad, *states, out=weight, **params)
+
+    def step_call(self, index: Index, state: State) -> UpdateCall | None:
+        """The step of a weight, whose update has been counted, as one call; None: it is more than that.
+
+        The operator takes the weight, its gradient and the states, and its output takes the weight's place. A
+        training program makes the call where the gradient was made; see `operad.TrainingProgram`.
+        """
+        return None
 
     def step_several(
         self, indices: Sequence[Index], weights: Sequence[NDArray], grads: Sequence[NDArray], states: State
@@ -176,22 +189,6 @@ class Optimizer(metaclass=Suggesting):
         """
         for one in _each(indices, weights, grads, states):
             self.step(*one)
-
-    def is_aggregating(self, index: Index | Sequence[Index]) -> bool:
-        """Return whether one call moves several weights, and `index` names several.
-
-        It does not if a subclass overrides how one weight moves.
-        """
-        cls = type(self)
-        owner: Any = next(base for base in cls.__mro__ if "step_several" in vars(base))
-        is_overridden = cls.step is not owner.step or cls.update is not Optimizer.update
-        return isinstance(index, (list, tuple)) and self.aggregate_num > 1 and not is_overridden
-
-    @property
-    def is_elementwise(self) -> bool:
-        """True if moving a weight in parts, each with its part of the state, gives the same bits."""
-        of = next(cls for cls in type(self).__mro__ if vars(cls).keys() & {*_MOVING, "elementwise"})
-        return bool(vars(of).get("elementwise", False))
 
     def update_multi_precision(
         self,
@@ -205,7 +202,7 @@ class Optimizer(metaclass=Suggesting):
             self._update_several(index, weight, grad, state)
             return
         for i, w, g, s in _each(index, weight, grad, state):
-            if self._is_mixed(w):
+            if self.is_mixed(w):
                 own, master = s
                 self.update(i, master, g.astype(np.float32), own)
                 master.astype(w.dtype).copyto(w)
@@ -213,7 +210,7 @@ class Optimizer(metaclass=Suggesting):
                 self.update(i, w, g, s)
 
     def _update_several(self, indices: Any, weights: Any, grads: Any, states: Any) -> None:
-        if not any(map(self._is_mixed, weights)):
+        if not any(map(self.is_mixed, weights)):
             self.update(indices, weights, grads, states)
             return
         own, masters = zip(*states, strict=True)
@@ -280,7 +277,8 @@ class Optimizer(metaclass=Suggesting):
     def _from_attributes(self, key: str) -> dict[Index, float]:
         return dict(numbers_of(self.sym_attributes, key))
 
-    def _is_mixed(self, weight: NDArray) -> bool:
+    def is_mixed(self, weight: NDArray) -> bool:
+        """Return whether the weight is moved through a copy in single precision."""
         return self.multi_precision and weight.dtype == np.float16
 
 

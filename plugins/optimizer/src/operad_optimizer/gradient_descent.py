@@ -7,7 +7,7 @@ from typing import Any, final
 
 from operad import NDArray, nd
 from operad_optimizer.aggregation import aggregation_size, in_turn
-from operad_optimizer.base import Index, Optimizer, State, register
+from operad_optimizer.base import Index, Optimizer, State, UpdateCall, register
 from operad_optimizer.state import zeros_like
 
 
@@ -33,13 +33,12 @@ class SGD(Optimizer):
         """The last step, if any of it is kept."""
         return zeros_like(weight) if self.momentum else None
 
-    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
-        """One operator call."""
-        lr, common = self._get_lr(index), self.common(index)
+    def step_call(self, index: Index, state: State) -> UpdateCall:
+        """With the last step, if any of it is kept."""
+        given = {"lr": self._get_lr(index), **self.common(index)}
         if state is None:
-            nd.sgd_update(weight, grad, out=weight, lr=lr, **common)
-        else:
-            nd.sgd_mom_update(weight, grad, state, out=weight, lr=lr, momentum=self.momentum, **common)
+            return "sgd_update", (), given
+        return "sgd_mom_update", (state,), {**given, "momentum": self.momentum}
 
     def step_several(
         self, indices: Sequence[Index], weights: Sequence[NDArray], grads: Sequence[NDArray], states: State
@@ -80,13 +79,12 @@ class NAG(Optimizer):
         """The last step, if any of it is kept."""
         return zeros_like(weight) if self.momentum else None
 
-    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
-        """One operator call."""
-        lr, common = self._get_lr(index), self.common(index)
+    def step_call(self, index: Index, state: State) -> UpdateCall:
+        """With the last step, if any of it is kept."""
+        given = {"lr": self._get_lr(index), **self.common(index)}
         if state is None:
-            nd.sgd_update(weight, grad, out=weight, lr=lr, **common)
-        else:
-            nd.nag_mom_update(weight, grad, state, out=weight, lr=lr, momentum=self.momentum, **common)
+            return "sgd_update", (), given
+        return "nag_mom_update", (state,), {**given, "momentum": self.momentum}
 
 
 @register
@@ -114,11 +112,9 @@ class Signum(Optimizer):
         """The average, if there is one."""
         return zeros_like(weight) if self.momentum else None
 
-    def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
-        """One operator call."""
-        lr, common = self._get_lr(index), self.common(index)
+    def step_call(self, index: Index, state: State) -> UpdateCall:
+        """With the average, if there is one."""
+        given = {"lr": self._get_lr(index), **self.common(index)}
         if state is None:
-            nd.signsgd_update(weight, grad, out=weight, lr=lr, **common)
-        else:
-            own = {"momentum": self.momentum, "wd_lh": self.wd_lh}
-            nd.signum_update(weight, grad, state, out=weight, lr=lr, **own, **common)
+            return "signsgd_update", (), given
+        return "signum_update", (state,), {**given, "momentum": self.momentum, "wd_lh": self.wd_lh}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, final
 
 from operad import Context, NDArray
-from operad_optimizer.base import Index, Optimizer, State
+from operad_optimizer.base import Index, Optimizer, State, UpdateCall
 from operad_optimizer.state import checked_counts, checked_settings, dump_states, load_states
 
 _SETTINGS = (bool, int, float, str, type(None))
@@ -45,23 +45,46 @@ class Updater:
         for i, _, w in given:
             if i not in self.states:
                 self.states[i] = self.optimizer.create_state_multi_precision(i, w)
-        if several and self.aggregate_updates and self.optimizer.is_aggregating(indices):
-            self._update_together(given)
+        if several and self._moves_together(indices):
+            for group in self._groups(given):
+                together, grads, weights = zip(*group, strict=True)
+                states = [self.states[i] for i in together]
+                self.optimizer.update_multi_precision(together, weights, grads, states)
             return
         for i, g, w in given:
             self.optimizer.update_multi_precision(i, w, g, self.states[i])
 
-    def _update_together(self, given: list[tuple[Index, NDArray, NDArray]]) -> None:
-        """Move weights of one type and context together, so many at a time as the optimizer says."""
-        alike: dict[Any, list[tuple[Index, NDArray, NDArray]]] = {}
+    def calls(self, indices: Sequence[Index], weights: Sequence[NDArray]) -> Sequence[UpdateCall] | None:
+        """Count an update of each weight, and return the operator's call that makes it.
+
+        None where updates are more than one call each; then nothing is counted. See `operad.TrainingProgram`.
+        """
+        optimizer = self.optimizer
+        if not optimizer.is_one_call or any(map(optimizer.is_mixed, weights)):
+            return None
+        given = list(zip(range(len(indices)), indices, weights, strict=True))
+        groups = self._groups(given) if self._moves_together(indices) else [[one] for one in given]
+        found: list[Any] = [None] * len(given)
+        for group in groups:
+            optimizer._update_count([index for _, index, _ in group])
+            for position, index, weight in group:
+                if index not in self.states:
+                    self.states[index] = optimizer.create_state_multi_precision(index, weight)
+                found[position] = optimizer.step_call(index, self.states[index])
+        return found
+
+    def _moves_together(self, indices: Sequence[Index]) -> bool:
+        return self.aggregate_updates and self.optimizer.is_aggregating(indices)
+
+    def _groups(self, given: Sequence[tuple[Any, Any, NDArray]]) -> Iterator[list[tuple[Any, Any, NDArray]]]:
+        """Weights, which stand third, of one type and context: so many at a time as the optimizer says."""
+        alike: dict[Any, list[tuple[Any, Any, NDArray]]] = {}
         for one in given:
             alike.setdefault((one[2].dtype, one[2].context), []).append(one)
         size = self.optimizer.aggregate_num
         for group in alike.values():
             for begin in range(0, len(group), size):
-                indices, grads, weights = zip(*group[begin : begin + size], strict=True)
-                states = [self.states[i] for i in indices]
-                self.optimizer.update_multi_precision(indices, weights, grads, states)
+                yield group[begin : begin + size]
 
     def sync_state_context(self, state: State, context: Context) -> State:
         """A state with its arrays on `context`; arrays that are there stay themselves."""

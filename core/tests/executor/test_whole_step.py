@@ -1,0 +1,65 @@
+"""What a step as one program is bound to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.tests.executor.dense import filled, network
+from core.tests.executor.descent import Updater, installed
+from operad import nd
+from operad.executor import TrainingProgram
+from operad.executor.whole_step import overlap
+
+pytestmark = pytest.mark.usefixtures("operators")
+
+
+@pytest.fixture(autouse=True)
+def update_operators():
+    with installed():
+        yield
+
+
+def stepped(grad_req="write"):
+    executor = filled(network().simple_bind(grad_req=grad_req, data=(5, 8)))
+    program = TrainingProgram(executor, Updater(), {"fc1_weight": 0, "fc2_weight": 1})
+    program.step()
+    return executor, program
+
+
+def test_a_gradient_without_an_array_lies_in_the_plan():
+    for grad_req, is_planned in (("write", False), ("null", True)):
+        _, program = stepped(grad_req)
+        graph, plan = program._whole._binding.program.graph, program._whole._binding.program.plan
+        updates = [node for node in graph.op_nodes if node.name.endswith("_update")]
+        # What is read last has its gradient first.
+        assert [node.name for node in updates] == ["fc2_weight_update", "fc1_weight_update"]
+        for node in updates:
+            gradient = graph.entry_id(node.inputs[1])
+            assert (plan.placements[gradient] is not None) is is_planned
+
+
+def test_a_program_is_made_once_and_again_for_other_states():
+    executor, program = stepped()
+    whole = program._whole
+    program.step()
+    assert program._whole is whole
+    program.updater.states[0] = program.updater.states[0].copy()
+    program.step()
+    assert program._whole is not whole
+    nd.waitall()
+    assert np.isfinite(executor.arg_dict["fc1_weight"].asnumpy()).all()
+
+
+def test_light_gradients_and_light_updates_are_light_together():
+    _, program = stepped()
+    assert [segment._code.is_light for segment in program._whole._backward] == [True]
+
+
+def test_memory_that_a_weight_shares_is_named():
+    executor, _ = stepped()
+    assert overlap(executor, ["fc1_weight"], {}) == ""
+    state = executor.arg_dict["fc1_weight"].reshape(-1)
+    assert (
+        overlap(executor, ["fc1_weight"], {"a state": state}) == "'a state' shares memory with 'fc1_weight'"
+    )

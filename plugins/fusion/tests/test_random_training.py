@@ -1,0 +1,91 @@
+"""Random networks that are trained: by one program, and by forward, backward and updates."""
+
+from __future__ import annotations
+
+import secrets
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+import operad as od
+from operad import sym
+from operad.executor import TrainingProgram
+from plugins.fusion.tests.networks import Network
+
+FEW, MANY = 30, 1000
+OPTIMIZERS = {
+    "sgd": ({"momentum": 0.9, "wd": 0.01}, {"clip_gradient": 0.1}, {}),
+    "adam": ({"wd": 0.01}, {}),
+    "rmsprop": ({"centered": True}, {}),
+    "signum": ({"momentum": 0.5, "wd_lh": 0.01},),
+}
+
+
+def losses(network):
+    return sym.Group([sym.MakeLoss(output, name=f"loss{i}") for i, output in enumerate(network.symbol)])
+
+
+def bound(network, seed, request):
+    """An executor of the losses; `request` is that of what is trained."""
+    rng = np.random.default_rng(seed)
+    asked = {name: request if req != "null" else "null" for name, req in network.requests.items()}
+    executor = losses(network).simple_bind(od.cpu(), grad_req=asked, **network.shapes)
+    for name, array in executor.arg_dict.items():
+        array[:] = rng.standard_normal(network.shapes[name])
+    return executor
+
+
+def trained(network, seed, request, whole):
+    """Every array after three steps, and why these were no programs."""
+    rng = np.random.default_rng(seed)
+    name = str(rng.choice(list(OPTIMIZERS)))
+    arguments = OPTIMIZERS[name][int(rng.integers(len(OPTIMIZERS[name])))]
+    names = [each for each, req in network.requests.items() if req != "null"]
+    executor = bound(network, seed, request)
+    update = od.optimizer.get_updater(od.optimizer.create(name, learning_rate=0.01, **arguments))
+    program = TrainingProgram(executor, update, {each: each for each in names})
+    for number in range(3):
+        update.optimizer.lr = 0.01 * (number + 1)
+        if whole:
+            program.step()
+            continue
+        executor.forward(is_train=True)
+        executor.backward()
+        update(
+            names, [executor.grad_dict[each] for each in names], [executor.arg_dict[each] for each in names]
+        )
+    found = {**executor.arg_dict, **executor.output_dict}
+    if request == "write":
+        found |= {f"gradient of {each}": executor.grad_dict[each] for each in names}
+    return {key: array.asnumpy() for key, array in found.items()}, program.why_apart
+
+
+def compare(seed, monkeypatch):
+    network = Network(seed)
+    if all(req == "null" for req in network.requests.values()):
+        return 0
+    count = 0
+    for mode in ("on", "off"):
+        monkeypatch.setenv("OPERAD_FUSION", mode)
+        right, _ = trained(network, seed, "write", whole=False)
+        for request in ("write", "null"):
+            found, why = trained(network, seed, request, whole=True)
+            assert not why, seed
+            for name, value in found.items():
+                np.testing.assert_array_equal(value, right[name], err_msg=str((seed, mode, request, name)))
+            count += 1
+    return count
+
+
+@pytest.mark.parametrize("number", range(FEW))
+def test_a_step_is_what_it_stands_for(number, monkeypatch):
+    compare(secrets.randbits(48), monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_many_steps_are_what_they_stand_for(monkeypatch):
+    first = secrets.randbits(48)
+    assert sum(compare(first + number, monkeypatch) for number in range(MANY)) > MANY
