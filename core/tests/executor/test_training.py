@@ -9,7 +9,8 @@ from core.tests.executor.dense import filled, network
 from core.tests.executor.descent import Updater, installed
 from operad import nd
 from operad.errors import ArgumentError, BindError
-from operad.executor import TrainingProgram
+from operad.executor import TrainingProgram, training
+from operad.executor.whole_step import WholeStep
 
 pytestmark = pytest.mark.usefixtures("operators")
 WEIGHTS = ("fc1_weight", "fc1_bias", "fc2_weight", "fc2_bias")
@@ -54,6 +55,25 @@ def test_a_step_is_what_the_three_calls_are(operator, grad_req, each_engine):
     assert found.keys() == right.keys()
     for name, value in right.items():
         np.testing.assert_array_equal(found[name], value)
+
+
+def test_what_cannot_be_one_program_is_tried_once(monkeypatch):
+    made = []
+    monkeypatch.setattr(training, "WholeStep", lambda *args: made.append(args) or WholeStep(*args))
+    trained(bound(), Updater("fixed", rate=0.5), 4, whole=True, rates=(0.5,))
+    assert len(made) == 1
+    trained(bound(), Updater(), 4, whole=True)
+    assert len(made) == 2
+
+
+def test_kernels_and_memory_are_those_of_the_program():
+    executor = bound("null")
+    program = TrainingProgram(executor, Updater(), {name: name for name in WEIGHTS})
+    assert program.memory_plan is executor.memory_plan
+    program.step()
+    assert "fc1_weight_update" in str(program.why())
+    assert "fc1_weight_update" not in str(executor.why())
+    assert program.memory_plan.planned_bytes > executor.memory_plan.planned_bytes
 
 
 def test_why_a_step_was_three_programs():

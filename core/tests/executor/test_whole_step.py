@@ -30,7 +30,7 @@ def stepped(grad_req="write"):
 def test_a_gradient_without_an_array_lies_in_the_plan():
     for grad_req, is_planned in (("write", False), ("null", True)):
         _, program = stepped(grad_req)
-        graph, plan = program._whole._binding.program.graph, program._whole._binding.program.plan
+        graph, plan = program._whole.program.graph, program._whole.program.plan
         updates = [node for node in graph.op_nodes if node.name.endswith("_update")]
         # What is read last has its gradient first.
         assert [node.name for node in updates] == ["fc2_weight_update", "fc1_weight_update"]

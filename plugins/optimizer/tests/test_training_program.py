@@ -188,7 +188,7 @@ def test_a_gradient_that_has_no_array_takes_none():
     program.step()
     assert not program.why_apart
     assert all(grad is None for grad in executor.grad_dict.values())
-    planned = program._whole._binding.program.plan.planned_bytes
+    planned = program._whole.program.plan.planned_bytes
     assert 256 * 256 * 4 <= planned < 2 * 256 * 256 * 4
 
 

@@ -12,6 +12,7 @@ called. They travel with what is pushed, since the step itself may run later.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from operator import is_not
 from typing import Any, Protocol, final
 
 from operad import registry
@@ -19,9 +20,12 @@ from operad.boundary import shortened
 from operad.errors import ArgumentError, BindError
 from operad.executor.executor import Executor
 from operad.executor.whole_step import ApartError, UpdateCall, WholeStep, overlap
+from operad.executor.why import NodeKernels, node_kernels
+from operad.graph import MemoryPlan
 from operad.imperative import ABSENT, Invoker, find_invoker
 from operad.ndarray import NDArray
 from operad.op import OperatorProperty
+from operad.program import Program
 
 Index = int | str
 
@@ -79,9 +83,24 @@ class TrainingProgram:
         self._overlap = overlap(executor, self._indices, {})
         self._known = [_Known() for _ in self._weights]
         self._whole: WholeStep | None = None
+        self._made_of: Sequence[object] = ()
+        self._why_never = ""
 
     def __repr__(self) -> str:
         return f"<TrainingProgram of {len(self._indices)} arguments of {self.executor!r}>"
+
+    def why(self) -> NodeKernels:
+        """Return the kernel of each part of each node, of updates too once there was a step in one program."""
+        return node_kernels(self._program)
+
+    @property
+    def memory_plan(self) -> MemoryPlan:
+        """The static memory plan, with gradients that have no arrays."""
+        return self._program.plan
+
+    @property
+    def _program(self) -> Program:
+        return self.executor._program if self._whole is None else self._whole.program
 
     @shortened
     def step(self, **arrays: Any) -> list[NDArray]:
@@ -159,12 +178,16 @@ class TrainingProgram:
         return gradients
 
     def _whole_of(self, calls: Sequence[UpdateCall], invokers: Sequence[Invoker]) -> WholeStep:
-        states = [state for _, own, _ in calls for state in own]
-        whole = self._whole
-        if whole is None or whole.invokers != invokers or [*map(id, whole.states)] != [*map(id, states)]:
-            self._whole = None  # whose memory the new one may use
-            whole = self._whole = WholeStep(self.executor, [*self._indices], calls, invokers)
-        return whole
+        made_of: Sequence[object] = [*invokers, *[state for _, own, _ in calls for state in own]]
+        if len(made_of) != len(self._made_of) or any(map(is_not, made_of, self._made_of)):
+            self._whole, self._made_of = None, made_of
+            try:
+                self._whole = WholeStep(self.executor, [*self._indices], calls, invokers)
+            except ApartError as error:
+                self._why_never = str(error)
+        if self._whole is None:
+            raise ApartError(self._why_never)
+        return self._whole
 
 
 @final

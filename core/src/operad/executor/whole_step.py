@@ -82,7 +82,7 @@ class WholeStep:
         invokers: The operators of these.
 
     Attributes:
-        states: The states of all updates.
+        program: What is bound.
 
     Raises:
         ApartError: One program would not do the same.
@@ -96,8 +96,6 @@ class WholeStep:
         invokers: Sequence[Invoker],
     ) -> None:
         self._executor = executor
-        self.invokers = list(invokers)
-        self.states = [state for _, own, _ in calls for state in own]
         arrays = {**executor.arg_dict, **executor.aux_dict}
         updates: dict[str, Update] = {}
         states: dict[str, NDArray] = {}
@@ -116,7 +114,7 @@ class WholeStep:
             raise ApartError("states of its updater are on another context")
         kept = [name for name in ordered if executor.grad_dict[name] is not None]
         others = [n for n, grad in executor.grad_dict.items() if grad is not None and n not in updates]
-        program = self._compile(arrays, updates, kept, [*ordered, *others])
+        program = self.program = self._compile(arrays, updates, kept, [*ordered, *others])
         bound = {program.variables[name]: array for name, array in {**arrays, **states}.items()}
         bound.update(zip(program.updates, [executor.arg_dict[name] for name in kept], strict=True))
         for name, entry in program.gradients.items():

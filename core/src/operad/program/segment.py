@@ -173,9 +173,10 @@ class Segment:
         updated: dict[Var, None] = dict.fromkeys(binding.vars_of(code.states))
         written: dict[Var, None] = {}
         read = binding.vars_of(code.reads)
+        before = frozenset(read)
         for target, adds in code.writes:
             place = binding.var(target)
-            is_kept = place in started or place in read or binding.is_part(target)
+            is_kept = place in started or place in before or binding.is_part(target)
             # A gradient that is added here to a sum of this segment's is not kept from before.
             is_kept |= adds and place not in written
             (updated if is_kept else written)[place] = None
