@@ -90,7 +90,7 @@ class TrainingProgram:
         return f"<TrainingProgram of {len(self._indices)} arguments of {self.executor!r}>"
 
     def why(self) -> NodeKernels:
-        """Return the kernel of each part of each node, of updates too once there was a step in one program."""
+        """Return the kernel of each part of each node, of updates too after a step in one program."""
         return node_kernels(self._program)
 
     @property
