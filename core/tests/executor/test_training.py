@@ -66,6 +66,18 @@ def test_what_cannot_be_one_program_is_tried_once(monkeypatch):
     assert len(made) == 2
 
 
+def test_a_compilation_that_was_interrupted_is_begun_again(monkeypatch):
+    executor, updater = bound(), Updater()
+    program = TrainingProgram(executor, updater, {name: name for name in WEIGHTS})
+    with monkeypatch.context() as patched:
+        patched.setattr(training, "WholeStep", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            program.step()
+    program.step()
+    assert program.why_apart == ""
+    assert program._whole is not None
+
+
 def test_kernels_and_memory_are_those_of_the_program():
     executor = bound("null")
     program = TrainingProgram(executor, Updater(), {name: name for name in WEIGHTS})

@@ -180,11 +180,12 @@ class TrainingProgram:
     def _whole_of(self, calls: Sequence[UpdateCall], invokers: Sequence[Invoker]) -> WholeStep:
         made_of: Sequence[object] = [*invokers, *[state for _, own, _ in calls for state in own]]
         if len(made_of) != len(self._made_of) or any(map(is_not, made_of, self._made_of)):
-            self._whole, self._made_of = None, made_of
+            self._whole, self._made_of, why = None, (), ""  # the new one may use the old one's memory
             try:
                 self._whole = WholeStep(self.executor, [*self._indices], calls, invokers)
             except ApartError as error:
-                self._why_never = str(error)
+                why = str(error)
+            self._why_never, self._made_of = why, made_of
         if self._whole is None:
             raise ApartError(self._why_never)
         return self._whole
