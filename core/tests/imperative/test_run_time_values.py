@@ -21,6 +21,7 @@ class Update(OperatorProperty):
     [
         ((0.5, 0.9), (float("0.5"), float("0.9")), True),
         ((0.5, 0.9), (0.5, 0.8), False),
+        ((0.0, 0.9), (float("0.0"), 0.9), True),
         ((0.0, 0.9), (-0.0, 0.9), False),
         ((1.0, 0.9), (1, 0.9), False),
         ((float("nan"), 0.9), (float("nan"), 0.9), False),

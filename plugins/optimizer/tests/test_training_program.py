@@ -353,6 +353,23 @@ def test_parameters_of_the_optimizer_that_change_are_those_of_the_step():
     check_equal(*results)
 
 
+def test_weights_that_joined_later_are_counted_as_the_updater_counts():
+    """The rate follows the largest number of updates, which some weights have and others do not."""
+    results = []
+    for whole in (True, False):
+        executor = bound()
+        schedule = od.lr_scheduler.FactorScheduler(step=1, factor=0.5, base_lr=0.5)
+        update, names = updater("sgd", lr_scheduler=schedule), trained(executor)
+        od.random.seed(3)
+        for some in (["fc2_weight", "fc2_bias"], [*names]):
+            chosen = {name: names[name] for name in some}
+            program = TrainingProgram(executor, update, chosen)
+            for _ in range(2):
+                program.step() if whole else separate(executor, update, chosen)
+        results.append(values(executor))
+    check_equal(*results)
+
+
 def test_a_wrong_rate_is_an_error_before_anything_moves():
     executor = bound()
     update = updater("sgd", learning_rate=0.1)

@@ -7,6 +7,7 @@ the machinery that parses other parameters where they are plain numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import copysign
 from operator import call
 from typing import Any, Final, final
 
@@ -58,10 +59,9 @@ class RunTime:
         return len(self._names)
 
     def are_alike(self, last: tuple[Any, ...], given: tuple[Any, ...]) -> bool:
-        """Return whether two sets of values are surely the same: same objects, or equal numbers but 0."""
+        """Return whether two sets of values are surely the same: same objects, or equal floats of one sign."""
         if self._is_number:
-            number, other = given[0], last[0]
-            return number is other or (number.__class__ is other.__class__ is float and number == other != 0)
+            return _is_alike(last[0], given[0])
         return all(map(_is_alike, last, given))
 
     def converted(self, given: tuple[Any, ...], operator: Operator) -> tuple[Any, ...]:
@@ -113,7 +113,10 @@ class RunTime:
 
 
 def _is_alike(one: Any, other: Any) -> bool:
-    return one is other or (one.__class__ is other.__class__ is float and one == other != 0)
+    if one is other:
+        return True
+    are_floats = one.__class__ is other.__class__ is float
+    return are_floats and one == other and (one != 0 or copysign(1, one) == copysign(1, other))
 
 
 def _takes_any_float(param: Param) -> bool:

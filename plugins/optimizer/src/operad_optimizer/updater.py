@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, final
 
 from operad import Context, NDArray
@@ -60,10 +60,17 @@ class Updater:
         None where updates are more than one call each; then nothing is counted. See `operad.TrainingProgram`.
         """
         optimizer = self.optimizer
-        if not optimizer.is_one_call or any(map(optimizer.is_mixed, weights)):
+        is_mixed = optimizer.multi_precision and any(map(optimizer.is_mixed, weights))
+        if is_mixed or not optimizer.is_one_call:
             return None
         given = list(zip(range(len(indices)), indices, weights, strict=True))
-        groups = self._groups(given) if self._moves_together(indices) else [[one] for one in given]
+        counts = optimizer._index_update_count
+        # Weights of as many updates have one rate, whichever are counted first.
+        are_alike = len({counts.get(index) for index in indices}) == 1
+        if are_alike:
+            groups: Iterable[Any] = [given]
+        else:
+            groups = self._groups(given) if self._moves_together(indices) else [[one] for one in given]
         found: list[Any] = [None] * len(given)
         for group in groups:
             optimizer._update_count([index for _, index, _ in group])
