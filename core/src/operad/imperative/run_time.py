@@ -59,7 +59,7 @@ class RunTime:
         return len(self._names)
 
     def are_alike(self, last: tuple[Any, ...], given: tuple[Any, ...]) -> bool:
-        """Return whether two sets of values are surely the same: one object, or equal floats, sign and all."""
+        """Return whether two sets of values are surely the same: one object, or equal floats of a sign."""
         if self._is_number:
             return _is_alike(last[0], given[0])
         return all(map(_is_alike, last, given))
