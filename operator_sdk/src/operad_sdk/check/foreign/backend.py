@@ -40,6 +40,11 @@ class Backend(ABC):
     narrow_types: ClassVar[Mapping[str, float]] = {}
 
     @property
+    def has_gradient(self) -> bool:
+        """Return whether functions have a gradient; where they have none, none is checked."""
+        return True
+
+    @property
     def scope(self) -> Mapping[str, Any]:
         """Names of the backend's own in programs."""
         return {}

@@ -58,6 +58,11 @@ class NumpyBackend(Backend):
         self._gradient = gradient
 
     @property
+    def has_gradient(self) -> bool:
+        """Return whether one was given."""
+        return self._gradient is not None
+
+    @property
     def version(self) -> str:
         """NumPy's version."""
         return np.__version__
@@ -96,8 +101,7 @@ class NumpyBackend(Backend):
         result = function(*arrays)
 
         def pull(heads: Sequence[Array | None]) -> list[Any]:
-            if self._gradient is None:
-                return [None] * len(wanted)
+            assert self._gradient is not None, "no gradient is asked for where there is none"
             found = self._gradient(*heads, *arrays)
             several = found if isinstance(found, (tuple, list)) else (found,)
             if len(several) != len(arrays):
