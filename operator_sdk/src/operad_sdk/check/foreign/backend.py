@@ -91,6 +91,12 @@ class Backend(ABC):
         """
         return None
 
+    def forget(self) -> None:  # noqa: B027 - most libraries have none
+        """Empty the library's own caches, which grow up to some size: they are no leak of a function.
+
+        By default there are none.
+        """
+
     def is_refusal(self, error: BaseException) -> bool:
         """Return whether an exception refuses the arguments, rather than report a fault of the library."""
         return isinstance(error, Exception)

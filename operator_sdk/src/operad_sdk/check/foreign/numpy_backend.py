@@ -33,12 +33,12 @@ class NumpySyntax(NumpyLike):
     def __init__(self, place: str) -> None:
         self._place = place
 
-    def gradient(self, count: int) -> list[str]:
+    def gradient(self, floating: Sequence[bool]) -> list[str]:
         """The gradient beside the function, `f_grad`, as a tuple."""
         if not self._place:
             return []
-        names = ", ".join(f"x{i}" for i in range(count))
-        comma = "," if count == 1 else ""
+        names = ", ".join(f"x{i}" for i, _ in enumerate(floating))
+        comma = "," if len(floating) == 1 else ""
         return [self._place, f"grad = lambda {names}, head: (f_grad(head, {names}){comma})"]
 
 

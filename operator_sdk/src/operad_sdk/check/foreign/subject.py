@@ -240,7 +240,9 @@ def subject_of_function(function: ForeignFunction) -> Subject:
                 found = program if case is cases[0] else ""
         return found
 
-    subject = Subject(function.name, cls, backend.name, backend.version, writer=written)
+    subject = Subject(
+        function.name, cls, backend.name, backend.version, writer=written, forget=backend.forget
+    )
     return subject
 
 
