@@ -9,6 +9,7 @@ from operad_sdk.check import check_numpy
 from operad_sdk.check.foreign.numpy_backend import NumpySyntax
 from operad_sdk.check.foreign.programs import Shown, programs
 from operad_sdk.check.trials.case import Case
+from operator_sdk.tests.check.foreign import functions
 from operator_sdk.tests.check.foreign.test_checking import failure, run
 
 MOST_LINES = 10
@@ -56,3 +57,12 @@ def test_elements_that_move_together_are_moved_together():
     shown = Shown(NumpySyntax("f_grad"), [], "f(x)", "B313", case, message, np.ones(1), None)
     (program, *_) = programs(shown)
     assert "(np.arange(x.size).reshape(x.shape) == 0) | (np.arange(x.size).reshape(x.shape) == 2)" in program
+
+
+def test_a_gradient_in_half_precision_has_a_program_of_ten_lines():
+    line = "x:(N, D) -> y:(N, D); D >= 2"
+    wrong = check_numpy(functions.standardized, line, functions.standardized_grad_in_half, checks=["D603"])
+    script = failure(wrong, "D603").script
+    assert len(script.splitlines()) <= MOST_LINES
+    with pytest.raises(AssertionError):
+        run(script)

@@ -314,16 +314,18 @@ def _digits(shown: Shown) -> Iterator[tuple[str, ...]]:
     said = re.search(r"\bin (\w*float\d+)", shown.message)
     floating = [name for name, array in shown.case.inputs.items() if array.dtype.kind == "f"]
     dtype = said[1] if said else "float32"
-    narrow = f"{', '.join(floating)} = {', '.join(syntax.cast(name, dtype) for name in floating)}"
+    narrow = [syntax.cast(name, dtype) for name in floating]
     wide = {name: syntax.cast(name, "float64") for name in floating}
     tolerance = _allowed(shown) or _tolerance(shown)
     if shown.check_id in ("D602", "L908"):
-        yield narrow, syntax.close(syntax.cast(_f(shown), "float64"), _f(shown, **wide), tolerance)
+        close = syntax.close(syntax.cast(_f(shown), "float64"), _f(shown, **wide), tolerance)
+        yield f"{', '.join(floating)} = {', '.join(narrow)}", close
         return
     for head, i in product(_heads(shown), range(len(shown.names))):
         found = syntax.cast(_grad(shown, "head") + f"[{i}]", "float64")
         expected = _grad(shown, syntax.cast("head", "float64"), **wide) + f"[{i}]"
-        yield narrow, f"head = {syntax.cast(head, dtype)}", syntax.close(found, expected, tolerance)
+        casts = ", ".join([*narrow, syntax.cast(head, dtype)])
+        yield f"{', '.join([*floating, 'head'])} = {casts}", syntax.close(found, expected, tolerance)
 
 
 def _allowed(shown: Shown) -> str:
