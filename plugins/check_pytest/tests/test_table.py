@@ -147,10 +147,14 @@ def test_properties_of_the_last_test_say_what_is_not_proved(run, pytester):
             f'[functions.f]\nfunction = "np.tanh(x)"\nline = "{LINE}"\ninputs = {{ x = "2" }}',
             "*has the domain '2', expected one of operad_sdk*",
         ),
+        (
+            f'[functions.f]\nfunction = "np.tanh(x)"\nline = "{LINE}"\nwithout_gradient = ["z"]',
+            "*function 'f' names 'z', which is no argument of*",
+        ),
     ],
     ids=[
         "no table", "half a row", "key", "profile", "library", "function", "line", "check", "reason",
-        "domain", "no domain",
+        "domain", "no domain", "argument",
     ],
 )  # fmt: skip
 def test_a_table_that_cannot_be_read_is_one_error_in_words(run, table, text):

@@ -159,8 +159,12 @@ class Shown:
         """
         shape = self.case.inputs[name].shape
         found = re.findall(rf"\b{name}\[([\d, ]+)\]", self.message)
-        named = [map(int, text.split(",")) for text in dict.fromkeys(found)]
-        return [tuple(min(k, n - 1) for k, n in zip(place, shape, strict=True)) for place in named]
+        named = [tuple(map(int, text.split(","))) for text in dict.fromkeys(found)]
+        return [
+            tuple(min(k, n - 1) for k, n in zip(place, shape, strict=True))
+            for place in named
+            if len(place) == len(shape)
+        ]
 
     def program(self, *body: str, needs_gradient: bool = False) -> str:
         """The program of these last lines."""

@@ -117,6 +117,9 @@ class Entry:
                 expected_failures=row.known,
             ),
         )
+        for name in [*row.inputs, *row.without_gradient]:
+            if name not in function.arguments:
+                raise self._error(f"names {name!r}, which is no argument of {row.line!r}")
         return subject_of_function(function), [checks[id] for id in wanted]
 
     def _beside(self, text: str) -> str:
