@@ -132,7 +132,7 @@ def test_declares_every_library_it_imports(distribution: Distribution) -> None:
 def test_entry_points_lead_into_its_own_package(distribution: Distribution) -> None:
     groups = distribution.declared["project"].get("entry-points", {})
     for group, points in groups.items():
-        assert group in GROUPS, f"`operad doctor` would warn of {group}"
+        assert group in GROUPS or not group.startswith("operad."), f"`operad doctor` would warn of {group}"
         for name, target in points.items():
             module = distribution.folder / "src" / target.partition(":")[0].replace(".", "/")
             exists = module.with_suffix(".py").is_file() or (module / "__init__.py").is_file()

@@ -10,7 +10,7 @@ from operad.errors import ArgumentError, DTypeError, ShapeError, UnsupportedErro
 from operad.export import PlainOperator
 
 jax = pytest.importorskip("jax")
-for plugin in ("normalization", "fully_connected", "dropout", "shape", "elemwise", "indexing"):
+for plugin in ("normalization", "fully_connected", "dropout", "shape", "elemwise", "indexing", "init"):
     pytest.importorskip(f"operad_{plugin}")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -49,6 +49,12 @@ def test_compiled_functions_compute_the_same():
     np.testing.assert_array_equal(jax.jit(lrn)(x), lrn(x))
     shape = jax.eval_shape(lrn, x)
     assert (shape.shape, shape.dtype) == (x.shape, x.dtype)
+
+
+def test_functions_of_no_arguments_are_compiled():
+    zeros = od.export.jax("_zeros", shape=(2, 3))
+    np.testing.assert_array_equal(zeros(), np.zeros((2, 3), np.float32))
+    np.testing.assert_array_equal(jax.jit(zeros)(), zeros())
 
 
 def test_residuals_are_what_the_wanted_gradients_read():

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 PLUGINS = Path(__file__).parents[2]
-OTHERS = {"operad-standard", "operad-check-jax", "operad-check-torch", "operad-export"}
+OTHERS = {
+    "operad-standard", "operad-check-jax", "operad-check-pytest", "operad-check-torch", "operad-export",
+}  # fmt: skip
 """Itself, and ways to other libraries, for those who have these."""
 
 

@@ -95,6 +95,10 @@ class JaxBackend(TransformingBackend):
 
         return gradient
 
+    def forget(self) -> None:
+        """`jax.clear_caches`: one of them has an entry for each derivative of a `custom_jvp`, up to 8,192."""
+        jax.clear_caches()
+
     def compiled(self, function: Function) -> Function:
         """`jax.jit` of a new function, so that nothing is found that was compiled before."""
         made: Function = jax.jit(lambda *arrays: function(*arrays))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, final
 
 from operad_sdk.check.foreign.programs import Syntax
@@ -9,6 +10,7 @@ from operad_sdk.check.trials.case import Array
 
 _LEAVES: Final = "[x.requires_grad_() for x in ({arguments},)]"
 _SAME: Final = "torch.testing.assert_close({found}, f({arguments}), equal_nan=True)"
+_ZEROS: Final = "materialize_grads=True"
 _AUTOCAST: Final = "with torch.autocast('cpu', dtype=torch.bfloat16): "
 
 
@@ -52,12 +54,16 @@ class TorchSyntax(Syntax):
             return f"torch.full({array.shape}, {array.flat[0].item()!r}, {dtype})"
         return f"torch.tensor({array.tolist()!r}, {dtype})"
 
-    def gradient(self, count: int) -> list[str]:
+    def gradient(self, floating: Sequence[bool]) -> list[str]:
         """`torch.autograd.grad`, with zeros for arguments that the outputs do not depend on."""
+        if all(floating):
+            leaves = "v := [x.detach().requires_grad_() for x in xs]"
+            return [f"grad = lambda *xs, head: torch.autograd.grad(f(*({leaves})), v, head, {_ZEROS})"]
         return [
             "def grad(*xs, head):",
-            "    xs = [x.detach().requires_grad_() if x.is_floating_point() else x for x in xs]",
-            "    return torch.autograd.grad(f(*xs), xs, head, materialize_grads=True)",
+            "    xs = [x.detach().requires_grad_(x.is_floating_point()) for x in xs]",
+            "    return [torch.autograd.grad(f(*xs), x, head, " + _ZEROS + ")[0] if x.requires_grad else "
+            "torch.zeros_like(x) for x in xs]",
         ]
 
     def cast(self, name: str, dtype: str) -> str:
@@ -71,6 +77,10 @@ class TorchSyntax(Syntax):
     def put(self, name: str, place: tuple[int, ...], value: str) -> str:
         """An assignment."""
         return f"{name}[{place}] = {value}"
+
+    def element(self, name: str, number: int) -> str:
+        """The element's number among all, compared."""
+        return f"torch.arange({name}.numel()).view_as({name}) == {number}"
 
     def call(self, function: str, argument: str) -> str:
         """A function of the module."""

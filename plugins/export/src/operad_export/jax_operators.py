@@ -216,8 +216,11 @@ def _is_elementwise(
     """Return whether each element of some parts follows from the elements in the same place, also in a batch.
 
     Their scalar forms then go over no axis, and read every input where it lies. They must be the same for a
-    batch, which has one axis more: `Flatten` changes nothing of two axes, and something of three.
+    batch, which has one axis more: `Flatten` changes nothing of two axes, and something of three. Without
+    arguments there is no batch.
     """
+    if not shapes:
+        return False
     batch = tuple([(_BATCH, *shape) for shape in shapes])
     try:
         outputs = operator.prop.infer_shape(list(batch))[1]

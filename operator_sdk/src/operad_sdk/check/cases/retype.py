@@ -121,34 +121,43 @@ def _perturbed(
     return np.where(allowed, found, array).astype(array.dtype)
 
 
-def lengthened(trial: Trial) -> Trial | None:
-    """The trial with four numbers along axes of one or two, all or two and two alike; None where it refuses.
+def lengthened(trial: Trial, longest: int) -> Trial | None:
+    """The trial with each number twice along short axes, and four numbers on axes of one or two.
 
     (x - mean) / deviation is 0 for one number, and -1 and 1 for any two, and its gradient is 0: whatever is
-    perturbed, the terms of which they are made cancel, and what rounding costs there does not show. Four
-    numbers have terms of the same size, and once they are perturbed each by itself these do not cancel.
+    perturbed, the terms of which they are made cancel, and what rounding costs there does not show. Of three
+    numbers, two alike, the gradient of the third does not move: what these two do to it cancels. Copies
+    have terms of the same size, and once they are perturbed each by itself these do not cancel.
+
+    Args:
+        longest: Length of an axis that counts as short.
+
+    Returns:
+        None where the operator refuses the trial.
     """
-    inputs = dict(zip(trial.arguments, map(_lengthened, trial.inputs), strict=True))
-    aux = dict(zip(trial.states, map(_lengthened, trial.aux), strict=True))
-    heads = tuple(map(_lengthened, trial.out_grads[: trial.visible]))
+    inputs, aux = (
+        {name: _lengthened(array, longest) for name, array in zip(names, arrays, strict=True)}
+        for names, arrays in ((trial.arguments, trial.inputs), (trial.states, trial.aux))
+    )
+    heads = tuple(_lengthened(head, longest) for head in trial.out_grads[: trial.visible])
     try:
         made = Trial(trial.subject, replace(trial.case, inputs=inputs, aux=aux, out_grads=heads))
     except OperatorRaised:
         return None
-    expected = [tuple(n * _copies(n) for n in shape) for shape in trial.out_shapes]
+    expected = [tuple(n * _copies(n, longest) for n in shape) for shape in trial.out_shapes]
     return made if made.is_runnable and list(map(tuple, made.out_shapes)) == expected else None
 
 
-def _copies(length: int) -> int:
-    return 4 // length if length in (1, 2) else 1
+def _copies(length: int, longest: int) -> int:
+    return 4 // length if length in (1, 2) else 2 if length <= longest else 1
 
 
-def _lengthened(array: Array) -> Array:
+def _lengthened(array: Array, longest: int) -> Array:
     for axis, length in enumerate(array.shape):
-        array = np.repeat(array, _copies(length), axis)
+        array = np.repeat(array, _copies(length, longest), axis)
     return array
 
 
-def first_copies(array: Array, shape: Sequence[int]) -> Array:
+def first_copies(array: Array, shape: Sequence[int], longest: int) -> Array:
     """Elements of an array of the lengthened trial at the places of one of `shape` of the trial itself."""
-    return array[tuple(slice(None, None, _copies(length)) for length in shape)]
+    return array[tuple(slice(None, None, _copies(length, longest)) for length in shape)]

@@ -159,11 +159,11 @@ def calls(trials: Sequence[Trial]) -> Evidence:
         expect_same(trial.outputs, after, outputs, when, is_exact=exact, cases=[trial.case])
     if growth < _CALLS * _LEAST_BLOCKS:
         return len(usable)
-    # what the interpreter and libraries keep for themselves grows more and more slowly
+    # what the interpreter keeps for itself grows more and more slowly, and what a library does is left out
     tracemalloc.start()
     try:
         count = _LONGER * _CALLS
-        growth = _growth_by_calls(usable, count, lambda: tracemalloc.get_traced_memory()[0])
+        growth = _growth_by_calls(usable, count, lambda: tracemalloc.get_traced_memory()[0], forgets=True)
     finally:
         tracemalloc.stop()
     if growth < count * _LEAST_BYTES_OF_CALL:
@@ -174,8 +174,15 @@ def calls(trials: Sequence[Trial]) -> Evidence:
     )
 
 
-def _growth_by_calls(trials: Sequence[Trial], count: int, in_use: Callable[[], int]) -> int:
-    """Least growth of what is in use, after so many calls, as many more, and so on."""
+def _growth_by_calls(
+    trials: Sequence[Trial], count: int, in_use: Callable[[], int], *, forgets: bool = False
+) -> int:
+    """Least growth of what is in use, after so many calls, as many more, and so on.
+
+    Args:
+        forgets: Whether caches of the library that an operator is written in are emptied each time.
+    """
+    forget = trials[0].subject.forget if forgets else None
     counts = []
     gc.collect()
     gc.freeze()  # what was there before is looked through no more
@@ -183,6 +190,8 @@ def _growth_by_calls(trials: Sequence[Trial], count: int, in_use: Callable[[], i
         for _ in range(_LOOKS):
             for call in range(count):
                 _both_passes(trials[call % len(trials)], next(_number))
+            if forget is not None:
+                forget()
             gc.collect()
             counts.append(in_use())
     finally:

@@ -32,6 +32,8 @@ A mean a thousand times as large as the spread has that much of a movement in wh
 comparison goes the other way, the result jumps by more.
 """
 
+_SHORT: Final = (8, 2)
+"""Lengths of axes up to which a row may hide what rounding costs; the first that the operator takes twice."""
 _TINY: Final = 2.0**-24
 _HUGE: Final = 2.0**12
 """Magnitude from which on squares are too large for what they are added to."""
@@ -195,15 +197,18 @@ def _movements(trial: Trial, here: Sequence[Any], nearby: Sequence[Values], prec
 def hidden_movements(
     trial: Trial, values: Values, here: Sequence[Any], nearby: Sequence[Values], precision: float
 ) -> list[Any]:
-    """Movements that rows of one or two numbers hide, as `lengthened` says; 0 where there are none.
+    """Movements that short rows hide, as `lengthened` says; 0 where there are none.
 
     Args:
         values: What gives the results of any trial; `here` are those of this one. The others are as for
             `_movements`.
     """
     none: list[Any] = [0.0] * len(here)
-    longer = lengthened(trial)
-    if longer is None:
+    for longest in _SHORT:  # axes of a fixed length are left as they are
+        longer = lengthened(trial, longest)
+        if longer is not None:
+            break
+    else:
         return none
     try:
         there = values(longer)
@@ -217,7 +222,7 @@ def hidden_movements(
             most = largest(total)
             # a product of more numbers is larger, and moves by more
             scale = min(1.0, (largest(one) + most) / (largest(other) + most)) if most else 0.0
-            found[k] = scale * first_copies(total, one.shape)
+            found[k] = scale * first_copies(total, one.shape, longest)
     return found
 
 

@@ -40,6 +40,11 @@ class Backend(ABC):
     narrow_types: ClassVar[Mapping[str, float]] = {}
 
     @property
+    def has_gradient(self) -> bool:
+        """Return whether functions have a gradient; where they have none, none is checked."""
+        return True
+
+    @property
     def scope(self) -> Mapping[str, Any]:
         """Names of the backend's own in programs."""
         return {}
@@ -85,6 +90,12 @@ class Backend(ABC):
         It gives the gradients of the arguments at the places `wanted`, as a tuple. None: there is none.
         """
         return None
+
+    def forget(self) -> None:  # noqa: B027 - most libraries have none
+        """Empty the library's own caches, which grow up to some size: they are no leak of a function.
+
+        By default there are none.
+        """
 
     def is_refusal(self, error: BaseException) -> bool:
         """Return whether an exception refuses the arguments, rather than report a fault of the library."""

@@ -7,6 +7,8 @@ from typing import Final
 
 from operad.errors import ArgumentError
 from operad_sdk.check.foreign.backend import Backend
+from operad_sdk.check.foreign.function import named
+from operad_sdk.check.foreign.numpy_backend import NumpyBackend
 
 GROUP: Final = "operad.check_backends"
 OURS: Final = {"jax": "operad-check-jax", "numpy": "operad-sdk", "torch": "operad-check-torch"}
@@ -38,3 +40,21 @@ def backend_named(name: str) -> Backend:
         ) from error
     made: Backend = backend()
     return made
+
+
+def backend_with(name: str, gradient: str = "") -> Backend:
+    """The library of that name, with a gradient that is written by hand.
+
+    Args:
+        gradient: Module, or file, and name; "": the library's own.
+
+    Raises:
+        ArgumentError: As for `backend_named`; or there is no such gradient, or no use for one.
+    """
+    if not gradient:
+        return backend_named(name)
+    if name != NumpyBackend.name:
+        raise ArgumentError(
+            f"check: a gradient goes with functions of NumPy; {name} differentiates by itself"
+        )
+    return NumpyBackend(named(gradient))

@@ -33,12 +33,12 @@ class NumpySyntax(NumpyLike):
     def __init__(self, place: str) -> None:
         self._place = place
 
-    def gradient(self, count: int) -> list[str]:
+    def gradient(self, floating: Sequence[bool]) -> list[str]:
         """The gradient beside the function, `f_grad`, as a tuple."""
         if not self._place:
             return []
-        names = ", ".join(f"x{i}" for i in range(count))
-        comma = "," if count == 1 else ""
+        names = ", ".join(f"x{i}" for i, _ in enumerate(floating))
+        comma = "," if len(floating) == 1 else ""
         return [self._place, f"grad = lambda {names}, head: (f_grad(head, {names}){comma})"]
 
 
@@ -56,6 +56,11 @@ class NumpyBackend(Backend):
 
     def __init__(self, gradient: Callable[..., Any] | None = None) -> None:
         self._gradient = gradient
+
+    @property
+    def has_gradient(self) -> bool:
+        """Return whether one was given."""
+        return self._gradient is not None
 
     @property
     def version(self) -> str:
@@ -96,8 +101,7 @@ class NumpyBackend(Backend):
         result = function(*arrays)
 
         def pull(heads: Sequence[Array | None]) -> list[Any]:
-            if self._gradient is None:
-                return [None] * len(wanted)
+            assert self._gradient is not None, "no gradient is asked for where there is none"
             found = self._gradient(*heads, *arrays)
             several = found if isinstance(found, (tuple, list)) else (found,)
             if len(several) != len(arrays):

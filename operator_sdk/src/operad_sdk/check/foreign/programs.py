@@ -1,4 +1,4 @@
-"""Programs that show a finding in the words of a library alone, at most some ten lines long.
+"""Programs that show a finding in the words of a library alone, at most ten lines long.
 
 A check says in words what it found. A program that shows it is chosen, not written by the check: for each
 check there are a few forms, and the first one that fails on the case is the program. The last form of all
@@ -22,6 +22,8 @@ _STEP: Final = "2.0**-16"
 """Distance of differences in programs: a part of 1e-5, exact in float64."""
 _ROUNDINGS: Final = 256
 """Roundings of a type by which a program lets results differ."""
+_MOST_LINES: Final = 10
+"""Lines of a program, that with the message included, above which the arguments share one."""
 
 
 class Syntax(ABC):
@@ -46,8 +48,12 @@ class Syntax(ABC):
         """Expression of an array."""
 
     @abstractmethod
-    def gradient(self, count: int) -> list[str]:
-        """Lines that define `grad(arguments..., head=...)`, a tuple; empty where `f` has no gradient."""
+    def gradient(self, floating: Sequence[bool]) -> list[str]:
+        """Lines that define `grad(arguments..., head=...)`, a tuple; empty where `f` has no gradient.
+
+        Args:
+            floating: Of each argument, whether its elements are.
+        """
 
     @abstractmethod
     def cast(self, name: str, dtype: str) -> str:
@@ -60,6 +66,10 @@ class Syntax(ABC):
     @abstractmethod
     def put(self, name: str, place: tuple[int, ...], value: str) -> str:
         """Line that sets one element."""
+
+    @abstractmethod
+    def element(self, name: str, number: int) -> str:
+        """Expression of an array of flags like another, of which one element counts."""
 
     @abstractmethod
     def call(self, function: str, argument: str) -> str:
@@ -77,11 +87,11 @@ class NumpyLike(Syntax):
 
     def array(self, array: Array) -> str:
         """NumPy's expression."""
-        dtype = array.dtype.name
+        dtype, module = array.dtype.name, self.module
         return (
-            f"np.array({array.tolist()!r}, {dtype!r})"
+            f"{module}.array({array.tolist()!r}, {dtype!r})"
             if array.size
-            else f"np.zeros({array.shape}, {dtype!r})"
+            else f"{module}.zeros({array.shape}, {dtype!r})"
         )
 
     def cast(self, name: str, dtype: str) -> str:
@@ -95,6 +105,10 @@ class NumpyLike(Syntax):
     def put(self, name: str, place: tuple[int, ...], value: str) -> str:
         """An assignment."""
         return f"{name}[{place}] = {value}"
+
+    def element(self, name: str, number: int) -> str:
+        """The element's number among all, compared."""
+        return f"{self.module}.arange({name}.size).reshape({name}.shape) == {number}"
 
     def call(self, function: str, argument: str) -> str:
         """A function of the module."""
@@ -134,25 +148,44 @@ class Shown:
     @property
     def place(self) -> tuple[str, tuple[int, ...]]:
         """Argument that the message speaks of, and element; the first one where it names none."""
-        found = re.search(rf"\b({'|'.join(self.names)})\b(?:\[([\d, ]+)\])?", self.message)
+        found = re.search(rf"\b({'|'.join(self.names)})\b", self.message)
         name = found[1] if found else self.names[0]
-        numbers = found[2] if found else None
-        return name, tuple(map(int, numbers.split(","))) if numbers else ()
+        return name, next(iter(self.places(name)), ())
+
+    def places(self, name: str) -> list[tuple[int, ...]]:
+        """Elements of an argument that the message names.
+
+        Where a long axis was cut, the part that is left ends with that element.
+        """
+        shape = self.case.inputs[name].shape
+        found = re.findall(rf"\b{name}\[([\d, ]+)\]", self.message)
+        named = [tuple(map(int, text.split(","))) for text in dict.fromkeys(found)]
+        return [
+            tuple(min(k, n - 1) for k, n in zip(place, shape, strict=True))
+            for place in named
+            if len(place) == len(shape)
+        ]
 
     def program(self, *body: str, needs_gradient: bool = False) -> str:
         """The program of these last lines."""
-        syntax, names = self.syntax, self.names
-        arrays = [f"{name} = {syntax.array(self.case.inputs[name])}" for name in names]
+        syntax, inputs = self.syntax, self.case.inputs
+        arrays = [f"{name} = {syntax.array(inputs[name])}" for name in self.names]
         text = "\n".join([*arrays, *body])
         head = [*syntax.head, *[line for line in self.lines if line not in syntax.head]]
         if re.search(r"\bnp\.", text) and "import numpy as np" not in head:
             head.append("import numpy as np")
         if re.search(r"\b(nan|inf)\b", text):
             head.append("from math import inf, nan")
-        defined = [f"f = lambda {', '.join(names)}: {self.expression}"]
-        defined += syntax.gradient(len(names)) if needs_gradient else []
-        comment = " ".join(self.message.split())[:300]
-        return "\n".join([*head, *defined, *arrays, *body, f"# {comment}"]) + "\n"
+        head.append(f"f = lambda {', '.join(self.names)}: {self.expression}")
+        head += self.gradient() if needs_gradient else []
+        comment = f"# {' '.join(self.message.split())[:300]}"
+        if len([*head, *arrays, *body, comment]) > _MOST_LINES:
+            arrays = [f"{', '.join(self.names)} = {', '.join(map(syntax.array, inputs.values()))}"]
+        return "\n".join([*head, *arrays, *body, comment]) + "\n"
+
+    def gradient(self) -> list[str]:
+        """Lines that define the gradient, if there is one."""
+        return self.syntax.gradient([array.dtype.kind == "f" for array in self.case.inputs.values()])
 
 
 Form = Callable[[Shown], Iterator[tuple[str, ...]]]
@@ -164,7 +197,7 @@ def programs(shown: Shown) -> Iterator[str]:
     own = [(form.format(arguments=arguments),) for form in shown.syntax.forms.get(shown.check_id, ())]
     for body in [*own, *_FORMS.get(shown.check_id, _nothing)(shown)]:
         needs_gradient = any("grad(" in line and "autograd" not in line for line in body)
-        if not needs_gradient or shown.syntax.gradient(len(shown.names)):
+        if not needs_gradient or shown.gradient():
             yield shown.program(*body, needs_gradient=needs_gradient)
     yield shown.program(f"print({_f(shown)})")
 
@@ -253,18 +286,20 @@ def _finite(shown: Shown) -> Iterator[tuple[str, ...]]:
 
 
 def _derivative(shown: Shown) -> Iterator[tuple[str, ...]]:
-    syntax = shown.syntax
-    name, place = shown.place
-    i = shown.names.index(name)
+    """Differences on both sides and the gradient, of elements that the message names, or of all."""
+    syntax, (name, _) = shown.syntax, shown.place
     here = _f(shown)
-    low, high = (_f(shown, **{name: f"{name} {sign} h * e"}) for sign in "-+")
+    low, high = (_f(shown, **{name: f"{name} {sign} e"}) for sign in "-+")
+    shape = shown.case.inputs[name].shape
+    flags = [f"({syntax.element(name, int(np.ravel_multi_index(k, shape)))})" for k in shown.places(name)]
+    moved = " | ".join(flags) or syntax.call("ones_like", name)
+    moved = f"({moved})" if len(flags) > 1 else moved
+    grad = f"{_grad(shown, 'head')}[{shown.names.index(name)}][e != 0].sum()"
     for head in _heads(shown):
         yield (
-            f"e, h, head = {syntax.call('zeros_like', name)}, {_STEP}, {head}",
-            syntax.put("e", place, "1"),
-            f"left, right = (({here} - {low}) * head).sum() / h, (({high} - {here}) * head).sum() / h",
-            f"g = {_grad(shown, 'head')}[{i}][{place}]",
-            "assert min(left, right) - 1e-3 <= g <= max(left, right) + 1e-3, (left, g, right)",
+            f"e, head = {_STEP} * {moved}, {head}",
+            f"left, right = ((y * head).sum() / {_STEP} for y in ({here} - {low}, {high} - {here}))",
+            f"assert min(left, right) - 1e-3 <= (g := {grad}) <= max(left, right) + 1e-3, (left, g, right)",
         )
 
 
@@ -283,16 +318,18 @@ def _digits(shown: Shown) -> Iterator[tuple[str, ...]]:
     said = re.search(r"\bin (\w*float\d+)", shown.message)
     floating = [name for name, array in shown.case.inputs.items() if array.dtype.kind == "f"]
     dtype = said[1] if said else "float32"
-    narrow = f"{', '.join(floating)} = {', '.join(syntax.cast(name, dtype) for name in floating)}"
+    narrow = [syntax.cast(name, dtype) for name in floating]
     wide = {name: syntax.cast(name, "float64") for name in floating}
     tolerance = _allowed(shown) or _tolerance(shown)
     if shown.check_id in ("D602", "L908"):
-        yield narrow, syntax.close(syntax.cast(_f(shown), "float64"), _f(shown, **wide), tolerance)
+        close = syntax.close(syntax.cast(_f(shown), "float64"), _f(shown, **wide), tolerance)
+        yield f"{', '.join(floating)} = {', '.join(narrow)}", close
         return
     for head, i in product(_heads(shown), range(len(shown.names))):
         found = syntax.cast(_grad(shown, "head") + f"[{i}]", "float64")
         expected = _grad(shown, syntax.cast("head", "float64"), **wide) + f"[{i}]"
-        yield narrow, f"head = {syntax.cast(head, dtype)}", syntax.close(found, expected, tolerance)
+        casts = ", ".join([*narrow, syntax.cast(head, dtype)])
+        yield f"{', '.join([*floating, 'head'])} = {casts}", syntax.close(found, expected, tolerance)
 
 
 def _allowed(shown: Shown) -> str:

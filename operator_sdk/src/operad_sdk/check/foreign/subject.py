@@ -42,8 +42,10 @@ class ForeignProperty(ShapedProperty):
     function: ClassVar[ForeignFunction]
 
     def differentiable_inputs(self) -> list[bool]:
-        """All arguments but those that were left out."""
-        return [name not in self.function.without_gradient for name in self.list_arguments()]
+        """All arguments but those that were left out; none where the library has no gradient."""
+        function = self.function
+        has_gradient, without = function.backend.has_gradient, function.without_gradient
+        return [has_gradient and name not in without for name in self.list_arguments()]
 
     def declare_backward_dependency(
         self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]
@@ -238,7 +240,9 @@ def subject_of_function(function: ForeignFunction) -> Subject:
                 found = program if case is cases[0] else ""
         return found
 
-    subject = Subject(function.name, cls, backend.name, backend.version, writer=written)
+    subject = Subject(
+        function.name, cls, backend.name, backend.version, writer=written, forget=backend.forget
+    )
     return subject
 
 

@@ -71,18 +71,22 @@ def contract_suite(
     def test_contract(operator: Any, check_id: str, record_property: Callable[[str, object], None]) -> None:
         session = _session(operator, used)
         if check_id in (_STRICT, ids[-1]):
-            _note_unproved(session, record_property, is_strict=check_id == _STRICT)
+            note_unproved(session, record_property, is_strict=check_id == _STRICT)
         if check_id == _STRICT:
             return
         if RUNS_FIRST in ids:
             run_check(session, find_check(RUNS_FIRST))
-        _report(session.subject, run_check(session, known[check_id]))
+        report(session.subject, run_check(session, known[check_id]))
 
     return test_contract  # type: ignore[no-any-return]  # a function that pytest has marked
 
 
-def _note_unproved(session: Session, note: Callable[[str, object], None], *, is_strict: bool) -> None:
-    """Put what is not proved among the properties of the test; fail for it under `strict`."""
+def note_unproved(session: Session, note: Callable[[str, object], None], *, is_strict: bool) -> None:
+    """Put what is not proved among the properties of the test; fail for it if that is asked for.
+
+    Args:
+        note: Takes a name and what it stands for.
+    """
     for kind in ALL_KINDS if is_strict else ():
         session.pool(kind)
     made = session.made_params(), session.coverage(), session.has_wide_reference()
@@ -121,7 +125,8 @@ def _session(operator: Any, profile: Profile) -> Session:
     return Session(subject_of(operator), profile)
 
 
-def _report(subject: Subject, outcome: Outcome) -> None:
+def report(subject: Subject, outcome: Outcome) -> None:
+    """End a test by what its check found: it fails, is expected to fail, is skipped, or passes."""
     if outcome.status.is_red:
         pytest.fail(outcome_text(subject.name, subject.provider, outcome), pytrace=False)
     if outcome.status is Status.EXPECTED:

@@ -49,6 +49,7 @@ class Subject:
         writer: Writes the program that shows a finding, from the check's id, the cases and the message; None:
             it calls the check. Subjects that have one are functions of other libraries, and may refuse
             arguments for their values.
+        forget: Empties what its library keeps for itself, up to some size; None: there is no such thing.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Subject:
     is_registered: bool = False
     program: tuple[str, str] | None = None
     writer: Callable[[str, Sequence[Case], str], str] | None = None
+    forget: Callable[[], None] | None = None
 
     @property
     def contract(self) -> Contract:

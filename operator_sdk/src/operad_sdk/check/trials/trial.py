@@ -141,7 +141,7 @@ class Trial:
             resources: In place of those that the operator's requests and `seed` give.
         """
         operator = operator or self.operator
-        given = list(inputs) if inputs is not None else [array.copy() for array in self.inputs]
+        given = list(map(_whole, inputs)) if inputs is not None else [array.copy() for array in self.inputs]
         arrays = list(outputs) if outputs is not None else self.poisoned_outputs()
         states = list(aux) if aux is not None else [array.copy() for array in self.aux]
         requests = list(req) if req is not None else [OpReq.WRITE] * len(arrays)
@@ -237,7 +237,10 @@ class Trial:
             "out_data": outputs if outputs is not None else self.result.outputs,
         }
         given = {
-            kind: [None if array is None else _kept(keep, kind, i, array) for i, array in enumerate(arrays)]
+            kind: [
+                None if array is None else _kept(keep, kind, i, _whole(array))
+                for i, array in enumerate(arrays)
+            ]
             for kind, arrays in sources.items()
         }
         grads = list(in_grads) if in_grads is not None else self.poisoned_gradients(requests)
@@ -320,3 +323,8 @@ def _expect_shapes(names: Sequence[str], before: Sequence[Shape], arrays: Sequen
 
 def _kept(keep: Keep | None, kind: str, index: int, array: Array) -> Array | None:
     return array.copy() if keep is None else keep(BackwardEntry(kind, index), array)
+
+
+def _whole(array: Any) -> Any:
+    """The array; one without axes is a number after NumPy has computed it, and becomes an array again."""
+    return np.asarray(array) if isinstance(array, np.generic) else array

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
-from operad.errors import ArgumentError
-
 if TYPE_CHECKING:
     from operad_sdk.check.running.register import CheckFunction
     from operad_sdk.check.trials.subject import Subject
@@ -55,8 +53,6 @@ class Library:
         from operad_sdk.check.foreign.function import function_of  # noqa: PLC0415 - an extra
         from operad_sdk.check.foreign.subject import subject_of_function  # noqa: PLC0415 - likewise
 
-        if self.folder not in sys.path:
-            sys.path.insert(0, self.folder)
         keywords = {key: _value(text) for key, text in self.keywords.items()}
         found = function_of(self._backend(), self.function, self.line, name=name, keywords=keywords)
         return subject_of_function(found)
@@ -68,19 +64,11 @@ class Library:
         return checks_of(self._backend())
 
     def _backend(self) -> Any:
-        from operad_sdk.check.foreign.found import backend_named  # noqa: PLC0415 - an extra
-        from operad_sdk.check.foreign.function import named  # noqa: PLC0415 - likewise
-        from operad_sdk.check.foreign.numpy_backend import NumpyBackend  # noqa: PLC0415 - likewise
+        from operad_sdk.check.foreign.found import backend_with  # noqa: PLC0415 - an extra
 
-        if not self.gradient:
-            return backend_named(self.library)
-        if self.library != "numpy":
-            raise ArgumentError(
-                f"check: --gradient goes with --numpy; {self.library} differentiates by itself"
-            )
         if self.folder not in sys.path:
             sys.path.insert(0, self.folder)
-        return NumpyBackend(named(self.gradient))
+        return backend_with(self.library, self.gradient)
 
 
 def _value(text: str) -> Any:
