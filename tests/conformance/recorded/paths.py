@@ -37,7 +37,7 @@ json.dump([errors, stars], sys.stdout)
 
 @final
 class Imports(NamedTuple):
-    """What became of the imports.
+    """Outcomes of the imports.
 
     Attributes:
         errors: Of the files that cannot be imported, by path.

@@ -19,7 +19,7 @@ _REPORT: Final = re.compile(
 
 @final
 class WorkerStatus(NamedTuple):
-    """What is known of a worker.
+    """State of a worker, and its newest report.
 
     Attributes:
         state: Of its process.

@@ -1,4 +1,4 @@
-"""Which operators are computed in half precision, and which in single.
+"""Lists of operators by the precision that they are computed in, and the type of half precision.
 
 Source: the functions `list_...` of python/mxnet/contrib/amp/amp.py.
 """
