@@ -10,25 +10,32 @@ shapes are kept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-from operad import Executor, NDArray, Symbol
+from operad import Context, Executor, NDArray, Symbol
+from operad_module.batch_loading import (  # noqa: F401 - for groups of a program's own
+    _load_data,
+    _load_general,
+    _load_label,
+)
 from operad_module.device_arrays import average, check_shared, copy_values, joined
 from operad_module.inputs import (
     Described,
     Shape,
     batch_axis,
     batch_size,
+    described,
     even_slices,
     labels_of,
     part,
     part_shape,
     part_shapes,
+    requests_of,
     shapes_key,
 )
-from operad_module.placement import Placement
+from operad_module.placement import placement_of
 
 _KEPT_SHAPES: Final = 16
 
@@ -59,25 +66,40 @@ class DataParallelExecutorGroup:
     def __init__(
         self,
         symbol: Symbol,
-        placement: Placement,
-        data_shapes: Sequence[Described],
-        label_shapes: Sequence[Described],
+        contexts: Sequence[Context],
+        workload: Sequence[float] | None,
+        data_shapes: Iterable[Any],
+        label_shapes: Iterable[Any] | None,
         param_names: Sequence[str],
-        state_names: Sequence[str],
-        requests: Mapping[str, str],
+        for_training: bool,
+        inputs_need_grad: bool,
         shared_group: DataParallelExecutorGroup | None = None,
+        logger: Any = None,
+        fixed_param_names: Sequence[str] | None = None,
+        grad_req: Any = "write",
+        state_names: Sequence[str] | None = None,
+        group2ctxs: Any = None,
     ) -> None:
         """Bind.
 
         Args:
-            requests: How the gradient of each argument is written.
+            workload: The share of each context; None: even ones.
+            data_shapes: Descriptions of the data, or pairs of a name and a shape; so `label_shapes`.
             shared_group: Executors whose arrays and memory are used too.
+            logger: Not used.
+            grad_req: How gradients are written: of all, or by name, or in the order of the arguments.
         """
+        placement = placement_of(list(contexts), workload, group2ctxs)
+        data_shapes, label_shapes = described(data_shapes), described(label_shapes)
         self.symbol, self.contexts = symbol, list(placement.contexts)
-        self.param_names, self.state_names = list(param_names), list(state_names)
+        self.param_names, self.state_names = list(param_names), list(state_names or ())
         self.aux_names, self.output_names = symbol.list_auxiliary_states(), symbol.list_outputs()
-        self._placement, self._requests = placement, dict(requests)
+        self._placement, self._for_training = placement, for_training
         self._arguments = symbol.list_arguments()
+        trained = {*param_names}.difference(fixed_param_names or ())
+        trained.update(one.name for one in data_shapes if inputs_need_grad)
+        requests = requests_of(grad_req if for_training else "null", self._arguments)
+        self._requests = {name: requests[name] if name in trained else "null" for name in self._arguments}
         self._output_axes = [batch_axis(output.attr("__layout__")) for output in symbol]
         self._monitors: list[Any] = []
         slices = even_slices(batch_size([*data_shapes, *label_shapes]), placement.workload)
@@ -199,8 +221,9 @@ class DataParallelExecutorGroup:
                 found.append((i, name, [one.arg_dict[name] for one in execs], grads))
         return found
 
-    def forward(self, data_batch: Any, is_train: bool) -> None:
-        """Copy a batch into the executors' arrays and run them."""
+    def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
+        """Copy a batch into the executors' arrays and run them; in training unless told, if bound for it."""
+        is_train = self._for_training if is_train is None else is_train
         now = self._now
         self._load(now.data_shapes, data_batch.data)
         self._load(now.label_shapes, labels_of(data_batch))
@@ -286,12 +309,29 @@ class DataParallelExecutorGroup:
             for one in bound.execs:
                 monitor.install(one)
 
-    def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
-        """Parameters and auxiliary states: new arrays on the host, averages over the contexts."""
-        return (
+    def set_params(
+        self, arg_params: Mapping[str, NDArray], aux_params: Mapping[str, NDArray], allow_extra: bool = False
+    ) -> None:
+        """Copy parameters and auxiliary states into the arrays of every executor."""
+        for one in self._now.execs:
+            one.copy_params_from(arg_params, aux_params, allow_extra_params=allow_extra)
+
+    def get_params(
+        self, arg_params: Mapping[str, NDArray] | None = None, aux_params: Mapping[str, NDArray] | None = None
+    ) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
+        """Parameters and auxiliary states: new arrays on the host, averages over the contexts.
+
+        Args:
+            arg_params: Arrays that are given the values, too; so `aux_params`.
+        """
+        found = (
             dict(zip(self.param_names, map(average, self.param_arrays), strict=True)),
             dict(zip(self.aux_names, map(average, self.aux_arrays), strict=True)),
         )
+        for values, given in zip(found, (arg_params, aux_params), strict=True):
+            for name in values.keys() & (given or {}):
+                values[name].copyto((given or {})[name])
+        return found
 
 
 def _axis(desc: Described) -> int:
