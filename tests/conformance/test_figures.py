@@ -8,6 +8,8 @@ import pytest
 
 from tests.conformance import figures
 
+pytestmark = pytest.mark.timeout(600)  # 15 s of processor time, which a busy machine makes minutes of
+
 
 @pytest.fixture(scope="module")
 def page() -> str:

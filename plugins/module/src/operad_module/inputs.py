@@ -90,7 +90,7 @@ def even_slices(size: int, workload: Sequence[float]) -> list[slice]:
 
 
 def requests_of(grad_req: Any, names: Sequence[str]) -> dict[str, str]:
-    """How each gradient is written: `grad_req` says it of all, or by name, or in the order of the names."""
+    """Requests for gradients by name; `grad_req` has one for all, or one per name, or one per place."""
     if isinstance(grad_req, str):
         return dict.fromkeys(names, grad_req)
     if isinstance(grad_req, Mapping):
