@@ -107,10 +107,25 @@ def test_parameters_are_loaded_for_symbols_by_key() -> None:
     )
 
 
+def test_symbols_by_key_stand_in_for_those_that_are_generated() -> None:
+    params = bound().get_params()
+    names = ("data",), ("softmax_label",)
+    loaded = od.mod.BucketingModule.load_dict(
+        {3: averaged(30)}, lambda key: (averaged(key), *names), 5, *params
+    )
+    assert loaded.get_params()[0].keys() == params[0].keys()  # before it is bound, as in MXNet
+    loaded.bind([("data", (4, 5, 2))], [("softmax_label", (4,))], for_training=False)
+    for key, layer in ((5, "mean5"), (3, "mean30"), (2, "mean2")):
+        loaded.forward(batch_of(key))
+        assert f"{layer}_output" in loaded.symbol.get_internals().list_outputs()
+    with pytest.raises(ArgumentError, match="sym_dict has a symbol alone for 5; give sym_gen, too"):
+        od.mod.BucketingModule.load_dict({5: averaged(5)}, None, 5, *params)
+
+
 def test_the_default_key_is_asked_for() -> None:
     with pytest.raises(ArgumentError, match="default_bucket_key is not given"):
         od.mod.BucketingModule(generated)
-    with pytest.raises(ArgumentError, match="either sym_gen or sym_dict"):
+    with pytest.raises(ArgumentError, match="give sym_gen or sym_dict"):
         od.mod.BucketingModule.load_dict(default_bucket_key=5)
 
 

@@ -171,6 +171,126 @@ def test_a_step_that_overflows_is_left_out() -> None:
         np.testing.assert_array_equal(found, before[name])
 
 
+def bucket(key: int) -> tuple[od.Symbol, tuple[str, ...], tuple[str, ...]]:
+    """Rows of `key` numbers, of which sums and maxima are classified; short ones read a parameter more."""
+    data, weight = od.sym.var("data"), od.sym.var("fc1_weight")
+    both = od.sym.concat(data.sum(1, keepdims=True), data.max(1, keepdims=True), dim=1)
+    hidden = od.sym.FullyConnected(both, weight=weight, num_hidden=4, name="fc1").tanh()
+    if key < 4:
+        hidden = od.sym.broadcast_add(hidden, weight.sum(1, keepdims=True).sum(0, keepdims=True))
+    scores = od.sym.FullyConnected(hidden, num_hidden=2, name="fc2")
+    return (
+        od.sym.SoftmaxOutput(od.sym.BatchNorm(scores, name="bn"), name="softmax"),
+        ("data",),
+        ("softmax_label",),
+    )
+
+
+def buckets(keys: tuple[int, ...] = ()) -> Any:
+    made = od.mod.BucketingModule(bucket, default_bucket_key=6)
+    made.bind([("data", (2, 6))], [("softmax_label", (2,))])
+    od.random.seed(0)
+    made.init_params(od.init.Xavier())
+    for key in keys:
+        outputs_of(made, key)
+    return made
+
+
+def outputs_of(made: Any, key: int) -> np.ndarray:
+    data = np.arange(2 * key).reshape(2, key) / 9
+    shapes = {"provide_data": [("data", (2, key))], "provide_label": [("softmax_label", (2,))]}
+    made.forward(od.io.DataBatch([od.nd.array(data)], None, bucket_key=key, **shapes), is_train=False)
+    return made.get_outputs()[0].asnumpy()
+
+
+def test_a_bucketing_module_has_casts_in_every_bucket_and_is_to_be_bound() -> None:
+    plain = buckets((5,))
+    converted = amp.convert_bucketing_module(plain)
+    # The state that MXNet 1.9.1's has.
+    assert (converted.binded, converted.params_initialized, converted.optimizer_initialized) == (
+        False,
+        True,
+        False,
+    )
+    assert {name: array.dtype.name for name, array in converted.get_params()[0].items()} == dict.fromkeys(
+        ("fc1_weight", "fc1_bias", "fc2_weight", "fc2_bias", "bn_gamma", "bn_beta"), "float32"
+    )
+    converted.bind([("data", (2, 6))], [("softmax_label", (2,))], for_training=False)
+    for key in (6, 5, 3):  # MXNet's later buckets, here 3, have none
+        np.testing.assert_allclose(outputs_of(converted, key), outputs_of(plain, key), atol=5e-3)
+        assert (outputs_of(converted, key) != outputs_of(plain, key)).any()  # half precision was used
+        assert "fc2_weight_amp_cast_float16" in casts(converted.symbol)
+    assert casts(plain.symbol) == []
+
+
+def test_a_bucketing_module_is_trained_after_its_conversion() -> None:
+    plain = buckets()
+    converted = amp.convert_bucketing_module(plain)
+    converted.bind([("data", (2, 6))], [("softmax_label", (2,))])
+    converted.init_optimizer(optimizer_params={"learning_rate": 0.1})
+    before = weights(converted)
+    shapes = {"provide_data": [("data", (2, 5))], "provide_label": [("softmax_label", (2,))]}
+    batch = od.io.DataBatch([od.nd.arange(10).reshape((2, 5))], [od.nd.array([0, 1])], bucket_key=5, **shapes)
+    converted.forward_backward(batch)
+    converted.update()
+    assert (weights(converted)["fc2_weight"] != before["fc2_weight"]).any()
+    assert (weights(plain)["fc2_weight"] == before["fc2_weight"]).all()
+
+
+@pytest.mark.parametrize(("keys", "first"), [((), "float16"), ((3,), "float32")], ids=["not_yet", "bound"])
+def test_parameters_are_halves_that_products_alone_read_in_the_buckets_bound(
+    keys: tuple[int, ...], first: str
+) -> None:
+    plain = buckets(keys)
+    converted = amp.convert_bucketing_module(plain, cast_optional_params=True)
+    assert {name: array.dtype.name for name, array in converted.get_params()[0].items()} == {
+        **dict.fromkeys(("fc1_bias", "fc2_weight", "fc2_bias"), "float16"),
+        **dict.fromkeys(("bn_gamma", "bn_beta"), "float32"),
+        "fc1_weight": first,
+    }
+    converted.bind([("data", (2, 6))], [("softmax_label", (2,))], for_training=False)
+    for key in (
+        6,
+        3,
+    ):  # MXNet refuses to bind a bucket that was not bound before, for its parameters are halves
+        np.testing.assert_allclose(outputs_of(converted, key), outputs_of(plain, key), atol=5e-3)
+
+
+def test_other_modules_than_bucketing_modules_with_parameters_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="got a Module, expected a BucketingModule"):
+        amp.convert_bucketing_module(od.mod.Module(network()))
+    unbound = od.mod.BucketingModule(bucket, default_bucket_key=6)
+    with pytest.raises(od.OperadError, match="convert_bucketing_module: call bind first"):
+        amp.convert_bucketing_module(unbound)
+    with pytest.raises(ParamError, match="excluded_sym_names has 'fc9'"):
+        amp.convert_bucketing_module(buckets(), excluded_sym_names=["fc9"])
+
+
+def test_mxnets_import_paths_are_here_and_lists_may_be_changed_in_place() -> None:
+    from operad.contrib.amp.amp import convert_bucketing_module
+    from operad.contrib.amp.lists import symbol_fp16
+    from operad.contrib.amp.loss_scaler import LossScaler
+
+    assert convert_bucketing_module is amp.convert_bucketing_module
+    assert LossScaler is amp.LossScaler
+    assert amp.list_lp16_use_fp32_params("float16") is None
+    symbol_fp16.FP16_FUNCS.remove("FullyConnected")
+    try:
+        assert casts(amp.convert_symbol(network())) == []
+    finally:
+        symbol_fp16.FP16_FUNCS.append("FullyConnected")
+
+
+@pytest.mark.parametrize(
+    "name", ["init", "scale_loss", "unscale", "convert_hybrid_block", "amp.init", "amp.bfloat16"]
+)
+def test_what_is_absent_says_so_however_the_module_was_reached(name: str) -> None:
+    *inner, last = name.split(".")
+    module = amp.amp if inner else amp
+    with pytest.raises(AttributeError, match="MXNet has it, and no package of operad does"):
+        getattr(module, last)
+
+
 def test_what_cannot_be_scaled_is_refused() -> None:
     with pytest.raises(ArgumentError, match="call init_optimizer before"):
         amp.init_trainer(od.mod.Module(network()))

@@ -70,6 +70,15 @@ def names(module: str) -> list[str]:
     return list(_record()[module])
 
 
+def count_signatures() -> int:
+    """Number of recorded signatures of functions, classes and methods."""
+    return sum(map(_count, _record().values()))
+
+
+def _count(recorded: Any) -> int:
+    return sum(map(_count, recorded.values())) if isinstance(recorded, dict) else recorded is not None
+
+
 def findings(module: str) -> Iterator[Finding]:
     """All that a program which imports from `mxnet.<module>` would miss in operad."""
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
@@ -17,8 +18,13 @@ _SHAPE: Final = (2, 3, 4, 4)
 
 def names(mx: Any) -> dict[str, Any]:
     """The probes for a library, by the name that facts have for them."""
-    given = (gradients, dense, batches, batch, trained)
+    given = (imported, gradients, dense, batches, batch, trained)
     return {**{one.__name__: partial(one, mx) for one in given}, "Trace": partial(Trace, mx)}
+
+
+def imported(mx: Any, path: str) -> Any:
+    """The module `mxnet.<path>`."""
+    return import_module(f"{mx.__name__}.{path}")
 
 
 def gradients(mx: Any, network: Any, is_train: bool | None, backward: bool = True) -> dict[str, Any]:

@@ -20,6 +20,7 @@ _PREFIXES: Final = (
         ("img", "image"), ("init", "initializer"), ("kv", "kvstore"), ("mod", "module"), ("mon", "monitor"),
         ("opt", "optimizer"), ("rnd", "random"), ("viz", "visualization"),
     )),
+    ("contrib.amp.amp.", "contrib.amp."),
     ("contrib.ndarray.", "nd.contrib."),
     ("contrib.nd.", "nd.contrib."),
     ("contrib.symbol.", "nd.contrib."),
@@ -67,7 +68,7 @@ def absent_text(name: str) -> str | None:
 
 
 def explain_absence(owner: str, module: ModuleType) -> None:
-    """Have a plugin's module say of MXNet's names that it lacks why it does.
+    """Have a plugin's module, and the modules that it has inside, say of MXNet's names why they lack them.
 
     Args:
         owner: What MXNet calls the module, without `mxnet.`.
@@ -91,6 +92,9 @@ def explain_absence(owner: str, module: ModuleType) -> None:
 
     __getattr__.explains = owner  # type: ignore[attr-defined]
     vars(module)["__getattr__"] = __getattr__
+    for name, inner in list(vars(module).items()):
+        if isinstance(inner, ModuleType) and inner.__name__ == f"{module.__name__}.{name}":
+            explain_absence(f"{owner}.{name}", inner)
 
 
 def _nothing_more(module: ModuleType) -> Callable[[str], Any]:

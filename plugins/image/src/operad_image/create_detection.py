@@ -11,7 +11,7 @@ from typing import Any
 from operad.errors import ParamError
 from operad_image.augmenters import CastAug, ForceResizeAug, ResizeAug
 from operad_image.create import colour_augmenters
-from operad_image.detection import (
+from operad_image.detection_augmenters import (
     DetAugmenter,
     DetBorrowAug,
     DetHorizontalFlipAug,

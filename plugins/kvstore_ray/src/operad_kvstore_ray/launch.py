@@ -19,6 +19,7 @@ import click
 
 from operad_kvstore_ray import reminders
 from operad_kvstore_ray.session import QUIETLY, check_password, imported_ray, start_cluster
+from operad_kvstore_ray.watching import Watch, WorkerStatus, report_of, watching
 
 _POLL_S: Final = 0.05
 _LAST_WORDS_S: Final = 2.0
@@ -60,10 +61,11 @@ def launch(
 ) -> None:
     """Run SCRIPT in several processes that share distributed stores.
 
-    Every line of a worker's output comes with its rank in front. Where RAY_ADDRESS is set that cluster is
-    used; else Ray is started, on the loopback device, until the last worker has ended. The exit code is that
-    of the first worker that failed for good (128 and its number for a signal), and 0 if none did. Ctrl-C and
-    signals that end this process end the workers too, within seconds.
+    Every line of a worker's output comes with its rank in front. On a terminal a row per worker stands
+    below: its state, and epoch, batch and speed of its newest line that tells them. Where RAY_ADDRESS is
+    set that cluster is used; else Ray is started, on the loopback device, until the last worker has ended.
+    The exit code is that of the first worker that failed for good (128 and its number for a signal), and 0
+    if none did. Ctrl-C and signals that end this process end the workers too, within seconds.
 
     With --restart the whole job starts again, with new servers: `fit(checkpoint=..., resume=True)` then goes
     on from the newest checkpoint that all workers have. Where OPERAD_KV_ON_LOSS is `wait` or `shrink`, the
@@ -83,12 +85,10 @@ def launch(
         for life in range(1, lives + 1):
             click.echo(f"operad launch: starting {workers} workers; servers: {servers}")
             is_last = life == lives
-            with cluster.job() as (variables, tell):
-                group = Workers(
-                    command, {**shared, **variables}, workers, click.echo, 0 if is_whole else restarts
-                )
+            with cluster.job() as (variables, tell), watching(workers) as (echo, watch):
+                group = Workers(command, {**shared, **variables}, workers, echo, 0 if is_whole else restarts)
                 try:
-                    code = group.run(grace if is_last else 0.0, tell if is_last else None)
+                    code = group.run(grace if is_last else 0.0, tell if is_last else None, watch)
                 finally:
                     group.end()
             if not code or is_last:
@@ -187,13 +187,20 @@ class Workers:
         self._readers: list[threading.Thread] = []
         self._processes: list[subprocess.Popen[str]] = []
         self._silent = set(range(count))
+        self._states, self._reports = ["starting"] * count, [""] * count
 
-    def run(self, grace_s: float, on_loss: Callable[[int, str], None] | None = None) -> int:
+    def run(
+        self,
+        grace_s: float,
+        on_loss: Callable[[int, str], None] | None = None,
+        watch: Watch | None = None,
+    ) -> int:
         """Start the processes, and wait until all have ended.
 
         Args:
             grace_s: After such a failure the others are ended after so many seconds.
             on_loss: Is told the rank that failed, and why, before it is started again; a line has said so.
+            watch: Is told the state of all, again and again until they have ended.
         Returns:
             The exit code of the first that failed and was not started again.
         """
@@ -203,6 +210,8 @@ class Workers:
         code, end, is_ending = 0, float("inf"), False
         begun, remind_s = time.monotonic(), reminders.REMIND_S
         while running:
+            if watch is not None:
+                watch(self._statuses(running))
             if (silent := sorted(self._silent & running)) and time.monotonic() > begun + remind_s:
                 names = ", ".join(map(str, silent))
                 self._echo(f"operad launch: waiting for a first line of rank {names}, {remind_s:.0f} s")
@@ -212,6 +221,7 @@ class Workers:
                 if ended is None:
                     continue
                 is_restarted = bool(ended and self._left[rank] and not code)
+                self._states[rank] = _why(ended) if ended else "ended"
                 if not is_restarted:
                     running.discard(rank)
                 if ended and not is_ending:
@@ -221,6 +231,9 @@ class Workers:
                 if is_restarted:
                     self._left[rank] -= 1
                     self._processes[rank] = self._started(rank)
+                    self._states[rank] = (
+                        f"running again, {self._restarts - self._left[rank]} of {self._restarts}"
+                    )
                 elif ended and not code:
                     code, end = _exit_code(ended), time.monotonic() + grace_s
             if time.monotonic() > end and not is_ending:
@@ -253,7 +266,12 @@ class Workers:
         reader = threading.Thread(target=self._show, args=(rank, process.stdout), daemon=True)
         reader.start()
         self._readers.append(reader)
+        self._states[rank], self._reports[rank] = "running", ""
         return process
+
+    def _statuses(self, running: set[int]) -> list[WorkerStatus]:
+        both = enumerate(zip(self._states, self._reports, strict=True))
+        return [WorkerStatus(state, report, rank in running) for rank, (state, report) in both]
 
     def _again(self, rank: int, is_restarted: bool) -> str:
         number = self._restarts - self._left[rank] + 1
@@ -263,6 +281,7 @@ class Workers:
         with lines:
             for line in lines:
                 self._silent.discard(rank)
+                self._reports[rank] = report_of(line) or self._reports[rank]
                 self._echo(f"[{rank}] {line.rstrip()}")
 
 

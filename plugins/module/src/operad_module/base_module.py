@@ -18,6 +18,11 @@ from operad_module.checkpoint import BatchEndParam, load_named, save_named
 from operad_module.exact_checkpoint import Checkpoint
 from operad_module.inference import InferenceLoops, as_metric, call_each, each, global_values
 from operad_module.interface import Params, small_uniform
+from operad_module.own_loops import (  # noqa: F401 - for modules of a program's own
+    _as_list,
+    _check_input_names,
+    _parse_data_desc,
+)
 from operad_module.progress import Callbacks, watched
 from operad_module.stopping import ending_early
 from operad_module.training_state import TrainingState

@@ -146,13 +146,18 @@ class BoundModule(BaseModule):
         self._grad_req = grad_req
         self._group = DataParallelExecutorGroup(
             self._symbol,
-            self._placement,
+            self._placement.contexts,
+            self._placement.workload,
             data,
             labels,
             self._param_names,
-            self._state_names,
-            self._requests(grad_req if for_training else "null", inputs_need_grad),
+            for_training,
+            inputs_need_grad,
             None if shared_module is None else shared_module._exec_group,
+            fixed_param_names=self._fixed_param_names,
+            grad_req=grad_req,
+            state_names=self._state_names,
+            group2ctxs=self._placement.groups,
         )
         self.binded, self.for_training, self.inputs_need_grad = True, for_training, inputs_need_grad
         if shared_module is not None and shared_module.params_initialized:
@@ -160,19 +165,6 @@ class BoundModule(BaseModule):
         elif self._loaded is not None:
             loaded, self._loaded = self._loaded, None
             self.set_params(*loaded)
-
-    def _requests(self, grad_req: Any, inputs_need_grad: bool) -> dict[str, str]:
-        names = self._symbol.list_arguments()
-        if isinstance(grad_req, str):
-            requests = dict.fromkeys(names, grad_req)
-        elif isinstance(grad_req, Mapping):
-            requests = {name: grad_req.get(name, "null") for name in names}
-        else:
-            requests = dict(zip(names, grad_req, strict=True))
-        untrained = {*self._label_names, *self._state_names, *self._fixed_param_names}
-        if not inputs_need_grad:
-            untrained.update(self._data_names)
-        return {name: "null" if name in untrained else request for name, request in requests.items()}
 
     def reshape(self, data_shapes: Iterable[Any], label_shapes: Iterable[Any] | None = None) -> None:
         """Go over to other shapes of data and labels; the parameters stay."""

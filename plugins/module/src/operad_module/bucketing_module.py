@@ -12,16 +12,15 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from operad import Context, Symbol, nd, sym
+from operad import Context, NDArray, Symbol, nd, sym
 from operad.errors import ArgumentError
 from operad_module.base_module import step_methods
+from operad_module.bucket_symbols import Generated, generator_of
 from operad_module.checkpoint import load_params, params_path
 from operad_module.delegating import DelegatingModule
 from operad_module.errors import ModuleStateError
 from operad_module.interface import Params, small_uniform
 from operad_module.module import Module
-
-Generated = tuple[Symbol, Sequence[str] | None, Sequence[str] | None]
 
 
 class BucketingModule(DelegatingModule):
@@ -95,7 +94,7 @@ class BucketingModule(DelegatingModule):
 
     @staticmethod
     def load_dict(
-        sym_dict: Mapping[Any, Generated] | None = None,
+        sym_dict: Mapping[Any, Symbol | Generated] | None = None,
         sym_gen: Callable[[Any], Generated] | None = None,
         default_bucket_key: Any = None,
         arg_params: Params | None = None,
@@ -105,20 +104,17 @@ class BucketingModule(DelegatingModule):
         """A module with given parameters, to be bound.
 
         Args:
-            sym_dict: What `sym_gen` would return, by key; or
-            sym_gen: what `BucketingModule` takes.
+            sym_dict: Symbols by key, in place of those that `sym_gen` returns; or, without it, what it would
+                return.
+            sym_gen: What `BucketingModule` takes; None: there are no other keys than those of `sym_dict`.
             default_bucket_key: The key of the largest bucket.
             arg_params: Values of arguments.
             aux_params: Values of auxiliary states.
             kwargs: Other arguments of `BucketingModule`.
         Raises:
-            ArgumentError: Not exactly one of `sym_dict` and `sym_gen` is given.
+            ArgumentError: Neither `sym_dict` nor `sym_gen` is given, or a symbol without names of its data.
         """
-        if (sym_dict is None) == (sym_gen is None):
-            raise ArgumentError("BucketingModule.load: give either sym_gen or sym_dict")
-        generate = sym_gen if sym_dict is None else sym_dict.__getitem__
-        assert generate is not None
-        made = BucketingModule(generate, default_bucket_key, **kwargs)
+        made = BucketingModule(generator_of(sym_dict, sym_gen), default_bucket_key, **kwargs)
         made._loaded, made.params_initialized = (arg_params or {}, aux_params or {}), True
         return made
 
@@ -224,6 +220,13 @@ class BucketingModule(DelegatingModule):
         present = self._curr_bucket_key
         self.switch_bucket(data_batch.bucket_key, data_batch.provide_data, data_batch.provide_label)
         self._curr_bucket_key = present
+
+    def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
+        """See `BaseModule.get_params`; before `bind` those that were loaded."""
+        if self._loaded is None or self.binded:
+            return super().get_params()
+        arguments, states = ({name: array.copy() for name, array in some.items()} for some in self._loaded)
+        return arguments, states
 
     def init_params(
         self,

@@ -10,31 +10,39 @@ shapes are kept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, final
 
-from operad import Executor, NDArray, Symbol
+from operad import Context, Executor, NDArray, Symbol
+from operad_module.batch_loading import (  # noqa: F401 - for groups of a program's own
+    _load_data,
+    _load_general,
+    _load_label,
+)
 from operad_module.bound_executors import BoundExecutors, Trained
-from operad_module.device_arrays import average, check_shared, copy_values, joined
+from operad_module.device_arrays import average, check_shared, copy_values
+from operad_module.executor_results import ExecutorResults
 from operad_module.inputs import (
     Described,
     Shape,
     batch_axis,
     batch_size,
+    described,
     even_slices,
     labels_of,
     part,
     part_shape,
     part_shapes,
+    requests_of,
     shapes_key,
 )
-from operad_module.placement import Placement
+from operad_module.placement import placement_of
 
 _KEPT_SHAPES: Final = 16
 
 
 @final
-class DataParallelExecutorGroup:
+class DataParallelExecutorGroup(ExecutorResults):
     """Executors that run a graph on parts of a batch.
 
     Attributes:
@@ -44,25 +52,40 @@ class DataParallelExecutorGroup:
     def __init__(
         self,
         symbol: Symbol,
-        placement: Placement,
-        data_shapes: Sequence[Described],
-        label_shapes: Sequence[Described],
+        contexts: Sequence[Context],
+        workload: Sequence[float] | None,
+        data_shapes: Iterable[Any],
+        label_shapes: Iterable[Any] | None,
         param_names: Sequence[str],
-        state_names: Sequence[str],
-        requests: Mapping[str, str],
+        for_training: bool,
+        inputs_need_grad: bool,
         shared_group: DataParallelExecutorGroup | None = None,
+        logger: Any = None,
+        fixed_param_names: Sequence[str] | None = None,
+        grad_req: Any = "write",
+        state_names: Sequence[str] | None = None,
+        group2ctxs: Any = None,
     ) -> None:
         """Bind.
 
         Args:
-            requests: How the gradient of each argument is written.
+            workload: The share of each context; None: even ones.
+            data_shapes: Descriptions of the data, or pairs of a name and a shape; so `label_shapes`.
             shared_group: Executors whose arrays and memory are used too.
+            logger: Not used.
+            grad_req: How gradients are written: of all, or by name, or in the order of the arguments.
         """
+        placement = placement_of(list(contexts), workload, group2ctxs)
+        data_shapes, label_shapes = described(data_shapes), described(label_shapes)
         self.symbol, self.contexts = symbol, list(placement.contexts)
-        self.param_names, self.state_names = list(param_names), list(state_names)
+        self.param_names, self.state_names = list(param_names), list(state_names or ())
         self.aux_names, self.output_names = symbol.list_auxiliary_states(), symbol.list_outputs()
-        self._placement, self._requests = placement, dict(requests)
+        self._placement, self._for_training = placement, for_training
         self._arguments = symbol.list_arguments()
+        trained = {*param_names}.difference(fixed_param_names or ())
+        trained.update(one.name for one in data_shapes if inputs_need_grad)
+        requests = requests_of(grad_req if for_training else "null", self._arguments)
+        self._requests = {name: requests[name] if name in trained else "null" for name in self._arguments}
         self._output_axes = [batch_axis(output.attr("__layout__")) for output in symbol]
         self._monitors: list[Any] = []
         slices = even_slices(batch_size([*data_shapes, *label_shapes]), placement.workload)
@@ -188,8 +211,9 @@ class DataParallelExecutorGroup:
                 found.append((i, name, [one.arg_dict[name] for one in execs], grads))
         return found
 
-    def forward(self, data_batch: Any, is_train: bool) -> None:
-        """Copy a batch into the executors' arrays and run them."""
+    def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
+        """Copy a batch into the executors' arrays and run them; in training unless told, if bound for it."""
+        is_train = self._for_training if is_train is None else is_train
         self._load_batch(data_batch)
         for one in self._now.execs:
             one.forward(is_train)
@@ -227,54 +251,6 @@ class DataParallelExecutorGroup:
         self._load_batch(data_batch)
         self._now.train(updater)
 
-    def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
-        """The outputs of the last forward; with `merge_multi_context` joined, else a list per output."""
-        several = [list(arrays) for arrays in zip(*(one.outputs for one in self._now.execs), strict=True)]
-        return self._joined(several, self._output_axes) if merge_multi_context else several
-
-    def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
-        """Gradients of the data, like `get_outputs`."""
-        descriptions = self._now.data_shapes
-        several = [[one.grad_dict[desc.name] for one in self._now.execs] for desc in descriptions]
-        return self._joined(several, map(_axis, descriptions)) if merge_multi_context else several
-
-    def get_states(self, merge_multi_context: bool = True) -> list[Any]:
-        """The values of the states, like `get_outputs`."""
-        several = [[one.arg_dict[name] for one in self._now.execs] for name in self.state_names]
-        return self._joined(several, [0] * len(several)) if merge_multi_context else several
-
-    def set_states(self, states: Sequence[Any] | None, value: float | None) -> None:
-        """Set the states to arrays, as lists of one per context or whole, or all to one number."""
-        for i, name in enumerate(self.state_names):
-            for k, (one, cut) in enumerate(zip(self._now.execs, self._now.slices, strict=True)):
-                if states is None:
-                    one.arg_dict[name][...] = value
-                else:
-                    given = states[i]
-                    copy_values(
-                        given[k] if isinstance(given, list) else part(given, 0, cut), one.arg_dict[name]
-                    )
-
-    def _joined(self, several: Sequence[Sequence[Any]], axes: Any) -> list[Any]:
-        return [joined(arrays, axis) for arrays, axis in zip(several, axes, strict=True)]
-
-    def update_metric(
-        self, metric: Any, labels: Sequence[Any], pre_sliced: bool, label_names: Sequence[str]
-    ) -> None:
-        """Show a metric the labels and outputs of each executor, by name.
-
-        Args:
-            label_names: Names of the labels, which may be bound without descriptions.
-        """
-        now = self._now
-        axes = list(map(_axis, now.label_shapes)) or [0] * len(labels)
-        names = [one.name for one in now.label_shapes] or label_names
-        for k, (one, cut) in enumerate(zip(now.execs, now.slices, strict=True)):
-            own = labels[k] if pre_sliced else labels
-            if not pre_sliced and len(now.execs) > 1:
-                own = [part(label, axis, cut) for label, axis in zip(labels, axes, strict=False)]
-            metric.update_dict(dict(zip(names, own, strict=False)), one.output_dict)
-
     def install_monitor(self, monitor: Any) -> None:
         """Let a monitor watch every executor."""
         self._monitors.append(monitor)
@@ -282,13 +258,26 @@ class DataParallelExecutorGroup:
             for one in bound.execs:
                 monitor.install(one)
 
-    def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
-        """Parameters and auxiliary states: new arrays on the host, averages over the contexts."""
-        return (
+    def set_params(
+        self, arg_params: Mapping[str, NDArray], aux_params: Mapping[str, NDArray], allow_extra: bool = False
+    ) -> None:
+        """Copy parameters and auxiliary states into the arrays of every executor."""
+        for one in self._now.execs:
+            one.copy_params_from(arg_params, aux_params, allow_extra_params=allow_extra)
+
+    def get_params(
+        self, arg_params: Mapping[str, NDArray] | None = None, aux_params: Mapping[str, NDArray] | None = None
+    ) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
+        """Parameters and auxiliary states: new arrays on the host, averages over the contexts.
+
+        Args:
+            arg_params: Arrays that are given the values, too; so `aux_params`.
+        """
+        found = (
             dict(zip(self.param_names, map(average, self.param_arrays), strict=True)),
             dict(zip(self.aux_names, map(average, self.aux_arrays), strict=True)),
         )
-
-
-def _axis(desc: Described) -> int:
-    return batch_axis(desc.layout)
+        for values, given in zip(found, (arg_params, aux_params), strict=True):
+            for name in values.keys() & (given or {}):
+                values[name].copyto((given or {})[name])
+        return found

@@ -1,9 +1,14 @@
-"""`mx.executor_manager`: the function that programs took from the manager which modules replaced."""
+"""`mx.executor_manager`: functions that programs took from the manager which modules replaced."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from operad_module.batch_loading import (  # noqa: F401 - for loops of a program's own
+    _load_data,
+    _load_general,
+    _load_label,
+)
 from operad_module.inputs import even_slices
 
 

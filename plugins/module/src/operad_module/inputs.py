@@ -5,7 +5,7 @@ Source: `_parse_data_desc`, python/mxnet/module/base_module.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import operad as od
@@ -87,6 +87,15 @@ def even_slices(size: int, workload: Sequence[float]) -> list[slice]:
         cuts.append(slice(begin, end))
         begin = end
     return cuts
+
+
+def requests_of(grad_req: Any, names: Sequence[str]) -> dict[str, str]:
+    """Requests for gradients by name; `grad_req` has one for all, or one per name, or one per place."""
+    if isinstance(grad_req, str):
+        return dict.fromkeys(names, grad_req)
+    if isinstance(grad_req, Mapping):
+        return {name: grad_req.get(name, "null") for name in names}
+    return dict(zip(names, grad_req, strict=True))
 
 
 def part(value: Any, axis: int, cut: slice) -> Any:

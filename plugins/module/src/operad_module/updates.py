@@ -40,7 +40,7 @@ class Updates:
         group: DataParallelExecutorGroup,
         compression_params: Mapping[str, Any] | None,
     ) -> None:
-        self.optimizer, self.store, self.is_on_store = optimizer, store, _runs_optimizer(store)
+        self.optimizer, self.store, self.is_on_store = optimizer, store, runs_optimizer(store)
         self._names = list(group.param_names)
         self.updater: Any = None
         if store is not None and compression_params:
@@ -241,7 +241,8 @@ def store_of(kvstore: Any, num_contexts: int) -> Any:
     return stores.create(kvstore)
 
 
-def _runs_optimizer(store: Any) -> bool:
+def runs_optimizer(store: Any) -> bool:
+    """Return whether a store can move the weights."""
     if store is None or not all(hasattr(store, call) for call in ("set_optimizer", "push", "pull")):
         return False
     return bool(store.is_capable("optimizer")) if hasattr(store, "is_capable") else True

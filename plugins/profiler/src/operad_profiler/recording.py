@@ -89,6 +89,8 @@ class _Here(threading.local):
 
 _here: Final = _Here()
 config: Final[dict[str, Any]] = {"filename": "profile.json", "aggregate_stats": False, "max_events": None}
+named: Final[set[str]] = set()
+"""Options that a program has given."""
 runs: Final[list[Run]] = []
 node_runs: Final[list[NodeRuns]] = []
 moments: Final[list[Moment]] = []
@@ -104,7 +106,8 @@ def set_config(**kwargs: Any) -> None:
     """Choose what `dump` and `dumps` do.
 
     Args:
-        filename: File that `dump` writes; "profile.json" if never given.
+        filename: File that `dump` writes; "profile.json" if never given. If given, what was recorded and not
+            written is written when the process ends.
         aggregate_stats: Whether `dumps` may be called; False if never given.
         max_events: About how many operations and nodes to record: then recording ends by itself, for each
             keeps 40 to 200 bytes. None, if never given: no limit. Not in MXNet.
@@ -116,6 +119,7 @@ def set_config(**kwargs: Any) -> None:
     for name, value in kwargs.items():
         if name in config:
             config[name] = value
+            named.add(name)
         elif name not in _IGNORED:
             known = ", ".join([*config, *_IGNORED])
             raise ParamError(f"profiler.set_config: unknown option {name!r}; expected one of {known}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from operad_profiler.recording import (
     config,
     forget,
     moments,
+    named,
     node_runs,
     runs,
     stop,
@@ -39,6 +41,13 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
     write_atomically(config["filename"], json.dumps(trace).encode())
     if finished:
         forget()
+
+
+@atexit.register
+def _dump_the_rest() -> None:
+    """Write what is left of a recording for a file that the program has named."""
+    if "filename" in named and (runs or node_runs or moments):
+        dump()
 
 
 @final

@@ -24,6 +24,12 @@ from operad_test_utils.comparing import locationError as locationError
 from operad_test_utils.comparing import same as same
 from operad_test_utils.consistency import check_consistency as check_consistency
 from operad_test_utils.consistency import compare_optimizer as compare_optimizer
+from operad_test_utils.data_files import download as download
+from operad_test_utils.data_files import get_cifar10 as get_cifar10
+from operad_test_utils.data_files import get_mnist as get_mnist
+from operad_test_utils.data_files import get_mnist_iterator as get_mnist_iterator
+from operad_test_utils.data_files import get_mnist_pkl as get_mnist_pkl
+from operad_test_utils.data_files import get_mnist_ubyte as get_mnist_ubyte
 from operad_test_utils.executing import check_speed as check_speed
 from operad_test_utils.executing import check_symbolic_backward as check_symbolic_backward
 from operad_test_utils.executing import check_symbolic_forward as check_symbolic_forward

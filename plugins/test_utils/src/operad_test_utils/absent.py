@@ -18,8 +18,7 @@ _BUILD: Final = "it asks for MXNet's own builds"
 
 ABSENT: Final = {
     **dict.fromkeys(
-        ["download", "download_model", "get_bz2_data", "get_cifar10", "get_mnist", "get_mnist_iterator",
-         "get_mnist_pkl", "get_mnist_ubyte", "get_zip_data"], _DOWNLOADS,
+        ["download_model", "get_bz2_data", "get_zip_data"], _DOWNLOADS,
     ),
     **dict.fromkeys(
         ["create_sparse_array", "create_sparse_array_zd", "rand_sparse_ndarray",

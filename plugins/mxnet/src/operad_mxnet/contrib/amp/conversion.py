@@ -8,14 +8,14 @@ single precision.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, final
+from typing import Any, Final, final
 
 import operad
 from operad import NDArray, Symbol
 from operad.dtypes import DType, as_dtype
-from operad.errors import DTypeError, ParamError, ShapeError
+from operad.errors import ArgumentError, DTypeError, ParamError, ShapeError
 from operad.graph import Entry, Graph, Node, OpNode, Variable, rewrite
-from operad_mxnet.contrib.amp import lists
+from operad_mxnet.contrib.amp import precision
 
 _HALF: Final = as_dtype("float16")
 _SINGLE: Final = as_dtype("float32")
@@ -83,10 +83,67 @@ def convert_model(
     graph = Graph(sym.entries)
     rules.check_names(graph)
     whole = _only_multiplied(graph, rules) & arg_params.keys() if cast_optional_params else set()
-    arguments = {
-        name: array.astype(target_dtype) if name in whole else array for name, array in arg_params.items()
-    }
-    return Symbol(_Conversion(rules, whole, False).of(graph).outputs), arguments, dict(aux_params)
+    converted = Symbol(_Conversion(rules, whole, False).of(graph).outputs)
+    return converted, _in_half(arg_params, whole), dict(aux_params)
+
+
+def convert_bucketing_module(
+    bucketing_mod: Any,
+    target_dtype: str = "float16",
+    target_dtype_ops: Sequence[str] | None = None,
+    fp32_ops: Sequence[str] | None = None,
+    conditional_fp32_ops: Conditions | None = None,
+    excluded_sym_names: Sequence[str] | None = None,
+    cast_optional_params: bool = False,
+) -> Any:
+    """A `BucketingModule` with casts in the symbol of every bucket, and parameters for them, to be bound.
+
+    Args:
+        bucketing_mod: Bound, with parameters; it stays as it is.
+        cast_optional_params: Whether parameters become halves that products alone read, in each of the
+            buckets bound so far. The other arguments are those of `convert_symbol`.
+
+    Raises:
+        ArgumentError: `bucketing_mod` is another module.
+        ModuleStateError: It is not bound, or has no parameters.
+        ParamError: As of `convert_symbol`.
+
+    Source: convert_bucketing_module, python/mxnet/contrib/amp/amp.py. Differs: buckets that come later have
+    casts, too; MXNet gives those of before the conversion alone, whatever comes later the symbol without.
+    """
+    if not isinstance(bucketing_mod, operad.mod.BucketingModule):
+        raise ArgumentError(
+            f"amp.convert_bucketing_module: got a {type(bucketing_mod).__name__}, expected a "
+            "BucketingModule; of a Module, give its symbol and parameters to convert_model"
+        )
+    bucketing_mod._need("amp.convert_bucketing_module", params=True)
+    rules = _rules_of(target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names)
+    graphs = [Graph(bucket.symbol.entries) for bucket in bucketing_mod._buckets.values()]
+    rules.check_names(*graphs)
+    arg_params, aux_params = bucketing_mod.get_params()
+    whole = set(arg_params) if cast_optional_params else set()
+    for graph in graphs:
+        others = {node.name for node in graph.nodes if isinstance(node, Variable)} - _only_multiplied(
+            graph, rules
+        )
+        whole -= others
+
+    def generate(key: Any) -> tuple[Symbol, Any, Any]:
+        symbol, data_names, label_names = bucketing_mod._sym_gen(key)
+        converted = _Conversion(rules, whole, False).of(Graph(symbol.entries))
+        return Symbol(converted.outputs), data_names, label_names
+
+    return operad.mod.BucketingModule.load_dict(
+        sym_gen=generate,
+        default_bucket_key=bucketing_mod._default_bucket_key,
+        arg_params=_in_half(arg_params, whole),
+        aux_params=aux_params,
+        **bucketing_mod._arguments,
+    )
+
+
+def _in_half(params: Mapping[str, NDArray], names: Collection[str]) -> dict[str, NDArray]:
+    return {name: array.astype("float16") if name in names else array for name, array in params.items()}
 
 
 def _rules_of(
@@ -96,12 +153,12 @@ def _rules_of(
     conditions: Conditions | None,
     excluded: Sequence[str] | None,
 ) -> _Rules:
-    lists.check_type(target_dtype)
+    precision.check_type(target_dtype)
     return _Rules(
-        _canonical(lists.list_lp16_ops() if half is None else half),
-        _canonical(lists.list_fp32_ops() if single is None else single),
-        _canonical(lists.list_widest_type_cast()),
-        lists.list_conditional_fp32_ops() if conditions is None else conditions,
+        _canonical(precision.list_lp16_ops() if half is None else half),
+        _canonical(precision.list_fp32_ops() if single is None else single),
+        _canonical(precision.list_widest_type_cast()),
+        precision.list_conditional_fp32_ops() if conditions is None else conditions,
         frozenset(excluded or ()),
     )
 
@@ -121,9 +178,10 @@ class _Rules:
         self.widest = widest
         self._half, self._single, self._excluded, self._conditions = half, single, excluded, conditions
 
-    def check_names(self, graph: Graph) -> None:
+    def check_names(self, *graphs: Graph) -> None:
         """Raise ParamError where a node that is named is not there."""
-        if unknown := sorted(set(self._excluded) - {node.name for node in graph.nodes}):
+        names = {node.name for graph in graphs for node in graph.nodes}
+        if unknown := sorted(set(self._excluded) - names):
             raise ParamError(
                 f"amp: excluded_sym_names has {unknown[0]!r}, and no node of the symbol is called so"
             )
@@ -150,12 +208,13 @@ class _Conversion:
         self._rules = rules
         self._uncast = uncast
         self._scales = scales
-        self._losses = frozenset(lists.list_loss_output_functions())
+        self._losses = frozenset(precision.list_loss_output_functions())
         self._half: set[Entry] = set()
         self._casts: dict[tuple[Entry, str], Entry] = {}
 
     def of(self, graph: Graph) -> Graph:
         """The graph with casts."""
+        self._half |= {Entry(node) for node in graph.nodes if node.name in self._uncast}
         return rewrite(graph, self._visit)
 
     def _visit(self, _: Node, node: Node) -> list[Entry] | None:
@@ -198,9 +257,6 @@ class _Conversion:
 
     def _to_half(self, entry: Entry) -> Entry:
         if entry in self._half:
-            return entry
-        if isinstance(entry.node, Variable) and entry.node.name in self._uncast:
-            self._half.add(entry)
             return entry
         made = self._cast(entry, "float16")
         self._half.add(made)
