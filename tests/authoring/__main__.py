@@ -4,7 +4,8 @@
 
 For each kind of `operad new`: seconds of this machine from nothing to a wheel, in an environment of its own
 into which pip installs the wheels of this checkout, with nothing to download. And the lines of three
-operators beside other libraries. Kinds that are in the record are kept, unless they are named.
+operators beside other libraries. Kinds that are in the record are kept, unless they are named; so is what the
+page says of the six operators that were written by hand.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _TITLES: Final = {
     "torch": "PyTorch `custom_op`",
     "mxnet": "MXNet `CustomOp`",
 }
+_BY_HAND: Final = "## Six operators"
 _WHEEL: Final = "import sys; from hatchling.build import build_wheel; build_wheel(sys.argv[1])"
 
 
@@ -65,8 +67,8 @@ def measured(kind: str, wheels: Path, scratch: Path) -> dict[str, float]:
     return found
 
 
-def page(record: dict[str, dict[str, float]]) -> str:
-    """The text of the page."""
+def page(record: dict[str, dict[str, float]], before: str) -> str:
+    """The text of the page, which ends as it did before."""
     lines = [
         "# An author's day",
         "",
@@ -100,7 +102,8 @@ def page(record: dict[str, dict[str, float]]) -> str:
     for operator in OPERATORS:
         counts = [str(count(program(operator, library).read_text())) for library in LIBRARIES]
         lines.append(f"| {_TITLES[operator]} | {' | '.join(counts)} |")
-    return "\n".join(lines) + "\n"
+    _, _, by_hand = before.partition(_BY_HAND)
+    return "\n".join(lines) + (f"\n\n{_BY_HAND}{by_hand}" if by_hand else "\n")
 
 
 def main() -> None:
@@ -121,7 +124,8 @@ def main() -> None:
             arguments.json.write_text(json.dumps(record, indent=1) + "\n")
             sys.stderr.write(f"{kind} {record[kind]}\n")
     if arguments.page:
-        arguments.page.write_text(page(record))
+        before = arguments.page.read_text() if arguments.page.exists() else ""
+        arguments.page.write_text(page(record, before))
 
 
 if __name__ == "__main__":
