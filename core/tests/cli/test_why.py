@@ -45,7 +45,9 @@ def test_a_kernel_of_another_distribution_names_it(acme, run_json):
 
 
 def test_a_kernel_whose_condition_breaks_is_named_with_its_distribution(acme, run):
-    kernel = "from operad.operator import Kernel\nbad = Kernel('Dense.bad', object, when=lambda call: call.params)"
+    kernel = (
+        "from operad.operator import Kernel\nbad = Kernel('Dense.bad', object, when=lambda call: call.params)"
+    )
     acme.install("acme-fast", kernels={"Dense.bad": "acme_fast:bad"}, modules={"acme_fast": kernel})
     registry.refresh()
     done = run("why", "Dense")

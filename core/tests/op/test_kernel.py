@@ -74,7 +74,9 @@ def test_an_exception_of_a_function_of_a_kernel_names_both(name):
     prop = prop_with(kernel("rest"), kernel("bad", distribution="acme", **{name: lambda call: call.params}))
     with pytest.raises(AttributeError, match="params") as caught:
         chosen(prop)
-    assert caught.value.__notes__ == [f"in `{name}` of kernel 'bad' of acme: a fault of the kernel, not of the call"]
+    assert caught.value.__notes__ == [
+        f"in `{name}` of kernel 'bad' of acme: a fault of the kernel, not of the call"
+    ]
 
 
 def test_so_does_one_of_its_factory():

@@ -276,7 +276,9 @@ class Kernel(NamedTuple):
             raise
         except Exception as error:
             whose = f" of {self.distribution}" if self.distribution else ""
-            error.add_note(f"in `{name}` of kernel {self.name!r}{whose}: a fault of the kernel, not of the call")
+            error.add_note(
+                f"in `{name}` of kernel {self.name!r}{whose}: a fault of the kernel, not of the call"
+            )
             raise
 
     def estimate(self, call: KernelCall) -> Cost:

@@ -84,7 +84,9 @@ class _Runner(doctest.DocTestRunner):
         """Tell what a line gives."""
         out(f"{got.strip() or 'nothing'}, expected {example.want.strip() or 'nothing'}, by {example.source}")
 
-    def report_unexpected_exception(self, out: Any, test: Any, example: doctest.Example, exc_info: Any) -> None:
+    def report_unexpected_exception(
+        self, out: Any, test: Any, example: doctest.Example, exc_info: Any
+    ) -> None:
         """Tell what a line raises."""
         out(f"{exc_info[0].__name__}: {exc_info[1]}, by {example.source}")
 

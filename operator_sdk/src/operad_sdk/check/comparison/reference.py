@@ -33,8 +33,8 @@ def call_reference(function: Callable[..., Any], trial: Trial, inputs: Sequence[
     named = "".join(f", {name}=" for name in sorted(keywords))
     what = f"the declared function, called as f({', '.join(trial.arguments)}{named}),"
     fix = (
-        "A reference or loss takes all arguments in their order, and those of these that it names, by keyword: "
-        f"{', '.join(values)}."
+        "A reference or loss takes all arguments in their order, and those of these that it names, by "
+        f"keyword: {', '.join(values)}."
     )
     return _called(what, fix, lambda: function(*arrays, **keywords))
 
@@ -50,8 +50,8 @@ def call_declared(name: str, function: Callable[..., Any], *args: Any) -> Any:
 
 
 _FIX_INSIDE: Final = (
-    "Correct the function at the line named; or, if the operator takes no such arguments, make it refuse them, "
-    "or declare which it takes in Contract(params=..., shapes=..., inputs=...)."
+    "Correct the function at the line named; or, if the operator takes no such arguments, make it refuse "
+    "them, or declare which it takes in Contract(params=..., shapes=..., inputs=...)."
 )
 
 
