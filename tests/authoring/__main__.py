@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import resource
 import sys
 import time
 from collections.abc import Callable
@@ -30,7 +29,6 @@ from tests.benchmarks.page import cores, processor
 from tests.integration.environments import CleanEnvironment, build_wheels
 
 STEPS: Final = ("operad new", "pip install", "mypy", "pytest", "operad check --strict", "wheel")
-PROCESSOR: Final = "processor time"
 _TITLES: Final = {
     "elementwise": "`x sigmoid(beta x)`",
     "row_norm": "rows with mean 0 and variance 1",
@@ -64,20 +62,12 @@ def measured(kind: str, wheels: Path, scratch: Path) -> dict[str, float]:
         lambda: run("-c", _WHEEL, str(scratch)),
     ]
     found = {}
-    begin = _processor_time()
     for title, step in zip(STEPS, steps, strict=True):
         start = time.perf_counter()
         step()
         found[title] = round(time.perf_counter() - start, 1)
-    found[PROCESSOR] = round(_processor_time() - begin, 1)
     assert list(scratch.glob("acme_ops-*.whl")), "no wheel was built"
     return found
-
-
-def _processor_time() -> float:
-    """Processor time of all processes that this one started and that have ended, in seconds."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def page(record: dict[str, dict[str, float]], before: str) -> str:
@@ -91,18 +81,17 @@ def page(record: dict[str, dict[str, float]], before: str) -> str:
         "## From nothing to a wheel",
         "",
         "Seconds of the clock for a package of one operator as `operad new` makes it, nothing edited. pip",
-        "installs wheels of the checkout where the libraries are; downloads would come on top. Processor",
-        "time is what all steps together take of a core, whatever else the machine does.",
+        "installs wheels of the checkout where the libraries are; downloads would come on top.",
         "",
-        f"| kind | {' | '.join(STEPS)} | minutes in all | minutes of processor time |",
-        f"|---|{'--:|' * (len(STEPS) + 2)}",
+        f"| kind | {' | '.join(STEPS)} | minutes in all |",
+        f"|---|{'--:|' * (len(STEPS) + 1)}",
     ]
     for kind in KINDS:
         if kind in record:
             times = record[kind]
             cells = " | ".join(f"{times[step]:.1f}" for step in STEPS)
             minutes = sum(times[step] for step in STEPS) / 60
-            lines.append(f"| `{kind}` | {cells} | {minutes:.1f} | {times[PROCESSOR] / 60:.1f} |")
+            lines.append(f"| `{kind}` | {cells} | {minutes:.1f} |")
     lines += [
         "",
         "## Lines of an operator",
