@@ -4,13 +4,15 @@
 
 For each kind of `operad new`: seconds of this machine from nothing to a wheel, in an environment of its own
 into which pip installs the wheels of this checkout, with nothing to download. And the lines of three
-operators beside other libraries. Kinds that are in the record are kept, unless they are named.
+operators beside other libraries. Kinds that are in the record are kept, unless they are named; so is what the
+page says of the six operators that were written by hand.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import platform
 import sys
 import time
 from collections.abc import Callable
@@ -19,9 +21,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import operad
 from operad_sdk.new import KINDS
 from operad_sdk.new.requests import OF_OTHERS
 from tests.authoring.lines import LIBRARIES, OPERATORS, count, program
+from tests.benchmarks.page import cores, processor
 from tests.integration.environments import CleanEnvironment, build_wheels
 
 STEPS: Final = ("operad new", "pip install", "mypy", "pytest", "operad check --strict", "wheel")
@@ -33,6 +37,7 @@ _TITLES: Final = {
     "torch": "PyTorch `custom_op`",
     "mxnet": "MXNet `CustomOp`",
 }
+_BY_HAND: Final = "## Six operators"
 _WHEEL: Final = "import sys; from hatchling.build import build_wheel; build_wheel(sys.argv[1])"
 
 
@@ -65,16 +70,17 @@ def measured(kind: str, wheels: Path, scratch: Path) -> dict[str, float]:
     return found
 
 
-def page(record: dict[str, dict[str, float]]) -> str:
-    """The text of the page."""
+def page(record: dict[str, dict[str, float]], before: str) -> str:
+    """The text of the page, which ends as it did before."""
     lines = [
         "# An author's day",
         "",
-        f"`python -m tests.authoring`, {datetime.now(UTC):%-d %B %Y}, two cores that do other work as well.",
+        f"`python -m tests.authoring`; {datetime.now(UTC):%-d %B %Y}; {processor()}, {cores()} cores, which",
+        f"do other work as well; Python {platform.python_version()}; operad {operad.__version__}.",
         "",
         "## From nothing to a wheel",
         "",
-        "Seconds of the machine for a package of one operator as `operad new` makes it, nothing edited. pip",
+        "Seconds of the clock for a package of one operator as `operad new` makes it, nothing edited. pip",
         "installs wheels of the checkout where the libraries are; downloads would come on top.",
         "",
         f"| kind | {' | '.join(STEPS)} | minutes in all |",
@@ -84,7 +90,8 @@ def page(record: dict[str, dict[str, float]]) -> str:
         if kind in record:
             times = record[kind]
             cells = " | ".join(f"{times[step]:.1f}" for step in STEPS)
-            lines.append(f"| `{kind}` | {cells} | {sum(times.values()) / 60:.1f} |")
+            minutes = sum(times[step] for step in STEPS) / 60
+            lines.append(f"| `{kind}` | {cells} | {minutes:.1f} |")
     lines += [
         "",
         "## Lines of an operator",
@@ -100,7 +107,8 @@ def page(record: dict[str, dict[str, float]]) -> str:
     for operator in OPERATORS:
         counts = [str(count(program(operator, library).read_text())) for library in LIBRARIES]
         lines.append(f"| {_TITLES[operator]} | {' | '.join(counts)} |")
-    return "\n".join(lines) + "\n"
+    _, _, by_hand = before.partition(_BY_HAND)
+    return "\n".join(lines) + (f"\n\n{_BY_HAND}{by_hand}" if by_hand else "\n")
 
 
 def main() -> None:
@@ -121,7 +129,8 @@ def main() -> None:
             arguments.json.write_text(json.dumps(record, indent=1) + "\n")
             sys.stderr.write(f"{kind} {record[kind]}\n")
     if arguments.page:
-        arguments.page.write_text(page(record))
+        before = arguments.page.read_text() if arguments.page.exists() else ""
+        arguments.page.write_text(page(record, before))
 
 
 if __name__ == "__main__":

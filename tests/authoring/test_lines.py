@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.authoring.__main__ import page
 from tests.authoring.lines import LIBRARIES, OPERATORS, count, program
 from tools.workspace import ROOT
 
@@ -54,3 +55,10 @@ def test_the_programs_that_are_counted_are_right(operator: str, library: str, tm
 def test_lines_of_code_are_counted_and_no_others() -> None:
     text = '"""Title\n\nmore."""\n\nimport a  # why\n# alone\nx = """\ny"""\n\nf(\n    1,\n)\n'
     assert count(text + 'if __name__ == "__main__":\n    f()\n') == 6
+
+
+def test_a_page_that_is_written_again_keeps_what_was_written_by_hand() -> None:
+    by_hand = "## Six operators, written by hand\n\nOne.\n"
+    written = page({}, f"# Old\n\n{by_hand}")
+    assert written.endswith(f"\n\n{by_hand}")
+    assert page({}, written) == written

@@ -44,6 +44,20 @@ def test_a_kernel_of_another_distribution_names_it(acme, run_json):
     assert (first["kernel"], first["distribution"], first["chosen"]) == ("Dense.acme", "acme-fast", True)
 
 
+def test_a_kernel_whose_condition_breaks_is_named_with_its_distribution(acme, run):
+    kernel = (
+        "from operad.operator import Kernel\nbad = Kernel('Dense.bad', object, when=lambda call: call.params)"
+    )
+    acme.install("acme-fast", kernels={"Dense.bad": "acme_fast:bad"}, modules={"acme_fast": kernel})
+    registry.refresh()
+    done = run("why", "Dense")
+    assert done.exit_code == 1
+    assert done.stderr.splitlines() == [
+        "Error: 'KernelCall' object has no attribute 'params'",
+        "in `when` of kernel 'Dense.bad' of acme-fast: a fault of the kernel, not of the call",
+    ]
+
+
 def test_no_kernel_at_all_is_a_finding(acme, run):
     done = run("why", "Many")
     assert done.exit_code == 1

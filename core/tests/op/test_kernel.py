@@ -67,3 +67,22 @@ def test_none_that_applies_is_an_error_that_says_why():
         OperadError, match=r"Prop: no kernel.*cpu\(0\) \(cuda: runs on gpu, not on cpu; never: it is Monday\)"
     ):
         chosen(prop)
+
+
+@pytest.mark.parametrize("name", ["when", "cost"])
+def test_an_exception_of_a_function_of_a_kernel_names_both(name):
+    prop = prop_with(kernel("rest"), kernel("bad", distribution="acme", **{name: lambda call: call.params}))
+    with pytest.raises(AttributeError, match="params") as caught:
+        chosen(prop)
+    assert caught.value.__notes__ == [
+        f"in `{name}` of kernel 'bad' of acme: a fault of the kernel, not of the call"
+    ]
+
+
+def test_so_does_one_of_its_factory():
+    def factory(prop, ctx, shapes, types):
+        raise KeyError("lost")
+
+    with pytest.raises(KeyError) as caught:
+        prop_with(Kernel("bad", factory)).create_operator(cpu(), [(4,)], [FLOAT32])
+    assert caught.value.__notes__ == ["in `__init__` of kernel 'bad': a fault of the kernel, not of the call"]

@@ -19,6 +19,7 @@ from typing import Any, Final, TypeVar
 from operad.errors import ParamError
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 _NUMBERS: Final = {"float", "int", "bool", "float | None", "int | None"}
 """Annotations of arguments that are numbers; whole ones may be written as floats."""
@@ -31,21 +32,25 @@ class UnknownArgumentError(ParamError, TypeError):
 class Suggesting(ABCMeta):
     """The metaclass of classes whose constructors suggest names, and want numbers where they say so."""
 
-    def __call__(cls, *args: Any, **arguments: Any) -> Any:
+    def __call__(cls: type[T], *args: Any, **arguments: Any) -> T:
         """Make an instance.
+
+        Annotated as `T`, and not as `Any`, so that type checkers look at the class's own constructor.
 
         Raises:
             UnknownArgumentError: The constructor has no argument of a name that is given.
             ParamError: An argument that is annotated as a number is none.
         """
-        declared = _declared(cls)  # in the order of the constructor's own, and then those that it hands up
+        this: Any = cls
+        declared = _declared(this)  # in the order of the constructor's own, and then those that it hands up
         for name, value in {**dict(zip(declared, args, strict=False)), **arguments}.items():
             _check_number(cls.__name__, name, value, declared.get(name))
         try:
-            return super().__call__(*args, **arguments)
+            made: T = super(Suggesting, this).__call__(*args, **arguments)
         except TypeError as error:
             _raise_unknown(cls.__name__, arguments, list(declared), error)
             raise
+        return made
 
 
 def suggesting(method: F) -> F:

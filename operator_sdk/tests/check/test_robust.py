@@ -54,7 +54,13 @@ def test_a_reference_that_raises_is_red_and_says_how_it_was_called(function):
     assert "called as f(data), raised" in found.failure.message
     assert "test_robust.py:" in found.failure.message
     assert "data=float32(1,)" in found.failure.case, "the case is not the smallest"
-    assert "by keyword" in found.failure.fix
+    assert "at the line named" in found.failure.fix
+
+
+def test_a_reference_that_cannot_be_called_is_told_the_names_that_it_may_ask_for():
+    (found,) = outcomes(square("robust_called", Contract(reference=lambda data, beta: data * data)), "F213")
+    assert "missing 1 required positional argument: 'beta'" in found.failure.message
+    assert found.failure.fix.endswith("by keyword: is_train.")
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def _message(error: OperadError) -> str:
     if isinstance(error, BrokenPluginError):
         # The rest is the plugin's traceback.
         return f"{text.partition(chr(10))[0]}\n{_SHOWS_WHERE}"
-    return text
+    return "\n".join([text, *getattr(error, "__notes__", ())])
 
 
 @click.group(cls=Operad, name="operad", context_settings={"help_option_names": ["-h", "--help"]})

@@ -10,6 +10,7 @@ from typing import final
 import click
 
 from operad import registry
+from operad.boundary import boundary
 from operad.cli.listing import Listing
 from operad.cli.options import (
     complete_operators,
@@ -216,6 +217,7 @@ def why(
     return kernel_choice(prop, _all_shapes(prop, shapes), _all_types(prop, dtype), context, own)
 
 
+@boundary
 def kernel_choice(
     prop: OperatorProperty, shapes: Sequence[Shape], dtypes: Sequence[DType], context: Context, own: str
 ) -> KernelChoice:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, final
 
 from operad.device import Context
-from operad.errors import ShapeError
+from operad.errors import OperadError, ShapeError
 from operad.imperative.array_spec import ArraySpec, spec_of
 from operad.op import OperatorProperty, Shape, is_known
 
@@ -54,8 +54,14 @@ def inferred(
     Raises:
         ShapeError: Those of an output do not follow, or an auxiliary state has another shape.
     """
-    _, out_shapes, aux_shapes = prop.infer_shape([spec.shape for spec in specs[:num_args]])
-    in_types, out_types, _ = prop.infer_type([spec.dtype for spec in specs[:num_args]])
+    try:
+        _, out_shapes, aux_shapes = prop.infer_shape([spec.shape for spec in specs[:num_args]])
+        in_types, out_types, _ = prop.infer_type([spec.dtype for spec in specs[:num_args]])
+    except OperadError:
+        raise
+    except Exception as error:
+        error.add_note(f"in the inference of {prop.name}: a fault of the operator, not of the call")
+        raise
     for name, shape, dtype in zip(prop.list_outputs(), out_shapes, out_types, strict=True):
         if not is_known(shape) or dtype is None:
             raise ShapeError(

@@ -102,11 +102,14 @@ class Choice:
 
     def kept_arrays(self) -> list[tuple[Shape, DType]]:
         """Shape and type of each kept array."""
-        return [self.forward.keeps[name](self.call) for name in self.kept]
+        forward = self.forward
+        return [forward.ask("keeps", forward.keeps[name], self.call) for name in self.kept]
 
     def prepared_arrays(self) -> list[tuple[Shape, DType]]:
         """Shape and type of each prepared array."""
-        return [kernel.prepares[name].array(self.call) for kernel, name in self.prepared]
+        return [
+            kernel.ask("prepares", kernel.prepares[name].array, self.call) for kernel, name in self.prepared
+        ]
 
     def gradient_kernels(self) -> list[Kernel]:
         """The kernels of the gradients, each once, in the order in which they run."""
@@ -128,7 +131,7 @@ class Choice:
         """Those of the outputs, or, for any other part, of all gradients of a kernel."""
         prop, shapes = self.call.prop, self.call.in_shapes
         if kernel.resources is not None:
-            return list(kernel.resources(self.call, part))
+            return list(kernel.ask("resources", kernel.resources, self.call, part))
         return list((prop.forward_resource if part == FORWARD else prop.backward_resource)(shapes))
 
     @property
@@ -168,7 +171,12 @@ class Choice:
     def scratch_bytes(self, parts: Sequence[str]) -> int:
         """Memory that the kernels of some parts take for themselves while they run, one after another."""
         return max(
-            (k.scratch_bytes(self.call) for k in self.of(parts) if k.scratch_bytes is not None), default=0
+            (
+                kernel.ask("scratch_bytes", kernel.scratch_bytes, self.call)
+                for kernel in self.of(parts)
+                if kernel.scratch_bytes is not None
+            ),
+            default=0,
         )
 
     def operator(self) -> Operator:
@@ -193,7 +201,7 @@ class Choice:
 
     def _made(self, kernel: Kernel) -> Operator:
         call = self.call
-        made = kernel.factory(call.prop, call.ctx, call.in_shapes, call.in_types)
+        made = kernel.ask("__init__", kernel.factory, call.prop, call.ctx, call.in_shapes, call.in_types)
         own_kept = kernel.kept_names
         requested = self.resource_spans.get(id(kernel))
         if not (self.kept or self.prepared or own_kept or kernel.prepares or requested):

@@ -114,7 +114,7 @@ class Chosen(OperatorProperty):
             alone = [at == position for at in range(self.num_args)]
             found = list(self.of.backward_dependency(alone))
         else:
-            found = list(kernel.reads(self.of, part))
+            found = list(kernel.ask("reads", kernel.reads, self.of, part))
         for name in choice.needs([part]):
             found.append(BackwardEntry("out_data", self.num_outputs + choice.kept.index(name)))
         for one in choice.preparations([part]):
@@ -156,7 +156,8 @@ class Chosen(OperatorProperty):
         kernel = self.choice.forward
         if kernel.inplace is None:
             return self.of.forward_inplace_option(in_data[: self.num_args], out_data[: self.num_outputs])
-        return [(in_data[entry.index], out_data[out]) for entry, out in kernel.inplace(self.of, FORWARD)]
+        pairs = kernel.ask("inplace", kernel.inplace, self.of, FORWARD)
+        return [(in_data[entry.index], out_data[out]) for entry, out in pairs]
 
     def backward_inplace_option(
         self,
@@ -193,7 +194,8 @@ class Chosen(OperatorProperty):
             ]
             declared = self.of.backward_inplace_option(*roles)
             return [(entry, grad.index) for entry, grad in declared if grad.index in targets]
-        found = {pair for part in targets.values() for pair in kernel.inplace(self.of, part)}
+        asked = [kernel.ask("inplace", kernel.inplace, self.of, part) for part in targets.values()]
+        found = {pair for pairs in asked for pair in pairs}
         return sorted((entry, target) for entry, target in found if target in targets)
 
     def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, final
 
 from operad.config import settings
 from operad.device import Context
@@ -35,6 +35,8 @@ from operad.resource import ResourceRequest
 if TYPE_CHECKING:
     from operad.op.operator import Operator
     from operad.op.property import BackwardEntry, OperatorProperty
+
+R = TypeVar("R")
 
 Shapes = Sequence[tuple[int, ...]]
 Types = Sequence[DType]
@@ -251,7 +253,7 @@ class Kernel(NamedTuple):
             return "has pairs in place or resources of its own, which are not given here"
         if self.when is not None:
             arguments = (call.prop, call.in_shapes, call.in_types) if _takes_three(self.when) else (call,)
-            verdict = self.when(*arguments)
+            verdict = self.ask("when", self.when, *arguments)
             if isinstance(verdict, str):
                 return verdict
             if not verdict:
@@ -266,12 +268,25 @@ class Kernel(NamedTuple):
         missing = [name for name in self.needs if name not in call.kept] if part != FORWARD else []
         return f"reads {missing[0]!r}, which the kernel of the outputs does not keep" if missing else None
 
+    def ask(self, name: str, function: Callable[..., R], *args: Any) -> R:
+        """Result of a function of the kernel's, its own exceptions with a note that names both."""
+        try:
+            return function(*args)
+        except OperadError:
+            raise
+        except Exception as error:
+            whose = f" of {self.distribution}" if self.distribution else ""
+            error.add_note(
+                f"in `{name}` of kernel {self.name!r}{whose}: a fault of the kernel, not of the call"
+            )
+            raise
+
     def estimate(self, call: KernelCall) -> Cost:
         """Cost of the kernel: what it says, or else the operator; as measurements have it."""
         if self.cost is None:
             own = own_cost(call.prop, call.in_shapes, call.out_shapes, call.in_types)
         else:
-            own = as_cost(self.cost(call))
+            own = as_cost(self.ask("cost", self.cost, call))
         return own.corrected(rates().kernels.get(self.name))
 
 

@@ -55,8 +55,8 @@ def from_mapper(
     Args:
         mapper: Its inputs are one or two arrays, then the scalar or the parameters in order.
         name: MXNet's name of the operator; the mapper's if left out.
-        scalar: The number that the operator is called with as `scalar=`.
-        params: Operator parameters by name, instead of a scalar.
+        scalar: The number that the operator is called with as `scalar=`, as MXNet's operators are.
+        params: Operator parameters by name, instead of a scalar; callers write the names.
         slope: `"auto"` differentiates the mapper; or the slope as a mapper of the same inputs, one
             for each array; None: no gradient flows.
         integers_as: The type in which integers are computed, to be rounded towards zero; None: there

@@ -7,6 +7,7 @@ import pytest
 
 from operad import registry
 from operad.errors import ArgumentError
+from operad_sdk import unary
 from operad_sdk.check import check_operator
 from operad_sdk.check.running.example import write_example
 from operad_sdk.check.trials.subject import subject_of
@@ -58,3 +59,20 @@ def test_an_example_that_is_there_is_left_alone(load):
     load()
     with pytest.raises(ArgumentError, match="its docstring has an example"):
         write_example(subject_of("example_twice"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (">>> 1 + 1\n        3", "2, expected 3, by 1 + 1"),
+        (">>> int('x')", "ValueError: invalid literal for int() with base 10: 'x', by int('x')"),
+    ],
+)
+def test_what_an_example_gives_or_raises_stands_before_its_line(lines, told):
+    @unary("example_wrong", accepts="floating")
+    def wrong(x):
+        return 2 * x
+
+    wrong.__doc__ = f"Two times every element.\n\n    Example:\n        {lines}\n"
+    (outcome,) = check_operator(wrong, checks=["S108"]).outcomes
+    assert outcome.failure.message == f"the example gives something else: {told}"

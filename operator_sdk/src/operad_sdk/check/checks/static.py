@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, final
 
 from operad import registry
 from operad.errors import OperadError
@@ -70,11 +70,25 @@ def example(subject: Subject) -> Evidence:
         raise Violation("the docstring has no example (a line that starts with >>>)")
     said: list[str] = []
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    runner = doctest.DocTestRunner(verbose=False, optionflags=flags)
-    result = runner.run(test, out=said.append)
+    result = _Runner(verbose=False, optionflags=flags).run(test, out=said.append)
     if result.failed:
-        raise Violation("the example gives something else: " + " ".join("".join(said).split())[:400])
+        raise Violation("the example gives something else: " + " ".join(said[0].split())[:400])
     return len(test.examples)
+
+
+@final
+class _Runner(doctest.DocTestRunner):
+    """Doctests whose failures are told in one line, the error before the line that raised it."""
+
+    def report_failure(self, out: Any, test: Any, example: doctest.Example, got: str) -> None:
+        """Tell what a line gives."""
+        out(f"{got.strip() or 'nothing'}, expected {example.want.strip() or 'nothing'}, by {example.source}")
+
+    def report_unexpected_exception(
+        self, out: Any, test: Any, example: doctest.Example, exc_info: Any
+    ) -> None:
+        """Tell what a line raises."""
+        out(f"{exc_info[0].__name__}: {exc_info[1]}, by {example.source}")
 
 
 def docstring(subject: Subject) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -33,8 +33,8 @@ def call_reference(function: Callable[..., Any], trial: Trial, inputs: Sequence[
     named = "".join(f", {name}=" for name in sorted(keywords))
     what = f"the declared function, called as f({', '.join(trial.arguments)}{named}),"
     fix = (
-        "A reference or loss takes all arguments in their order, and those parameters, states and is_train "
-        "that it names, by keyword."
+        "A reference or loss takes all arguments in their order, and those of these that it names, by "
+        f"keyword: {', '.join(values)}."
     )
     return _called(what, fix, lambda: function(*arrays, **keywords))
 
@@ -49,6 +49,12 @@ def call_declared(name: str, function: Callable[..., Any], *args: Any) -> Any:
     return _called(f"the declared {name}", fix, lambda: function(*args))
 
 
+_FIX_INSIDE: Final = (
+    "Correct the function at the line named; or, if the operator takes no such arguments, make it refuse "
+    "them, or declare which it takes in Contract(params=..., shapes=..., inputs=...)."
+)
+
+
 def _called(what: str, fix: str, function: Callable[[], Any]) -> Any:
     try:
         with np.errstate(all="ignore"):
@@ -56,6 +62,7 @@ def _called(what: str, fix: str, function: Callable[[], Any]) -> Any:
     except (Exception, SystemExit) as error:
         line = authors_line(error)
         place = f" ({line})" if line else ""
+        fix = _FIX_INSIDE if line else fix  # it was called as it is to be
         raise Violation(f"{what} raised {type(error).__name__}: {error}{place}", fix) from error
 
 

@@ -7,7 +7,12 @@ import traceback
 from pathlib import Path
 from typing import Final
 
-LIBRARIES: Final = frozenset(("operad", "operad_sdk", "numpy", "numba", "llvmlite", "hypothesis"))
+LIBRARIES: Final = frozenset(
+    (
+        *("operad", "operad_sdk", "operad_check_torch", "operad_check_jax", "hypothesis"),
+        *("numpy", "scipy", "numba", "llvmlite", "torch", "jax", "jaxlib"),
+    )
+)
 """Packages whose code is no author's; nor is the standard library's."""
 
 

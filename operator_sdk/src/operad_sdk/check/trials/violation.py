@@ -7,6 +7,7 @@ from typing import final
 
 from operad.errors import OperadError
 from operad_sdk.check.trials.case import Case
+from operad_sdk.check.trials.cause import authors_line
 
 
 @final
@@ -38,7 +39,10 @@ class OperatorRaised(Exception):  # noqa: N818 - says what happened, in the oper
     """
 
     def __init__(self, where: str, error: BaseException) -> None:
-        super().__init__(f"{where} raised {type(error).__name__}: {error}")
+        line = authors_line(error)
+        place = f" ({line})" if line else ""
+        notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
+        super().__init__(f"{where} raised {type(error).__name__}: {error}{place}{notes}")
         self.where = where
         self.error = error
 
