@@ -79,7 +79,12 @@ class TestOfAModule:
         absent.explain_absence("model", made)
         assert made.Old == "OLD"
 
-    def test_a_module_that_has_two_names_is_explained_under_the_first(self, module):
-        explaining = module.__getattr__
-        absent.explain_absence("other", module)
-        assert module.__getattr__ is explaining
+    @pytest.mark.parametrize("first", ["model", "module.model"])
+    def test_a_module_that_has_two_names_is_explained_under_both(self, first):
+        made = ModuleType("acme_model")
+        absent.explain_absence(first, made)
+        explaining = made.__getattr__
+        absent.explain_absence("model", made)
+        assert made.__getattr__ is explaining
+        with pytest.raises(AttributeError, match="use the new one"):
+            _ = made.Old

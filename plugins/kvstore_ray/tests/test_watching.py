@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import operad as od
-from operad_kvstore_ray.launch import Workers
 from operad_kvstore_ray.watching import WorkerStatus, report_of
+from operad_kvstore_ray.workers import Workers
 
 # The launcher without Ray, which a program without stores does not need.
 LAUNCHER = """

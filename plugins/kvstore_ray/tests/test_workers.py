@@ -13,7 +13,8 @@ from click.testing import CliRunner
 
 import operad_kvstore_ray.launch as launching
 from operad_kvstore_ray import reminders, session
-from operad_kvstore_ray.launch import Workers, launch
+from operad_kvstore_ray.launch import launch
+from operad_kvstore_ray.workers import Workers
 
 PROGRAM = "import os, sys, time; rank = int(os.environ['OPERAD_KV_RANK']); "
 

@@ -75,13 +75,16 @@ def explain_absence(owner: str, module: ModuleType) -> None:
     """
     own = vars(module).get("__getattr__", _nothing_more(module))
     if hasattr(own, "explains"):  # a module that has two names
+        own.explains.append(owner)
         return
+    owners = [owner]
 
     def __getattr__(name: str) -> Any:  # noqa: N807 - Python asks a module for what it lacks
         try:
             return own(name)
         except AttributeError as error:
-            absent = None if name.startswith("_") else absent_text(f"{owner}.{name}")
+            texts = [] if name.startswith("_") else [absent_text(f"{one}.{name}") for one in owners]
+            absent = next(filter(None, texts), None)
             if absent is None or absent in str(error):
                 raise
             text = f"{error}; {absent}"
@@ -90,7 +93,7 @@ def explain_absence(owner: str, module: ModuleType) -> None:
                 raise ImportError(text, name=module.__name__) from error
             raise AttributeError(text, name=name, obj=module) from error
 
-    __getattr__.explains = owner  # type: ignore[attr-defined]
+    __getattr__.explains = owners  # type: ignore[attr-defined]
     vars(module)["__getattr__"] = __getattr__
     for name, inner in list(vars(module).items()):
         if isinstance(inner, ModuleType) and inner.__name__ == f"{module.__name__}.{name}":

@@ -21,6 +21,7 @@ from typing import Any, final
 import msgspec
 
 from operad.errors import ArgumentError
+from operad.files import read_bytes
 from operad_sdk import domains
 from operad_sdk.check.foreign.checking import checks_of
 from operad_sdk.check.foreign.found import backend_with
@@ -148,7 +149,7 @@ def read_table(path: Path) -> list[Entry]:
         ArgumentError: The file is no such table.
     """
     try:
-        file = msgspec.toml.decode(path.read_bytes(), type=_File)
+        file = msgspec.toml.decode(read_bytes(path, f"table {path.name!r}"), type=_File)
         profile = profile_of(file.profile)
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
         raise ArgumentError(

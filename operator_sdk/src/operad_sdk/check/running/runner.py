@@ -24,6 +24,7 @@ from operad_sdk.check.running.repro import redrawn, run_on, run_with, script
 from operad_sdk.check.running.session import Session
 from operad_sdk.check.running.shrink import smallest
 from operad_sdk.check.running.shrink_arrays import shrink_arrays
+from operad_sdk.check.running.usual_time import usual_time
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.cause import authors_line, last_line
 from operad_sdk.check.trials.kernels import call_of
@@ -284,7 +285,7 @@ class _Run:
         for case in pool:
             # a slow machine is no reason to miss evidence, and a designed case has a reason of its own
             allowed = 1 if self.session.goal_of(case).is_drawn else _DESIGNED
-            is_late = _usual_time(times) > allowed * profile.seconds
+            is_late = usual_time(times) > allowed * profile.seconds
             if is_late and self.examples >= profile.least and all(self.evidence.values()):
                 continue
             self.examples += 1
@@ -386,15 +387,6 @@ class _Run:
             self.evidence[name] += int(count)  # NumPy counts in types of its own
             if case is not None and not count:
                 self.silent[name] = case
-
-
-def _usual_time(times: Collection[float]) -> float:
-    """Sum of times without the longest eighth of them, in seconds.
-
-    The first case of a type, or of a size, imports a library or compiles. That takes seconds in one run and
-    nothing in the next, which finds it in a cache, and must not decide how many cases are seen.
-    """
-    return sum(sorted(times)[: len(times) - (len(times) + 7) // 8])
 
 
 def _mentioned(case: Case, found: Violation | None) -> frozenset[str]:
