@@ -169,8 +169,10 @@ def calls(trials: Sequence[Trial]) -> Evidence:
         tracemalloc.stop()
     if growth < count * _LEAST_BYTES_OF_CALL:
         return len(usable)
+    times = _LOOKS - 1
     raise Violation(
-        f"after each {count} calls at least {growth:,} bytes more are in use, {_LOOKS - 1 - _INTERRUPTED} of {_LOOKS - 1} times",
+        f"after each {count} calls at least {growth:,} bytes more are in use, "
+        f"{times - _INTERRUPTED} of {times} times",
         cases=[usable[-1].case],
     )
 
