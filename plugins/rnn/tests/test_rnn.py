@@ -9,11 +9,11 @@ import pytest
 
 import operad as od
 from operad.errors import DTypeError, ParamError, ShapeError
-from operad_rnn import cell
+from operad_rnn import vector_steps, ways
 from operad_rnn.network import _CELLS
 from operad_rnn.reference import unrolled
 from operad_rnn.rnn import RNN
-from operad_rnn.small_steps import LOOPS
+from operad_rnn.ways import LOOPS
 from operad_sdk import OpContext, multiplication
 from operad_sdk.testing import check_forward, gradient_check
 from operad_sdk.vector import reason_against
@@ -121,18 +121,40 @@ def test_large_matrices_go_another_way_to_the_same_result(
 
 
 @pytest.mark.skipif(reason_against() is not None, reason="there is no vector code")
-@pytest.mark.parametrize(
-    ("mode", "options"),
-    [*product(MODES, ({}, {"use_sequence_length": True})), ("lstm", {"projection_size": 4})],
-    ids=str,
-)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("arrangement", ARRANGEMENTS, ids=str)
+def test_kernels_in_vector_code_over_all_steps_compute_the_same(
+    mode: str, arrangement: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params, arrays = network(mode, state_size=5, state_outputs=True, **arrangement)
+    taken = []
+    monkeypatch.setattr(ways, "_SMALL", -1)
+    for way in ("go_forward", "go_back"):
+        monkeypatch.setattr(vector_steps, way, _noted(getattr(vector_steps, way), taken))
+    check_forward(RNN, arrays, by_steps(params, arrays), **params)
+    gradient_check(RNN, arrays, **params)
+    assert set(taken) == {"go_forward", "go_back"}
+
+
+@pytest.mark.skipif(reason_against() is not None, reason="there is no vector code")
+@pytest.mark.parametrize("options", [{}, {"use_sequence_length": True}], ids=str)
+def test_cell_states_are_clipped_in_vector_code_too(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ways, "_SMALL", -1)
+    bounds = {"lstm_state_clip_min": -0.1, "lstm_state_clip_max": 0.2}
+    params, arrays = network("lstm", steps=4, batch=3, state_size=5, state_outputs=True, **bounds, **options)
+    check_forward(RNN, arrays, by_steps(params, arrays), **params)
+    gradient_check(RNN, arrays, **params)
+
+
+@pytest.mark.skipif(reason_against() is not None, reason="there is no vector code")
+@pytest.mark.parametrize(("mode", "options"), [*product(MODES, ({}, {"use_sequence_length": True}))], ids=str)
 def test_threads_share_the_rows_of_a_batch_and_change_no_bit(
     mode: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(multiplication, "_LARGE", 0)
-    monkeypatch.setattr(multiplication, "_VECTORS_HELD", 0)
-    monkeypatch.setattr(cell, "_DIVIDED", 0)
-    monkeypatch.setattr(cell, "_ROWS", 1)
+    monkeypatch.setattr(ways, "_SMALL", -1)
+    monkeypatch.setattr(vector_steps, "_ROWS", 1)
     params, arrays = network(
         mode, steps=4, batch=5, state_size=9, num_layers=2, state_outputs=True, **options
     )

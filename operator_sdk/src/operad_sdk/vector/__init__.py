@@ -16,6 +16,12 @@ from operad_sdk.vector.machine import host as host
 from operad_sdk.vector.machine import loaded as loaded
 from operad_sdk.vector.machine import reason_against as reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError as NoVectorCodeError
+from operad_sdk.vector.steps import StepArray as StepArray
+from operad_sdk.vector.steps import StepCall as StepCall
+from operad_sdk.vector.steps import StepLoop as StepLoop
+from operad_sdk.vector.steps import form_call as form_call
+from operad_sdk.vector.steps import product_call as product_call
+from operad_sdk.vector.steps import run_steps as run_steps
 from operad_sdk.vector.team import has_team as has_team
 from operad_sdk.vector.team import team as team
 from operad_sdk.vector.tiles import PackedMatrix as PackedMatrix

@@ -138,15 +138,16 @@ class PackedMatrix:
 
     Attributes:
         shape: (K, M).
+        memory: `packed_elements(shape, dtype)` elements, filled by `pack`.
 
     Args:
         shape: Likewise.
-        memory: `packed_elements(shape, dtype)` elements, filled by `pack`.
+        memory: Likewise.
     """
 
     def __init__(self, shape: Shape, memory: Array) -> None:
         self.shape: Final = shape
-        self._memory: Final = memory
+        self.memory: Final = memory
 
     @staticmethod
     def of(matrix: Array) -> PackedMatrix:
@@ -180,18 +181,28 @@ class PackedMatrix:
             adds: Whether the product is added to what is there.
             op_ctx: Whose threads compute parts of a large product; None: the calling thread computes all.
         """
-        strides = None if bias is None else bias.strides
-        program = _program(
-            out.dtype.char, left.shape, left.strides, self.shape, None, out.shape, out.strides, strides, adds
-        )
-        assert program is not None, "rows of a product, or its bias, are not in one piece"
-        arrays = (left, self._memory, out) if bias is None else (left, self._memory, out, bias)
+        program = self._program(left, out, bias, adds=adds)
+        arrays = (left, self.memory, out) if bias is None else (left, self.memory, out, bias)
         _run(
             op_ctx,
             program,
             arrays,
             lambda rows: self.multiply(left[rows], out[rows], bias, adds=adds),
         )
+
+    def layout(
+        self, left: Array, out: Array, bias: Array | None = None, *, adds: bool = False
+    ) -> TableLayout:
+        """Layout of `multiply` for the left matrix, `memory`, the product and, if there is one, the bias."""
+        return self._program(left, out, bias, adds=adds).layout
+
+    def _program(self, left: Array, out: Array, bias: Array | None, *, adds: bool) -> _Program:
+        strides = None if bias is None else bias.strides
+        program = _program(
+            out.dtype.char, left.shape, left.strides, self.shape, None, out.shape, out.strides, strides, adds
+        )
+        assert program is not None, "rows of a product, or its bias, are not in one piece"
+        return program
 
 
 def packed_elements(shape: Shape, dtype: DType) -> int:

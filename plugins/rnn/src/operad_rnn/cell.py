@@ -12,21 +12,19 @@ another one, so threads may go through all steps with some rows each.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from copy import copy
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
+from operad_rnn import vector_steps
 from operad_rnn.arrays import Bounds, Saved, Weights, copies, flat, keep
 from operad_rnn.scratch import Scratch
+from operad_rnn.vector_steps import Back, Order
+from operad_rnn.ways import Way
 from operad_sdk import Array, OpContext
 from operad_sdk.multiplication import RightFactor, multiply
-
-_ROWS: Final = 8
-"""Rows of the batch that a thread may have of its own."""
-_DIVIDED: Final = 1 << 23
-"""Multiplications in a step's product from which threads do not wait for Python all the time."""
+from operad_sdk.vector import PackedMatrix, StepCall, tiled_product
 
 
 class Cell(ABC):
@@ -38,7 +36,7 @@ class Cell(ABC):
         out: (steps, batch, recurrent size), the hidden states; forward fills it.
         runs: (steps, batch, 1), whether a row runs in a step; None: all do.
         bounds: None: cell states are not clipped.
-        by_loop: Whether all steps go into one compiled loop; see `steps_are_small`.
+        way: How to go through the steps.
     """
 
     gate_count: ClassVar[int]
@@ -50,6 +48,7 @@ class Cell(ABC):
     """Attributes that are arrays of (batch, ...), of those that there are."""
 
     _h2h: RightFactor
+    packed: PackedMatrix
 
     def __init__(
         self,
@@ -62,7 +61,7 @@ class Cell(ABC):
         is_reverse: bool,
         runs: Array | None,
         bounds: Bounds | None,
-        by_loop: bool,
+        way: Way,
     ) -> None:
         self.xp: Final = xp
         self.op_ctx: Final = op_ctx
@@ -71,9 +70,10 @@ class Cell(ABC):
         self.out = out
         self.runs = runs
         self.bounds: Final = bounds
+        self.in_vectors: Final = way is Way.VECTORS
         self.units: Final = len(weights.i2h_bias) // self.gate_count
         self.is_reverse: Final = is_reverse
-        self._by_loop: Final = by_loop
+        self._way: Final = way
         self._order: Final = range(len(out))[:: -1 if is_reverse else 1]
 
     @abstractmethod
@@ -107,6 +107,18 @@ class Cell(ABC):
         """
 
     @abstractmethod
+    def calls(self, order: Order, hidden: Array, state: Array | None) -> list[StepCall]:
+        """What a step is in vector code: after `begin`, with the arguments of `forward`."""
+
+    @abstractmethod
+    def calls_back(self, order: Order, back: Back) -> list[StepCall]:
+        """A form that computes the gradient of the recurrent products, and a product with it.
+
+        Args:
+            order: From the last step.
+        """
+
+    @abstractmethod
     def loop(self, inputs: Array, hidden: Array, state: Array | None) -> None:
         """All steps in one compiled loop, with the arguments of `forward`."""
 
@@ -121,6 +133,20 @@ class Cell(ABC):
     ) -> None:
         """All steps back in one compiled loop, with the arguments of `backward`."""
 
+    def set_factor(self, matrix: Array, batch: int) -> None:
+        """The right matrix of the products in every step."""
+        if self.in_vectors:
+            self.packed = PackedMatrix.of(matrix)
+        else:
+            self._h2h = RightFactor(matrix, batch)
+
+    def multiply(self, left: Array, right: Array, out: Array, bias: Array | None = None) -> None:
+        """Write `left @ right + bias`.
+
+        Beside kernels no threads of BLAS: behind a product they look for the next one for 30 ms.
+        """
+        (tiled_product if self.in_vectors else multiply)(left, right, out, bias, op_ctx=self.op_ctx)
+
     def to_inputs(self, sums: Array) -> None:  # noqa: B027  # most cells add up both products
         """Turn the gradient of the recurrent products into that of the products with the inputs."""
 
@@ -133,23 +159,21 @@ class Cell(ABC):
 
         Where rows end early, `out` holds their last state from there on; `clear` makes zeros of it.
         """
-        if self._by_loop:
+        if self._way is Way.LOOP:
             self.loop(inputs, hidden, state)
             end = self._order[-1]
             return self.out[end], None if state is None else self.inner[end]
         self.begin(inputs)
         if not self._order:
             return hidden, state
-
-        def some_rows(rows: slice) -> None:
-            part = self._of_rows(rows)
-            part.go_forward(hidden[rows], None if state is None else state[rows])
-
-        self._each_part(self._h2h, some_rows)
+        if self.in_vectors:
+            vector_steps.go_forward(self, np.array(self._order), hidden, state)
+        else:
+            self._go_forward(hidden, state)
         end = self._order[-1]
         return self.out[end], None if state is None or self.inner is None else self.inner[end]
 
-    def go_forward(self, hidden: Array, state: Array | None) -> None:
+    def _go_forward(self, hidden: Array, state: Array | None) -> None:
         """All steps, after `begin`."""
         for t in self._order:
             new = self.step(t, hidden, state)
@@ -159,25 +183,7 @@ class Cell(ABC):
                     keep(self.runs[t], new, state)
             hidden, state = self.out[t], new
 
-    def _each_part(self, factor: RightFactor, some_rows: Callable[[slice], None]) -> None:
-        """Call a function for all rows of the batch, or side by side for some of them each.
-
-        A row has the same bits in any part, if its products have: those of BLAS, which projects, do not.
-        """
-        batch, op_ctx, count = self.out.shape[1], self.op_ctx, 1
-        is_alike = factor.is_packed and self.weights.h2r is None
-        if op_ctx is not None and is_alike and batch * factor.size >= _DIVIDED:
-            count = max(1, min(op_ctx.num_threads, batch // _ROWS))
-        if op_ctx is None or count == 1:
-            some_rows(slice(batch))
-            return
-
-        def part(number: int, _: int) -> None:
-            some_rows(slice(batch * number // count, batch * (number + 1) // count))
-
-        op_ctx.parallel(part, count, count)
-
-    def _of_rows(self, rows: slice) -> Self:
+    def with_rows(self, rows: slice) -> Self:
         """The same cell for some rows of the batch."""
         made = copy(self)
         for name in self.of_steps:
@@ -213,31 +219,27 @@ class Cell(ABC):
             The gradient of the recurrent products, for `finish`.
         """
         sums = self.begin_backward(scratch)
-        if self._by_loop:
+        if self._way is Way.LOOP:
             self.loop_back(out_grad, hidden, state, hidden_grad, state_grad)
             return sums
-        h2h = RightFactor(self.weights.h2h, len(hidden_grad))
-
-        def some_rows(rows: slice) -> None:
-            states = [
-                None if each is None else each[rows] for each in (hidden, state, hidden_grad, state_grad)
-            ]
-            self._of_rows(rows).go_back(out_grad[:, rows], sums[:, rows], h2h, *states)
-
-        self._each_part(h2h, some_rows)
+        states = (hidden, state, hidden_grad, state_grad)
+        if self.in_vectors:
+            vector_steps.go_back(self, np.array(self._order), out_grad, sums, *states)
+        else:
+            self._go_back(out_grad, sums, *states)
         return sums
 
-    def go_back(
+    def _go_back(
         self,
         out_grad: Array,
         sums: Array,
-        h2h: RightFactor,
         hidden: Array,
         state: Array | None,
         hidden_grad: Array,
         state_grad: Array | None,
     ) -> None:
         """All steps from the last, after `begin_backward`; arguments are those of `backward`."""
+        h2h = RightFactor(self.weights.h2h, len(hidden_grad))
         grad = self.xp.empty(hidden_grad.shape, hidden_grad.dtype)
         for number in reversed(range(len(self._order))):
             t = self._order[number]
@@ -271,10 +273,10 @@ class Cell(ABC):
                 self.projection_grad(grads.h2r)
         self.to_inputs(sums)
         if grads is not None:
-            multiply(flat(sums).T, flat(inputs), grads.i2h, op_ctx=self.op_ctx)
+            self.multiply(flat(sums).T, flat(inputs), grads.i2h)
             flat(sums).sum(0, out=grads.i2h_bias)
         if inputs_grad is not None:
-            multiply(flat(sums), self.weights.i2h, flat(inputs_grad), op_ctx=self.op_ctx)
+            self.multiply(flat(sums), self.weights.i2h, flat(inputs_grad))
 
     def _before(self, number: int, hidden: Array, state: Array | None) -> tuple[Array, Array | None]:
         """The hidden state and the cell state that the step with this number began with."""
@@ -286,15 +288,13 @@ class Cell(ABC):
 
     def _recurrent_grad(self, sums: Array, hidden: Array, h2h_grad: Array) -> None:
         """The sum of `sums[t].T @ the hidden state before t` over all steps."""
-        if len(sums) == 0:
-            h2h_grad[...] = 0
-            return
-        later, earlier = sums[1:], self.out[:-1]
+        before = self.xp.empty_like(self.out)
         if self.is_reverse:
-            later, earlier = sums[:-1], self.out[1:]
-        if self.runs is not None:
-            # Backward from here, a row's first step begins with `hidden`, where `out` was zeroed.
-            earlier = np.where(self.runs[1:] if self.is_reverse else self.runs[:-1], earlier, hidden)
-        multiply(flat(later).T, flat(earlier), h2h_grad, op_ctx=self.op_ctx)
-        first = sums[self._order[0]]
-        np.add(h2h_grad, np.matmul(first.T, hidden), out=h2h_grad)
+            before[-1:], later, earlier = hidden, slice(None, -1), slice(1, None)
+        else:
+            before[:1], later, earlier = hidden, slice(1, None), slice(None, -1)
+        if self.runs is None:
+            before[later] = self.out[earlier]
+        else:  # in the other direction a row's first step begins with `hidden`, where `out` was zeroed
+            before[later] = np.where(self.runs[earlier], self.out[earlier], hidden)
+        self.multiply(flat(sums).T, flat(before), h2h_grad)

@@ -2,17 +2,46 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from functools import cache
+from typing import Any, ClassVar
 
 import numpy as np
 
+from operad.operator import ScalarForm
 from operad_rnn.arrays import flat
 from operad_rnn.cell import Cell
 from operad_rnn.scratch import Scratch
-from operad_rnn.sigmoids import Gates
-from operad_rnn.small_steps import LOOPS
+from operad_rnn.sigmoids import Gates, sigmoid
+from operad_rnn.vector_steps import Back, Order
+from operad_rnn.ways import LOOPS
 from operad_sdk import Array
-from operad_sdk.multiplication import RightFactor, multiply
+from operad_sdk.differentiate import elements_form
+from operad_sdk.vector import StepArray, StepCall, form_call, product_call
+
+
+@cache
+def _forms() -> tuple[ScalarForm, ScalarForm]:
+    """What a step computes of both products, and what a step back computes."""
+
+    def step(r: Any, z: Any, n: Any, of_r: Any, of_z: Any, of_n: Any, hidden: Any) -> tuple[Any, ...]:
+        r, z = sigmoid(r + of_r), sigmoid(z + of_z)
+        n = np.tanh(n + r * of_n)
+        return r, z, n, of_n * 1, n + z * (hidden - n)
+
+    def step_back(
+        grad: Any, out_grad: Any, r: Any, z: Any, n: Any, inner: Any, hidden: Any
+    ) -> tuple[Any, ...]:
+        grad = grad + out_grad
+        candidate = grad * (1 - n * n) * (1 - z)
+        return (
+            candidate * inner * r * (1 - r),
+            grad * (hidden - n) * z * (1 - z),
+            candidate * r,
+            candidate,
+            grad * z,
+        )
+
+    return elements_form(step), elements_form(step_back)
 
 
 class GRU(Cell):
@@ -30,11 +59,12 @@ class GRU(Cell):
     def begin(self, inputs: Array) -> None:
         """Multiply the inputs into the gates' memory, and add their biases."""
         xp, (i2h, h2h, _, i2h_bias, h2h_bias) = self.xp, self.weights
-        kinds = Gates(xp, (True, True, False), self.units, i2h.dtype)
+        kinds = Gates(xp, (True, True, False), self.units, i2h.dtype, halves=not self.in_vectors)
         self._kinds = Gates(xp, (True, True), self.units, i2h.dtype)
         bias = kinds.halved(i2h_bias)
-        multiply(flat(inputs), kinds.halved(i2h).T, flat(self.gates), bias, self.op_ctx)
-        self._h2h, self._h2h_bias = RightFactor(kinds.halved(h2h).T, inputs.shape[1]), kinds.halved(h2h_bias)
+        self.multiply(flat(inputs), kinds.halved(i2h).T, flat(self.gates), bias)
+        self.set_factor(kinds.halved(h2h).T, inputs.shape[1])
+        self._h2h_bias = kinds.halved(h2h_bias)
         self._product = xp.empty((inputs.shape[1], len(h2h)), h2h.dtype)
 
     def step(self, t: int, hidden: Array, state: Array) -> None:
@@ -84,6 +114,27 @@ class GRU(Cell):
         np.multiply(candidates, inner, out=sums[:, :units])
         self._kinds.multiply_slope(gates[:, :both], self._work, sums[:, :both])
         np.multiply(grad, update, out=grad)
+
+    def calls(self, order: Order, hidden: Array, state: Array | None) -> list[StepCall]:
+        """A product and a form."""
+        gates, inner, out = (StepArray.of(array, order) for array in (self.gates, self.inner, self.out))
+        before, product = StepArray.before(hidden, self.out, order), StepArray.same(self._product, order)
+        parts = gates.split(3)
+        return [
+            product_call(before, self.packed, product, np.ascontiguousarray(self._h2h_bias)),
+            form_call(_forms()[0], [*parts, *product.split(3), before], [*parts, inner, out]),
+        ]
+
+    def calls_back(self, order: Order, back: Back) -> list[StepCall]:
+        """A form and a product."""
+        sums, grad = StepArray.of(back.sums, order), StepArray.same(back.hidden_grad, order)
+        inner, candidates = (StepArray.of(array, order) for array in (self.inner, self._candidates))
+        before = StepArray.before(back.hidden, back.before, order[::-1]).backwards()
+        read = [grad, StepArray.of(back.out_grad, order), *StepArray.of(self.gates, order).split(3)]
+        return [
+            form_call(_forms()[1], [*read, inner, before], [*sums.split(3), candidates, grad]),
+            product_call(sums, back.h2h, grad, adds=True),
+        ]
 
     def loop(self, inputs: Array, hidden: Array, state: Array | None) -> None:
         """Compute all steps in a compiled loop."""

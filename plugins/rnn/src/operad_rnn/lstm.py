@@ -2,17 +2,51 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from functools import cache
+from typing import Any, ClassVar
 
 import numpy as np
 
-from operad_rnn.arrays import flat
+from operad.operator import ScalarForm
+from operad_rnn.arrays import Bounds, flat
 from operad_rnn.cell import Cell
 from operad_rnn.scratch import Scratch
-from operad_rnn.sigmoids import Gates
-from operad_rnn.small_steps import LOOPS
+from operad_rnn.sigmoids import Gates, sigmoid
+from operad_rnn.vector_steps import Back, Order
+from operad_rnn.ways import LOOPS
 from operad_sdk import Array
-from operad_sdk.multiplication import RightFactor, multiply
+from operad_sdk.differentiate import elements_form
+from operad_sdk.vector import StepArray, StepCall, form_call, product_call
+
+
+@cache
+def _forms(bounds: Bounds | None) -> tuple[ScalarForm, ScalarForm]:
+    """What a step computes of the sums of gates, and what a step back computes."""
+
+    def step(i: Any, f: Any, g: Any, o: Any, state: Any) -> tuple[Any, ...]:
+        i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
+        new = f * state + i * g
+        if bounds is not None:
+            new = np.minimum(np.maximum(new, bounds.lower), bounds.upper)
+            new = np.where(new != new, bounds.lower, new) if bounds.stops_nan else new  # noqa: PLR0124
+        return i, f, g, o, new, o * np.tanh(new)
+
+    def step_back(
+        grad: Any, out_grad: Any, i: Any, f: Any, g: Any, o: Any, new: Any, state: Any, state_grad: Any
+    ) -> tuple[Any, ...]:
+        grad, curved = grad + out_grad, np.tanh(new)
+        state_grad = state_grad + (1 - curved * curved) * (grad * o)
+        if bounds is not None:
+            state_grad = state_grad * np.logical_and(new > bounds.lower, new < bounds.upper)
+        return (
+            state_grad * g * i * (1 - i),
+            state_grad * state * f * (1 - f),
+            state_grad * i * (1 + g) * (1 - g),
+            grad * curved * o * (1 - o),
+            state_grad * f,
+        )
+
+    return elements_form(step), elements_form(step_back)
 
 
 class LSTM(Cell):
@@ -29,10 +63,10 @@ class LSTM(Cell):
         """Multiply the inputs into the gates' memory, and add the biases."""
         xp, (i2h, h2h, _, i2h_bias, h2h_bias) = self.xp, self.weights
         dtype, batch = i2h.dtype, inputs.shape[1]
-        self._kinds = Gates(xp, (True, True, False, True), self.units, dtype)
+        self._kinds = Gates(xp, (True, True, False, True), self.units, dtype, halves=not self.in_vectors)
         bias = self._kinds.halved(i2h_bias + h2h_bias)
-        multiply(flat(inputs), self._kinds.halved(i2h).T, flat(self.gates), bias, self.op_ctx)
-        self._h2h = RightFactor(self._kinds.halved(h2h).T, batch)
+        self.multiply(flat(inputs), self._kinds.halved(i2h).T, flat(self.gates), bias)
+        self.set_factor(self._kinds.halved(h2h).T, batch)
         self._work = xp.empty((batch, self.units), dtype)
         self._parts = self.gates.reshape(*self.gates.shape[:2], 4, self.units)
 
@@ -93,6 +127,28 @@ class LSTM(Cell):
         np.multiply(state_grad, parts[:, 0], out=sums[:, 2])
         np.multiply(state_grad, parts[:, 1], out=state_grad)
         self._kinds.multiply_slope(self.gates[t], self._product, sums.reshape(self._product.shape))
+
+    def calls(self, order: Order, hidden: Array, state: Array | None) -> list[StepCall]:
+        """A product and a form."""
+        assert state is not None
+        gates, before = StepArray.of(self.gates, order), StepArray.before(hidden, self.out, order)
+        states = StepArray.of(self.inner, order), StepArray.before(state, self.inner, order)
+        parts, out = gates.split(4), StepArray.of(self.out, order)
+        return [
+            product_call(before, self.packed, gates, adds=True),
+            form_call(_forms(self.bounds)[0], [*parts, states[1]], [*parts, states[0], out]),
+        ]
+
+    def calls_back(self, order: Order, back: Back) -> list[StepCall]:
+        """A form and a product."""
+        sums, parts = StepArray.of(back.sums, order), StepArray.of(self.gates, order).split(4)
+        before = StepArray.before(back.state, self.inner, order[::-1]).backwards()
+        grad, state_grad = StepArray.same(back.hidden_grad, order), StepArray.same(back.state_grad, order)
+        read = [grad, StepArray.of(back.out_grad, order), *parts, StepArray.of(self.inner, order), before]
+        return [
+            form_call(_forms(self.bounds)[1], [*read, state_grad], [*sums.split(4), state_grad]),
+            product_call(sums, back.h2h, grad),
+        ]
 
     def loop(self, inputs: Array, hidden: Array, state: Array | None) -> None:
         """Compute all steps in a compiled loop."""

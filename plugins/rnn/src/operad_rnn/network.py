@@ -15,6 +15,7 @@ from operad_rnn.layout import PackedLayout
 from operad_rnn.lstm import LSTM
 from operad_rnn.plain import Relu, Tanh
 from operad_rnn.scratch import Scratch
+from operad_rnn.ways import Way
 from operad_sdk import Array, OpContext, Shape
 
 _STEPS: Final = 1 << 16
@@ -55,7 +56,7 @@ class Network:
         dropped: None: each layer sees all of the one below.
         memory: Scratch memory of `forward_memory` or `backward_memory` elements; forward alone may have None
             where nothing is dropped.
-        by_loop: Whether each cell's steps go into one compiled loop.
+        way: How each cell goes through its steps.
     """
 
     def __init__(
@@ -73,7 +74,7 @@ class Network:
         between: Array | None,
         dropped: Dropped | None,
         memory: Array | None,
-        by_loop: bool,
+        way: Way,
     ) -> None:
         self._op_ctx: Final = op_ctx
         self._layout: Final = layout
@@ -87,7 +88,7 @@ class Network:
         self._saved: Final = saved
         self._dropped: Final = dropped
         self._memory: Final = memory
-        self._by_loop: Final = by_loop
+        self._way: Final = way
         self._directions: Final = 2 if layout.bidirectional else 1
 
     def forward(self, last: tuple[Array | None, Array | None]) -> None:
@@ -185,7 +186,7 @@ class Network:
             is_reverse=direction == 1,
             runs=self._runs,
             bounds=self._bounds,
-            by_loop=self._by_loop,
+            way=self._way,
         )
 
     def _columns(self, direction: int) -> slice:

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from functools import cache
+from typing import Any, ClassVar
 
 import numpy as np
 
+from operad.operator import ScalarForm
 from operad_rnn.arrays import flat
 from operad_rnn.cell import Cell
 from operad_rnn.scratch import Scratch
-from operad_rnn.small_steps import LOOPS
+from operad_rnn.vector_steps import Back, Order
+from operad_rnn.ways import LOOPS
 from operad_sdk import Array
-from operad_sdk.multiplication import RightFactor, multiply
+from operad_sdk.differentiate import elements_form
+from operad_sdk.vector import StepArray, StepCall, form_call, product_call
+
+
+@cache
+def _forms(is_tanh: bool) -> tuple[ScalarForm, ScalarForm]:
+    """What a step computes of the sum, and what a step back computes."""
+
+    def step(sums: Any) -> tuple[Any, ...]:
+        return (np.tanh(sums) if is_tanh else np.maximum(sums, 0),)
+
+    def step_back(grad: Any, out_grad: Any, hidden: Any) -> tuple[Any, ...]:
+        return ((grad + out_grad) * (1 - hidden * hidden if is_tanh else hidden > 0),)
+
+    return elements_form(step), elements_form(step_back)
 
 
 class _Plain(Cell):
@@ -23,8 +40,8 @@ class _Plain(Cell):
     def begin(self, inputs: Array) -> None:
         """Multiply the inputs into the hidden states' memory, and add the biases."""
         i2h, h2h, _, i2h_bias, h2h_bias = self.weights
-        multiply(flat(inputs), i2h.T, flat(self.out), i2h_bias + h2h_bias, self.op_ctx)
-        self._h2h = RightFactor(h2h.T, inputs.shape[1])
+        self.multiply(flat(inputs), i2h.T, flat(self.out), i2h_bias + h2h_bias)
+        self.set_factor(h2h.T, inputs.shape[1])
 
     def step(self, t: int, hidden: Array, state: Array) -> None:
         """One sum and its activation."""
@@ -40,6 +57,18 @@ class _Plain(Cell):
     def step_back(self, t: int, grad: Array, before: Array, state_grad: Array, state: Array) -> None:
         """`dh' f'`, where `f'` is found from `h'`."""
         self.multiply_slope(self.out[t], grad, self._sums[t])
+
+    def calls(self, order: Order, hidden: Array, state: Array | None) -> list[StepCall]:
+        """A product and a form."""
+        before, out = StepArray.before(hidden, self.out, order), StepArray.of(self.out, order)
+        form = _forms(self.is_tanh)[0]
+        return [product_call(before, self.packed, out, adds=True), form_call(form, [out], [out])]
+
+    def calls_back(self, order: Order, back: Back) -> list[StepCall]:
+        """A form and a product."""
+        sums, grad = StepArray.of(back.sums, order), StepArray.same(back.hidden_grad, order)
+        read = [grad, StepArray.of(back.out_grad, order), StepArray.of(self.out, order)]
+        return [form_call(_forms(self.is_tanh)[1], read, [sums]), product_call(sums, back.h2h, grad)]
 
     def loop(self, inputs: Array, hidden: Array, state: Array | None) -> None:
         """Compute all steps in a compiled loop."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 from operad_rnn.arrays import Saved
 from operad_rnn.declaration import RecurrentProperty
 from operad_rnn.network import Dropped, Network, backward_memory, forward_memory
 from operad_rnn.reference import unrolled
 from operad_rnn.scratch import Targets
-from operad_rnn.small_steps import LOOPS, size_of_gates, steps_are_small
+from operad_rnn.ways import LOOPS, Way, reason_against_vectors, size_of_gates, steps_are_small
 from operad_sdk import (
     Array,
     Contract,
@@ -27,6 +27,7 @@ from operad_sdk import (
     as_dtype,
     operator,
 )
+from operad_sdk.vector import InVectorCode
 
 
 @operator("RNN")
@@ -143,7 +144,7 @@ class RNN(RecurrentProperty):
         """Draw what is dropped, and go through the layers."""
         self._go_forward(
             op_ctx, is_train, data, parameters, state, state_cell, sequence_length, output, state_output,
-            statecell_output, gates, inner, between, mask, scale, by_loop=False,
+            statecell_output, gates, inner, between, mask, scale, way=Way.STEPS,
         )  # fmt: skip
 
     def _go_forward(
@@ -163,7 +164,7 @@ class RNN(RecurrentProperty):
         between: Array | None,
         mask: Array | None,
         scale: Array | None,
-        by_loop: bool,
+        way: Way,
     ) -> None:
         targets = Targets(op_ctx.xp)
         layout, dropped, memory = self.layout(data.shape[2]), None, None
@@ -185,7 +186,7 @@ class RNN(RecurrentProperty):
             between=targets.contiguous(between),
             dropped=dropped,
             memory=memory,
-            by_loop=by_loop,
+            way=way,
         )
         network.forward((state_output, statecell_output))
         targets.write_back()
@@ -217,7 +218,7 @@ class RNN(RecurrentProperty):
         self._go_back(
             op_ctx, wanted, data, parameters, state, state_cell, sequence_length, output, gates, inner,
             between, mask, scale, output_grad, state_output_grad, statecell_output_grad, data_grad,
-            parameters_grad, state_grad, state_cell_grad, by_loop=False,
+            parameters_grad, state_grad, state_cell_grad, way=Way.STEPS,
         )  # fmt: skip
 
     def _go_back(
@@ -242,7 +243,7 @@ class RNN(RecurrentProperty):
         parameters_grad: Array,
         state_grad: Array,
         state_cell_grad: Array | None,
-        by_loop: bool,
+        way: Way,
     ) -> None:
         targets = Targets(op_ctx.xp)
         layout = self.layout(data.shape[2])
@@ -260,7 +261,7 @@ class RNN(RecurrentProperty):
             between=between,
             dropped=Dropped(mask, scale) if self.drops else None,
             memory=op_ctx.requested[0].get_space((size,), data.dtype),
-            by_loop=by_loop,
+            way=way,
         )
         for grad, head in ((state_grad, state_output_grad), (state_cell_grad, statecell_output_grad)):
             if grad is not None:
@@ -274,14 +275,15 @@ class RNN(RecurrentProperty):
         targets.write_back()
 
 
-_small_steps = LOOPS.when(size_of_gates, steps_are_small)
-RNN.kernel("forward", name="by_loop", priority=1, when=_small_steps)(partial(RNN._go_forward, by_loop=True))
-RNN.kernel(
-    *(f"{name}_grad" for name in ("data", "parameters", "state", "state_cell")),
-    name="gradients_by_loop",
-    priority=1,
-    when=_small_steps,
-)(partial(RNN._go_back, by_loop=True))
+_GRADIENTS: Final = tuple(f"{name}_grad" for name in ("data", "parameters", "state", "state_cell"))
+for _name, _way, _when in (
+    ("by_loop", Way.LOOP, LOOPS.when(size_of_gates, steps_are_small)),
+    ("in_vectors", Way.VECTORS, InVectorCode(reason_against_vectors)),
+):
+    RNN.kernel("forward", name=_name, priority=1, when=_when)(partial(RNN._go_forward, way=_way))
+    RNN.kernel(*_GRADIENTS, name=f"gradients_{_name}", priority=1, when=_when)(
+        partial(RNN._go_back, way=_way)
+    )
 
 
 def _runs(xp: Any, sequence_length: Array | None, steps: int) -> Array | None:

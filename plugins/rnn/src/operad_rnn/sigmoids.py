@@ -23,19 +23,25 @@ class Gates:
         xp: The array module.
         are_sigmoids: One flag for each gate; the others are `tanh`.
         units: Of each gate.
+        halves: Whether `halved` does anything: without it sums are as they are, and others activate them.
     """
 
-    def __init__(self, xp: Any, are_sigmoids: tuple[bool, ...], units: int, dtype: DType) -> None:
+    def __init__(
+        self, xp: Any, are_sigmoids: tuple[bool, ...], units: int, dtype: DType, *, halves: bool = True
+    ) -> None:
         def row(of_sigmoid: float, of_tanh: float) -> Array:
             values = [of_sigmoid if is_sigmoid else of_tanh for is_sigmoid in are_sigmoids]
             return np.repeat(xp.array(values, dtype), units)
 
+        self._halves: Final = halves
         self.scale: Final = row(0.5, 1)
         self._shift: Final = row(0.5, 0)
         self._slope_shift: Final = row(0, 1)
 
     def halved(self, weight: Array) -> Array:
         """A matrix, or a bias, with the rows of sigmoids halved."""
+        if not self._halves:
+            return weight
         return weight * (self.scale if weight.ndim == 1 else self.scale[:, None])
 
     def activate(self, sums: Array) -> None:
@@ -50,3 +56,8 @@ class Gates:
         np.multiply(grad, work, out=grad)
         np.subtract(1, gates, out=work)
         np.multiply(grad, work, out=grad)
+
+
+def sigmoid(x: Any) -> Any:
+    """`1 / (1 + e^-x)`, for vector code."""
+    return 1 / (1 + np.exp(-x))

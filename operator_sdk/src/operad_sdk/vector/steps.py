@@ -1,0 +1,212 @@
+"""Kernels one after another, again and again on other arrays: loops over steps without the interpreter.
+
+The steps of a recurrent layer are short, and each needs the one before. Between two calls of kernels Python
+takes as long as a small kernel, and holds the lock that other threads wait for. So the loop itself is machine
+code: it puts the addresses of a step's arrays into the tables of the kernels, and calls them. Threads that
+compute rows of their own share nothing, and wait for each other only at the end.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from operad.operator import OpContext, ScalarForm
+from operad_sdk.vector.compiled import compiled
+from operad_sdk.vector.layout import TableLayout
+from operad_sdk.vector.machine import address_of, function_at
+from operad_sdk.vector.team import has_team, team
+from operad_sdk.vector.tiles import PackedMatrix
+from operad_sdk.vector.writer import KERNEL_PARAMETERS, NAME, Writer
+
+Addresses = NDArray[np.int64]
+
+_HEAD: Final = ("steps", "calls", "moves", "calls_at", "places_at", "addresses_at")
+"""The table: how many steps there are, calls and addresses of each, and where they stand."""
+_CALL_WORDS: Final = 3
+"""Words of a call: the kernel, its table, and its units."""
+_WORD_BYTES: Final = 8
+
+
+@final
+class StepArray(NamedTuple):
+    """An array of every step: they lie alike, each somewhere else.
+
+    Attributes:
+        sample: One of them.
+        addresses: Of each step's, (steps,).
+    """
+
+    sample: NDArray[Any]
+    addresses: Addresses
+
+    @classmethod
+    def of(cls, arrays: NDArray[Any], order: Addresses) -> Self:
+        """`arrays[t]` for each `t` of `order`."""
+        return cls(arrays[0], arrays.ctypes.data + order * arrays.strides[0])
+
+    @classmethod
+    def before(cls, first: NDArray[Any], arrays: NDArray[Any], order: Addresses) -> Self:
+        """`first`, and then `arrays[t]` for each `t` of `order` but the last: what the step before gave."""
+        alike = np.empty_like(arrays[0], subok=False)
+        if alike.strides != arrays.strides[1:]:
+            rows = np.empty((len(alike), arrays.strides[1] // arrays.itemsize), arrays.dtype)
+            alike = rows[:, : alike.shape[1]]
+        alike[...] = first
+        every = cls.of(arrays, order).addresses
+        every[1:] = every[:-1]
+        every[:1] = alike.ctypes.data
+        return cls(alike, every)
+
+    @classmethod
+    def same(cls, array: NDArray[Any], order: Addresses) -> Self:
+        """One array in all steps, which carries something from each to the next, or is read alone."""
+        return cls(array, np.full(len(order), array.ctypes.data))
+
+    def split(self, count: int) -> list[StepArray]:
+        """Columns of each, divided equally."""
+        width = self.sample.shape[1] // count
+        apart = width * self.sample.strides[1]
+        return [
+            StepArray(self.sample[:, i * width : (i + 1) * width], self.addresses + i * apart)
+            for i in range(count)
+        ]
+
+    def backwards(self) -> StepArray:
+        """The steps from the last."""
+        return self._replace(addresses=self.addresses[::-1])
+
+
+@final
+class StepCall(NamedTuple):
+    """A kernel that every step calls.
+
+    Attributes:
+        layout: Of the arrays.
+        arrays: In the layout's order.
+    """
+
+    layout: TableLayout
+    arrays: Sequence[StepArray]
+
+
+def form_call(form: ScalarForm, inputs: Sequence[StepArray], results: Sequence[StepArray]) -> StepCall:
+    """A call that computes a form. A result may be one of the inputs, if the form reads it before.
+
+    Raises:
+        NoVectorCodeError: There is no kernel for such arrays.
+    """
+    arrays = [*inputs, *results]
+    samples = [array.sample for array in arrays]
+    layout = compiled(form, samples[-1].dtype).layout(samples)
+    for i, given in enumerate(inputs):
+        for j, result in enumerate(results):
+            assert given is not result or (i, j) in layout.shares, "a result lies where the form still reads"
+    return StepCall(layout, arrays)
+
+
+def product_call(
+    left: StepArray,
+    matrix: PackedMatrix,
+    out: StepArray,
+    bias: NDArray[Any] | None = None,
+    *,
+    adds: bool = False,
+) -> StepCall:
+    """A call of `PackedMatrix.multiply`."""
+    layout = matrix.layout(left.sample, out.sample, bias, adds=adds)
+    steps = np.zeros(len(out.addresses), np.int64)
+    fixed = [StepArray.same(array, steps) for array in (matrix.memory, bias) if array is not None]
+    return StepCall(layout, [left, fixed[0], out, *fixed[1:]])
+
+
+@final
+class StepLoop:
+    """The steps of one part, ready to be run.
+
+    Attributes:
+        table: Where the table that the loop reads lies.
+        scratch_bytes: Scratch memory that it needs.
+
+    Args:
+        calls: In the order in which a step makes them, one or more.
+    """
+
+    def __init__(self, calls: Sequence[StepCall]) -> None:
+        self._kept = calls  # and with them the arrays
+        self._tables = [(ctypes.c_longlong * len(call.layout.table))(*call.layout.table) for call in calls]
+        words, places = list[int](), list[int]()
+        for call, table in zip(calls, self._tables, strict=True):
+            begin = ctypes.addressof(table)
+            words += (call.layout.kernel.address, begin, call.layout.units)
+            places += (begin + _WORD_BYTES * position for position in call.layout.positions)
+        addresses = np.stack([array.addresses for call in calls for array in call.arrays], axis=1)
+        self._parts = (np.array(words), np.array(places), addresses)
+        numbers = (len(addresses), len(calls), len(places), *(part.ctypes.data for part in self._parts))
+        self._table = (ctypes.c_longlong * len(_HEAD))(*numbers)
+        self.table: Final = ctypes.addressof(self._table)
+        self.scratch_bytes: Final = max(call.layout.scratch_bytes for call in calls)
+
+
+def run_steps(loops: Sequence[StepLoop], op_ctx: OpContext | None = None) -> None:
+    """Run one or more loops, which write no memory that another one uses.
+
+    Args:
+        op_ctx: Whose threads run the loops side by side; None: the calling thread runs all.
+
+    Raises:
+        NoVectorCodeError: There is no vector code in this process.
+    """
+    address = _loop_address()
+    threads = 1 if op_ctx is None else min(op_ctx.num_threads, len(loops))
+    scratch = np.empty((threads, max(loop.scratch_bytes for loop in loops) + 63 & -64), np.uint8)
+    if has_team():
+        team.divide(address, [loop.table for loop in loops], len(loops), scratch)
+        return
+    call = function_at(address)
+
+    def run(number: int, worker: int) -> None:
+        call(loops[number].table, 0, 0, scratch[worker].ctypes.data)
+
+    if op_ctx is None:
+        for number in range(len(loops)):
+            run(number, 0)
+    else:
+        op_ctx.parallel(run, len(loops), threads)
+
+
+@cache
+def _loop_address() -> int:
+    return address_of(_loop_text(), NAME)
+
+
+def _loop_text() -> str:
+    """A kernel without units: it makes all steps of its table."""
+    code = Writer(NAME, KERNEL_PARAMETERS, 8)
+    words = {name: code.word("%table", number) for number, name in enumerate(_HEAD)}
+    calls, places, begin = (code.pointer(words[name]) for name in ("calls_at", "places_at", "addresses_at"))
+
+    def move(number: str, values: list[str]) -> list[str]:
+        at = code.multiply(number, _WORD_BYTES)
+        place = code.pointer(code.word(code.address(places, at)))
+        code.line(f"store i64 {code.word(code.address(values[0], at))}, ptr {place}")
+        return values
+
+    def call(number: str, _: list[str]) -> list[str]:
+        at = code.address(calls, code.multiply(number, _WORD_BYTES * _CALL_WORDS))
+        kernel, table = code.pointer(code.word(at)), code.pointer(code.word(at, 1))
+        code.line(f"call void {kernel}(ptr {table}, i64 0, i64 {code.word(at, 2)}, ptr %scratch)")
+        return []
+
+    def step(_: str, values: list[str]) -> list[str]:
+        code.loop("0", words["moves"], 1, [("ptr", values[0])], move)
+        code.loop("0", words["calls"], 1, [], call)
+        return [code.address(values[0], code.multiply(words["moves"], _WORD_BYTES))]
+
+    code.loop("0", words["steps"], 1, [("ptr", begin)], step)
+    return code.module()
