@@ -25,14 +25,26 @@ HELPERS = 2
 
 def helper_steps(world, me):
     """What `@serve` does, a step between two yields; `yield` may say that the thread cannot go on."""
+    state, looks = world["state"], world["looks"]
     while True:
-        while not world["posted"][me]:
-            yield "blocked"
-        world["posted"][me] -= 1  # sem_wait
-        yield
-        if world["state"][me] != 1:
+        for _ in range(1 + looks):
+            yield
+            if state[me] == 1:
+                break
+        else:
+            for awake, asleep in ((0, 5), (3, 6)):
+                yield
+                if state[me] == awake:
+                    state[me] = asleep
+                    while not world["posted"][me]:
+                        yield "blocked"
+                    world["posted"][me] -= 1  # sem_wait
+                    break
             continue
-        world["state"][me] = 2
+        yield
+        if state[me] != 1:
+            continue
+        state[me] = 2
         yield
         job = world["job"][me]
         while True:
@@ -44,7 +56,7 @@ def helper_steps(world, me):
             assert job == world["valid"], "a helper computes for a job that is over"
             world["done"].append(part)
             yield
-        before, world["state"][me] = world["state"][me], 3
+        before, state[me] = state[me], 3
         yield
         if before == 4:
             world["finished"][me] += 1
@@ -53,14 +65,16 @@ def helper_steps(world, me):
 
 def poster_steps(world, jobs):
     """What `@kernel` does, for one job after another in the same boxes."""
+    state = world["state"]
     for job, parts in enumerate(jobs, 1):
         world.update(valid=job, parts=parts, next=0, done=[])
         for box in range(HELPERS):
             world["job"][box] = job
-            world["state"][box] = 1
+            before, state[box] = state[box], 1
             yield
-            world["posted"][box] += 1
-            yield
+            if before == 5:
+                world["posted"][box] += 1
+                yield
         while True:
             part, world["next"] = world["next"], world["next"] + 1
             yield
@@ -69,39 +83,53 @@ def poster_steps(world, jobs):
             world["done"].append(part)
             yield
         for box in range(HELPERS):
-            if world["state"][box] == 1:
-                world["state"][box] = 0
-                yield
-                continue
-            yield
-            if world["state"][box] != 3:
-                yield
-                if world["state"][box] == 2:
-                    world["state"][box] = 4
-                    while True:
-                        while not world["finished"][box]:
-                            yield "blocked"
-                        world["finished"][box] -= 1
-                        yield
-                        if world["state"][box] == 3:
-                            break
-            world["state"][box] = 0
-            yield
+            yield from collecting_steps(world, box)
         assert sorted(world["done"]) == list(range(parts)), "a part was computed never, or twice"
         world["valid"] = None
         yield
     world["is_over"] = True
 
 
-def run_model(choices, jobs):
+def collecting_steps(world, box):
+    """What `@kernel` does until a box is free again."""
+    state = world["state"]
+    if state[box] == 1:
+        state[box] = 0
+        yield
+        return
+    yield
+    if state[box] not in (3, 6):
+        yield
+        if state[box] == 2:
+            state[box] = 4
+            while True:
+                while not world["finished"][box]:
+                    yield "blocked"
+                world["finished"][box] -= 1
+                yield
+                if state[box] in (3, 6):
+                    break
+    yield
+    if state[box] == 3:
+        state[box] = 0
+    else:
+        yield
+        assert state[box] == 6, "a box is free before it was collected"
+        state[box] = 5
+    yield
+
+
+def run_model(choices, jobs, looks):
     """One order of steps: `choices` says which thread goes on, then the first that can.
 
+    Args:
+        looks: Of a helper, before it sleeps.
     Returns:
         At each step, which threads could go on.
     """
     world = {
         "state": [0] * HELPERS, "posted": [0] * HELPERS, "finished": [0] * HELPERS, "job": [None] * HELPERS,
-        "valid": None, "is_over": False,
+        "valid": None, "is_over": False, "looks": looks,
     }  # fmt: skip
     threads = [poster_steps(world, jobs), *[helper_steps(world, me) for me in range(HELPERS)]]
     trail = []
@@ -114,15 +142,26 @@ def run_model(choices, jobs):
                 break
         else:
             raise AssertionError(f"all wait for each other after {trail}")
+    expect_no_helper_is_lost(world, threads[1:])
     return trail
 
 
-def test_every_order_of_steps_with_few_changes_of_threads():
+def expect_no_helper_is_lost(world, helpers):
+    """Left alone, each helper sleeps where the next job wakes it."""
+    for me, helper in enumerate(helpers):
+        while next(helper) != "blocked":
+            pass
+        assert world["state"][me] == 5, "a helper sleeps, and no job would wake it"
+        assert not world["posted"][me], "a helper was woken twice"
+
+
+@pytest.mark.parametrize("looks", [0, 1])
+def test_every_order_of_steps_with_few_changes_of_threads(looks):
     """All orders in which threads take turns up to three times beyond those that blocking forces."""
     jobs, seen, waiting = (2, 1), 0, [((), 3)]
     while waiting:
         choices, left = waiting.pop()
-        trail = run_model(choices, jobs)
+        trail = run_model(choices, jobs, looks)
         seen += 1
         if left:
             for step in range(len(choices), len(trail)):
@@ -133,8 +172,8 @@ def test_every_order_of_steps_with_few_changes_of_threads():
 
 def test_many_random_orders_of_steps():
     rng = np.random.default_rng(0)
-    for _ in range(2000):
-        trail = run_model(rng.integers(0, 1 + HELPERS, 300).tolist(), (3, 0, 1, 2))
+    for seed in range(2000):
+        trail = run_model(rng.integers(0, 1 + HELPERS, 300).tolist(), (3, 0, 1, 2), looks=seed % 4)
         assert len({one for one, _ in pairwise(trail)}) > 1
 
 

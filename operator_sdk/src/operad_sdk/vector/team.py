@@ -7,14 +7,19 @@ one atomic addition; which thread computes which changes nothing.
 
 State of a box, which only atomic exchanges change:
 
-    0  free; the helper waits, or is on its way there
+    0  free; the helper is awake, and looks
     1  a job is posted
     2  the helper works at it
     3  it is done
     4  it works, and who posted waits at the second semaphore
+    5  free, and 6 it is done; the helper sleeps at the first semaphore
 
-A helper that is woken late finds a job taken back (1 -> 0) and goes on waiting: nobody waits for it. Who
+A helper that comes late finds a job taken back (1 -> 0) and goes on waiting: nobody waits for it. Who
 posted returns when no box refers to the job any more, so that what it lies in may go.
+
+To wake a thread takes 20 to 60 microseconds, as long as many a part. So a helper that had to wait less than
+`_SHORT_NS` for its last job looks for the next one as long before it sleeps: kernels that follow each other
+find it awake. One whose jobs come rarely sleeps at once, and takes no core from anybody.
 
 Source: POSIX unnamed semaphores, which Linux has; elsewhere parts are computed by `OpContext.parallel`.
 """
@@ -36,24 +41,38 @@ from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.machine import address_of, function_at
 from operad_sdk.vector.writer import NAME
 
-_SPINS: Final = 20_000
-"""Looks at a box before who posted waits at the semaphore: some 20 microseconds."""
+_SPINS: Final = 100_000
+"""Looks at a box before who posted waits at the semaphore: some 100 microseconds."""
+_LOOKS: Final = 200_000
+"""Looks of a helper before it sleeps, where its last job came soon."""
+_SHORT_NS: Final = 200_000
+"""Nanoseconds from one job to the next within which that is soon."""
 _WORDS: Final = 24
-"""Words of a box: the state, the job and the slot, and from the 8th and the 16th on the semaphores."""
+"""Words of a box: the state, the job, the slot and whether the last job came soon, and from the 8th and the
+16th on the semaphores."""
 _SEMAPHORES: Final = (8, 16)
 
-_TEXT: Final = """
+_TEXT: Final = f"""
+declare i32 @clock_gettime(i32, ptr)
 declare i32 @sem_wait(ptr)
 declare i32 @sem_post(ptr)
 
-define private i1 @exchange(ptr %state, i64 %from, i64 %to) {
+define private i1 @exchange(ptr %state, i64 %from, i64 %to) {{
   %pair = cmpxchg ptr %state, i64 %from, i64 %to seq_cst seq_cst
-  %is_done = extractvalue { i64, i1 } %pair, 1
+  %is_done = extractvalue {{ i64, i1 }} %pair, 1
   ret i1 %is_done
-}
+}}
+
+define private i1 @is_done(ptr %box) {{
+  %state = load atomic i64, ptr %box seq_cst, align 8
+  %is_awake = icmp eq i64 %state, 3
+  %sleeps = icmp eq i64 %state, 6
+  %is_done = or i1 %is_awake, %sleeps
+  ret i1 %is_done
+}}
 
 ; job: 0 function, 1 addresses of tables, 2 next part, 3 parts, 4 units, 5 scratch, 6 bytes of scratch
-define private void @work(ptr %job, i64 %slot) {
+define private void @work(ptr %job, i64 %slot) {{
 entry:
   %tables_at = getelementptr i64, ptr %job, i64 1
   %next_at = getelementptr i64, ptr %job, i64 2
@@ -86,38 +105,78 @@ compute:
   br label %take
 end:
   ret void
-}
+}}
 
-define void @serve(ptr %box, i64 %unused, i64 %unused2, ptr %unused3) {
+define private i64 @now(ptr %time) {{
+  %error = call i32 @clock_gettime(i32 1, ptr %time)
+  %nanoseconds_at = getelementptr i64, ptr %time, i64 1
+  %seconds = load i64, ptr %time
+  %nanoseconds = load i64, ptr %nanoseconds_at
+  %whole = mul i64 %seconds, 1000000000
+  %sum = add i64 %whole, %nanoseconds
+  ret i64 %sum
+}}
+
+define void @serve(ptr %box, i64 %unused, i64 %unused2, ptr %unused3) {{
 entry:
   %job_at = getelementptr i64, ptr %box, i64 1
   %slot_at = getelementptr i64, ptr %box, i64 2
   %posted = getelementptr i64, ptr %box, i64 8
   %finished = getelementptr i64, ptr %box, i64 16
+  %looks_at = getelementptr i64, ptr %box, i64 3
+  %time = alloca [2 x i64]
+  br label %rest
+rest:
+  %since = call i64 @now(ptr %time)
   br label %wait
 wait:
+  %looks = load i64, ptr %looks_at
+  br label %look
+look:
+  %k = phi i64 [ 0, %wait ], [ %k2, %look2 ]
+  %state = load atomic i64, ptr %box seq_cst, align 8
+  %is_posted = icmp eq i64 %state, 1
+  br i1 %is_posted, label %take, label %look2
+look2:
+  %k2 = add i64 %k, 1
+  %is_long = icmp sgt i64 %k2, %looks
+  br i1 %is_long, label %tire, label %look
+tire:
+  %is_free = call i1 @exchange(ptr %box, i64 0, i64 5)
+  br i1 %is_free, label %sleep, label %tire2
+tire2:
+  %is_uncollected = call i1 @exchange(ptr %box, i64 3, i64 6)
+  br i1 %is_uncollected, label %sleep, label %wait
+sleep:
   %error = call i32 @sem_wait(ptr %posted)
+  br label %wait
+take:
   %is_mine = call i1 @exchange(ptr %box, i64 1, i64 2)
   br i1 %is_mine, label %help, label %wait
 help:
+  %until = call i64 @now(ptr %time)
+  %waited = sub i64 %until, %since
+  %is_soon = icmp slt i64 %waited, {_SHORT_NS}
+  %looks2 = select i1 %is_soon, i64 {_LOOKS}, i64 0
+  store i64 %looks2, ptr %looks_at
   %job = load ptr, ptr %job_at
   %slot = load i64, ptr %slot_at
   call void @work(ptr %job, i64 %slot)
   %before = atomicrmw xchg ptr %box, i64 3 seq_cst
   %is_awaited = icmp eq i64 %before, 4
-  br i1 %is_awaited, label %tell, label %wait
+  br i1 %is_awaited, label %tell, label %rest
 tell:
   %error2 = call i32 @sem_post(ptr %finished)
-  br label %wait
-}
+  br label %rest
+}}
 
 ; boxes: addresses of boxes, of which each is free
-define void @kernel(ptr %job, i64 %count, i64 %spins, ptr %boxes) {
+define void @kernel(ptr %job, i64 %count, i64 %spins, ptr %boxes) {{
 entry:
   %has_boxes = icmp sgt i64 %count, 0
   br i1 %has_boxes, label %post, label %own
 post:
-  %i = phi i64 [ 0, %entry ], [ %i2, %post ]
+  %i = phi i64 [ 0, %entry ], [ %i2, %following ]
   %i2 = add i64 %i, 1
   %at = getelementptr ptr, ptr %boxes, i64 %i
   %box = load ptr, ptr %at
@@ -126,25 +185,29 @@ post:
   %posted = getelementptr i64, ptr %box, i64 8
   store ptr %job, ptr %job_at
   store i64 %i2, ptr %slot_at
-  store atomic i64 1, ptr %box seq_cst, align 8
+  %before = atomicrmw xchg ptr %box, i64 1 seq_cst
+  %is_asleep = icmp eq i64 %before, 5
+  br i1 %is_asleep, label %wake, label %following
+wake:
   %error = call i32 @sem_post(ptr %posted)
+  br label %following
+following:
   %has_more = icmp slt i64 %i2, %count
   br i1 %has_more, label %post, label %own
 own:
   call void @work(ptr %job, i64 0)
   br i1 %has_boxes, label %collect, label %end
 collect:
-  %j = phi i64 [ 0, %own ], [ %j2, %free ]
+  %j = phi i64 [ 0, %own ], [ %j2, %next ]
   %j2 = add i64 %j, 1
   %at2 = getelementptr ptr, ptr %boxes, i64 %j
   %box2 = load ptr, ptr %at2
   %finished = getelementptr i64, ptr %box2, i64 16
   %is_late = call i1 @exchange(ptr %box2, i64 1, i64 0)
-  br i1 %is_late, label %free, label %look
+  br i1 %is_late, label %next, label %look
 look:
   %k = phi i64 [ 0, %collect ], [ %k2, %look2 ]
-  %state = load atomic i64, ptr %box2 seq_cst, align 8
-  %is_done = icmp eq i64 %state, 3
+  %is_done = call i1 @is_done(ptr %box2)
   br i1 %is_done, label %free, label %look2
 look2:
   %k2 = add i64 %k, 1
@@ -155,16 +218,20 @@ sleep:
   br i1 %is_told, label %await, label %free
 await:
   %error3 = call i32 @sem_wait(ptr %finished)
-  %state2 = load atomic i64, ptr %box2 seq_cst, align 8
-  %is_done2 = icmp eq i64 %state2, 3
+  %is_done2 = call i1 @is_done(ptr %box2)
   br i1 %is_done2, label %free, label %await
 free:
-  store atomic i64 0, ptr %box2 seq_cst, align 8
+  %is_awake = call i1 @exchange(ptr %box2, i64 3, i64 0)
+  br i1 %is_awake, label %next, label %free2
+free2:
+  %sleeps = call i1 @exchange(ptr %box2, i64 6, i64 5)
+  br label %next
+next:
   %has_more2 = icmp slt i64 %j2, %count
   br i1 %has_more2, label %collect, label %end
 end:
   ret void
-}
+}}
 """
 
 
