@@ -4,6 +4,7 @@ LLVM compiles it, through llvmlite (`operad-sdk[fast]`). Nothing here is importe
 """
 
 from operad_sdk.form_kernels import by_form as by_form
+from operad_sdk.vector.addresses import data_address as data_address
 from operad_sdk.vector.array_calls import array_call as array_call
 from operad_sdk.vector.compiled import CompiledForm as CompiledForm
 from operad_sdk.vector.compiled import compiled as compiled

@@ -2,8 +2,7 @@
 
 Asking NumPy for the address of an array takes longer than a kernel on a thousand elements. So a call hands
 over the arrays themselves, as Python's `id` names them, and a few instructions read the addresses out of
-them, where NumPy's C interface has them: directly behind the head of the object. `is_possible` compares one
-such address with what NumPy says.
+them (`operad_sdk.vector.addresses`).
 
 A call keeps the interpreter's lock, which small arrays are not worth giving back, unless it is told not to.
 Scratch memory lies on the stack where it is little, else in memory that the thread keeps for such calls.
@@ -20,13 +19,11 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from operad_sdk.vector.addresses import DATA, is_possible
 from operad_sdk.vector.layout import BoundKernel, TableLayout
 from operad_sdk.vector.machine import address_of
 from operad_sdk.vector.writer import Writer
 
-_DATA: Final = object.__basicsize__
-"""Offset of the address in an array: `PyArrayObject_fields` has it first, behind `PyObject_HEAD`."""
-_WORD_BYTES: Final = 8
 _NAME: Final = "call_with_arrays"
 _MOST_SCRATCH_BYTES: Final = 1 << 14
 """Scratch memory that a call may have on its stack."""
@@ -57,16 +54,6 @@ _thread_memory: Final = _ThreadMemory()
 def thread_memory(size_bytes: int) -> NDArray[Any]:
     """Scratch memory that the calling thread keeps, until it wants more; what is in it is undefined."""
     return _thread_memory.of(size_bytes)
-
-
-@cache
-def is_possible() -> bool:
-    """Return whether arrays have their addresses where NumPy's C interface says."""
-    sample, size = np.zeros(3), ctypes.sizeof(ctypes.c_void_p)
-    if size != _WORD_BYTES or type(sample).__basicsize__ < _DATA + size:
-        return False
-    found = ctypes.c_void_p.from_address(id(sample) + _DATA).value
-    return found == sample.ctypes.data
 
 
 def array_call(
@@ -172,7 +159,7 @@ def call_text(count: int, on_stack: bool = True) -> str:
     if on_stack:
         scratch = code.value(f"alloca i8, i64 {scratch_bytes}, align 64")
     else:
-        scratch = code.pointer(code.word(code.pointer(code.add("%memory", _DATA))))
+        scratch = code.pointer(code.word(code.pointer(code.add("%memory", DATA))))
     original = code.address(words, str(8 * (_HEAD + count)))
 
     def copy(number: str, carried: Sequence[str]) -> list[str]:
@@ -182,7 +169,7 @@ def call_text(count: int, on_stack: bool = True) -> str:
 
     code.loop("0", length, 1, [], copy)
     for i in range(count):
-        data = code.word(code.pointer(code.add(f"%array{i}", _DATA)))
+        data = code.word(code.pointer(code.add(f"%array{i}", DATA)))
         position = code.word(words, _HEAD + i)
         place = code.value(f"getelementptr i64, ptr {table}, i64 {position}")
         code.line(f"store i64 {code.add(data, code.word(place))}, ptr {place}")

@@ -29,6 +29,7 @@ from operad.operator import (
     moved_bytes,
 )
 from operad_sdk.form_kernels import View
+from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import CompiledForm, compiled
 from operad_sdk.vector.layout import BoundKernel
@@ -319,8 +320,8 @@ class FormOperator(Operator):
 
 
 def _is_same(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    return (one.ctypes.data, one.shape, one.strides, one.dtype) == (
-        other.ctypes.data,
+    return (data_address(one), one.shape, one.strides, one.dtype) == (
+        data_address(other),
         other.shape,
         other.strides,
         other.dtype,

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.machine import address_of, function_at
 from operad_sdk.vector.writer import NAME
 
@@ -65,7 +66,7 @@ class BoundKernel:
     def __init__(self, layout: TableLayout, arrays: Sequence[NDArray[Any]]) -> None:
         table = list(layout.table)
         for entry, array in zip(layout.positions, arrays, strict=True):
-            table[entry] = array.ctypes.data
+            table[entry] = data_address(array)
         self._table = (ctypes.c_longlong * len(table))(*table)
         self._arrays = arrays
         self._call = layout.kernel.call
@@ -81,4 +82,4 @@ class BoundKernel:
         """
         if scratch is None:
             scratch = np.empty(self.scratch_bytes, np.uint8)
-        self._call(self.table, first, self.units if last is None else last, scratch.ctypes.data)
+        self._call(self.table, first, self.units if last is None else last, data_address(scratch))

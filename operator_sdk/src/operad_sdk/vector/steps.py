@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operad.operator import OpContext, ScalarForm
+from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.compiled import compiled
 from operad_sdk.vector.layout import TableLayout
 from operad_sdk.vector.machine import address_of, function_at
@@ -48,7 +49,7 @@ class StepArray(NamedTuple):
     @classmethod
     def of(cls, arrays: NDArray[Any], order: Addresses) -> Self:
         """`arrays[t]` for each `t` of `order`."""
-        return cls(arrays[0], arrays.ctypes.data + order * arrays.strides[0])
+        return cls(arrays[0], data_address(arrays) + order * arrays.strides[0])
 
     @classmethod
     def before(cls, first: NDArray[Any], arrays: NDArray[Any], order: Addresses) -> Self:
@@ -60,13 +61,13 @@ class StepArray(NamedTuple):
         alike[...] = first
         every = cls.of(arrays, order).addresses
         every[1:] = every[:-1]
-        every[:1] = alike.ctypes.data
+        every[:1] = data_address(alike)
         return cls(alike, every)
 
     @classmethod
     def same(cls, array: NDArray[Any], order: Addresses) -> Self:
         """One array in all steps, which carries something from each to the next, or is read alone."""
-        return cls(array, np.full(len(order), array.ctypes.data))
+        return cls(array, np.full(len(order), data_address(array)))
 
     def split(self, count: int) -> list[StepArray]:
         """Columns of each, divided equally."""
@@ -147,7 +148,7 @@ class StepLoop:
             places += (begin + _WORD_BYTES * position for position in call.layout.positions)
         addresses = np.stack([array.addresses for call in calls for array in call.arrays], axis=1)
         self._parts = (np.array(words), np.array(places), addresses)
-        numbers = (len(addresses), len(calls), len(places), *(part.ctypes.data for part in self._parts))
+        numbers = (len(addresses), len(calls), len(places), *(data_address(part) for part in self._parts))
         self._table = (ctypes.c_longlong * len(_HEAD))(*numbers)
         self.table: Final = ctypes.addressof(self._table)
         self.scratch_bytes: Final = max(call.layout.scratch_bytes for call in calls)
@@ -171,7 +172,7 @@ def run_steps(loops: Sequence[StepLoop], op_ctx: OpContext | None = None) -> Non
     call = function_at(address)
 
     def run(number: int, worker: int) -> None:
-        call(loops[number].table, 0, 0, scratch[worker].ctypes.data)
+        call(loops[number].table, 0, 0, data_address(scratch[worker]))
 
     if op_ctx is None:
         for number in range(len(loops)):

@@ -37,6 +37,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.machine import address_of, function_at
 from operad_sdk.vector.writer import NAME
@@ -297,7 +298,7 @@ class _Team:
                     self._hired += 1
             addresses = (ctypes.c_longlong * len(tables))(*tables)
             job = (ctypes.c_longlong * 7)(
-                function, ctypes.addressof(addresses), 0, len(tables), units, scratch.ctypes.data,
+                function, ctypes.addressof(addresses), 0, len(tables), units, data_address(scratch),
                 scratch.strides[0],
             )  # fmt: skip
             posted = (ctypes.c_longlong * len(boxes))(*[box.address for box in boxes])

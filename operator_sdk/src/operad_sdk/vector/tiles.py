@@ -10,6 +10,7 @@ import numpy as np
 
 from operad.dtypes import DType
 from operad.operator import Array, OpContext, Shape
+from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.array_calls import ArrayCall, strided_call, thread_memory
 from operad_sdk.vector.layout import BoundKernel, Kernel, TableLayout
 from operad_sdk.vector.machine import host
@@ -158,7 +159,7 @@ class PackedMatrix:
         """
         size_bytes = packed_elements(matrix.shape, matrix.dtype) * matrix.itemsize
         memory = np.empty(size_bytes + ALIGNED, np.uint8)
-        begin = -memory.ctypes.data % ALIGNED
+        begin = -data_address(memory) % ALIGNED
         packed = memory[begin : begin + size_bytes].view(matrix.dtype)
         pack(matrix, packed)
         return PackedMatrix(matrix.shape, packed)

@@ -9,7 +9,8 @@ is the gradient of the output and `k = g * gamma`,
 The variance is the mean of `d^2`, never the difference of two large means. A mean that is rounded to its
 type is off by up to half a unit in the last place, which is much of a small deviation: around 10000
 float32 has steps of 0.001. The differences from the rounded mean are exact, or nearly, so their own mean is
-what rounding lost, and is subtracted too. The gradient does the same with the mean that it is given.
+what rounding lost: it is subtracted too, and its square from the mean of theirs, which is as small. The
+gradient does the same with the mean that it is given.
 
 These are NumPy's loops, for every device and layout; `segments.py` has faster ones for the usual case, which
 are kernels of their own.
@@ -56,8 +57,12 @@ def standardize(
         x, y, m, v, b = (groups.of(blocks[part], array) for array in (data, output, mean, variance, beta))
         with np.errstate(all="ignore"):
             m[...] = x.sum(groups.axes, keepdims=True) / groups.count
-            _subtract_mean(x, m, groups, y)
-            v[...] = np.square(y).sum(groups.axes, keepdims=True) / groups.count
+            np.subtract(x, m, out=y)
+            rest = y.sum(groups.axes, keepdims=True) / groups.count
+            squares = np.square(y).sum(groups.axes, keepdims=True) / groups.count
+            # Beyond the range of the type the variance is infinite, and not infinity less infinity.
+            v[...] = np.maximum(squares - np.minimum(rest * rest, np.finfo(x.dtype).max), 0)
+            y -= rest
             y *= 1 / np.sqrt(v + eps)  # which is no more than 1e23 where the square is not 0
             _scale(y, gamma, groups, blocks[part])
             y += b

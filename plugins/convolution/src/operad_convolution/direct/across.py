@@ -20,7 +20,7 @@ from operad_convolution.direct.copies import (
 )
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.tiles import across_tile, offsets
-from operad_sdk.vector import LANES, loaded
+from operad_sdk.vector import LANES, data_address, loaded
 
 
 @lru_cache(maxsize=1024)
@@ -87,19 +87,19 @@ class AcrossForward:
         correlation, size = self._correlation, self._dtype.itemsize
         pixels = correlation.out[0] * correlation.out[1]
         table = [
-            images.ctypes.data,
+            data_address(images),
             *self._image,
-            weight.ctypes.data,
-            0 if bias is None else bias.ctypes.data,
-            out.ctypes.data,
+            data_address(weight),
+            0 if bias is None else data_address(bias),
+            data_address(out),
             correlation.filters * pixels * size,
             pixels * size,
             correlation.groups,
             self._filters,
             correlation.channels // correlation.groups,
             len(self._tiles),
-            self._taps.ctypes.data,
-            self._tiles.ctypes.data,
+            data_address(self._taps),
+            data_address(self._tiles),
         ]
         return Run(self._call, table, (images, weight, bias, out, self))
 
@@ -141,10 +141,10 @@ class AcrossWeightGradient:
         pixel = correlation.groups * self._padded * size
         channels = correlation.channels // correlation.groups
         table = [
-            images.ctypes.data,
+            data_address(images),
             *self._image,
-            output_grad.ctypes.data,
-            sums.ctypes.data,
+            data_address(output_grad),
+            data_address(sums),
             len(self._pixels) * pixel,
             pixel,
             correlation.groups,
@@ -152,8 +152,8 @@ class AcrossWeightGradient:
             self._padded * size,
             channels * correlation.channel_elements * size,
             self._positions // self._tile.numbers,
-            self._places.ctypes.data,
-            self._pixels.ctypes.data,
+            data_address(self._places),
+            data_address(self._pixels),
             len(self._pixels),
         ]
         return Run(self._call, table, (images, output_grad, sums, self))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operad_convolution.direct.correlation import Correlation
-from operad_sdk.vector import LANES
+from operad_sdk.vector import LANES, data_address
 
 SLACK: Final = 64
 """Elements behind the copied images that vectors may reach."""
@@ -52,7 +52,7 @@ class Run:
 
     def __init__(self, call: Callable[..., None], words: Sequence[int], kept: object) -> None:
         self._call, self._words, self._kept = call, np.array(words, np.int64), kept
-        self.table: Final[int] = self._words.ctypes.data
+        self.table: Final[int] = data_address(self._words)
 
     @property
     def address(self) -> int:
@@ -63,7 +63,7 @@ class Run:
 
     def __call__(self, first: int, last: int, scratch: NDArray[Any]) -> None:
         """Compute some of the images, in memory that no other thread uses meanwhile."""
-        self._call(self.table, first, last, scratch.ctypes.data)
+        self._call(self.table, first, last, data_address(scratch))
 
 
 def tap_offsets(correlation: Correlation, size: int) -> NDArray[np.int64]:

@@ -22,7 +22,7 @@ from operad_convolution.direct.forward_text import ForwardText
 from operad_convolution.direct.images import Tile
 from operad_convolution.direct.tiles import forward_tile, heads_of, offsets, rows_seen, weight_tile
 from operad_convolution.direct.weight_text import WeightText
-from operad_sdk.vector import LANES, loaded
+from operad_sdk.vector import LANES, data_address, loaded
 
 
 @lru_cache(maxsize=1024)
@@ -110,19 +110,19 @@ class Forward:
         correlation, size = self._correlation, self._dtype.itemsize
         pixels = correlation.out[0] * correlation.out[1]
         table = [
-            images.ctypes.data,
+            data_address(images),
             *self._image,
-            weight.ctypes.data,
-            0 if bias is None else bias.ctypes.data,
-            out.ctypes.data,
+            data_address(weight),
+            0 if bias is None else data_address(bias),
+            data_address(out),
             correlation.filters * pixels * size,
             pixels * size,
             correlation.groups,
             self._filters // self._tile.filters,
             correlation.channels // correlation.groups,
             len(self._tiles),
-            self._taps.ctypes.data,
-            self._tiles.ctypes.data,
+            data_address(self._taps),
+            data_address(self._tiles),
         ]
         return Run(self._call, table, (images, weight, bias, out, self))
 
@@ -178,10 +178,10 @@ class WeightGradient:
         correlation, size = self._correlation, self._dtype.itemsize
         pixels = correlation.out[0] * correlation.out[1]
         table = [
-            images.ctypes.data,
+            data_address(images),
             *self._image,
-            output_grad.ctypes.data,
-            sums.ctypes.data,
+            data_address(output_grad),
+            data_address(sums),
             correlation.filters * pixels * size,
             pixels * size,
             self._images_end * size,
@@ -192,11 +192,11 @@ class WeightGradient:
             self._filters // self._tile.filters,
             self._positions // self._tile.vectors,
             self._group_bytes,
-            self._places.ctypes.data,
+            data_address(self._places),
             len(self._whole),
-            self._whole.ctypes.data,
+            data_address(self._whole),
             len(self._fewer),
-            self._fewer.ctypes.data,
+            data_address(self._fewer),
         ]
         return Run(self._call, table, (images, output_grad, sums, self))
 
