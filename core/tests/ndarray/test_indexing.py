@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -258,3 +260,16 @@ class TestRecorded:
         x.attach_grad()
         with autograd.record(), pytest.raises(BindError, match="not recorded"):
             x[VALUES > 3]
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float16", "float32", "float64", "int8", "uint8", "int32", "int64", "bool"]
+)
+@pytest.mark.parametrize("value", [0, 1, -1, 127, 128, -129, 300, 2049, 70000, True, 2.75])
+def test_a_number_fills_an_array_as_numpy_casts_it(dtype: str, value: float) -> None:
+    x = nd.zeros((2, 3), dtype=dtype)
+    with np.errstate(over="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # 70000 is infinite in half precision
+        x[:] = value
+        expected = np.array(value).astype(dtype)
+    assert x.asnumpy().tolist() == np.full((2, 3), expected).tolist()

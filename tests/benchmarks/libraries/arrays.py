@@ -41,7 +41,7 @@ def call(mx: Any, name: str) -> Work:
     data, weight, bias = (_array(mx, np.ones(shape)) for shape in ((32, 64), (64, 64), (64,)))
 
     def assign() -> Any:
-        y[:] = 1.0
+        y[:] = 1
         return y
 
     calls: dict[str, Callable[[], Any]] = {

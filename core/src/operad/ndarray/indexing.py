@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 _BASIC: Final = frozenset({int, slice, type(Ellipsis), type(None)})
 _EVERYTHING: Final = slice(None)
+_IN_EVERY_TYPE: Final = 127
+"""The largest number that every type of whole numbers has, and `_IN_FLOATS` those of floating ones."""
+_IN_FLOATS: Final = 1 << 11
 _IMMUTABLE: Final = (int, slice, float, complex, str, bytes, np.generic)
 
 
@@ -65,7 +68,7 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
         IndexOutOfRangeError: An index lies outside its axis.
     """
     if (
-        value.__class__ is float
+        (value.__class__ is float or value.__class__ is int)
         and key.__class__ is slice
         and key == _EVERYTHING
         and _is_filled(array, value)
@@ -90,9 +93,12 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
 
 
 def _is_filled(array: NDArray, value: float) -> bool:
-    """Fill a small floating array at once, if that may be."""
+    """Fill a small array at once, if that may be: with a number for which types do not matter."""
     spec = array._spec
-    return spec.dtype.kind == "f" and spec.shape != () and fill_fast(array, value)
+    kinds = "f"
+    if isinstance(value, int):
+        kinds = "fiu" if 0 <= value <= _IN_EVERY_TYPE else "f" if abs(value) <= _IN_FLOATS else ""
+    return spec.dtype.kind in kinds and spec.shape != () and fill_fast(array, value)
 
 
 def _is_array(value: object) -> TypeGuard[NDArray]:
