@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -265,11 +266,12 @@ class TestRecorded:
 @pytest.mark.parametrize(
     "dtype", ["float16", "float32", "float64", "int8", "uint8", "int32", "int64", "bool"]
 )
+@pytest.mark.parametrize("key", [slice(None), slice(0, 2, 2), -1, Ellipsis, None], ids=str)
 @pytest.mark.parametrize("value", [0, 1, -1, 127, 128, -129, 300, 2049, 70000, True, 2.75])
-def test_a_number_fills_an_array_as_numpy_casts_it(dtype: str, value: float) -> None:
-    x = nd.zeros((2, 3), dtype=dtype)
+def test_a_number_is_assigned_as_numpy_casts_it(dtype: str, value: float, key: Any) -> None:
+    x, expected = nd.full((3, 2), 5, dtype=dtype), np.full((3, 2), 5).astype(dtype)
     with np.errstate(over="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # 70000 is infinite in half precision
-        x[:] = value
-        expected = np.array(value).astype(dtype)
-    assert x.asnumpy().tolist() == np.full((2, 3), expected).tolist()
+        x[key] = value
+        expected[key] = np.array(value).astype(dtype)
+    assert x.asnumpy().tolist() == expected.tolist()

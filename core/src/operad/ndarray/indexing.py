@@ -67,13 +67,12 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
         BindError: The value does not fit, or a gradient would be lost.
         IndexOutOfRangeError: An index lies outside its axis.
     """
-    if (
-        (value.__class__ is float or value.__class__ is int)
-        and key.__class__ is slice
-        and key == _EVERYTHING
-        and _is_filled(array, value)
-    ):
-        return
+    if (value.__class__ is float or value.__class__ is int) and key.__class__ in _BASIC:
+        is_whole = key.__class__ is slice and key == _EVERYTHING
+        if (is_whole or not array._is_recorded) and _is_filled(
+            array if is_whole else get_item(array, key), value
+        ):
+            return
     key = _plain_key(key)
     source = value if _is_array(value) else array._like(value)
     if is_recording():
