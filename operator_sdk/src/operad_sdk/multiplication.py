@@ -13,7 +13,7 @@ from typing import Final, final
 import numpy as np
 
 from operad.operator import Array, OpContext
-from operad_sdk.vector import PackedMatrix, host, reason_against, tiled_product
+from operad_sdk.vector import host, reason_against, tiled_product
 
 _VECTORS_HELD: Final = 32
 """Vectors that registers hold where vector code is faster at all: those of AVX-512."""
@@ -75,33 +75,18 @@ def multiply(
 
 @final
 class RightFactor:
-    """The right matrix of products that follow each other, such as those of the steps of a recurrent layer.
+    """The right matrix of products by BLAS that follow each other, such as those of the steps of a layer.
 
     Args:
         matrix: (K, M); is not written to while there are products.
-        rows: N of the products.
     """
 
-    def __init__(self, matrix: Array, rows: int) -> None:
-        self._packed: PackedMatrix | None = None
+    def __init__(self, matrix: Array) -> None:
         self._matrix = matrix
         self._product: Array | None = None
         self._is_large = matrix.size >= _COPIED_BY_BLAS
-        is_large = rows > 1 and rows * matrix.size >= _LARGE
-        if is_large and _are_of_kernels(matrix) and _reason_of_host() is None:
-            self._packed = PackedMatrix.of(matrix)
-        elif not (self._is_large or matrix.flags.c_contiguous):
+        if not (self._is_large or matrix.flags.c_contiguous):
             self._matrix = matrix.copy()
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return int(self._matrix.size)
-
-    @property
-    def is_packed(self) -> bool:
-        """Return whether a row of a product has the same bits whatever rows stand beside it."""
-        return self._packed is not None
 
     def multiply(self, left: Array, out: Array, bias: Array | None = None, *, adds: bool = False) -> None:
         """Write `left @ matrix + bias`, or add it to what is there, in the calling thread.
@@ -111,9 +96,6 @@ class RightFactor:
             out: (N, M), each row in one piece; shares no memory with the others.
             bias: (M,) in one piece, added to each row; or None.
         """
-        if self._packed is not None:
-            self._packed.multiply(left, out, bias, adds=adds)
-            return
         product = np.matmul(left, self._matrix, out=self._target(out, adds))
         if bias is not None:
             np.add(product, bias, out=product)

@@ -158,3 +158,15 @@ def test_calls_keep_their_arrays_alive() -> None:
     del call, other
     run_steps([loop])
     assert (array.sample == 3).all()
+
+
+@pytest.mark.parametrize(("batch", "units"), [(1, 1), (5, 1), (40, 1), (1, 3), (3, 3)])
+def test_what_lies_apart_is_moved_in_place(batch: int, units: int) -> None:
+    rng = np.random.default_rng(0)
+    memory, terms = rng.standard_normal((4, batch, 7)), rng.standard_normal((4, batch, units))
+    expected = memory.copy()
+    expected[..., 1 : 1 + 2 * units : 2] += terms
+    order = np.arange(4)
+    array, other = StepArray.of(memory[..., 1 : 1 + 2 * units : 2], order), StepArray.of(terms, order)
+    run_steps([StepLoop([form_call(elements_form(add), [array, other], [array])])])
+    np.testing.assert_array_equal(memory, expected)

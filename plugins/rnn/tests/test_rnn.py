@@ -84,8 +84,12 @@ def _noted(loop: Callable[..., None], calls: list[str]) -> Callable[..., None]:
     return noted
 
 
+@pytest.mark.parametrize("small", [1 << 16, -1], ids=["by steps", "in vectors"])
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS, ids=str)
-def test_a_projected_lstm_is_trained_too(arrangement: dict[str, Any]) -> None:
+def test_a_projected_lstm_is_trained_too(
+    arrangement: dict[str, Any], small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ways, "_SMALL", small)
     params, arrays = network("lstm", state_outputs=True, projection_size=1, **arrangement)
     check_forward(RNN, arrays, by_steps(params, arrays), **params)
     gradient_check(RNN, arrays, **params)
@@ -149,7 +153,11 @@ def test_cell_states_are_clipped_in_vector_code_too(
 
 
 @pytest.mark.skipif(reason_against() is not None, reason="there is no vector code")
-@pytest.mark.parametrize(("mode", "options"), [*product(MODES, ({}, {"use_sequence_length": True}))], ids=str)
+@pytest.mark.parametrize(
+    ("mode", "options"),
+    [*product(MODES, ({}, {"use_sequence_length": True})), ("lstm", {"projection_size": 4})],
+    ids=str,
+)
 def test_threads_share_the_rows_of_a_batch_and_change_no_bit(
     mode: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,8 +89,8 @@ class KernelText:
             raise NoVectorCodeError(f"elements of type {kind} have no vector code")
         self._results = [result.position for result in form.results]
         self._pattern = pattern
-        given = range(len(form.inputs))
-        self.stages: Final = Stages(form, {i for i in given if pattern.columns[i] == "same"})
+        self._given = len(form.inputs)
+        self.stages: Final = Stages(form, {i for i in range(self._given) if pattern.columns[i] == "same"})
         self.lengths: Final = list(
             dict.fromkeys(int(step.value or 0) for step in self._steps if step.op == "length")
         )
@@ -110,8 +110,11 @@ class KernelText:
 
     def may_share(self, given: int, result: int) -> bool:
         """Return whether a result may lie where an input lies: no instruction reads that input later."""
-        position = self._results[result]
-        if self.stages.is_of_rows[position] or self._pattern.columns[given] != "next":
+        position, columns = self._results[result], self._pattern.columns
+        is_alike = columns[given] == columns[self._given + result]
+        if not is_alike or columns[given] == "same":  # read when its row begins, written when that ends
+            return is_alike
+        if self.stages.is_of_rows[position]:
             return False
         # What is kept in the result's memory is written before it.
         stages = [self.stages.stage[i] for i, host in self._hosts.items() if host == result]
@@ -121,8 +124,7 @@ class KernelText:
         """Number of a result by kept value: the value lies in the result's memory until that is written."""
         hosts: dict[int, int] = {}
         for number, position in enumerate(self._results):
-            column_index = len(self._pattern.columns) - len(self._results) + number
-            if self._pattern.columns[column_index] != "next" or self.stages.is_of_rows[position]:
+            if self._pattern.columns[self._given + number] != "next" or self.stages.is_of_rows[position]:
                 continue
             written = self.stages.stage[position]
             for kept in self.stages.kept:
@@ -195,7 +197,7 @@ class KernelText:
         host = self._hosts.get(position)
         if host is None:
             return self._scratch[position]
-        return self._bases[len(self._pattern.columns) - len(self._results) + host]
+        return self._bases[self._given + host]
 
     def _kept_bytes(self, position: int) -> int:
         return BITS[self._steps[position].kind] // 8
@@ -337,8 +339,7 @@ class KernelText:
         """Store a result that has one value per row: into its one element, or into all elements."""
         code, position = self._code, self._results[number]
         kind = self._steps[position].kind
-        column_index = len(self._pattern.columns) - len(self._results) + number
-        if self._pattern.columns[column_index] != "same":
+        if self._pattern.columns[self._given + number] != "same":
 
             def fill(chunk: _Chunk, totals: Values) -> Values:
                 for each in range(chunk.vectors):
@@ -350,13 +351,12 @@ class KernelText:
         memory = _in_memory(kind)
         vector = cast(code, self._of_row[position], kind, memory)
         scalar = code.value(f"extractelement {code.vector(memory)} {vector}, i32 0")
-        code.line(f"store {ELEMENTS[memory]} {scalar}, ptr {self._bases[column_index]}, align 1")
+        code.line(f"store {ELEMENTS[memory]} {scalar}, ptr {self._bases[self._given + number]}, align 1")
 
     def _store_result(self, number: int, chunk: _Chunk, each: int, value: str) -> None:
-        column_index = len(self._pattern.columns) - len(self._results) + number
-        kind = self._steps[self._results[number]].kind
-        how, stride = self._pattern.columns[column_index], self._apart[column_index]
-        self._store(self._bases[column_index], kind, how, stride, chunk, each, value)
+        index = self._given + number
+        kind, how = self._steps[self._results[number]].kind, self._pattern.columns[index]
+        self._store(self._bases[index], kind, how, self._apart[index], chunk, each, value)
 
     def _load(self, base: str, kind: str, how: str, stride: str, chunk: _Chunk, number: int) -> str:
         code, memory = self._code, _in_memory(kind)

@@ -112,7 +112,7 @@ class Cell(ABC):
 
     @abstractmethod
     def calls_back(self, order: Order, back: Back) -> list[StepCall]:
-        """A form that computes the gradient of the recurrent products, and a product with it.
+        """What computes the gradient of the recurrent products, and last a product with it.
 
         Args:
             order: From the last step.
@@ -133,12 +133,12 @@ class Cell(ABC):
     ) -> None:
         """All steps back in one compiled loop, with the arguments of `backward`."""
 
-    def set_factor(self, matrix: Array, batch: int) -> None:
+    def set_factor(self, matrix: Array) -> None:
         """The right matrix of the products in every step."""
         if self.in_vectors:
             self.packed = PackedMatrix.of(matrix)
         else:
-            self._h2h = RightFactor(matrix, batch)
+            self._h2h = RightFactor(matrix)
 
     def multiply(self, left: Array, right: Array, out: Array, bias: Array | None = None) -> None:
         """Write `left @ right + bias`.
@@ -239,7 +239,7 @@ class Cell(ABC):
         state_grad: Array | None,
     ) -> None:
         """All steps from the last, after `begin_backward`; arguments are those of `backward`."""
-        h2h = RightFactor(self.weights.h2h, len(hidden_grad))
+        h2h = RightFactor(self.weights.h2h)
         grad = self.xp.empty(hidden_grad.shape, hidden_grad.dtype)
         for number in reversed(range(len(self._order))):
             t = self._order[number]

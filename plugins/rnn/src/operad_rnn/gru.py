@@ -63,7 +63,7 @@ class GRU(Cell):
         self._kinds = Gates(xp, (True, True), self.units, i2h.dtype)
         bias = kinds.halved(i2h_bias)
         self.multiply(flat(inputs), kinds.halved(i2h).T, flat(self.gates), bias)
-        self.set_factor(kinds.halved(h2h).T, inputs.shape[1])
+        self.set_factor(kinds.halved(h2h).T)
         self._h2h_bias = kinds.halved(h2h_bias)
         self._product = xp.empty((inputs.shape[1], len(h2h)), h2h.dtype)
 

@@ -16,12 +16,12 @@ from operad_rnn.vector_steps import Back, Order
 from operad_rnn.ways import LOOPS
 from operad_sdk import Array
 from operad_sdk.differentiate import elements_form
-from operad_sdk.vector import StepArray, StepCall, form_call, product_call
+from operad_sdk.vector import PackedMatrix, StepArray, StepCall, form_call, product_call
 
 
 @cache
-def _forms(bounds: Bounds | None) -> tuple[ScalarForm, ScalarForm]:
-    """What a step computes of the sums of gates, and what a step back computes."""
+def _forms(bounds: Bounds | None) -> tuple[ScalarForm, ScalarForm, ScalarForm]:
+    """What a step computes of the sums of gates; a step back, of a gradient, or of the sum of two."""
 
     def step(i: Any, f: Any, g: Any, o: Any, state: Any) -> tuple[Any, ...]:
         i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
@@ -32,9 +32,9 @@ def _forms(bounds: Bounds | None) -> tuple[ScalarForm, ScalarForm]:
         return i, f, g, o, new, o * np.tanh(new)
 
     def step_back(
-        grad: Any, out_grad: Any, i: Any, f: Any, g: Any, o: Any, new: Any, state: Any, state_grad: Any
+        grad: Any, i: Any, f: Any, g: Any, o: Any, new: Any, state: Any, state_grad: Any
     ) -> tuple[Any, ...]:
-        grad, curved = grad + out_grad, np.tanh(new)
+        curved = np.tanh(new)
         state_grad = state_grad + (1 - curved * curved) * (grad * o)
         if bounds is not None:
             state_grad = state_grad * np.logical_and(new > bounds.lower, new < bounds.upper)
@@ -46,7 +46,20 @@ def _forms(bounds: Bounds | None) -> tuple[ScalarForm, ScalarForm]:
             state_grad * f,
         )
 
-    return elements_form(step), elements_form(step_back)
+    def of_sum(
+        grad: Any, out_grad: Any, i: Any, f: Any, g: Any, o: Any, new: Any, state: Any, state_grad: Any
+    ) -> tuple[Any, ...]:
+        return step_back(grad + out_grad, i, f, g, o, new, state, state_grad)
+
+    return elements_form(step), elements_form(step_back), elements_form(of_sum)
+
+
+@cache
+def _sum() -> ScalarForm:
+    def add(one: Any, other: Any) -> tuple[Any]:
+        return (one + other,)
+
+    return elements_form(add)
 
 
 class LSTM(Cell):
@@ -59,14 +72,17 @@ class LSTM(Cell):
     of_steps: ClassVar[tuple[str, ...]] = (*Cell.of_steps, "_parts", "_projected")
     of_rows: ClassVar[tuple[str, ...]] = ("_work", "_other", "_product")
 
+    _projection: PackedMatrix | None
+
     def begin(self, inputs: Array) -> None:
         """Multiply the inputs into the gates' memory, and add the biases."""
-        xp, (i2h, h2h, _, i2h_bias, h2h_bias) = self.xp, self.weights
+        xp, (i2h, h2h, h2r, i2h_bias, h2h_bias) = self.xp, self.weights
         dtype, batch = i2h.dtype, inputs.shape[1]
         self._kinds = Gates(xp, (True, True, False, True), self.units, dtype, halves=not self.in_vectors)
         bias = self._kinds.halved(i2h_bias + h2h_bias)
         self.multiply(flat(inputs), self._kinds.halved(i2h).T, flat(self.gates), bias)
-        self.set_factor(self._kinds.halved(h2h).T, batch)
+        self.set_factor(self._kinds.halved(h2h).T)
+        self._projection = PackedMatrix.of(h2r.T) if self.in_vectors and h2r is not None else None
         self._work = xp.empty((batch, self.units), dtype)
         self._parts = self.gates.reshape(*self.gates.shape[:2], 4, self.units)
 
@@ -96,7 +112,9 @@ class LSTM(Cell):
         self._kinds = Gates(self.xp, (True, True, False, True), self.units, dtype)
         self._parts = self.gates.reshape(steps, batch, 4, self.units)
         self._sums = scratch.take(steps, batch, 4, self.units)
-        self._projected = None if self.weights.h2r is None else scratch.take(*self.out.shape)
+        h2r = self.weights.h2r
+        self._projected = None if h2r is None else scratch.take(*self.out.shape)
+        self._projection = PackedMatrix.of(h2r) if self.in_vectors and h2r is not None else None
         self._product = self.xp.empty((batch, width), dtype)
         self._work, self._other = (self.xp.empty((batch, self.units), dtype) for _ in range(2))
         return self._sums.reshape(self.gates.shape)
@@ -129,24 +147,35 @@ class LSTM(Cell):
         self._kinds.multiply_slope(self.gates[t], self._product, sums.reshape(self._product.shape))
 
     def calls(self, order: Order, hidden: Array, state: Array | None) -> list[StepCall]:
-        """A product and a form."""
+        """A product and a form, and another product that projects."""
         assert state is not None
         gates, before = StepArray.of(self.gates, order), StepArray.before(hidden, self.out, order)
         states = StepArray.of(self.inner, order), StepArray.before(state, self.inner, order)
         parts, out = gates.split(4), StepArray.of(self.out, order)
-        return [
+        made = out if self._projection is None else StepArray.same(self._work, order)
+        found = [
             product_call(before, self.packed, gates, adds=True),
-            form_call(_forms(self.bounds)[0], [*parts, states[1]], [*parts, states[0], out]),
+            form_call(_forms(self.bounds)[0], [*parts, states[1]], [*parts, states[0], made]),
         ]
+        return found if self._projection is None else [*found, product_call(made, self._projection, out)]
 
     def calls_back(self, order: Order, back: Back) -> list[StepCall]:
-        """A form and a product."""
+        """A form and a product; and before them what leads back through the projection."""
         sums, parts = StepArray.of(back.sums, order), StepArray.of(self.gates, order).split(4)
         before = StepArray.before(back.state, self.inner, order[::-1]).backwards()
         grad, state_grad = StepArray.same(back.hidden_grad, order), StepArray.same(back.state_grad, order)
-        read = [grad, StepArray.of(back.out_grad, order), *parts, StepArray.of(self.inner, order), before]
+        grads = [grad, StepArray.of(back.out_grad, order)]
+        _, of_one, of_sum = _forms(self.bounds)
+        found, form = [], of_sum
+        if self._projection is not None:
+            assert self._projected is not None
+            projected, made = StepArray.of(self._projected, order), StepArray.same(self._work, order)
+            found = [form_call(_sum(), grads, [projected]), product_call(projected, self._projection, made)]
+            grads, form = [made], of_one
+        read = [*grads, *parts, StepArray.of(self.inner, order), before, state_grad]
         return [
-            form_call(_forms(self.bounds)[1], [*read, state_grad], [*sums.split(4), state_grad]),
+            *found,
+            form_call(form, read, [*sums.split(4), state_grad]),
             product_call(sums, back.h2h, grad),
         ]
 
@@ -178,7 +207,7 @@ class LSTM(Cell):
             np.multiply(self._projected, self.runs, out=self._projected)
         unprojected = np.tanh(self.inner)
         np.multiply(unprojected, self._parts[:, :, 3], out=unprojected)
-        np.matmul(flat(self._projected).T, flat(unprojected), out=h2r_grad)
+        self.multiply(flat(self._projected).T, flat(unprojected), h2r_grad)
 
     def _clip(self, states: Array) -> None:
         assert self.bounds is not None

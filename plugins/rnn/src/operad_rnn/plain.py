@@ -41,7 +41,7 @@ class _Plain(Cell):
         """Multiply the inputs into the hidden states' memory, and add the biases."""
         i2h, h2h, _, i2h_bias, h2h_bias = self.weights
         self.multiply(flat(inputs), i2h.T, flat(self.out), i2h_bias + h2h_bias)
-        self.set_factor(h2h.T, inputs.shape[1])
+        self.set_factor(h2h.T)
 
     def step(self, t: int, hidden: Array, state: Array) -> None:
         """One sum and its activation."""

@@ -1,7 +1,7 @@
 """All steps of a cell as kernels in vector code, which one loop calls without the interpreter.
 
-A cell says what a step is: a product and a form, or backward a form and a product. Here rows of the batch are
-divided among threads, and what ends early keeps its state.
+A cell says what a step is: a product and a form, or backward a form and a product, which comes last. Here
+rows of the batch are divided among threads, and what ends early keeps its state.
 """
 
 from __future__ import annotations
@@ -89,16 +89,16 @@ def go_back(
             h2h, sums[:, rows], hidden[rows], _rows_of(state, rows), own[0], own[1], out_grad[:, rows],
             before[:, rows],
         )  # fmt: skip
-        form, product = part.calls_back(order[::-1], back)
+        *found, product = part.calls_back(order[::-1], back)
         if part.runs is None:
-            return [form, product]
+            return [*found, product]
         runs, gates = StepArray.of(part.runs, order[::-1]), StepArray.of(back.sums, order[::-1])
         keep, only, copy = _forms_of_ends()
         behind = [StepArray.same(grad, order) for grad in own if grad is not None]
         ended = [StepArray.same(np.empty_like(grad.sample), order) for grad in behind]
         return [
             *(form_call(copy, [grad], [old]) for grad, old in zip(behind, ended, strict=True)),
-            form,
+            *found,
             form_call(only, [runs, gates], [gates]),
             product,
             *(form_call(keep, [runs, grad, old], [grad]) for grad, old in zip(behind, ended, strict=True)),

@@ -42,8 +42,6 @@ def reason_against_vectors(call: KernelCall, is_large: bool) -> str | None:
     """Reason why steps are not kernels in vector code; see `InVectorCode`."""
     if call.ctx.xp is not np:
         return "vector code runs on the host alone"
-    if call.prop.projection_size is not None:
-        return "projections are left to NumPy"
     products = _products(call)
     return None if is_large or products > _SMALL else _much(products, "vector code pays from")
 
