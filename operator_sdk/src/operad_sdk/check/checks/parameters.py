@@ -80,7 +80,7 @@ def bounds(subject: Subject) -> Evidence:
     required = required_params(subject)
     count = 0
     for name, param in subject.cls.params.items():
-        for value in _wrong_values(param):
+        for value in wrong_values(param):
             _expect_refused(subject, required, name, value, param.expects())
             count += 1
         if param.is_required:
@@ -93,7 +93,8 @@ def bounds(subject: Subject) -> Evidence:
     return count + 1
 
 
-def _wrong_values(param: Param) -> Iterator[Any]:
+def wrong_values(param: Param) -> Iterator[Any]:
+    """Values beyond the bounds, and one of another type."""
     bounds = param.bounds
     step = 1 if param.type in (int, "shape", "indices") else 0.25
     wrong: list[Any] = []
