@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_optimizer.updates.family import RESCALE, blocks, sourced, step_contract
+from operad_optimizer.updates.family import BLOCK, RESCALE, blocks, sourced, step_contract
 from operad_sdk import Array, define, param
 
 
@@ -27,6 +27,7 @@ multi_sum_sq = define(
     params={"num_arrays": param(int, ge=1, doc="How many arrays there are.")},
     accepts="floating",
     contract=step_contract(
+        computed_at_once=BLOCK,
         reference=lambda *arrays: np.array([(array**2).sum() for array in arrays]),
     ),
 )  # fmt: skip
