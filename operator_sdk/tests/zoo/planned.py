@@ -115,7 +115,7 @@ class SecondOfLongRows(OperatorProperty):
 )
 def two_parts_alone(data):
     """Twice the data, of which parts behind the second are left out."""
-    out = np.zeros_like(data)
+    out = np.zeros(data.shape, data.dtype)
     flat, whole = out.reshape(-1), data.reshape(-1)
     for start in (0, 30_000):
         flat[start : start + 30_000] = whole[start : start + 30_000] * 2
