@@ -6,7 +6,7 @@ parameters are others (`rebound`). What a constructor made of them, or looked at
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from operad.context import cpu
@@ -14,7 +14,7 @@ from operad.errors import OperadError
 from operad.operator import Operator, OperatorProperty
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.cases.params import planned_values
-from operad_sdk.check.checks.parameters import wrong_values
+from operad_sdk.check.checks.parameters import lists_of_other_length, wrong_values
 from operad_sdk.check.comparison.bitwise import expect_same
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.trial import Trial, raising
@@ -85,7 +85,7 @@ def _expect_refused(trial: Trial, other: OperatorProperty, given: Mapping[str, A
     """Raise Violation if values that the constructor refuses beside the others are accepted later."""
     count = 0
     for name, value in given.items():
-        for wrong in [*wrong_values(trial.prop.params[name]), *_of_other_length(value)]:
+        for wrong in [*wrong_values(trial.prop.params[name]), *lists_of_other_length(value)]:
             try:
                 trial.subject.cls(**{**trial.case.params, name: wrong})
                 continue
@@ -104,9 +104,3 @@ def _expect_refused(trial: Trial, other: OperatorProperty, given: Mapping[str, A
                 cases=[trial.case],
             )
     return count
-
-
-def _of_other_length(value: Any) -> Iterator[Any]:
-    if isinstance(value, tuple) and value:
-        yield value[:-1]
-        yield (*value, value[-1])

@@ -42,6 +42,7 @@ def _multi_lars(
     norm = np.sqrt(weights_sum_sq)
     step = rescale_grad * np.sqrt(grads_sum_sq) + wds * norm + eps
     is_scaled = np.logical_and(weights_sum_sq > 0, grads_sum_sq > 0)
+    # mutant: 1 becomes 2: equivalent, because what is divided by it is not taken
     ratio = eta * norm / np.where(is_scaled, step, 1)
     output[...] = lrs * np.where(is_scaled, ratio, 1)
 
