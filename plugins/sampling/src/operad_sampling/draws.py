@@ -58,6 +58,7 @@ def fill_gamma(generator: Any, out: Array, alpha: Value, beta: Value) -> None:
 def fill_poisson(generator: Any, out: Array, lam: Value) -> None:
     """A count with probability `lam^n exp(-lam) / n!` of `n`."""
     is_exact = lam <= _LARGEST_EXACT
+    # mutant: lam >= 0 becomes (lam > 0): equivalent, because 0 stands for what is not valid
     out[...] = generator.poisson(_valid(lam, (lam >= 0) & is_exact), out.shape)
     if not np.all(is_exact):
         mean = _valid(lam, lam > _LARGEST_EXACT)

@@ -14,7 +14,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad_sampling import draws
-from operad_sdk import Array, Domain, Integers, Real, param, positive
+from operad_sdk import Array, Domain, Real, param, positive
 
 
 @final
@@ -162,7 +162,7 @@ NEGATIVE_BINOMIAL: Final = Family(
         "k": param(int, 1, ge=0, doc="How many successes end the trials."),
         "p": param(float, 1.0, gt=0, le=1, doc="Probability that a trial succeeds."),
     },
-    domains=(Integers(0, 5), Real(above=0.25, below=1 + 1e-12)),
+    domains=(_FROM_ZERO, Real(above=0.25, below=1 + 1e-12)),
     fill=draws.fill_negative_binomial,
     mean=lambda k, p: k * (1 - p) / p,
     variance=lambda k, p: k * (1 - p) / p**2,
