@@ -108,6 +108,8 @@ class Contract:
             something else than the reference, and why that is meant.
         nondeterministic: Why two runs on the same inputs may differ in the last bits.
         distribution: What a random operator draws.
+        computed_at_once: Elements of the parts in which a large array is computed; the reference is compared
+            on an array of more than two. 0: nothing is known of parts.
         states_move: When a call changes the auxiliary states: "training" (running means), or "always" (an
             update of weights, which is a step of training itself).
         relations: What holds whatever the values: "elements" (permuted elements give permuted results),
@@ -137,6 +139,7 @@ class Contract:
     undefined: str = ""
     nondeterministic: str = ""
     distribution: Distribution | None = None
+    computed_at_once: int = 0
     states_move: Literal["training", "always"] = "training"
     relations: Sequence[Literal["elements", "items", "scaling", "shifting"]] = ()
     tolerances: Mapping[str, Tolerance] = field(default_factory=dict)

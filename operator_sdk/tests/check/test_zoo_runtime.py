@@ -9,12 +9,13 @@ import pytest
 from operad_sdk.check import OperatorReport, Profile, check_operator
 from operad_sdk.check.catalogue import CATALOGUE
 from operad_sdk.check.running.register import all_checks
-from operator_sdk.tests.zoo import dtype, evidence, kernel_arrays, mappers, memory, runtime
+from operator_sdk.tests.zoo import dtype, evidence, kernel_arrays, mappers, memory, run_time, runtime
 from operator_sdk.tests.zoo.fault import Fault, causes
 from operator_sdk.tests.zoo.table import each_fault, of_groups
 
 FAULTS = [
     *(*memory.ZOO, *runtime.ZOO, *dtype.ZOO, *kernel_arrays.ZOO, *mappers.ZOO),
+    *run_time.ZOO,
     *of_groups("MRD", "extremes", "surroundings"),
 ]
 PATIENT = Profile("patient", examples=50, seconds=60.0)

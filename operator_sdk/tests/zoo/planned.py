@@ -107,12 +107,28 @@ class SecondOfLongRows(OperatorProperty):
             output[...] = data.max(1, keepdims=True)
 
 
+@unary(
+    "zoo_two_parts_alone",
+    "data:(*S) -> output:(*S)",
+    accepts="floating",
+    contract=Contract(reference=lambda data: data * 2, computed_at_once=30_000),
+)
+def two_parts_alone(data):
+    """Twice the data, of which parts behind the second are left out."""
+    out = np.zeros(data.shape, data.dtype)
+    flat, whole = out.reshape(-1), data.reshape(-1)
+    for start in (0, 30_000):
+        flat[start : start + 30_000] = whole[start : start + 30_000] * 2
+    return out
+
+
 ZOO = without_gradients(
     [
         Fault("F213", one_scale_for_all_rows, "one scale for a row that overflows and for the others"),
         Fault("F213", close_but_for_infinities, "equal infinities are not close"),
         Fault("F213", CutOffEnd, "an operator without arguments gives one number too few"),
         Fault("F213", SecondOfLongRows, "long rows have one largest element, whatever is asked for"),
+        Fault("F213", two_parts_alone, "what is behind the second part of a large array is left out"),
         Fault("F211", HalvesABlock, "raises where the output is no block of memory"),
         Fault("X805", RefusesItsDefault, "the default of a parameter is refused"),
     ]

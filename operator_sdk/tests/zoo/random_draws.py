@@ -101,6 +101,27 @@ class RepeatedRows(_Drawing):
         return data + noise.astype(data.dtype)
 
 
+@operator("zoo_noise_of_one_part")
+class NoiseOfOnePart(_Drawing):
+    """Normal noise; what is behind the first part of a large array is not drawn."""
+
+    contract = Contract(
+        distribution=Distribution(
+            mean=lambda prop: 0.0,
+            variance=lambda prop: 1.0,
+            draws=lambda prop, inputs, outputs: outputs[0] - inputs[0],
+            shapes=((150, 200),),
+        )
+    )
+
+    def forward(op_ctx, data, output):
+        """From the first 25,000 elements' generator alone."""
+        noise = op_ctx.requested[0].generator.normal(size=min(data.size, 25_000))
+        drawn = np.full(data.size, np.nan, data.dtype)
+        drawn[: noise.size] = noise
+        output[...] = data + drawn.reshape(data.shape)
+
+
 @unary("zoo_undeclared_noise", resource=ResourceRequest.RANDOM, accepts="floating")
 def undeclared_noise(op_ctx, x):
     """Every element, and noise of which nothing is said."""
@@ -119,6 +140,7 @@ ZOO = without_gradients(
         Fault("F218", WrongSideDropout, "keeps with the probability of dropping"),
         Fault("F218", NarrowUniform, "another distribution of equal moments"),
         Fault("F218", OwnSeed, "the seed makes no difference"),
+        Fault("F218", NoiseOfOnePart, "a part of a large array is not drawn"),
         Fault("F218", undeclared_noise, "no distribution is declared"),
         Fault(
             "F209",

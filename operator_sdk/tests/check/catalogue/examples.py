@@ -208,6 +208,12 @@ AROUND: Final[dict[str, str]] = {
     ),
     "R507": _of_class(_ANY, "EXAMPLE", _FLOATS),
     "R508": _of_class(_ANY, "EXAMPLE\n    return data * 1", "seen = []\n" + _FLOATS),
+    "R510": _of_class(
+        _ANY,
+        "EXAMPLE\ndef forward(self, data): return data * self.factor",
+        'temperature = param(float, 1.0, gt=0, run_time=True, doc="What the data is divided by.")\n'
+        + _FLOATS,
+    ),
     "R509": _of_class(
         _ANY,
         'def forward(data):\n    values, total = {"mean": 1, "scale": 2, "shift": 5}, 0\n'

@@ -4,7 +4,7 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, Real, operator, param, unary
 from operad_sdk.check import case_plan
-from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY, SPECIAL
+from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY, PARTS, SPECIAL
 from operad_sdk.check.cases.values import Values
 from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.running.session import Session
@@ -69,6 +69,18 @@ def test_the_condition_of_a_kernel_is_met():
     (case,) = pool(SPECIAL)
     assert case.inputs["data"].shape[0] >= 1024
     assert case.inputs["data"].dtype == np.float32
+
+
+def test_an_array_of_more_than_two_parts_is_tried_where_parts_are_declared():
+    @unary("plan_parts", accepts="floating", contract=Contract(computed_at_once=30_000))
+    def in_parts(data):
+        """The root."""
+        return np.sqrt(data)
+
+    cases = Session(subject_of(in_parts), FEW).pool(PARTS)
+    assert {str(case.inputs["data"].dtype) for case in cases} == {"float32", "float64"}
+    assert all(case.inputs["data"].size > 60_000 for case in cases)
+    assert not pool(PARTS)
 
 
 def test_values_stay_within_a_declared_interval():

@@ -23,8 +23,16 @@ def _limit(dtype: Any, sign: int) -> Any:
     if dtype.kind == "f":
         return sign * np.inf
     if dtype.kind == "b":
-        return sign > 0
+        return sign > 0  # mutant: sign > 0 becomes (sign >= 0): equivalent, because the sign is 1 or -1
+    # mutant: sign > 0 becomes (sign >= 0): equivalent, because the sign is 1 or -1
     return np.iinfo(dtype).max if sign > 0 else np.iinfo(dtype).min
+
+
+def _ends_of(dtype: Any) -> Array:
+    """Least and largest value of a type, for the contract checks."""
+    if dtype.kind in "fb":
+        return np.array([-np.inf, np.inf] if dtype.kind == "f" else [0, 1], dtype)
+    return np.array([np.iinfo(dtype).min, np.iinfo(dtype).max], dtype)
 
 
 def _extremum(name: str, pick: Any, which: str, of_nothing: int, first: int) -> type[OperatorProperty]:
@@ -36,7 +44,8 @@ def _extremum(name: str, pick: Any, which: str, of_nothing: int, first: int) -> 
         pick(data, axis=axes_of(data.ndim, axis, exclude), keepdims=True, out=target)
 
     def ends(rows: Array) -> Array:
-        return np.sort(np.c_[rows, np.full(len(rows), of_nothing * np.inf)], 1)[:, first]
+        least_and_most = _ends_of(rows.dtype)
+        return np.sort(np.c_[rows, np.full(len(rows), least_and_most[-1 - first])], 1)[:, first]
 
     return reduction(
         name,

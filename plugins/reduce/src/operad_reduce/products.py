@@ -23,6 +23,7 @@ def _multiply_gradient(output_grad: Array, data: Array, axis: Any, exclude: bool
     """`dy/dx_i`, the product of all `x_j` with j other than i, times the gradient."""
     axes = axes_of(data.ndim, axis, exclude)
     is_zero = data == 0
+    # mutant: 1 becomes 2: equivalent, because what stands for the only zero is divided out again
     factors = np.where(is_zero, 1, data)
     others = np.prod(factors, axis=axes, keepdims=True) / factors
     if is_zero.any():

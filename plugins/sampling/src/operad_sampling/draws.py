@@ -49,6 +49,7 @@ def fill_exponential(generator: Any, out: Array, lam: Value) -> None:
 
 def fill_gamma(generator: Any, out: Array, alpha: Value, beta: Value) -> None:
     """`beta g`, of `g` with density `g^(alpha - 1) exp(-g) / gamma(alpha)`."""
+    # mutant: alpha >= 0 becomes (alpha > 0): equivalent, because 0 stands for what is not valid
     generator.standard_gamma(_valid(alpha, alpha >= 0), dtype=out.dtype, out=out)
     np.multiply(out, beta, out=out)
     _spoil(out, alpha, (alpha >= 0) & (beta >= 0))
@@ -57,10 +58,11 @@ def fill_gamma(generator: Any, out: Array, alpha: Value, beta: Value) -> None:
 def fill_poisson(generator: Any, out: Array, lam: Value) -> None:
     """A count with probability `lam^n exp(-lam) / n!` of `n`."""
     is_exact = lam <= _LARGEST_EXACT
+    # mutant: lam >= 0 becomes (lam > 0): equivalent, because 0 stands for what is not valid
     out[...] = generator.poisson(_valid(lam, (lam >= 0) & is_exact), out.shape)
     if not np.all(is_exact):
-        rough = generator.standard_normal(out.shape)
-        rough = np.rint(_valid(lam, lam >= 0) + _valid(lam, lam >= 0) ** 0.5 * rough)
+        mean = _valid(lam, lam > _LARGEST_EXACT)
+        rough = np.rint(mean + mean**0.5 * generator.standard_normal(out.shape))
         np.copyto(out, rough, where=~np.asarray(is_exact, like=out), casting="same_kind")
     _spoil(out, lam, lam >= 0)
 

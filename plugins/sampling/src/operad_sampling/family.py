@@ -14,7 +14,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad_sampling import draws
-from operad_sdk import Array, Domain, Integers, Real, param, positive
+from operad_sdk import Array, Domain, Real, param, positive
 
 
 @final
@@ -34,6 +34,7 @@ class Family:
         variance: Likewise.
         cdf: `cdf(x, *params)`; None where it takes more than NumPy.
         example: Values of the parameters for the documentation.
+        further: Others whose draws the contract checks look at.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Family:
     variance: Callable[..., Any]
     cdf: Callable[..., Any] | None = None
     example: Mapping[str, float]
+    further: Sequence[Mapping[str, Any]] = ()
 
     @property
     def tensor_names(self) -> Sequence[str]:
@@ -83,6 +85,10 @@ def _normal_cdf(x: Array, loc: float, scale: float) -> Array:
     return np.array([(1 + erf((value - loc) / (scale * 2**0.5))) / 2 for value in x])
 
 
+_ZERO: Final = 1e-300
+_FROM_ZERO: Final = Real(above=-_ZERO, below=4)
+"""Numbers of at least 0, which is a limit of each distribution."""
+
 UNIFORM: Final = Family(
     name="uniform",
     what="Numbers spread evenly over [low, high), rounded to the element type",
@@ -90,13 +96,14 @@ UNIFORM: Final = Family(
         "low": param(float, 0.0, doc="Lower end."),
         "high": param(float, 1.0, doc="Upper end, itself not drawn unless it is the lower end."),
     },
-    domains=(Real(above=-2, below=0), Real(above=0, below=2)),
+    domains=(Real(above=-2, below=_ZERO), Real(above=-_ZERO, below=2)),
     fill=draws.fill_uniform,
     finish=_keep_below,
     mean=lambda low, high: (low + high) / 2,
     variance=lambda low, high: (high - low) ** 2 / 12,
     cdf=lambda x, low, high: np.clip((x - low) / (high - low), 0, 1),
     example={"low": 1, "high": 5},
+    further=[{"low": -2e38, "high": 2e38, "dtype": "float64"}],
 )
 NORMAL: Final = Family(
     name="normal",
@@ -106,7 +113,7 @@ NORMAL: Final = Family(
         "scale": param(float, 1.0, gt=0, doc="Standard deviation."),
     },
     tensors=("mu", "sigma"),
-    domains=(Real(), positive()),
+    domains=(Real(), _FROM_ZERO),
     fill=draws.fill_normal,
     mean=lambda loc, scale: loc,
     variance=lambda loc, scale: scale**2,
@@ -120,7 +127,7 @@ GAMMA: Final = Family(
         "alpha": param(float, 1.0, gt=0, doc="Shape."),
         "beta": param(float, 1.0, gt=0, doc="Scale."),
     },
-    domains=(positive(), positive()),
+    domains=(_FROM_ZERO, _FROM_ZERO),
     fill=draws.fill_gamma,
     mean=lambda alpha, beta: alpha * beta,
     variance=lambda alpha, beta: alpha * beta**2,
@@ -141,11 +148,12 @@ POISSON: Final = Family(
     name="poisson",
     what="Counts of the Poisson distribution with mean `lam`",
     params={"lam": param(float, 1.0, ge=0, doc="Mean.")},
-    domains=(positive(),),
+    domains=(_FROM_ZERO,),
     fill=draws.fill_poisson,
     mean=lambda lam: lam,
     variance=lambda lam: lam,
     example={"lam": 4},
+    further=[{"lam": 2.0**34}],
 )
 NEGATIVE_BINOMIAL: Final = Family(
     name="negative_binomial",
@@ -154,7 +162,7 @@ NEGATIVE_BINOMIAL: Final = Family(
         "k": param(int, 1, ge=0, doc="How many successes end the trials."),
         "p": param(float, 1.0, gt=0, le=1, doc="Probability that a trial succeeds."),
     },
-    domains=(Integers(1, 5), Real(above=0.25, below=1)),
+    domains=(_FROM_ZERO, Real(above=0.25, below=1 + 1e-12)),
     fill=draws.fill_negative_binomial,
     mean=lambda k, p: k * (1 - p) / p,
     variance=lambda k, p: k * (1 - p) / p**2,
@@ -167,9 +175,10 @@ GENERALIZED_NEGATIVE_BINOMIAL: Final = Family(
         "mu": param(float, 1.0, ge=0, doc="Mean."),
         "alpha": param(float, 1.0, ge=0, doc="Dispersion; 0 makes it the Poisson distribution."),
     },
-    domains=(positive(), Real(above=0, below=1)),
+    domains=(_FROM_ZERO, Real(above=-_ZERO, below=1)),
     fill=draws.fill_generalized_negative_binomial,
     mean=lambda mu, alpha: mu,
     variance=lambda mu, alpha: mu + alpha * mu**2,
     example={"mu": 4, "alpha": 0.5},
+    further=[{"mu": 4, "alpha": 0}, {"mu": 4, "alpha": 1}],
 )

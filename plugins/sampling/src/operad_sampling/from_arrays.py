@@ -58,11 +58,14 @@ def _of_arrays(family: Family) -> type[OperatorProperty]:
 
 def _contract(family: Family) -> Contract:
     def standardized(prop: Any, inputs: Sequence[Array], outputs: Sequence[Array]) -> Array:
-        """The draws less their mean, over their standard deviation."""
+        """The draws less their mean, over their standard deviation; without those that are no draws."""
         draws = outputs[0]
         values = [value.reshape(value.shape + (1,) * (draws.ndim - value.ndim)) for value in inputs]
-        centred: Array = (draws - family.mean(*values)) / family.variance(*values) ** 0.5
-        return centred
+        centred = draws - family.mean(*values)
+        spread = np.broadcast_to(family.variance(*values) ** 0.5, draws.shape)
+        is_drawn = (spread > 0) | (centred != 0)
+        drawn: Array = centred[is_drawn] / spread[is_drawn]
+        return drawn
 
     return Contract(
         inputs=dict(zip(family.tensor_names, family.domains, strict=True)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar, Final
 
@@ -26,6 +26,8 @@ from operad_sdk import (
 FLOATS: Final = ("float16", "float32", "float64")
 _MANY: Final = (100, 100)
 """Shape of the draws that the contract checks look at."""
+_PARTS: Final = (300, 300)
+"""Shape of draws in two parts."""
 
 
 class Drawing(OperatorProperty):
@@ -85,7 +87,7 @@ def _check_range(prop: Any) -> None:
         raise ParamError(f"{prop.name}: high - low is {prop.high - prop.low}, expected at most {largest:g}")
 
 
-def _distribution(family: Family, shape: Mapping[str, Any], **options: Any) -> Distribution:
+def _distribution(family: Family, tried: Iterable[Mapping[str, Any]], **options: Any) -> Distribution:
     cdf = family.cdf
 
     def of(function: Any, prop: Any, *first: Any) -> Any:
@@ -95,7 +97,7 @@ def _distribution(family: Family, shape: Mapping[str, Any], **options: Any) -> D
         mean=partial(of, family.mean),
         variance=partial(of, family.variance),
         cdf=None if cdf is None else lambda prop, x: of(cdf, prop, x),
-        params=[{**shape, **family.example}],
+        params=list(tried),
         **options,
     )
 
@@ -138,7 +140,13 @@ def _of_numbers(family: Family) -> type[OperatorProperty]:
             "family": family,
             "contract": Contract(
                 params={"shape": ((), (2, 3), (4,)), "dtype": (None, *FLOATS), **_values(family)},
-                distribution=_distribution(family, {"shape": _MANY}),
+                distribution=_distribution(
+                    family,
+                    [
+                        *({"shape": _MANY, **values} for values in (family.example, *family.further)),
+                        {"shape": _PARTS, **family.example},
+                    ],
+                ),
             ),
         },
     )
@@ -163,7 +171,12 @@ def _like(family: Family) -> type[OperatorProperty]:
             "inplace": "data -> output",
             "family": family,
             "contract": Contract(
-                params=_values(family), distribution=_distribution(family, {}, shapes=[_MANY])
+                params=_values(family),
+                distribution=_distribution(
+                    family,
+                    [family.example, *(one for one in family.further if "dtype" not in one)],
+                    shapes=[_MANY],
+                ),
             ),
         },
     )

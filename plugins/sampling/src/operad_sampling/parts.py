@@ -27,6 +27,7 @@ def fill_in_parts(op_ctx: OpContext, output: Array, fill: Callable[[Any, Array],
         fill: Draws with the generator it gets into all of the array it gets.
     """
     whole = output.reshape(-1) if output.flags.c_contiguous else op_ctx.xp.empty(output.size, output.dtype)
+    # mutant: 1 becomes 2: equivalent, because an array of no elements has no chunks
     chunk = max(whole.size, 1) if op_ctx.ctx.is_gpu else CHUNK
     starts = range(0, whole.size, chunk)
     parts = min(len(starts), _MOST_PARTS)

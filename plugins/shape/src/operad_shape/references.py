@@ -25,7 +25,7 @@ def contract_of_part(reference: Callable[..., Array]) -> Contract:
     params: dict[str, Sequence[Any]] = {
         "begin": [(None,), (0,), (-2,), (1, None)],
         "end": [(None,), (2,), (None, 2)],
-        "step": [(), (-1,), (2, -1)],
+        "step": [(), (-1,), (2, -1), (1,)],
     }
     return Contract(params=params, reference=reference)
 

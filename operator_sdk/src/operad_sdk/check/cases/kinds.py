@@ -62,4 +62,7 @@ SPECIAL: Final = CaseKind(
 )
 """Cases that satisfy the condition of a kernel, whatever that takes."""
 
-ALL_KINDS: Final = (ORDINARY, EDGES, SMOOTH, WIDE, LARGE, LONG, BULK, EXTREME, SPECIAL)
+PARTS: Final = CaseKind("parts", sizes=(1,), ranks=(1,), max_elements=2**20, share=0.0)
+"""Arrays of more elements than an operator computes at once, where the author says how many those are."""
+
+ALL_KINDS: Final = (ORDINARY, EDGES, SMOOTH, WIDE, LARGE, LONG, BULK, EXTREME, SPECIAL, PARTS)

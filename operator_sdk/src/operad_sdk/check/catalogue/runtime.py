@@ -69,4 +69,13 @@ RUNTIME: Final = (
         'for name in {"mean", "scale", "shift"}: total = total * 3 + values[name]',
         "Iterate over lists, tuples or sorted(...); never use hash() of a string.",
     ),
+    Check(
+        "R510",
+        "values that a call gives to run-time parameters are those that are computed with, and looked at",
+        "A call with another value makes no operator anew. What the constructor made of the first value, or "
+        "refused, is there no more, and the call computes with the old one.",
+        "def __init__(self, **params):\n    super().__init__(**params)\n"
+        "    self.factor = 1 / self.temperature    # of the first call",
+        "Compute it in forward, or define rebound(values), which makes and checks it again.",
+    ),
 )

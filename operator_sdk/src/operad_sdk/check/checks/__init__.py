@@ -31,6 +31,7 @@ from operad_sdk.check.checks import precision as precision
 from operad_sdk.check.checks import random as random
 from operad_sdk.check.checks import relations as relations
 from operad_sdk.check.checks import requests as requests
+from operad_sdk.check.checks import run_time as run_time
 from operad_sdk.check.checks import second_derivative as second_derivative
 from operad_sdk.check.checks import sharing as sharing
 from operad_sdk.check.checks import static as static

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from operad.operator import is_known
-from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY
+from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY, PARTS
 from operad_sdk.check.comparison.bitwise import expect_same
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.returned import expect_fitting
@@ -15,7 +15,7 @@ from operad_sdk.check.trials.trial import POISON, Array, Trial
 from operad_sdk.check.trials.violation import Violation
 
 
-@check("F201", ORDINARY, LARGE, BULK, EXTREME, reports_raising=True)
+@check("F201", ORDINARY, LARGE, BULK, EXTREME, PARTS, reports_raising=True)
 def runs(trial: Trial) -> Evidence:
     """Run forward in both modes."""
     for is_train in (True, False):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk.check.cases.kinds import LARGE, ORDINARY
+from operad_sdk.check.cases.kinds import LARGE, ORDINARY, PARTS
 from operad_sdk.check.comparison.closeness import coarsest, scale_of, tolerance
 from operad_sdk.check.comparison.terms import expect_close_in_terms, gradients, results
 from operad_sdk.check.running.register import Evidence, check
@@ -18,7 +18,7 @@ from operad_sdk.check.trials.violation import OperatorRaised, Violation
 View = Callable[[Array], Array]
 
 
-@check("F211", ORDINARY, LARGE)
+@check("F211", ORDINARY, LARGE, PARTS)
 def layouts(trial: Trial) -> Evidence:
     """Check that arrays with other strides, read or written by either pass, give the same."""
     trial.expect_repeatable()

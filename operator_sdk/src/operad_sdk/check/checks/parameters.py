@@ -80,7 +80,7 @@ def bounds(subject: Subject) -> Evidence:
     required = required_params(subject)
     count = 0
     for name, param in subject.cls.params.items():
-        for value in _wrong_values(param):
+        for value in wrong_values(param):
             _expect_refused(subject, required, name, value, param.expects())
             count += 1
         if param.is_required:
@@ -93,7 +93,8 @@ def bounds(subject: Subject) -> Evidence:
     return count + 1
 
 
-def _wrong_values(param: Param) -> Iterator[Any]:
+def wrong_values(param: Param) -> Iterator[Any]:
+    """Values beyond the bounds, and one of another type."""
     bounds = param.bounds
     step = 1 if param.type in (int, "shape", "indices") else 0.25
     wrong: list[Any] = []
@@ -153,28 +154,36 @@ def defaults(subject: Subject) -> Evidence:
 def unusual(trials: Sequence[Trial]) -> Evidence:
     """Pass lists of other lengths, and negative and huge numbers: each is refused by inference, or works."""
     subject = trials[0].subject
-    params = {
-        name: param
+    values = {
+        name: _unusual_values(param, subject.contract.params.get(name))
         for name, param in subject.cls.params.items()
-        if param.type in (*_LISTS, int) and param.choices is None and name not in subject.contract.params
+        if param.type in (*_LISTS, int) and param.choices is None
     }
     count = 0
     for trial in {
         len(trial.in_shapes[0]) if trial.in_shapes else 0: trial for trial in trials[::-1]
     }.values():
-        for name, param in params.items():
-            for value in _unusual_values(param):
+        for name, several in values.items():
+            for value in several:
                 case = replace(trial.case, params={**trial.case.params, name: value})
                 outcome_of(trial, case, f"{name}={value!r}")
                 count += 1
     return count or None
 
 
-def _unusual_values(param: Param) -> list[Any]:
+def _unusual_values(param: Param, declared: Sequence[Any] | None) -> list[Any]:
+    """Values to try; where an author declares some, only lists of other lengths, made of theirs."""
+    if declared is not None:
+        return [other for value in declared for other in lists_of_other_length(value)]
     if param.type is int:
         return [-1, -3, _MANY]
     numbers = (1, -1, 0, _MANY)
     return [(), (1,), (1,) * 5, *[(number,) * length for number in numbers for length in (2, 3)]]
+
+
+def lists_of_other_length(value: Any) -> list[Any]:
+    """The list with one element fewer, and with one more."""
+    return [value[:-1], (*value, value[-1])] if isinstance(value, tuple) and value else []
 
 
 def outcome_of(trial: Trial, case: Case, what: str) -> list[Any] | None:

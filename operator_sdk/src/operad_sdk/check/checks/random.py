@@ -142,6 +142,8 @@ def _expect_distribution(
     count = draws.size
     if not count:
         return
+    if np.isnan(draws).any():
+        raise Violation(f"{np.isnan(draws).sum()} of {count} draws of {prop!r} are NaN", cases=cases)
     error = sqrt(variance / count)
     if abs(draws.mean() - mean) > _SIGMAS * error + 1e-6:
         raise Violation(

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY, SPECIAL
+from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY, PARTS, SPECIAL
 from operad_sdk.check.cases.retype import is_random, retyped
 from operad_sdk.check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
 from operad_sdk.check.comparison.number_types import widened
@@ -36,7 +36,7 @@ _LONG: Final = 2**31
 """Integers from which on a reference may overflow."""
 
 
-@check("F213", ORDINARY, EDGES, LARGE, BULK, EXTREME, SPECIAL, LONG)
+@check("F213", ORDINARY, EDGES, LARGE, BULK, EXTREME, SPECIAL, LONG, PARTS)
 def reference(trial: Trial) -> Evidence:
     """Compare outputs, and states if the reference gives them, with the author's reference function."""
     function = trial.subject.contract.reference

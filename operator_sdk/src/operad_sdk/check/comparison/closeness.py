@@ -103,7 +103,7 @@ def _first_far(one: Array, other: Array, relative: float, absolute: float) -> tu
     is_exact = not relative and not absolute and one.dtype.kind in "iub" and other.dtype.kind in "iub"
     with np.errstate(all="ignore"):
         wide, wanted = one.astype(np.float64), other.astype(np.float64)
-        limit = absolute + relative * np.abs(wanted)
+        limit = np.where(np.isinf(wanted), 0.0, absolute + relative * np.abs(wanted))
         far = ~((np.abs(wide - wanted) <= limit) | (wide == wanted) | (np.isnan(wide) & np.isnan(wanted)))
     far = one != other if is_exact else far  # float64 does not tell large integers apart
     if not far.any():

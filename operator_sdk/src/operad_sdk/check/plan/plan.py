@@ -24,6 +24,7 @@ from operad_sdk.check.cases.kinds import (
     LARGE,
     LONG,
     ORDINARY,
+    PARTS,
     SMOOTH,
     SPECIAL,
     WIDE,
@@ -69,6 +70,8 @@ _BULK: Final = (
 _SHORTEST: Final = (1030, (0, 1))
 """A long axis, and the sizes of the others: one of several axes may be as short as it can be."""
 
+_PARTS_OF: Final = ("float32", "float64")
+"""Types of arrays of several parts: their sizes may be counted in bytes."""
 _EXTREMES: Final = (
     (Values.TAILS, "the tails of a function overflow and saturate", ("float32", "float64")),
     (Values.HUGE, "intermediate results overflow", ("float32", "float64", "float16")),
@@ -123,6 +126,7 @@ class CasePlan:
             *self._bulk(),
             *self._extremes(),
             *self._kernels(),
+            *self._parts(),
         ]
 
     def of(self, kind: CaseKind) -> list[Goal]:
@@ -277,6 +281,18 @@ class CasePlan:
                     wanted=partial(_is_applicable, kernel),
                     tries=400,
                 )
+
+    def _parts(self) -> Iterator[Goal]:
+        most = self._subject.contract.computed_at_once
+        for dtype in _PARTS_OF if most else ():
+            yield Goal(
+                name=f"axis of {2 * most + 3:,} ({dtype})",
+                reason="more than two parts, in which the author says that large arrays are computed",
+                kind=PARTS,
+                size=GivenSize(0, 2 * most + 3),
+                dtypes=(dtype,),
+                values=Values.DIGITS,
+            )
 
 
 def _is_applicable(kernel: Kernel, prop: Any, in_shapes: Any, in_types: Any) -> bool:

@@ -38,7 +38,9 @@ def _clipped_decayed(
     grad: Array, weight: Array, wd: float, rescale_grad: float, clip_gradient: float
 ) -> Array:
     """`clip(rescale_grad grad + wd weight)`."""
-    return rescaled(decayed(rescaled(grad, rescale_grad, -1.0), weight, wd), 1.0, clip_gradient)
+    # mutant: 1.0 becomes 2.0: equivalent, because any bound below 0 is none
+    grad = rescaled(grad, rescale_grad, -1.0)
+    return rescaled(decayed(grad, weight, wd), 1.0, clip_gradient)
 
 
 def _adam(

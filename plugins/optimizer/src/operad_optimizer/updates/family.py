@@ -127,7 +127,9 @@ def by_blocks(rule: Rule, arrays: Sequence[Array], given: Sequence[Any]) -> None
 def blocks(arrays: Sequence[Array]) -> Iterator[Sequence[Array]]:
     """Parts of arrays of one shape, until all elements were seen."""
     first = arrays[0]
+    # mutant: equivalent, because a rule gives the same for the whole array and for its blocks
     is_split = isinstance(first, np.ndarray) and first.size > BLOCK
+    # mutant: not is_split becomes (is_split): equivalent, because of the same
     if not is_split or not all(array.flags.c_contiguous for array in arrays):
         yield arrays
         return
@@ -219,7 +221,10 @@ def _declared(
         compute_dtype=compute_dtype,
         inplace="weight" if forward.in_place or compute_dtype else (),
         contract=step_contract(
-            has_states="state " in rest, undefined=outside_of_averages(forward.params), **contract
+            has_states="state " in rest,
+            computed_at_once=BLOCK,
+            undefined=outside_of_averages(forward.params),
+            **contract,
         ),
     )
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_optimizer.updates.family import blocks, sourced, step_contract
+from operad_optimizer.updates.family import BLOCK, blocks, sourced, step_contract
 from operad_sdk import Array, define, param
 
 _START: Final[Any] = param(bool, True, doc="Begin with 1; else with what stands in `out`.")
@@ -35,6 +35,7 @@ _CONTRACT: Final = step_contract(
     params={"init_output": (True,)},
     narrowed={"init_output": "else it depends on what stands in the output; tests/test_several.py has it"},
     nan_policy=_IS_ANSWER,
+    computed_at_once=BLOCK,
 )
 
 all_finite = define(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_optimizer.updates.family import RESCALE, blocks, sourced, step_contract
+from operad_optimizer.updates.family import BLOCK, RESCALE, blocks, sourced, step_contract
 from operad_sdk import Array, define, param
 
 
@@ -27,6 +27,7 @@ multi_sum_sq = define(
     params={"num_arrays": param(int, ge=1, doc="How many arrays there are.")},
     accepts="floating",
     contract=step_contract(
+        computed_at_once=BLOCK,
         reference=lambda *arrays: np.array([(array**2).sum() for array in arrays]),
     ),
 )  # fmt: skip
@@ -41,6 +42,7 @@ def _multi_lars(
     norm = np.sqrt(weights_sum_sq)
     step = rescale_grad * np.sqrt(grads_sum_sq) + wds * norm + eps
     is_scaled = np.logical_and(weights_sum_sq > 0, grads_sum_sq > 0)
+    # mutant: 1 becomes 2: equivalent, because what is divided by it is not taken
     ratio = eta * norm / np.where(is_scaled, step, 1)
     output[...] = lrs * np.where(is_scaled, ratio, 1)
 

@@ -15,6 +15,7 @@ from typing import Any, Final, Self, final
 
 from operad.operator import Param
 from operad_optimizer.updates.family import (
+    BLOCK,
     Blockwise,
     Declared,
     Example,
@@ -198,6 +199,7 @@ def several(
         inplace="weight_ -> output",
         contract=step_contract(
             has_states=bool(states),
+            computed_at_once=BLOCK,
             undefined=outside_of_averages(declared),
             params={word: _TRIED[word] for word in declared if word in _TRIED},
             param_sets=[_of_tensors(declared, number) for number in (1, 5)],
