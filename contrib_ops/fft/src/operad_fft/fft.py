@@ -22,9 +22,7 @@ _SIZE: Final[Any] = param(int, 128, ignored="Rows that cuFFT gets at once in MXN
 def _to_pairs(data: Array, output: Array) -> None:
     """The transform of real numbers as pairs."""
     if data.size:
-        output[...] = (
-            np.fft.fft(data).copy().view(data.dtype)
-        )  # with pairs side by side, whatever data's strides
+        output[...] = np.ascontiguousarray(np.fft.fft(data)).view(data.dtype)
 
 
 def _from_pairs(data: Array, output: Array) -> None:
