@@ -27,8 +27,9 @@ from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 _FEW: Final = 4
 """Cases in which arrays are followed to their end."""
-_PATIENCE: Final = 0.2
-"""Seconds that a thread of `op_ctx.parallel` may take to let go of its last job."""
+_PATIENCE: Final = 200
+"""Waits of a millisecond in which a thread of `op_ctx.parallel` may let go of its last job; a clock would go
+on where the whole process stands still."""
 
 
 def _numbers_of_numpy() -> tuple[Any, ...]:
@@ -171,11 +172,12 @@ def lets_go_of_arrays(trials: Sequence[Trial]) -> Evidence:
 
 def _still_alive(arrays: list[tuple[str, weakref.ref[Any]]]) -> list[str]:
     """Names of arrays that remain after garbage collection and after a wait for threads to end."""
-    deadline = time.monotonic() + _PATIENCE
-    while kept := [name for name, alive in arrays if alive() is not None]:
-        gc.collect()  # rings of references are no leak
-        if time.monotonic() > deadline:
+    kept: list[str] = []
+    for _ in range(_PATIENCE):
+        kept = [name for name, alive in arrays if alive() is not None]
+        if not kept:
             break
+        gc.collect()  # rings of references are no leak
         time.sleep(0.001)
     return kept
 
