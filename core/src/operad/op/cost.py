@@ -24,7 +24,7 @@ BLAS_FLOPS: Final = 1 << 18
 """Below this a BLAS product uses one thread anyhow, so it need not be told how many it may use."""
 PARALLEL_US: Final = 250.0
 """Estimate without products below which one thread is worth it: a part that is handed over costs 30."""
-POOLED_US: Final = 120.0
+POOLED_US: Final = 80.0
 """Work from which it is divided by kernels whose threads are woken in machine code, in 20."""
 _SHARED: Final = 4
 """Factor by which the calling thread may take longer over what all threads share, as any thread would."""

@@ -32,8 +32,8 @@ _TILES: Final = {32: ProductTile(8, 2), 8: ProductTile(6, 1)}
 _ADDRESSES: Final = tuple(WORDS.index(name) for name in ("left", "right", "out", "bias"))
 _LOCKED_FLOPS: Final = 2.0**20
 """Operations up to which a call keeps the interpreter's lock: 10 us."""
-DIVIDED_FLOPS: Final = 2.0**24
-"""Operations from which a product is divided: 0.15 ms."""
+DIVIDED_FLOPS: Final = 2.0**23
+"""Operations from which a product is divided: 80 us."""
 _PARTS_OF_A_THREAD: Final = 2
 """Parts for each thread: where one is slow, another takes more of them."""
 
