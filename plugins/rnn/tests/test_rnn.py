@@ -106,8 +106,12 @@ def test_axes_of_one(mode: str, steps: int, batch: int, features: int, state_siz
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("small", [1 << 16, -1], ids=["by steps", "in vectors"])
 @pytest.mark.parametrize(("steps", "batch", "features"), [(0, 2, 3), (3, 0, 3), (3, 2, 0)])
-def test_empty_axes(mode: str, steps: int, batch: int, features: int) -> None:
+def test_empty_axes(
+    mode: str, steps: int, batch: int, features: int, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ways, "_SMALL", small)
     params, arrays = network(mode, steps, batch, features, state_outputs=True, num_layers=2)
     check_forward(RNN, arrays, by_steps(params, arrays), **params)
     gradient_check(RNN, arrays, **params)

@@ -42,6 +42,8 @@ def reason_against_vectors(call: KernelCall, is_large: bool) -> str | None:
     """Reason why steps are not kernels in vector code; see `InVectorCode`."""
     if call.ctx.xp is not np:
         return "vector code runs on the host alone"
+    if not call.size("data"):
+        return "there is nothing to compute"
     products = _products(call)
     return None if is_large or products > _SMALL else _much(products, "vector code pays from")
 
