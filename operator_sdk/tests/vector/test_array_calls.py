@@ -12,7 +12,7 @@ pytest.importorskip("llvmlite")
 import operad as od
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.vector import CompiledForm, array_calls, machine
-from operad_sdk.vector.array_calls import array_call, call_text
+from operad_sdk.vector.array_calls import array_call, bound_to, call_text, strided_call
 from operad_sdk.vector.machine import object_code
 from operator_sdk.tests.vector.programs import Program
 from operator_sdk.tests.vector.test_machine import OTHERS
@@ -87,6 +87,20 @@ def test_offsets_are_added_to_addresses():
     np.testing.assert_array_equal(out, np.arange(7, 27))
 
 
+@pytest.mark.parametrize("is_possible", [True, False])
+def test_several_of_the_layouts_arrays_may_be_parts_of_one(is_possible, monkeypatch):
+    layout = scaled_sum(3).layout([np.zeros(5, "f")] * 4)
+    monkeypatch.setattr(array_calls, "is_possible", lambda: is_possible)
+    sources, offsets = (1, 0, 1, 0), (8, 0, 12, 40)
+    call = strided_call(layout, sources=sources, offsets=offsets)
+    bound = bound_to(layout, found := [np.arange(20, dtype="f"), np.arange(9, dtype="f")], sources, offsets)
+    for compute in (lambda: call(*found), bound.run):
+        found[0][10:] = 0
+        compute()
+        expected = (np.arange(5) + 2) + 2 * np.arange(5) + 3 * (np.arange(5) + 3)
+        np.testing.assert_array_equal(found[0], [*range(10), *expected, *[0] * 5])
+
+
 def test_much_scratch_memory_is_not_taken_from_the_stack():
     builder = Builder("rows", ["x"])
     powers = builder.apply("exp", builder.apply("subtract", 0, builder.over_axes("max", 0, [-1])))
@@ -119,7 +133,7 @@ def test_threads_share_a_call():
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_it_compiles_for_other_processors(other):
-    assert len(object_code(call_text(3), OTHERS[other])) > 300
+    assert len(object_code(call_text((0, 1, 1, 2)), OTHERS[other])) > 300
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax", "LayerNorm"])

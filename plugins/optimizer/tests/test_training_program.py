@@ -50,6 +50,19 @@ def test_steps_are_the_same_on_the_naive_engine():
         od.engine.set("threaded")
 
 
+@pytest.mark.parametrize("name", ["sgd with momentum", "adam", "rmsprop centered", "ftml", "signum"])
+def test_updates_in_vector_code_take_the_numbers_of_their_step(name):
+    pytest.importorskip("llvmlite")
+    x = sym.FullyConnected(sym.var("data"), num_hidden=96, name="fc1")
+    symbol = sym.SoftmaxOutput(sym.FullyConnected(sym.tanh(x), num_hidden=4, name="fc2"), name="softmax")
+    run(name, OPTIMIZERS[name], symbol=symbol, data=(8, 64))
+    executor = bound(symbol, data=(8, 64))
+    program = TrainingProgram(executor, updater(name, **OPTIMIZERS[name]), trained(executor))
+    program.step()
+    (update,) = [row for row in program.why().rows if row.node == "fc1_weight_update"]
+    assert update.kernel.endswith(".in_vectors")
+
+
 def test_branches_that_run_beside_each_other():
     x, sides = sym.var("data"), []
     for side in "ab":

@@ -71,12 +71,12 @@ def states_of(update):
     }
 
 
-def run(name, arguments, steps=4, grad_req="write", symbol=None, seed=0, expect=""):
+def run(name, arguments, steps=4, grad_req="write", symbol=None, seed=0, expect="", **shapes):
     """Steps of a program and of separate calls, pushed without a wait between them."""
     results = []
     for whole in (True, False):
         od.random.seed(7)
-        executor = bound(symbol, "write" if not whole else grad_req, seed)
+        executor = bound(symbol, "write" if not whole else grad_req, seed, **shapes)
         update, names = updater(name, **arguments), trained(executor)
         program = TrainingProgram(executor, update, names)
         for number in range(steps):

@@ -13,6 +13,7 @@ import numpy as np
 
 from operad_sdk.differentiate.errors import TraceError
 from operad_sdk.differentiate.lengths import Length
+from operad_sdk.differentiate.numbers import CallNumber
 
 Rule = Callable[..., Any]
 
@@ -53,8 +54,7 @@ def call_ufunc(
         raise _no_rule(f"{ufunc.__name__}.{method}" if method != "__call__" else _with(ufunc, options))
     (out,) = options.get("out") or (None,)
     dtype = options.get("dtype")
-    # NumPy takes no subclass of int for a number without a type.
-    inputs = [int(x) if isinstance(x, Length) else x for x in inputs]
+    inputs = [_operand(x) for x in inputs]
     if dtype is not None:
         inputs = _as_loop_takes(traced, ufunc, inputs, np.dtype(dtype))
     if ufunc in FLAT or not any(isinstance(x, traced) for x in inputs):
@@ -66,6 +66,14 @@ def call_ufunc(
     if dtype is not None and result.dtype != dtype:
         result = result.astype(dtype)
     return _put(traced, result, out, options.get("where", True), ufunc.__name__)
+
+
+def _operand(x: Any) -> Any:
+    """Value as rules take it."""
+    if isinstance(x, CallNumber):
+        return x.as_input()
+    # NumPy takes no subclass of int for a number without a type.
+    return int(x) if isinstance(x, Length) else x
 
 
 def _as_loop_takes(traced: type[Any], ufunc: np.ufunc, inputs: Sequence[Any], dtype: Any) -> list[Any]:
@@ -80,7 +88,7 @@ def _as_loop_takes(traced: type[Any], ufunc: np.ufunc, inputs: Sequence[Any], dt
 def call_function(traced: type[Any], function: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
     """Apply a function of NumPy to arguments of which one is traced; as `call_ufunc`."""
     out = options.pop("out", None)
-    args = [int(x) if isinstance(x, Length) else x for x in args]
+    args = [_operand(x) for x in args]
     rule = FUNCTIONS.get(function)
     if rule is not None:
         result = rule(*args, **options)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad_sdk.differentiate.dispatch import FLAT, FUNCTIONS, UFUNCS
-from operad_sdk.differentiate.tracing import Primitive, Traced, plain, value_alone
+from operad_sdk.differentiate.tracing import FORM, Primitive, Traced, plain, value_alone
 
 _UNARY: Final[dict[np.ufunc, Any]] = {
     np.negative: lambda g, y, x: -g,
@@ -103,6 +103,10 @@ def astype(x: Any, dtype: Any, *args: Any, **options: Any) -> Any:
 
 
 def _clip(x: Any, a_min: Any = None, a_max: Any = None) -> Any:
+    if isinstance(x, Traced) and x.level == FORM:
+        # Of equal numbers forms take the second, and a zero between zeros keeps its sign as in NumPy.
+        x = x if a_min is None else np.maximum(a_min, x)
+        return x if a_max is None else np.minimum(a_max, x)
     x = x if a_min is None else np.maximum(x, a_min)
     return x if a_max is None else np.minimum(x, a_max)
 

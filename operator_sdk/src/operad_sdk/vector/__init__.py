@@ -6,6 +6,8 @@ LLVM compiles it, through llvmlite (`operad-sdk[fast]`). Nothing here is importe
 from operad_sdk.form_kernels import by_form as by_form
 from operad_sdk.vector.addresses import data_address as data_address
 from operad_sdk.vector.array_calls import array_call as array_call
+from operad_sdk.vector.array_calls import bound_to as bound_to
+from operad_sdk.vector.array_calls import strided_call as strided_call
 from operad_sdk.vector.compiled import CompiledForm as CompiledForm
 from operad_sdk.vector.compiled import compiled as compiled
 from operad_sdk.vector.condition import InVectorCode as InVectorCode

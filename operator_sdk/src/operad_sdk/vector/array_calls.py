@@ -19,7 +19,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from operad_sdk.vector.addresses import DATA, is_possible
+from operad_sdk.vector.addresses import DATA, data_address, is_possible
 from operad_sdk.vector.layout import BoundKernel, TableLayout
 from operad_sdk.vector.machine import address_of
 from operad_sdk.vector.writer import Writer
@@ -73,7 +73,7 @@ def array_call(
         return None
     count = len(layout.positions)
     kept = _kept(layout, offsets)
-    native, address = _native(count, keeps_lock), ctypes.addressof(kept)
+    native, address = _native(tuple(range(count)), keeps_lock), ctypes.addressof(kept)
 
     def by_copies(*arrays: Any) -> None:
         copies = [
@@ -110,21 +110,44 @@ def array_call(
     return call
 
 
-def strided_call(layout: TableLayout, *, keeps_lock: bool = True) -> ArrayCall:
+def strided_call(
+    layout: TableLayout,
+    *,
+    sources: Sequence[int] = (),
+    offsets: Sequence[int] = (),
+    keeps_lock: bool = True,
+) -> ArrayCall:
     """A function of arrays that lie as those that the layout was made for; it does not look whether they do.
 
     Args:
+        sources: For each of the layout's arrays which of the function's it is; none: the one of its number.
+        offsets: Bytes from the beginning of that to where the layout's begins; none: 0.
         keeps_lock: Whether the interpreter's lock is kept meanwhile.
     """
+    count = len(layout.positions)
+    sources, offsets = tuple(sources or range(count)), offsets or (0,) * count
     if not is_possible():
-        return lambda *arrays: BoundKernel(layout, arrays).run()
-    kept, size_bytes = _kept(layout, ()), layout.scratch_bytes
-    native, address = _native(len(layout.positions), keeps_lock, on_stack=False), ctypes.addressof(kept)
+        return lambda *arrays: bound_to(layout, arrays, sources, offsets).run()
+    kept, size_bytes = _kept(layout, offsets), layout.scratch_bytes
+    on_stack = not size_bytes
+    native, address = _native(sources, keeps_lock, on_stack), ctypes.addressof(kept)
+
+    def call_alone(*arrays: Any, kept: object = kept) -> None:
+        native(address, *map(id, arrays))
 
     def call(*arrays: Any, kept: object = kept) -> None:
         native(address, *map(id, arrays), id(_thread_memory.of(size_bytes)))
 
-    return call
+    return call_alone if on_stack else call
+
+
+def bound_to(
+    layout: TableLayout, arrays: Sequence[NDArray[Any]], sources: Sequence[int], offsets: Sequence[int]
+) -> BoundKernel:
+    """The kernel with arrays of which the layout's are parts; arguments as those of `strided_call`."""
+    begins = [data_address(array) for array in arrays]
+    addresses = [begins[source] + offset for source, offset in zip(sources, offsets, strict=True)]
+    return BoundKernel(layout, arrays, addresses)
 
 
 def _kept(layout: TableLayout, offsets: Sequence[int]) -> Any:
@@ -137,21 +160,22 @@ def _kept(layout: TableLayout, offsets: Sequence[int]) -> Any:
 
 
 @cache
-def _native(count: int, keeps_lock: bool, on_stack: bool = True) -> Callable[..., None]:
+def _native(sources: tuple[int, ...], keeps_lock: bool, on_stack: bool = True) -> Callable[..., None]:
     """The function in machine code: the words of a call, and then arrays."""
     signature = (ctypes.PYFUNCTYPE if keeps_lock else ctypes.CFUNCTYPE)(
-        None, *[ctypes.c_longlong] * (1 + count + (not on_stack))
+        None, *[ctypes.c_longlong] * (2 + max(sources) + (not on_stack))
     )
-    native: Callable[..., None] = signature(address_of(call_text(count, on_stack), _NAME))
+    native: Callable[..., None] = signature(address_of(call_text(sources, on_stack), _NAME))
     return native
 
 
-def call_text(count: int, on_stack: bool = True) -> str:
+def call_text(sources: Sequence[int], on_stack: bool = True) -> str:
     """The text: copy the table, put the arrays' addresses into it, and call the kernel.
 
     Scratch memory is on the stack, or in one more array.
     """
-    given = ["i64 %call", *(f"i64 %array{i}" for i in range(count)), *([] if on_stack else ["i64 %memory"])]
+    arrays = [f"i64 %array{i}" for i in range(max(sources) + 1)]
+    given = ["i64 %call", *arrays, *([] if on_stack else ["i64 %memory"])]
     code = Writer(_NAME, given, 8)
     words = code.pointer("%call")
     kernel, length, units, scratch_bytes = (code.word(words, i) for i in range(_HEAD))
@@ -160,7 +184,7 @@ def call_text(count: int, on_stack: bool = True) -> str:
         scratch = code.value(f"alloca i8, i64 {scratch_bytes}, align 64")
     else:
         scratch = code.pointer(code.word(code.pointer(code.add("%memory", DATA))))
-    original = code.address(words, str(8 * (_HEAD + count)))
+    original = code.address(words, str(8 * (_HEAD + len(sources))))
 
     def copy(number: str, carried: Sequence[str]) -> list[str]:
         word = code.value(f"load i64, ptr {code.value(f'getelementptr i64, ptr {original}, i64 {number}')}")
@@ -168,8 +192,8 @@ def call_text(count: int, on_stack: bool = True) -> str:
         return []
 
     code.loop("0", length, 1, [], copy)
-    for i in range(count):
-        data = code.word(code.pointer(code.add(f"%array{i}", DATA)))
+    for i, source in enumerate(sources):
+        data = code.word(code.pointer(code.add(f"%array{source}", DATA)))
         position = code.word(words, _HEAD + i)
         place = code.value(f"getelementptr i64, ptr {table}, i64 {position}")
         code.line(f"store i64 {code.add(data, code.word(place))}, ptr {place}")

@@ -54,6 +54,11 @@ class TableLayout(NamedTuple):
 class BoundKernel:
     """A kernel with its arrays.
 
+    Args:
+        layout: Of the arrays.
+        arrays: Those of the layout, or, with addresses, what has their memory.
+        addresses: Where the layout's arrays begin; None: where the arrays do.
+
     Attributes:
         units: How many rows, or columns, calls may divide.
         scratch_bytes: Scratch memory of each call.
@@ -63,10 +68,17 @@ class BoundKernel:
 
     __slots__ = ("_arrays", "_call", "_table", "address", "scratch_bytes", "table", "units")
 
-    def __init__(self, layout: TableLayout, arrays: Sequence[NDArray[Any]]) -> None:
+    def __init__(
+        self,
+        layout: TableLayout,
+        arrays: Sequence[NDArray[Any]],
+        addresses: Sequence[int] | None = None,
+    ) -> None:
         table = list(layout.table)
-        for entry, array in zip(layout.positions, arrays, strict=True):
-            table[entry] = data_address(array)
+        if addresses is None:
+            addresses = [data_address(array) for array in arrays]
+        for entry, address in zip(layout.positions, addresses, strict=True):
+            table[entry] = address
         self._table = (ctypes.c_longlong * len(table))(*table)
         self._arrays = arrays
         self._call = layout.kernel.call

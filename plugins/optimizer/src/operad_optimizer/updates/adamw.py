@@ -6,7 +6,6 @@ left out. It is an array so that a program that computes it on a device need not
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Final
 
 import numpy as np
@@ -33,7 +32,7 @@ def adamw(
     decay regularization", 2019, algorithm 2.
     """
     scale = rescale_grad.item()
-    if scale == 0 or not isfinite(scale):
+    if scale == 0 or not np.isfinite(scale):
         out[...] = weight
         return
     grad = rescaled(grad, scale, clip_gradient)

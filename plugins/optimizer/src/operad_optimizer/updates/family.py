@@ -17,6 +17,9 @@ Done over whole arrays, each step of a formula would go through memory. So a rul
 whose arrays, temporary ones too, fit the cache together. On a GPU, where every step is a launch, and
 for arrays that are not contiguous, the whole array is one block.
 
+Where there is vector code (`operad-sdk[fast]`), the rule itself is traced, and a kernel of it takes one pass
+(`in_vectors`).
+
 Numbers that change with every step (a scheduled learning rate, Adam's bias correction in it, the number
 of the update) are run-time parameters: a new value makes no new operator.
 """
@@ -32,6 +35,7 @@ import numpy as np
 
 from operad.dtypes import DType
 from operad.operator import Param, Shape
+from operad_optimizer.updates.in_vectors import VectorRule, by_vectors
 from operad_sdk import Array, Contract, OperatorProperty, define, param
 
 Declared = type[OperatorProperty]
@@ -71,7 +75,8 @@ class Blockwise:
         shared: Names of the arguments of one element, which each block gets.
         names: What the binder calls it with.
         element_cost: What a rule costs for each element, roughly, for estimates of the binder.
-        only_ufuncs: That rules do nothing but call ufuncs, for the binder too.
+        only_ufuncs: Whether rules do nothing but call ufuncs, for the binder too.
+        num_arrays: How many arrays the rule takes for each weight, the output among them.
 
     Args:
         arrays: Names of the weight that is moved, the gradient and the states.
@@ -79,8 +84,6 @@ class Blockwise:
             fills the output.
         is_split: Whether the rule is one of elements; else it gets whole arrays.
     """
-
-    only_ufuncs: Final = True
 
     def __init__(
         self,
@@ -94,16 +97,27 @@ class Blockwise:
         self.shared, self.params = _taken(rule)
         moved = (*arrays, *([] if in_place else ["output"]))
         self.names = (*moved, *self.shared, *self.params)
+        self.__signature__ = signature_of(self.names)
+        self.only_ufuncs: Final = not isinstance(rule, VectorRule)
+        self.num_arrays: Final = len(arrays) + 1
         self.in_place = in_place
         self.element_cost: Final = element_cost or _COSTS[min(len(arrays) - 2, len(_COSTS) - 1)]
         self.__module__ = rule.__module__
+        self._arrays = arrays
         self._count = len(moved)
         self._is_split = is_split
+
+    def in_vectors(self) -> Blockwise:
+        """The same in vector code, for which arrays of one type are one block."""
+        rule = VectorRule(self.rule, self.num_arrays, len(self.shared))
+        return Blockwise(rule, self._arrays, self.in_place, element_cost=self.element_cost)
 
     def fitted(self, in_shapes: Sequence[Shape], in_types: Sequence[DType]) -> Rule:
         """The rule itself where all is one block of one type: a small update costs its Python calls."""
         # A copy of the weight, which a mixed form moves, is of another type than the gradient.
         is_alike = self.names[0] == "weight" and in_types[0] == in_types[1]
+        if is_alike and isinstance(self.rule, VectorRule):
+            return self.rule.steps
         return self.rule if is_alike and prod(in_shapes[0]) <= BLOCK else self
 
     def __call__(self, *values: Any) -> Array | None:
@@ -111,7 +125,7 @@ class Blockwise:
         weight = values[0]
         arrays, given = values[: self._count], values[self._count :]
         arrays = (*arrays, weight) if self.in_place else arrays
-        if self._is_split:
+        if self._is_split and (self.only_ufuncs or weight.dtype != arrays[1].dtype):
             by_blocks(self.rule, arrays, given)
         else:
             self.rule(*arrays, *given)
@@ -157,9 +171,11 @@ def update(
     arrays = arrays_of(rule)
     states = "".join(f", state {state}:(...)" for state in arrays[2:])
     forward = Blockwise(rule, arrays, element_cost=element_cost)
-    return _declared(
+    operator = _declared(
         name, forward, states, "output:(...)", example, source, "float32", is_lazy=is_lazy, **contract
     )
+    by_vectors(operator, forward.in_vectors(), forward.num_arrays)
+    return operator
 
 
 def mixed(
@@ -185,6 +201,13 @@ def arrays_of(rule: Rule) -> list[str]:
     """Names of the weight, the gradient and the states that a rule takes."""
     names = list(inspect.signature(rule).parameters)
     return names[: names.index("out")]
+
+
+def signature_of(names: Iterable[str]) -> inspect.Signature:
+    """Signature of a function that takes these."""
+    return inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+    )
 
 
 def _taken(rule: Rule) -> tuple[list[str], dict[str, Param]]:
@@ -271,7 +294,8 @@ def decayed(grad: Array, weight: Array, wd: float) -> Array:
 def kept_after(keep: float, count: int) -> float:
     """`keep^count`; infinite where that is too large."""
     with np.errstate(over="ignore"):
-        return float(np.power(float(keep), count))
+        found: float = np.float_power(keep, count).item()
+        return found
 
 
 def move_average(average: Array, keep: float, value: Array) -> None:

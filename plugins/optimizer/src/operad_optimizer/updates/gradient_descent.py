@@ -95,6 +95,11 @@ mp_nag_mom_update = mixed(
 _NO_SIGN: Final = "NaN has no sign: 0, as in MXNet"
 
 
+def _sign(array: Array) -> Array:
+    """-1, 0 or 1."""
+    return np.subtract(array > 0, array < 0, dtype=array.dtype)
+
+
 def _signsgd(
     weight: Array, grad: Array, out: Array, lr: float = RATE, wd: float = DECAY,
     rescale_grad: float = RESCALE, clip_gradient: float = CLIP,
@@ -103,7 +108,7 @@ def _signsgd(
 
     Neither rescaling nor clipping changes a sign.
     """
-    np.subtract((1 - lr * wd) * weight, lr * np.nan_to_num(np.sign(grad)), out=out)
+    np.subtract((1 - lr * wd) * weight, lr * _sign(grad), out=out)
 
 
 signsgd_update = update(
@@ -125,7 +130,7 @@ def _signum(
     """
     mom *= momentum
     mom -= (1 - momentum) * decayed(rescaled(grad, rescale_grad, clip_gradient), weight, wd)
-    np.add((1 - lr * wd_lh) * weight, lr * np.nan_to_num(np.sign(mom)), out=out)
+    np.add((1 - lr * wd_lh) * weight, lr * _sign(mom), out=out)
 
 
 signum_update = update(

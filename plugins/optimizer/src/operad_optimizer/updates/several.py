@@ -22,9 +22,11 @@ from operad_optimizer.updates.family import (
     Rule,
     arrays_of,
     outside_of_averages,
+    signature_of,
     sourced,
     step_contract,
 )
+from operad_optimizer.updates.in_vectors import by_vectors
 from operad_optimizer.updates.references import Reference, of_each
 from operad_sdk import Array, OperatorProperty, ParamError, define, param
 
@@ -118,6 +120,7 @@ class Tensorwise:
         self.groups = [f"{name}_" for name in arrays]
         output = [] if one.in_place else ["output"]
         self.names = ("self", *loaded, *one.shared, *self.groups, *output)
+        self.__signature__ = signature_of(self.names)
         self.__module__ = module
         self._loaded = loaded
         self._rate_of = {_OF_EACH[name][0]: name for name in rates}
@@ -185,7 +188,7 @@ def several(
     turns = [f"{word}_[{count}]:(*S[i])" for word in own[:2]]
     turns += [f"state {word}_[{count}]:{kind}(*S[i])" for word in states]
     shared = [*(f"{word}:float32({count})" for word in loaded), *(f"{word}:any(1)" for word in one.shared)]
-    return define(
+    operator = define(
         name,
         f"{', '.join([' & '.join(turns), *shared])} -> output[{count}]:(*S[i])",
         forward,
@@ -207,6 +210,10 @@ def several(
             **contract,
         ),
     )
+    if is_split and not is_mixed:
+        in_vectors = Tensorwise(one.in_vectors(), moved, rates, loaded, module)
+        by_vectors(operator, in_vectors, one.num_arrays)
+    return operator
 
 
 def _single_names(names: Sequence[str]) -> dict[str, str]:

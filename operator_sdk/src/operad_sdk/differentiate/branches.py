@@ -1,0 +1,124 @@
+"""Functions of arrays and of numbers as forms: one for each way that the numbers lead through the function.
+
+The function is traced with the numbers of a call. What it asked of them, one question after another, is a
+path in a tree; a later call asks the same questions of its own numbers and so finds the form of its path, or
+that there is none yet. So a form is never used for numbers for which the function would have done otherwise,
+and no value of a number is in a form: neither chance, such as a product that is 1 in one call, nor NaN
+changes that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from operad.locks import new_lock
+from operad.operator import ScalarForm
+from operad_sdk.differentiate.form import form_of
+from operad_sdk.differentiate.numbers import CallNumber, NumberTrace
+from operad_sdk.differentiate.tracing import FORM, Node, Traced
+
+
+@final
+class BranchForm(NamedTuple):
+    """The form of one way through a function.
+
+    Attributes:
+        number: Its number among those of the function.
+        form: Its inputs are arrays of the function and then numbers, of one element each.
+        read: Positions of the arrays that are inputs.
+        written: Positions of the arrays that are results.
+    """
+
+    number: int
+    form: ScalarForm
+    read: Sequence[int]
+    written: Sequence[int]
+
+
+_Found = tuple[BranchForm, tuple[float, ...]]
+_Tree = dict[Any, Any]
+"""A question, and what comes next for each answer: another one, or the text of what was found. What asks
+nothing stands behind "yes"."""
+
+
+@final
+class BranchForms:
+    """The forms of a function of arrays of one shape and type, which it writes in place, and of numbers.
+
+    Args:
+        function: Takes the arrays and then the numbers, and computes by NumPy's functions of elements.
+        arrays: Names of the arrays.
+        numbers: Names of the numbers.
+    """
+
+    def __init__(
+        self, function: Callable[..., object], arrays: Sequence[str], numbers: Sequence[str]
+    ) -> None:
+        self._function = function
+        self._arrays = arrays
+        self._numbers = numbers
+        self._lock = new_lock()
+        self._known: dict[str, Any] = {}
+        self._tree: _Tree = {}
+        self._find: Callable[..., _Found | None] = lambda *_: None
+
+    def __call__(self, *numbers: Any) -> _Found:
+        """The form for the numbers of a call, and its own numbers, in double precision.
+
+        Raises:
+            TraceError: The function is none of elements; the message says why.
+        """
+        found = self._find(*numbers)
+        if found is None:
+            with self._lock:
+                if self._find(*numbers) is None:
+                    self._trace(numbers)
+            found = self._find(*numbers)
+            assert found is not None, "the function asks of equal numbers different questions"
+        return found
+
+    def _trace(self, numbers: Sequence[Any]) -> None:
+        cells = [_input(np.full((2, 3), 0.5 + i, np.float32)) for i, _ in enumerate(self._arrays)]
+        before = [cell.node for cell in cells]
+        trace = NumberTrace(lambda value: _input(np.asarray(value, np.float32)))
+        given = [CallNumber(trace, *one) for one in zip(self._numbers, numbers, strict=True)]
+        with np.errstate(all="ignore"):
+            self._function(*cells, *given)
+        written = [i for i, node in enumerate(before) if cells[i].node is not node]
+        results = [(self._arrays[i], cells[i]) for i in written]
+        inputs = [(name, Traced(node)) for name, node in zip(self._arrays, before, strict=True)]
+        inputs += [(f"number{i}", cell) for i, cell in enumerate(trace.inputs.values())]
+        texts = dict(zip([name for name, _ in inputs[len(cells) :]], trace.inputs, strict=True))
+        name = self._function.__name__
+        names = form_of(name, inputs, results)[0].inputs_read
+        form, _ = form_of(name, [one for one in inputs if one[0] in names], results)
+        read = [i for i, one in enumerate(self._arrays) if one in names]
+        number = sum(isinstance(one, BranchForm) for one in self._known.values())
+        self._known |= {f"form{number}": BranchForm(number, form, read, written), **trace.functions}
+        self._append(
+            trace, f"(form{number}, ({''.join(f'{texts[one]}, ' for one in names if one in texts)}))"
+        )
+
+    def _append(self, trace: NumberTrace, found: str) -> None:
+        """Append what was found to the tree, and compile that."""
+        at, answer = self._tree, True
+        for question, given in trace.questions:
+            at = at.setdefault(answer, {"question": question})
+            answer = given
+        at[answer] = found
+        text = f"lambda {', '.join(self._numbers)}: {_text(self._tree.get(True))}"
+        self._find = eval(text, dict(self._known))  # noqa: S307 - it holds nothing but what `CallNumber` writes
+
+
+def _text(tree: _Tree | str | None) -> str:
+    """The tree as an expression; None where nothing is known."""
+    if not isinstance(tree, dict):
+        return str(tree)
+    return f"({_text(tree.get(True))} if {tree['question']} else {_text(tree.get(False))})"
+
+
+def _input(value: Any) -> Traced:
+    return Traced(Node(FORM, value, is_input=True))

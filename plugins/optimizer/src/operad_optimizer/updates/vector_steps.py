@@ -1,0 +1,109 @@
+"""Steps of rules in vector code.
+
+The kernel of a rule is that of its scalar form, which is found by tracing the rule itself: one form for each
+way through its branches (`operad_sdk.differentiate.BranchForms`). Numbers that change from call to call are
+inputs of one element, which stand in one small array.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Final, final
+
+import numpy as np
+
+from operad.context import cpu
+from operad.dtypes import DType
+from operad.operator import OpContext
+from operad_optimizer.updates.in_vectors import DIVIDED_BYTES
+from operad_sdk import Array
+from operad_sdk.differentiate import BranchForm, BranchForms
+from operad_sdk.vector import bound_to, compiled, has_team, strided_call, team
+
+_PARTS_OF_A_THREAD: Final = 2
+"""Parts for each thread: where one is slow, another takes more of them."""
+_LOCKED: Final = 1 << 13
+"""Elements for which it is not worth giving the interpreter's lock back."""
+_HERE: Final = OpContext(cpu(), is_train=True)
+
+
+@final
+class Steps:
+    """Steps of a rule: in vector code where it can be, that is contiguous arrays that share no memory.
+
+    Args:
+        rule: What it does.
+        num_arrays: How many arrays it takes, the output among them.
+        num_shared: How many arrays of one element follow them.
+    """
+
+    def __init__(self, rule: Callable[..., None], num_arrays: int, num_shared: int) -> None:
+        names = list(inspect.signature(rule).parameters)
+        self._rule = rule
+        self._num_arrays = num_arrays
+        self._num_shared = num_shared
+        self._forms = BranchForms(rule, names[:num_arrays], names[num_arrays:])
+        self._kernels: dict[tuple[int, int, str], Callable[..., None]] = {}
+
+    def __call__(self, *values: Any) -> None:
+        """Move the weight."""
+        arrays, numbers = values[: self._num_arrays], values[self._num_arrays :]
+        if not _is_simple(*arrays):
+            self._rule(*values)
+            return
+        if self._num_shared:
+            shared = [array.item() for array in numbers[: self._num_shared]]
+            numbers = (*shared, *numbers[self._num_shared :])
+        form, given = self._forms(*numbers)
+        weight = arrays[0]
+        dtype = weight.dtype
+        key = (form.number, weight.size, dtype.char)
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            kernel = self._kernels[key] = _kernel(form, weight.size, dtype)
+        if given:
+            kernel(*arrays, np.array(given, dtype))
+        else:
+            kernel(*arrays)
+
+
+def _is_simple(weight: Array, grad: Array, *rest: Array) -> bool:
+    """Return whether there is something to move, and it lies as machine code expects it."""
+    *states, out = rest
+    if not (weight.size and weight.flags.c_contiguous and grad.flags.c_contiguous):
+        return False
+    others = [weight, grad]
+    for array in states if out is weight else rest:
+        if not array.flags.c_contiguous:
+            return False
+        for other in others:
+            if np.may_share_memory(array, other):
+                return False
+        others.append(array)
+    return True
+
+
+def _kernel(branch: BranchForm, size: int, dtype: DType) -> Callable[..., None]:
+    """One way through a rule, for weights of one size and type: a function of the arrays and the numbers."""
+    form, read, written = branch.form, branch.read, branch.written
+    count = len(form.inputs) - len(read)
+    like, numbers = np.empty(size, dtype), np.empty((count, 1), dtype)
+    layout = compiled(form, dtype).layout([*[like] * len(read), *numbers, *[like] * len(written)])
+    sources = [*read, *[max(written) + 1] * count, *written]  # the output is the last that is written
+    within = range(0, count * dtype.itemsize, dtype.itemsize)
+    offsets = [*[0] * len(read), *within, *[0] * len(written)]
+    in_one_part = strided_call(layout, sources=sources, offsets=offsets, keeps_lock=size <= _LOCKED)
+    size_bytes = size * dtype.itemsize * (len(read) + len(written))
+    if size_bytes < DIVIDED_BYTES or not has_team():
+        return in_one_part
+
+    def in_parts(*arrays: Array) -> None:
+        threads = _HERE.num_threads
+        if threads == 1:
+            in_one_part(*arrays)
+            return
+        bound = bound_to(layout, arrays, sources, offsets)
+        team.run(bound, _PARTS_OF_A_THREAD * threads, threads)
+
+    return in_parts
