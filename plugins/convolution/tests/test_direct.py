@@ -160,7 +160,7 @@ def test_nothing_beside_the_output_is_written_and_infinities_stay_where_they_are
     program = kernel(correlation, np.dtype(np.float32), False)
     data = np.ones((2, 2, 9, 13), np.float32)
     data[1, :, 8, 12] = np.inf
-    weight = program.packed(np.ones((3, 2, 9), np.float32))
+    weight = np.ones(program.order.elements, np.float32)
     memory = np.full(64 + 2 * 3 * 77 + 64, 7, np.float32)
     out = memory[64:-64].reshape(2, 3, 7, 11)
     program.bind(data, weight, None, out)(0, 2, np.full(program.scratch_elements, np.nan, np.float32))

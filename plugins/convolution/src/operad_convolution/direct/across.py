@@ -15,10 +15,13 @@ from operad_convolution.direct.copies import (
     Run,
     copied_elements,
     image_words,
+    output_words,
     position_offsets,
     tap_offsets,
 )
 from operad_convolution.direct.correlation import Correlation
+from operad_convolution.direct.packing import Block, Order
+from operad_convolution.direct.sums_text import AcrossSumsText
 from operad_convolution.direct.tiles import across_tile, offsets
 from operad_sdk.vector import LANES, data_address, loaded
 
@@ -33,6 +36,11 @@ def _forward_kernel(
 @lru_cache(maxsize=1024)
 def _weight_kernel(kind: str, tile: AcrossTile, rest: int, parts: int) -> Callable[..., None]:
     return loaded(AcrossWeightText(kind, tile, rest, parts).text)
+
+
+@lru_cache(maxsize=64)
+def _sums_kernel(kind: str, parts: int) -> Callable[..., None]:
+    return loaded(AcrossSumsText(kind, parts).text)
 
 
 @final
@@ -61,27 +69,22 @@ class AcrossForward:
         )
         self._taps = tap_offsets(correlation, size)
         self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
-        vectors = -(-self._filters // self._per) * correlation.channels * len(correlation.taps)
-        self.packed_elements: Final = vectors * self._per
-
-    def packed(self, weight: NDArray[Any]) -> NDArray[Any]:
-        """Weights (filters, channels of a group, taps) in the order in which tiles read them."""
-        groups, filters, per = self._correlation.groups, self._filters, self._per
-        _, channels, taps = weight.shape
-        blocks = -(-filters // per)
-        found = np.zeros((groups, blocks, channels, taps, per), self._dtype)
-        grouped = weight.reshape(groups, filters, channels, taps)
-        for block in range(blocks):
-            own = grouped[:, block * per : (block + 1) * per]
-            found[:, block, ..., : own.shape[1]] = own.transpose(0, 2, 3, 1)
-        return found
-
-    @property
-    def _per(self) -> int:
-        return self._tile.vectors * LANES[self._dtype.itemsize]
+        channels, taps, width = (
+            correlation.channels // correlation.groups,
+            len(correlation.taps),
+            self._tile.vectors * lanes,
+        )
+        places_of_blocks = [
+            (group, first) for group in range(correlation.groups) for first in range(0, self._filters, width)
+        ]
+        blocks = [
+            Block(group, first, width, number * width * channels * taps)
+            for number, (group, first) in enumerate(places_of_blocks)
+        ]
+        self.order: Final = Order(blocks, channels, taps)
 
     def bind(
-        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
+        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any] | int
     ) -> Run:
         """A call `run(first, last, scratch)` that computes some of the images."""
         correlation, size = self._correlation, self._dtype.itemsize
@@ -91,8 +94,7 @@ class AcrossForward:
             *self._image,
             data_address(weight),
             0 if bias is None else data_address(bias),
-            data_address(out),
-            correlation.filters * pixels * size,
+            *output_words(out, correlation.filters * pixels * size),
             pixels * size,
             correlation.groups,
             self._filters,
@@ -124,43 +126,69 @@ class AcrossWeightGradient:
         places = [(row, column) for row in range(rows) for column in range(columns)]
         self._pixels = offsets(places, correlation.stride[0] * correlation.row_columns, 1, size)
         self._places = position_offsets(correlation, size)
-        self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
+        self._images_end = copied_elements(correlation, lanes) + SLACK // lanes * lanes
+        turned = -(-len(places) // lanes) * lanes * correlation.groups * self._padded
+        self.scratch_elements: Final = self._images_end + turned
         self.sum_elements: Final = correlation.groups * self._padded * self._positions
+        self._units = np.array(
+            [
+                (
+                    self._sum_place(group, first) * size,
+                    (group * self._filters + first) * self._positions * size,
+                    min(lanes, self._filters - first),
+                )
+                for group in range(correlation.groups)
+                for first in range(0, self._filters, lanes)
+            ],
+            np.int64,
+        )
 
-    def turned(self, output_grad: NDArray[Any]) -> NDArray[Any]:
-        """The output's gradient with the filters of a pixel side by side, zeros behind the last."""
-        groups, pixels = self._correlation.groups, len(self._pixels)
-        found = np.zeros((len(output_grad), pixels, groups, self._padded), self._dtype)
-        grouped = output_grad.reshape(-1, groups, self._filters, pixels)
-        found[..., : self._filters] = grouped.transpose(0, 3, 1, 2)
-        return found
+    def _sum_place(self, group: int, filter_number: int) -> int:
+        """Element of the sums where a filter of a group has its first position."""
+        place = filter_number % (self._tile.vectors * LANES[self._dtype.itemsize])
+        return (group * self._padded + filter_number - place) * self._positions + place
 
     def bind(self, images: NDArray[Any], output_grad: NDArray[Any], sums: NDArray[Any]) -> Run:
-        """A call `run(first, last, scratch)` that adds what some of the images give to the sums."""
-        correlation, size = self._correlation, self._dtype.itemsize
-        pixel = correlation.groups * self._padded * size
+        """A call `run(first, last, scratch)` that writes what some of the images give, as sums."""
+        correlation, size, pixels = self._correlation, self._dtype.itemsize, len(self._pixels)
         channels = correlation.channels // correlation.groups
         table = [
             data_address(images),
             *self._image,
             data_address(output_grad),
             data_address(sums),
-            len(self._pixels) * pixel,
-            pixel,
+            correlation.filters * pixels * size,
+            pixels * size,
             correlation.groups,
+            self._filters,
             self._padded,
+            self._images_end * size,
+            correlation.groups * self._padded * size,
             self._padded * size,
             channels * correlation.channel_elements * size,
             self._positions // self._tile.numbers,
             data_address(self._places),
             data_address(self._pixels),
-            len(self._pixels),
+            pixels,
+            self.sum_elements * size,
         ]
         return Run(self._call, table, (images, output_grad, sums, self))
 
-    def unpack(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> None:
-        """Sums as the gradient (filters, channels of a group, taps)."""
-        groups = self._correlation.groups
-        found = sums.reshape(groups, self._blocks, self._positions, -1).swapaxes(2, 3)
-        found = found.reshape(groups, self._padded, self._positions)[:, : self._filters]
-        weight_grad.reshape(groups, self._filters, self._positions)[...] = found
+    @property
+    def units(self) -> int:
+        """Pieces in which `total` may be computed."""
+        return len(self._units)
+
+    def total(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> Run:
+        """A call `run(first, last, scratch)` that adds up some units of all parts' sums."""
+        size, parts = self._dtype.itemsize, len(sums)
+        table = [
+            data_address(sums),
+            data_address(weight_grad),
+            data_address(self._units),
+            self.sum_elements * size,
+            self._positions,
+            self._tile.vectors * LANES[size] * size,
+            self._positions * size,
+        ]
+        return Run(_sums_kernel(self._dtype.name, parts), table, (sums, weight_grad, self))

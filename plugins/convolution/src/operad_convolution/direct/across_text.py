@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Final, NamedTuple, final
 
-from operad_convolution.direct.images import BYTES, clear, copy, image_words
+from operad_convolution.direct.images import BYTES, clear, copy, image_words, output
 from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
 
@@ -30,7 +30,7 @@ class AcrossTile(NamedTuple):
 class AcrossText:
     """A correlation.
 
-    The table: the image's words; addresses of the weights, of the bias, and of the output; the output's
+    The table: the image's words; addresses of the weights and of the bias; the output's words; the output's
     bytes for an image and for a channel; groups; filters and channels in a group; how many tiles; the
     addresses of the taps' offsets and of the tiles', for each tile those of its pixels in the copied image
     and then in the output. The weights are those of a block of vectors, channel by channel and tap by tap,
@@ -47,7 +47,8 @@ class AcrossText:
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, self._lanes)
         numbers = count()
         self._image = image_words(code, numbers, parts)
-        weights, bias, out = (code.pointer(code.word("%table", next(numbers))) for _ in range(3))
+        weights, bias = (code.pointer(code.word("%table", next(numbers))) for _ in range(2))
+        out = output(code, numbers)
         out_image, self._out_channel, groups, self._filters, self._channels, self._tiles = (
             code.word("%table", next(numbers)) for _ in range(6)
         )
@@ -57,7 +58,7 @@ class AcrossText:
         self._lane_offsets = code.value(
             f"mul {vector} {code.numbers()}, {code.splat('int64', self._out_channel)}"
         )
-        clear(code, kind, self._image, "1")
+        clear(code, kind, "%scratch", self._image.zeros)
 
         def one_image(number: str, _: Values) -> Values:
             copy(code, kind, self._image, number, "%scratch")
@@ -146,14 +147,15 @@ class AcrossText:
 
 @final
 class AcrossWeightText:
-    """The gradient of a correlation by its weights, added to sums.
+    """The gradient of a correlation by its weights: sums over the images of a call.
 
-    The output's gradient is turned beforehand, so that the filters of a pixel lie side by side. The table:
-    the image's words; addresses of that gradient and of the sums; its bytes for an image and for a pixel;
-    groups; filters in a group, in whole vectors; bytes of a group's filters in the gradient, and of a
-    group's channels; whole blocks of positions; the addresses of the positions' offsets and of the pixels'
-    in a copied image, and how many of these there are. The sums are those of a block of filters and of a
-    block of positions, filter by filter side by side.
+    The output's gradient of an image is turned to scratch memory, where the filters of a pixel lie side by
+    side, zeros behind the last. The table: the image's words; addresses of that gradient and of the sums; the
+    gradient's bytes for an image and for a channel; groups; filters in a group, and the same in whole
+    vectors; where in scratch memory the turned gradient begins, and its bytes for a pixel; bytes of a group's
+    filters in it, and of a group's channels; whole blocks of positions; the addresses of the positions'
+    offsets and of the pixels' in a copied image, and how many of these there are; bytes of the sums. The sums
+    are those of a block of filters and of a block of positions, filter by filter side by side.
 
     Attributes:
         text: The module.
@@ -171,25 +173,67 @@ class AcrossWeightText:
 
         image = image_words(code, numbers, parts)
         gradient, sums = code.pointer(word()), code.pointer(word())
-        gradient_image, self._gradient_pixel, groups, self._filters = word(), word(), word(), word()
-        group_filters, group_channels, self._blocks = word(), word(), word()
+        gradient_image, self._gradient_channel, groups, self._filters, self._padded = (
+            word() for _ in range(5)
+        )
+        turned, self._turned_pixel, self._turned_group, group_channels, self._blocks = (
+            word() for _ in range(5)
+        )
         self._positions, self._places, self._pixels = code.pointer(word()), code.pointer(word()), word()
-        clear(code, kind, image, "1")
+        clear(code, kind, "%scratch", image.zeros)
+        clear(code, kind, sums, word())
+        head = code.address("%scratch", turned)
 
         def one_image(number: str, _: Values) -> Values:
             copy(code, kind, image, number, "%scratch")
-            head = code.address(gradient, code.multiply(gradient_image, number))
+            begin = code.address(gradient, code.multiply(gradient_image, number))
+            code.loop("0", groups, 1, [("ptr", begin), ("ptr", head)], lambda _, values: self._turn(*values))
 
             def group(_: str, values: Values) -> Values:
                 source, head, target = values
                 target = self._group(source, head, target)
-                return [code.address(source, group_channels), code.address(head, group_filters), target]
+                return [code.address(source, group_channels), code.address(head, self._turned_group), target]
 
             code.loop("0", groups, 1, [("ptr", each) for each in ("%scratch", head, sums)], group)
             return []
 
         code.loop("%first", "%last", 1, [], one_image)
         self.text: Final = code.module()
+
+    def _turn(self, gradient: str, target: str) -> Values:
+        """The filters of a group; gives where the next group's gradient is, and where that goes."""
+        code, kind, lanes = self._code, self._kind, self._lanes
+        last = code.add(self._filters, -1)
+
+        def filters(first: str, _: Values) -> Values:
+            inside = code.mask(first, self._filters)
+            rows = []
+            for i in range(lanes):
+                number = code.call("i64", "llvm.smin.i64", ("i64", code.add(first, i)), ("i64", last))
+                rows.append(code.address(gradient, code.multiply(self._gradient_channel, number)))
+            to = code.address(target, code.multiply(first, self._size))
+
+            def some(pixel: str, _: Values) -> Values:
+                mask, at = code.mask(pixel, self._pixels), code.multiply(pixel, self._size)
+                read = [code.load_masked(kind, code.address(row, at), mask) for row in rows]
+                own, vector = code.address(to, code.multiply(self._turned_pixel, pixel)), code.vector(kind)
+                for found in code.transposed(kind, read):
+                    kept = code.value(
+                        f"select {code.vector('bool')} {inside}, {vector} {found}, "
+                        f"{vector} {code.constant(kind, 0)}"
+                    )
+                    code.store_vector(kind, kept, own)
+                    own = code.address(own, self._turned_pixel)
+                return []
+
+            code.loop("0", self._pixels, lanes, [], some)
+            return []
+
+        code.loop("0", self._padded, lanes, [], filters)
+        return [
+            code.address(gradient, code.multiply(self._gradient_channel, self._filters)),
+            code.address(target, self._turned_group),
+        ]
 
     def _group(self, source: str, head: str, target: str) -> str:
         code, per = self._code, self._tile.vectors * self._lanes
@@ -209,7 +253,7 @@ class AcrossWeightText:
                 target = self._block(self._rest, source, own, target, places)
             return [target]
 
-        (target,) = code.loop("0", self._filters, per, [("ptr", target)], of_filters)
+        (target,) = code.loop("0", self._padded, per, [("ptr", target)], of_filters)
         return target
 
     def _block(self, positions: int, source: str, head: str, target: str, places: str) -> str:
@@ -229,7 +273,7 @@ class AcrossWeightText:
                 for v, factor in enumerate(factors):
                     k = q * vectors + v
                     totals[k] = code.multiply_add(kind, factor, pixel, totals[k])
-            return [*totals, code.address(own, self._gradient_pixel)]
+            return [*totals, code.address(own, self._turned_pixel)]
 
         *totals, _ = code.loop("0", self._pixels, 1, [*before, ("ptr", head)], add)
         for end, total in zip(ends, totals, strict=True):

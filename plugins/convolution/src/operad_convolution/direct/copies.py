@@ -42,6 +42,14 @@ def image_words(correlation: Correlation, size: int) -> Sequence[int]:
     ]
 
 
+def output_words(out: NDArray[Any] | int, image_bytes: int) -> tuple[int, int, int]:
+    """The table's words about where images' outputs go: an array, or bytes from the beginning of scratch memory.
+
+    In scratch memory each image goes to where the one before it was.
+    """
+    return (out, 1, 0) if isinstance(out, int) else (data_address(out), 0, image_bytes)
+
+
 @final
 class Run:
     """A kernel with its table, and with what must live as long.

@@ -14,12 +14,15 @@ from operad_convolution.direct.copies import (
     Run,
     copied_elements,
     image_words,
+    output_words,
     position_offsets,
     tap_offsets,
 )
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.forward_text import ForwardText
 from operad_convolution.direct.images import Tile
+from operad_convolution.direct.packing import Block, Order
+from operad_convolution.direct.sums_text import SumsText
 from operad_convolution.direct.tiles import forward_tile, heads_of, offsets, rows_seen, weight_tile
 from operad_convolution.direct.weight_text import WeightText
 from operad_sdk.vector import LANES, data_address, loaded
@@ -39,13 +42,18 @@ def _weight_kernel(
     return loaded(WeightText(kind, tile, rest, parts, tail, copies_gradient).text)
 
 
+@lru_cache(maxsize=256)
+def _sums_kernel(kind: str, parts: int, positions: int, rest: int) -> Callable[..., None]:
+    return loaded(SumsText(kind, parts, positions, rest).text)
+
+
 @final
 class Forward:
     """A correlation, for images of one size and any number of them.
 
     Attributes:
         scratch_elements: Scratch memory of each call.
-        packed_elements: Elements of what `packed` gives.
+        order: Order of the weights that tiles read.
     """
 
     def __init__(self, correlation: Correlation, dtype: np.dtype[Any], has_bias: bool) -> None:
@@ -73,39 +81,29 @@ class Forward:
         ])  # fmt: skip
         self._taps = tap_offsets(correlation, size)
         self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
-        channels = correlation.channels // correlation.groups
-        self.packed_elements: Final = correlation.filters * channels * len(correlation.taps)
-
-    def packed(self, weight: NDArray[Any]) -> NDArray[Any]:
-        """Weights (filters, channels of a group, taps) in the order in which tiles read them."""
-        correlation, per = self._correlation, self._tile.filters
-        channels, taps = correlation.channels // correlation.groups, len(correlation.taps)
-        grouped = weight.reshape(correlation.groups, self._filters, channels, taps)
-        if self._tap_rows:
-            rows = grouped.reshape(correlation.groups, self._filters, channels, self._tap_rows, -1)
-            channels, taps = self._tap_rows * channels, taps // self._tap_rows
-            grouped = rows.swapaxes(2, 3).reshape(correlation.groups, self._filters, channels, taps)
-        whole = self._filters - self._rest
-        found = np.empty((correlation.groups, self._filters * channels * taps), self._dtype)
-        blocks = grouped[:, :whole].reshape(correlation.groups, whole // per, per, channels, taps)
-        target = found[:, : whole * channels * taps]
-        target.reshape(correlation.groups, whole // per, channels, taps, per)[...] = blocks.transpose(
-            0, 1, 3, 4, 2
-        )
-        if self._rest:
-            target = found[:, whole * channels * taps :]
-            target.reshape(-1, channels, taps, self._rest)[...] = grouped[:, whole:].transpose(0, 2, 3, 1)
-        return found
+        channels, per = correlation.channels // correlation.groups, self._tile.filters
+        blocks = [
+            Block(
+                group,
+                first,
+                min(per, self._filters - first),
+                (group * self._filters + first) * channels * len(taps),
+            )
+            for group in range(correlation.groups)
+            for first in range(0, self._filters, per)
+        ]
+        self.order: Final = Order(blocks, channels, len(taps), self._tap_rows or 1)
 
     def bind(
-        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
+        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any] | int
     ) -> Run:
         """A call `run(first, last, scratch)` that computes some of the images.
 
         Args:
             images: (N, C, H, W), without gaps.
-            weight: As `packed` gives it.
-            out: (N, filters, H', W'), without gaps.
+            weight: As `order` says.
+            out: (N, filters, H', W'), without gaps; or where one image's goes, in bytes from the beginning of
+                scratch memory.
         """
         correlation, size = self._correlation, self._dtype.itemsize
         pixels = correlation.out[0] * correlation.out[1]
@@ -114,8 +112,7 @@ class Forward:
             *self._image,
             data_address(weight),
             0 if bias is None else data_address(bias),
-            data_address(out),
-            correlation.filters * pixels * size,
+            *output_words(out, correlation.filters * pixels * size),
             pixels * size,
             correlation.groups,
             self._filters // self._tile.filters,
@@ -133,7 +130,7 @@ class WeightGradient:
 
     Attributes:
         scratch_elements: Scratch memory of each call.
-        sum_elements: Memory of the sums of each call.
+        sum_elements: Elements of the sums of each call.
     """
 
     def __init__(self, correlation: Correlation, dtype: np.dtype[Any], batch: int) -> None:
@@ -161,11 +158,19 @@ class WeightGradient:
         self._places = position_offsets(correlation, size)
         channels = correlation.channels // correlation.groups
         self._group_bytes = channels * correlation.channel_elements * size
-        self.sum_elements: Final = correlation.groups * sum(
-            rows * count * self._block(filters, positions)
-            for filters, rows in _pieces(self._filters, self._tile.filters)
-            for positions, count in _pieces(self._positions, self._tile.vectors)
-        )
+        units, begin, row = [], 0, 0
+        for filters in [
+            filters
+            for _ in range(correlation.groups)
+            for filters, count in _pieces(self._filters, self._tile.filters)
+            for _ in range(count)
+        ]:
+            whole, rest = (self._block(filters, each) for each in (self._tile.vectors, self._rest[1]))
+            units.append((begin * size, row * self._positions * size, filters, whole * size))
+            begin += self._positions // self._tile.vectors * whole + rest
+            row += filters
+        self.sum_elements: Final = begin
+        self._units = np.array(units, np.int64)
 
     def _vectors(self, places: list[tuple[int, int]], runs: int, stride: int, size: int) -> NDArray[np.int64]:
         """For each vector where its runs begin in a copied image, and the first in the gradient."""
@@ -174,7 +179,7 @@ class WeightGradient:
         return np.ascontiguousarray(np.hstack([copied, given[:, :1]]))
 
     def bind(self, images: NDArray[Any], output_grad: NDArray[Any], sums: NDArray[Any]) -> Run:
-        """A call `run(first, last, scratch)` that adds what some of the images give to the sums."""
+        """A call `run(first, last, scratch)` that writes what some of the images give, as sums."""
         correlation, size = self._correlation, self._dtype.itemsize
         pixels = correlation.out[0] * correlation.out[1]
         table = [
@@ -197,36 +202,33 @@ class WeightGradient:
             data_address(self._whole),
             len(self._fewer),
             data_address(self._fewer),
+            self.sum_elements * size,
         ]
         return Run(self._call, table, (images, output_grad, sums, self))
 
-    def turned(self, output_grad: NDArray[Any]) -> NDArray[Any]:
-        """The output's gradient without gaps."""
-        return np.ascontiguousarray(output_grad)
+    @property
+    def units(self) -> int:
+        """Pieces in which `total` may be computed."""
+        return len(self._units)
 
-    def unpack(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> None:
-        """Sums as the gradient (filters, channels of a group, taps)."""
-        groups = self._correlation.groups
-        target = weight_grad.reshape(groups, self._filters, self._positions)
-        grouped = sums.reshape(groups, -1)
-        begin = row = 0
-        for filters, rows in _pieces(self._filters, self._tile.filters):
-            across = [
-                (positions, count, self._block(filters, positions))
-                for positions, count in _pieces(self._positions, self._tile.vectors)
-            ]
-            length = sum(count * block for _, count, block in across)
-            some = grouped[:, begin : begin + rows * length].reshape(groups, rows, length)
-            place = column = 0
-            for positions, count, block in across:
-                found = some[..., place : place + count * block].reshape(groups, rows, count, block)
-                found = found[..., : filters * positions].reshape(groups, rows, count, filters, positions)
-                whole = target[:, row : row + rows * filters, column : column + count * positions]
-                # A view, though it is cut out of the columns: nothing but the axes of rows and columns is
-                # split.
-                whole.reshape(groups, rows, filters, count, positions, copy=False)[...] = found.swapaxes(2, 3)
-                place, column = place + count * block, column + count * positions
-            begin, row = begin + rows * length, row + rows * filters
+    def total(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> Run:
+        """A call `run(first, last, scratch)` that adds up some units of all parts' sums.
+
+        Args:
+            sums: (parts, `sum_elements`).
+            weight_grad: (filters, channels of a group, taps), without gaps.
+        """
+        size = self._dtype.itemsize
+        table = [
+            data_address(sums),
+            data_address(weight_grad),
+            data_address(self._units),
+            self.sum_elements * size,
+            self._positions * size,
+            self._positions // self._tile.vectors,
+        ]
+        kernel = _sums_kernel(self._dtype.name, len(sums), self._tile.vectors, self._rest[1])
+        return Run(kernel, table, (sums, weight_grad, self))
 
     def _block(self, filters: int, positions: int) -> int:
         """Elements of the sums of a block."""

@@ -63,14 +63,21 @@ def image_words(code: Writer, numbers: count[int], parts: int) -> Image:
     )
 
 
-def clear(code: Writer, kind: str, image: Image, copies: str) -> None:
-    """Zeros wherever windows reach beyond the images."""
+def output(code: Writer, numbers: count[int]) -> str:
+    """Where the output begins: words say the address, and whether that is from the beginning of scratch memory."""
+    address, in_scratch = (code.word("%table", next(numbers)) for _ in range(2))
+    begin = code.multiply(code.value("ptrtoint ptr %scratch to i64"), in_scratch)
+    return code.pointer(code.add(begin, address))
+
+
+def clear(code: Writer, kind: str, target: str, size_bytes: str) -> None:
+    """Zeros in whole vectors."""
 
     def clear(place: str, _: Values) -> Values:
-        code.store_vector(kind, code.constant(kind, 0), code.address("%scratch", place))
+        code.store_vector(kind, code.constant(kind, 0), code.address(target, place))
         return []
 
-    code.loop("0", code.multiply(image.zeros, copies), code.lanes * BYTES[kind], [], clear)
+    code.loop("0", size_bytes, code.lanes * BYTES[kind], [], clear)
 
 
 def copy(code: Writer, kind: str, image: Image, number: str, target: str) -> None:

@@ -11,7 +11,7 @@ from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
 @final
 class WeightText:
-    """Tiles of filters by positions of weights (channels and taps), added to sums.
+    """Tiles of filters by positions of weights (channels and taps): sums over the images of a call.
 
     Each product has a vector of sums, one for each lane, that stays in a register while the pixels of some
     images go by; the lanes are added up then.
@@ -21,7 +21,7 @@ class WeightText:
     pixels; images that are copied together; groups; whole blocks of filters in a group; whole blocks of
     positions; bytes of a group's channels; the address of the positions' offsets; for whole vectors how
     many an image has, and the address of their offsets, that of each run in the copied image and that of
-    the first in the gradient; the same for vectors that hold fewer. The sums are those of a block of
+    the first in the gradient; the same for vectors that hold fewer; bytes of the sums. The sums are those of a block of
     filters and of a block of positions.
 
     Attributes:
@@ -63,7 +63,8 @@ class WeightText:
         if copies_gradient:
             self._between_images = code.multiply(self._pixels, BYTES[kind])
             self._between_filters = code.multiply(self._together, self._between_images)
-        clear(code, kind, self._image, self._together)
+        clear(code, kind, "%scratch", code.multiply(self._image.zeros, self._together))
+        clear(code, kind, self._sums, word())
         # `together` is no constant, so rounds are counted, and where one begins is carried.
         length = code.add(code.value("sub i64 %last, %first"), code.value(f"sub i64 {self._together}, 1"))
         rounds = code.value(f"sdiv i64 {length}, {self._together}")
