@@ -163,7 +163,7 @@ def test_nothing_beside_the_output_is_written_and_infinities_stay_where_they_are
     weight = np.ones(program.order.elements, np.float32)
     memory = np.full(64 + 2 * 3 * 77 + 64, 7, np.float32)
     out = memory[64:-64].reshape(2, 3, 7, 11)
-    program.bind(data, weight, None, out)(0, 2, np.full(program.scratch_elements, np.nan, np.float32))
+    program.bind(data, weight, None, out).run(0, 2, np.full(program.scratch_elements, np.nan, np.float32))
     expected = np.full(out.shape, 18.0)
     expected[1, :, 6, 10] = np.inf
     np.testing.assert_array_equal(out, expected)

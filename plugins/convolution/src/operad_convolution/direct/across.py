@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, final
 
@@ -12,35 +11,34 @@ from numpy.typing import NDArray
 from operad_convolution.direct.across_text import AcrossText, AcrossTile, AcrossWeightText
 from operad_convolution.direct.copies import (
     SLACK,
-    Run,
     copied_elements,
+    forward_layout,
     image_words,
-    output_words,
     position_offsets,
+    sums_layout,
     tap_offsets,
+    weight_layout,
 )
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.packing import Block, Order
 from operad_convolution.direct.sums_text import AcrossSumsText
 from operad_convolution.direct.tiles import across_tile, offsets
-from operad_sdk.vector import LANES, data_address, loaded
+from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
 
 
 @lru_cache(maxsize=1024)
-def _forward_kernel(
-    kind: str, tile: AcrossTile, taps: int, parts: int, has_bias: bool
-) -> Callable[..., None]:
-    return loaded(AcrossText(kind, tile, taps, parts, has_bias).text)
+def _forward_kernel(kind: str, tile: AcrossTile, taps: int, parts: int, has_bias: bool) -> Kernel:
+    return Kernel(AcrossText(kind, tile, taps, parts, has_bias).text)
 
 
 @lru_cache(maxsize=1024)
-def _weight_kernel(kind: str, tile: AcrossTile, rest: int, parts: int) -> Callable[..., None]:
-    return loaded(AcrossWeightText(kind, tile, rest, parts).text)
+def _weight_kernel(kind: str, tile: AcrossTile, rest: int, parts: int) -> Kernel:
+    return Kernel(AcrossWeightText(kind, tile, rest, parts).text)
 
 
 @lru_cache(maxsize=64)
-def _sums_kernel(kind: str, parts: int) -> Callable[..., None]:
-    return loaded(AcrossSumsText(kind, parts).text)
+def _sums_kernel(kind: str, parts: int) -> Kernel:
+    return Kernel(AcrossSumsText(kind, parts).text)
 
 
 @final
@@ -48,16 +46,15 @@ class AcrossForward:
     """A correlation; as `Forward`."""
 
     def __init__(self, correlation: Correlation, dtype: np.dtype[Any], has_bias: bool) -> None:
-        self._correlation, self._dtype = correlation, dtype
+        self._correlation, self._dtype, self._has_bias = correlation, dtype, has_bias
         size, lanes = dtype.itemsize, LANES[dtype.itemsize]
         self._filters = correlation.filters // correlation.groups
         rows, columns = correlation.out
         places = [(row, column) for row in range(rows) for column in range(columns)]
         self._tile, _ = across_tile(self._filters, len(places), 1, lanes)
-        self._call = _forward_kernel(
+        self._kernel = _forward_kernel(
             dtype.name, self._tile, len(correlation.taps), correlation.stride[1], has_bias
         )
-        self._image = image_words(correlation, size)
         per = self._tile.numbers
         places += [places[-1]] * (-len(places) % per)
         down, right = correlation.stride[0] * correlation.row_columns, 1
@@ -83,27 +80,25 @@ class AcrossForward:
         ]
         self.order: Final = Order(blocks, channels, taps)
 
-    def bind(
-        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any] | int
-    ) -> Run:
-        """A call `run(first, last, scratch)` that computes some of the images."""
+        self._layout = self.layout()
+
+    def layout(self, scratch_place: int | None = None) -> TableLayout:
+        """Table for the arrays."""
         correlation, size = self._correlation, self._dtype.itemsize
-        pixels = correlation.out[0] * correlation.out[1]
-        table = [
-            data_address(images),
-            *self._image,
-            data_address(weight),
-            0 if bias is None else data_address(bias),
-            *output_words(out, correlation.filters * pixels * size),
-            pixels * size,
-            correlation.groups,
+        words = [
             self._filters,
             correlation.channels // correlation.groups,
             len(self._tiles),
             data_address(self._taps),
             data_address(self._tiles),
         ]
-        return Run(self._call, table, (images, weight, bias, out, self))
+        return forward_layout(self._kernel, correlation, size, self._has_bias, words, scratch_place)
+
+    def bind(
+        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
+    ) -> BoundKernel:
+        """The kernel, whose units are images."""
+        return BoundKernel(self._layout, [images, weight, *([] if bias is None else [bias]), out])
 
 
 @final
@@ -116,10 +111,9 @@ class AcrossWeightGradient:
         self._filters = correlation.filters // correlation.groups
         self._positions = correlation.channels // correlation.groups * len(correlation.taps)
         self._tile, _ = across_tile(self._filters, self._positions, 1, lanes)
-        self._call = _weight_kernel(
+        kernel = _weight_kernel(
             dtype.name, self._tile, self._positions % self._tile.numbers, correlation.stride[1]
         )
-        self._image = image_words(correlation, size)
         self._blocks = -(-self._filters // (self._tile.vectors * lanes))
         self._padded = self._blocks * self._tile.vectors * lanes
         rows, columns = correlation.out
@@ -142,23 +136,10 @@ class AcrossWeightGradient:
             ],
             np.int64,
         )
-
-    def _sum_place(self, group: int, filter_number: int) -> int:
-        """Element of the sums where a filter of a group has its first position."""
-        place = filter_number % (self._tile.vectors * LANES[self._dtype.itemsize])
-        return (group * self._padded + filter_number - place) * self._positions + place
-
-    def bind(self, images: NDArray[Any], output_grad: NDArray[Any], sums: NDArray[Any]) -> Run:
-        """A call `run(first, last, scratch)` that writes what some of the images give, as sums."""
-        correlation, size, pixels = self._correlation, self._dtype.itemsize, len(self._pixels)
-        channels = correlation.channels // correlation.groups
-        table = [
-            data_address(images),
-            *self._image,
-            data_address(output_grad),
-            data_address(sums),
-            correlation.filters * pixels * size,
-            pixels * size,
+        channels, image = correlation.channels // correlation.groups, image_words(correlation, size)
+        self._layout = weight_layout(kernel, image, [
+            correlation.filters * len(places) * size,
+            len(places) * size,
             correlation.groups,
             self._filters,
             self._padded,
@@ -169,26 +150,27 @@ class AcrossWeightGradient:
             self._positions // self._tile.numbers,
             data_address(self._places),
             data_address(self._pixels),
-            pixels,
+            len(places),
             self.sum_elements * size,
-        ]
-        return Run(self._call, table, (images, output_grad, sums, self))
+        ])  # fmt: skip
 
-    @property
-    def units(self) -> int:
-        """Pieces in which `total` may be computed."""
-        return len(self._units)
+    def _sum_place(self, group: int, filter_number: int) -> int:
+        """Element of the sums where a filter of a group has its first position."""
+        place = filter_number % (self._tile.vectors * LANES[self._dtype.itemsize])
+        return (group * self._padded + filter_number - place) * self._positions + place
 
-    def total(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> Run:
-        """A call `run(first, last, scratch)` that adds up some units of all parts' sums."""
-        size, parts = self._dtype.itemsize, len(sums)
-        table = [
-            data_address(sums),
-            data_address(weight_grad),
-            data_address(self._units),
+    def bind(self, images: NDArray[Any], output_grad: NDArray[Any], sums: NDArray[Any]) -> BoundKernel:
+        """The kernel, whose units are images; it writes what those of one call give, as sums."""
+        return BoundKernel(self._layout, [images, output_grad, sums])
+
+    def total(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> BoundKernel:
+        """The kernel that adds up the sums of all calls."""
+        size, positions = self._dtype.itemsize, self._positions
+        words = [
             self.sum_elements * size,
-            self._positions,
+            positions,
             self._tile.vectors * LANES[size] * size,
-            self._positions * size,
+            positions * size,
         ]
-        return Run(_sums_kernel(self._dtype.name, parts), table, (sums, weight_grad, self))
+        kernel = _sums_kernel(self._dtype.name, len(sums))
+        return BoundKernel(sums_layout(kernel, self._units, words), [sums, weight_grad])

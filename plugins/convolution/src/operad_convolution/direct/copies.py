@@ -1,16 +1,15 @@
-"""Common parts of kernels of correlations: images' copies, offsets in them, and calls."""
+"""Common parts of kernels of correlations: images' copies, offsets in them, and tables."""
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Sequence
-from typing import Any, Final, final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from operad_convolution.direct.correlation import Correlation
-from operad_sdk.vector import LANES, data_address
+from operad_sdk.vector import LANES, Kernel, TableLayout, data_address
 
 SLACK: Final = 64
 """Elements behind the copied images that vectors may reach."""
@@ -42,38 +41,6 @@ def image_words(correlation: Correlation, size: int) -> Sequence[int]:
     ]
 
 
-def output_words(out: NDArray[Any] | int, image_bytes: int) -> tuple[int, int, int]:
-    """The table's words about where images' outputs go: an array, or bytes from the beginning of scratch memory.
-
-    In scratch memory each image goes to where the one before it was.
-    """
-    return (out, 1, 0) if isinstance(out, int) else (data_address(out), 0, image_bytes)
-
-
-@final
-class Run:
-    """A kernel with its table, and with what must live as long.
-
-    Attributes:
-        table: The table's address.
-    """
-
-    def __init__(self, call: Callable[..., None], words: Sequence[int], kept: object) -> None:
-        self._call, self._words, self._kept = call, np.array(words, np.int64), kept
-        self.table: Final[int] = data_address(self._words)
-
-    @property
-    def address(self) -> int:
-        """The kernel's address."""
-        found = ctypes.cast(self._call, ctypes.c_void_p).value  # type: ignore[arg-type]
-        assert found is not None
-        return found
-
-    def __call__(self, first: int, last: int, scratch: NDArray[Any]) -> None:
-        """Compute some of the images, in memory that no other thread uses meanwhile."""
-        self._call(self.table, first, last, data_address(scratch))
-
-
 def tap_offsets(correlation: Correlation, size: int) -> NDArray[np.int64]:
     """Bytes from the beginning of a copied channel to what each tap reads first."""
     return np.array([correlation.tap_offset(tap) * size for tap in correlation.taps], np.int64)
@@ -83,3 +50,44 @@ def position_offsets(correlation: Correlation, size: int) -> NDArray[np.int64]:
     """The same for each channel of a group and tap, from the beginning of a copied group."""
     channels = np.arange(correlation.channels // correlation.groups) * correlation.channel_elements * size
     return (channels[:, None] + tap_offsets(correlation, size)).reshape(-1)
+
+
+# Units of the kernels of correlations are images; how many there are is said by each call.
+
+
+def forward_layout(
+    kernel: Kernel,
+    correlation: Correlation,
+    size: int,
+    has_bias: bool,
+    words: Sequence[int],
+    scratch_place: int | None,
+) -> TableLayout:
+    """Table of a correlation's kernel, for the arrays (images, weights, bias if there is one, output).
+
+    Args:
+        words: The last words.
+        scratch_place: Bytes from the beginning of scratch memory to where each image's output goes; None: the
+            output is an array.
+    """
+    channel, image = correlation.out[0] * correlation.out[1] * size, image_words(correlation, size)
+    weight = 1 + len(image)
+    positions = [0, weight, *([weight + 1] if has_bias else [])]
+    if scratch_place is None:
+        positions.append(weight + 2)
+        out = 0, 0, correlation.filters * channel
+    else:  # each image goes to where the one before it was
+        out = scratch_place, 1, 0
+    table = (0, *image, 0, 0, *out, channel, correlation.groups, *words)
+    return TableLayout(kernel, 0, table, tuple(positions))
+
+
+def weight_layout(kernel: Kernel, image: Sequence[int], words: Sequence[int]) -> TableLayout:
+    """The same of a gradient's by the weights, for the arrays (images, output's gradient, sums)."""
+    gradient = 1 + len(image)
+    return TableLayout(kernel, 0, (0, *image, 0, 0, *words), (0, gradient, gradient + 1))
+
+
+def sums_layout(kernel: Kernel, units: NDArray[np.int64], words: Sequence[int]) -> TableLayout:
+    """The same of a kernel that adds up sums, for the arrays (sums, gradient)."""
+    return TableLayout(kernel, len(units), (0, 0, data_address(units), *words), (0, 1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, final
 
@@ -11,12 +10,13 @@ from numpy.typing import NDArray
 
 from operad_convolution.direct.copies import (
     SLACK,
-    Run,
     copied_elements,
+    forward_layout,
     image_words,
-    output_words,
     position_offsets,
+    sums_layout,
     tap_offsets,
+    weight_layout,
 )
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.forward_text import ForwardText
@@ -25,26 +25,26 @@ from operad_convolution.direct.packing import Block, Order
 from operad_convolution.direct.sums_text import SumsText
 from operad_convolution.direct.tiles import forward_tile, heads_of, offsets, rows_seen, weight_tile
 from operad_convolution.direct.weight_text import WeightText
-from operad_sdk.vector import LANES, data_address, loaded
+from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
 
 
 @lru_cache(maxsize=1024)
 def _forward_kernel(
     kind: str, tile: Tile, rest: int, taps: int, tap_rows: int, parts: int, has_bias: bool
-) -> Callable[..., None]:
-    return loaded(ForwardText(kind, tile, rest, taps, tap_rows, parts, has_bias).text)
+) -> Kernel:
+    return Kernel(ForwardText(kind, tile, rest, taps, tap_rows, parts, has_bias).text)
 
 
 @lru_cache(maxsize=1024)
 def _weight_kernel(
     kind: str, tile: Tile, rest: tuple[int, int], parts: int, tail: int, copies_gradient: bool
-) -> Callable[..., None]:
-    return loaded(WeightText(kind, tile, rest, parts, tail, copies_gradient).text)
+) -> Kernel:
+    return Kernel(WeightText(kind, tile, rest, parts, tail, copies_gradient).text)
 
 
 @lru_cache(maxsize=256)
-def _sums_kernel(kind: str, parts: int, positions: int, rest: int) -> Callable[..., None]:
-    return loaded(SumsText(kind, parts, positions, rest).text)
+def _sums_kernel(kind: str, parts: int, positions: int, rest: int) -> Kernel:
+    return Kernel(SumsText(kind, parts, positions, rest).text)
 
 
 @final
@@ -57,7 +57,7 @@ class Forward:
     """
 
     def __init__(self, correlation: Correlation, dtype: np.dtype[Any], has_bias: bool) -> None:
-        self._correlation, self._dtype = correlation, dtype
+        self._correlation, self._dtype, self._has_bias = correlation, dtype, has_bias
         size, lanes = dtype.itemsize, LANES[dtype.itemsize]
         self._tile, tiles, _ = forward_tile(correlation, lanes)
         self._filters = correlation.filters // correlation.groups
@@ -66,10 +66,9 @@ class Forward:
         rows = len({tap.row for tap in taps})
         share = sum(end - first for first, end in seen) / (rows * len(tiles))
         self._tap_rows = rows if share < _ROWS_PAY else 0
-        self._call = _forward_kernel(
+        self._kernel = _forward_kernel(
             dtype.name, self._tile, self._rest, len(taps), self._tap_rows, correlation.stride[1], has_bias
         )
-        self._image = image_words(correlation, size)
         stride = correlation.stride[0] * correlation.row_columns
         self._tiles = np.array([
             [
@@ -94,34 +93,37 @@ class Forward:
         ]
         self.order: Final = Order(blocks, channels, len(taps), self._tap_rows or 1)
 
-    def bind(
-        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any] | int
-    ) -> Run:
-        """A call `run(first, last, scratch)` that computes some of the images.
+        self._layout = self.layout()
+
+    def layout(self, scratch_place: int | None = None) -> TableLayout:
+        """Table for the arrays (images, packed weights, bias if there is one, output).
 
         Args:
-            images: (N, C, H, W), without gaps.
-            weight: As `order` says.
-            out: (N, filters, H', W'), without gaps; or where one image's goes, in bytes from the beginning of
-                scratch memory.
+            scratch_place: Bytes from the beginning of scratch memory to where each image's output goes; the
+                table is then without the output.
         """
         correlation, size = self._correlation, self._dtype.itemsize
         pixels = correlation.out[0] * correlation.out[1]
-        table = [
-            data_address(images),
-            *self._image,
-            data_address(weight),
-            0 if bias is None else data_address(bias),
-            *output_words(out, correlation.filters * pixels * size),
-            pixels * size,
-            correlation.groups,
+        words = [
             self._filters // self._tile.filters,
             correlation.channels // correlation.groups,
             len(self._tiles),
             data_address(self._taps),
             data_address(self._tiles),
         ]
-        return Run(self._call, table, (images, weight, bias, out, self))
+        return forward_layout(self._kernel, correlation, size, self._has_bias, words, scratch_place)
+
+    def bind(
+        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
+    ) -> BoundKernel:
+        """The kernel, whose units are images.
+
+        Args:
+            images: (N, C, H, W), without gaps.
+            weight: As `order` says.
+            out: (N, filters, H', W'), without gaps.
+        """
+        return BoundKernel(self._layout, [images, weight, *([] if bias is None else [bias]), out])
 
 
 @final
@@ -141,7 +143,6 @@ class WeightGradient:
         self._positions = correlation.channels // correlation.groups * len(correlation.taps)
         self._tile, _ = weight_tile(self._filters, self._positions, heads, lanes)
         self._rest = self._filters % self._tile.filters, self._positions % self._tile.vectors
-        self._image = image_words(correlation, size)
         stride = correlation.stride[0] * correlation.row_columns
         self._whole = self._vectors(heads.whole, heads.runs, stride, size)
         self._fewer = self._vectors(heads.fewer, 1, stride, size)
@@ -152,12 +153,9 @@ class WeightGradient:
         copies = self._together > 1
         gradient = correlation.filters * correlation.out[0] * correlation.out[1]
         self.scratch_elements: Final = self._images_end + copies * (self._together * gradient + SLACK)
-        self._call = _weight_kernel(
-            dtype.name, self._tile, self._rest, correlation.stride[1], heads.tail, copies
-        )
+        kernel = _weight_kernel(dtype.name, self._tile, self._rest, correlation.stride[1], heads.tail, copies)
         self._places = position_offsets(correlation, size)
         channels = correlation.channels // correlation.groups
-        self._group_bytes = channels * correlation.channel_elements * size
         units, begin, row = [], 0, 0
         for filters in [
             filters
@@ -171,22 +169,8 @@ class WeightGradient:
             row += filters
         self.sum_elements: Final = begin
         self._units = np.array(units, np.int64)
-
-    def _vectors(self, places: list[tuple[int, int]], runs: int, stride: int, size: int) -> NDArray[np.int64]:
-        """For each vector where its runs begin in a copied image, and the first in the gradient."""
-        copied = offsets(places, stride, 1, size).reshape(-1, runs)
-        given = offsets(places, self._correlation.out[1], 1, size).reshape(-1, runs)
-        return np.ascontiguousarray(np.hstack([copied, given[:, :1]]))
-
-    def bind(self, images: NDArray[Any], output_grad: NDArray[Any], sums: NDArray[Any]) -> Run:
-        """A call `run(first, last, scratch)` that writes what some of the images give, as sums."""
-        correlation, size = self._correlation, self._dtype.itemsize
-        pixels = correlation.out[0] * correlation.out[1]
-        table = [
-            data_address(images),
-            *self._image,
-            data_address(output_grad),
-            data_address(sums),
+        pixels, image = correlation.out[0] * correlation.out[1], image_words(correlation, size)
+        self._layout = weight_layout(kernel, image, [
             correlation.filters * pixels * size,
             pixels * size,
             self._images_end * size,
@@ -196,39 +180,42 @@ class WeightGradient:
             correlation.groups,
             self._filters // self._tile.filters,
             self._positions // self._tile.vectors,
-            self._group_bytes,
+            channels * correlation.channel_elements * size,
             data_address(self._places),
             len(self._whole),
             data_address(self._whole),
             len(self._fewer),
             data_address(self._fewer),
             self.sum_elements * size,
-        ]
-        return Run(self._call, table, (images, output_grad, sums, self))
+        ])  # fmt: skip
 
-    @property
-    def units(self) -> int:
-        """Pieces in which `total` may be computed."""
-        return len(self._units)
+    def _vectors(self, places: list[tuple[int, int]], runs: int, stride: int, size: int) -> NDArray[np.int64]:
+        """For each vector where its runs begin in a copied image, and the first in the gradient."""
+        copied = offsets(places, stride, 1, size).reshape(-1, runs)
+        given = offsets(places, self._correlation.out[1], 1, size).reshape(-1, runs)
+        return np.ascontiguousarray(np.hstack([copied, given[:, :1]]))
 
-    def total(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> Run:
-        """A call `run(first, last, scratch)` that adds up some units of all parts' sums.
+    def bind(self, images: NDArray[Any], output_grad: NDArray[Any], sums: NDArray[Any]) -> BoundKernel:
+        """The kernel, whose units are images; it writes what those of one call give, as sums.
 
         Args:
-            sums: (parts, `sum_elements`).
+            images: (N, C, H, W), without gaps.
+            output_grad: (N, filters, H', W'), without gaps.
+            sums: `sum_elements` numbers.
+        """
+        return BoundKernel(self._layout, [images, output_grad, sums])
+
+    def total(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> BoundKernel:
+        """The kernel that adds up the sums of all calls.
+
+        Args:
+            sums: (calls, `sum_elements`).
             weight_grad: (filters, channels of a group, taps), without gaps.
         """
         size = self._dtype.itemsize
-        table = [
-            data_address(sums),
-            data_address(weight_grad),
-            data_address(self._units),
-            self.sum_elements * size,
-            self._positions * size,
-            self._positions // self._tile.vectors,
-        ]
+        words = [self.sum_elements * size, self._positions * size, self._positions // self._tile.vectors]
         kernel = _sums_kernel(self._dtype.name, len(sums), self._tile.vectors, self._rest[1])
-        return Run(kernel, table, (sums, weight_grad, self))
+        return BoundKernel(sums_layout(kernel, self._units, words), [sums, weight_grad])
 
     def _block(self, filters: int, positions: int) -> int:
         """Elements of the sums of a block."""

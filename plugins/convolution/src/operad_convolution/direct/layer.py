@@ -9,7 +9,6 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad_convolution.direct.across import AcrossForward, AcrossWeightGradient
-from operad_convolution.direct.copies import Run
 from operad_convolution.direct.correlation import Correlation, by_data, forward
 from operad_convolution.direct.direct import Forward, WeightGradient
 from operad_convolution.direct.packing import Packing, Weights
@@ -17,7 +16,7 @@ from operad_convolution.direct.places import Places
 from operad_convolution.direct.tiles import across_tile, forward_tile, heads_of, weight_tile
 from operad_convolution.geometry import Geometry
 from operad_sdk import Array, DType, OpContext
-from operad_sdk.vector import LANES, has_team, team
+from operad_sdk.vector import LANES, BoundKernel, has_team, team
 
 _PARTS: Final = 4
 """Into how many parts images are cut that are computed side by side; by shapes alone, so that sums round
@@ -193,14 +192,14 @@ class DirectCorrelation:
         memory = op_ctx.requested[0].get_space((count * per + width * scratch_elements,), self._dtype)
         sums = memory[: count * program.sum_elements].reshape(count, -1)
         scratch = memory[count * per :].reshape(width, -1)
-        runs = [program.bind(images, output_grad, each) for each in sums]
-        self._each_part(op_ctx, runs, self._geometry.batch, scratch)
+        kernels = [program.bind(images, output_grad, each) for each in sums]
         target = self._target(weight_grad)
         total = program.total(sums, target)
+        self._each_part(op_ctx, kernels, self._geometry.batch, scratch)
         if weight_grad.size < _DIVIDED:
-            total(0, program.units, scratch[0])
+            total.run(scratch=scratch[0])
         else:
-            self._each_part(op_ctx, [total] * min(_PARTS, program.units), program.units, scratch)
+            self._each_part(op_ctx, [total] * min(_PARTS, total.units), total.units, scratch)
         if target is not weight_grad:
             weight_grad[...] = target
 
@@ -280,11 +279,11 @@ class DirectCorrelation:
         out: Array,
     ) -> None:
         images, target = np.ascontiguousarray(images), self._target(out)
-        run = program.bind(images, packed, bias if bias is None else np.ascontiguousarray(bias), target)
+        kernel = program.bind(images, packed, bias if bias is None else np.ascontiguousarray(bias), target)
         count = min(_PARTS, len(images))
         width = self._width(op_ctx, count)
         scratch = op_ctx.requested[0].get_space((width, program.scratch_elements), self._dtype)
-        self._each_part(op_ctx, [run] * count, self._geometry.batch, scratch)
+        self._each_part(op_ctx, [kernel] * count, self._geometry.batch, scratch)
         if target is not out:
             out[...] = target
 
@@ -296,14 +295,14 @@ class DirectCorrelation:
     def _width(self, op_ctx: OpContext, count: int) -> int:
         return max(1, min(op_ctx.num_threads, count))
 
-    def _each_part(self, op_ctx: OpContext, runs: list[Run], units: int, scratch: Array) -> None:
-        """Call each function with its part of the images or units, side by side in threads."""
-        count = len(runs)
+    def _each_part(self, op_ctx: OpContext, kernels: list[BoundKernel], units: int, scratch: Array) -> None:
+        """Call each kernel with its part of the images or units, side by side in threads."""
+        count = len(kernels)
 
         def part(number: int, slot: int) -> None:
-            runs[number](units * number // count, units * (number + 1) // count, scratch[slot])
+            kernels[number].run(units * number // count, units * (number + 1) // count, scratch[slot])
 
         if count and has_team():
-            team.divide(runs[0].address, [run.table for run in runs], units, scratch)
+            team.divide(kernels[0].address, [kernel.table for kernel in kernels], units, scratch)
         else:
             op_ctx.parallel(part, count, len(scratch))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, final
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operad_convolution.direct.packing_text import PackingText
-from operad_sdk.vector import LANES, data_address, loaded
+from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
 
 
 class Block(NamedTuple):
@@ -76,8 +76,8 @@ class Weights(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _kernel(kind: str, rows: int, columns: int) -> Callable[..., None]:
-    return loaded(PackingText(kind, rows, columns).text)
+def _kernel(kind: str, rows: int, columns: int) -> Kernel:
+    return Kernel(PackingText(kind, rows, columns).text)
 
 
 @final
@@ -97,8 +97,11 @@ class Packing:
         begins = np.cumsum([0, *(order.elements for order, _ in copies)]).tolist()
         placed = [(begin, *copy) for begin, copy in zip(begins, copies, strict=False)]
         chunks = [chunk for group in range(weights.groups) for chunk in self._chunks(group, placed)]
-        self._chunk_count, self._chunk_words = len(chunks), np.array(chunks, np.int64)
-        self._call = _kernel(dtype.name, max((rows for _, rows, *_ in chunks), default=0), weights.columns)
+        self._chunk_words, size = np.array(chunks, np.int64), dtype.itemsize
+        kernel = _kernel(dtype.name, max((rows for _, rows, *_ in chunks), default=0), weights.columns)
+        steps = weights.row * size, weights.matrix * size
+        table = 0, *steps, 0, data_address(self._chunk_words), len(chunks)
+        self._layout = TableLayout(kernel, weights.matrices, table, (0, 3))
 
     def _chunks(self, group: int, copies: Sequence[tuple[int, Order, Sequence[int]]]) -> list[list[int]]:
         """The kernel's words about the rows of a group that lie side by side in all copies."""
@@ -127,9 +130,4 @@ class Packing:
 
     def __call__(self, weight: NDArray[Any], out: NDArray[Any]) -> None:
         """Fill `out` with the copies of weights, both of the element type and without gaps."""
-        weights, size = self._weights, self._dtype.itemsize
-        addresses = data_address(weight), data_address(out), data_address(self._chunk_words)
-        source, target, chunks = addresses
-        words = [source, weights.row * size, weights.matrix * size, target, chunks, self._chunk_count]
-        table = np.array(words, np.int64)
-        self._call(data_address(table), 0, weights.matrices, 0)
+        BoundKernel(self._layout, [weight, out]).run()

@@ -54,7 +54,9 @@ class PackingText:
 
         def matrix(number: str, _: Values) -> Values:
             begin = code.address(source, code.add(code.multiply(self._matrix, number), first * self._size))
-            for (to, step, _), mask, found in zip(places, masks, self._read(begin, rows, columns), strict=False):
+            for (to, step, _), mask, found in zip(
+                places, masks, self._read(begin, rows, columns), strict=False
+            ):
                 target = code.address(self._target, code.add(to, code.multiply(step, number)))
                 zero = code.constant(kind, 0)
                 vector = code.vector(kind)

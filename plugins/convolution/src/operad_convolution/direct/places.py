@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, final
 
@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operad_convolution.direct.across import AcrossForward
-from operad_convolution.direct.copies import SLACK, Run
+from operad_convolution.direct.copies import SLACK
 from operad_convolution.direct.correlation import Correlation, Pair
 from operad_convolution.direct.direct import Forward
-from operad_convolution.direct.places_text import PlacesPattern, PlacesText
-from operad_sdk.vector import LANES, data_address, loaded
+from operad_convolution.direct.places_text import PLACES_WORDS, PlacesPattern, PlacesText
+from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout
 
 
 @lru_cache(maxsize=256)
-def _kernel(pattern: PlacesPattern) -> Callable[..., None]:
-    return loaded(PlacesText(pattern).text)
+def _kernel(pattern: PlacesPattern) -> Kernel:
+    return Kernel(PlacesText(pattern).text)
 
 
 @final
@@ -38,64 +38,80 @@ class Places:
         has_bias: bool,
     ) -> None:
         """Work out where everything goes; `programs` says how each place's part is computed, None: it is zero."""
-        self._given, self._dtype = given, dtype
         found = {place: each for place, each in programs.items() if each is not None}
         lanes, size = LANES[dtype.itemsize], dtype.itemsize
-        (high, wide), columns = given.stride, given.size[1]
+        (rows, columns), (high, wide) = given.size, given.stride
         at = _rounded(max((program.scratch_elements for _, program in found.values()), default=0), lanes)
         fills = len(found) < len(programs)
-        self._fill = at * size, _rounded(-(-columns // wide), lanes) * size
+        fill = at * size, _rounded(-(-columns // wide), lanes) * size
         if fills:
-            at += given.channels * self._fill[1] // size
-        words = {place: (self._fill[0], self._fill[1], 0) for place in programs}
-        self._places = []
+            at += given.channels * fill[1] // size
+        sources, layouts = {place: (*fill, 0) for place in programs}, []
         for place, (correlation, program) in found.items():
-            rows, across = correlation.out
-            words[place] = (at * size, rows * across * size, across * size)
-            self._places.append((program, at * size))
-            at += _rounded(given.channels * rows * across + SLACK, lanes)
+            row = correlation.out[1] * size
+            sources[place] = at * size, correlation.out[0] * row, row
+            layouts.append(program.layout(at * size))
+            at += _rounded(given.channels * correlation.out[0] * correlation.out[1] + SLACK, lanes)
         self.scratch_elements: Final = at
+        counts = [-(-(rows - first) // high) for first in range(min(high, rows))]
         records = [
-            [row * columns * size, -(-(given.size[0] - row) // high)]
-            + [word for column in range(wide) for word in words.get((row, column), (0, 0, 0))]
-            for row in range(min(high, given.size[0]))
+            word
+            for first, count in enumerate(counts)
+            for word in (
+                first * columns * size,
+                count,
+                *(word for column in range(wide) for word in sources.get((first, column), (0, 0, 0))),
+            )
         ]
-        self._records = np.array(records, np.int64)
-        runs = 0 if fills else _runs(columns, wide, [rows for _, rows, *_ in records], lanes)
-        self._call = _kernel(PlacesPattern(dtype.name, wide, runs, fills, has_bias))
+        pattern = PlacesPattern(
+            dtype.name, wide, 0 if fills else _runs(columns, wide, counts, lanes), fills, has_bias
+        )
+        self._programs = [program for _, program in found.values()]  # the table has addresses of theirs
+        self._layout = _layout(given, size, pattern, layouts, records, len(counts), fill)
 
     def bind(
         self, output_grad: NDArray[Any], turned: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
-    ) -> Run:
-        """A call `run(first, last, scratch)` that computes some of the images.
+    ) -> BoundKernel:
+        """The kernel, whose units are images.
 
         Args:
             output_grad: (N, filters, H', W'), without gaps.
             turned: The weights of the places' correlations, one behind the other.
             out: (N, channels, H, W), without gaps.
         """
-        given, size, first, runs = self._given, self._dtype.itemsize, 0, []
-        for program, at in self._places:
+        arrays, first = [out], 0
+        biases = [] if bias is None else [bias]
+        for program in self._programs:
             end = first + program.order.elements
-            runs.append(program.bind(output_grad, turned[first:end], bias, at))
+            arrays += [output_grad, turned[first:end], *biases]
             first = end
-        calls = np.array([(run.address, run.table) for run in runs], np.int64)
-        row = given.size[1] * size
-        table = [
-            data_address(calls),
-            len(calls),
-            data_address(self._records),
-            len(self._records),
-            given.channels,
-            data_address(out),
-            given.channels * given.size[0] * row,
-            given.size[0] * row,
-            given.stride[0] * row,
-            given.size[1],
-            0 if bias is None else data_address(bias),
-            *self._fill,
-        ]
-        return Run(self._call, table, (calls, runs, bias, out, self))
+        return BoundKernel(self._layout, [*biases, *arrays])
+
+
+def _layout(
+    given: Correlation,
+    size: int,
+    pattern: PlacesPattern,
+    layouts: Sequence[TableLayout],
+    records: Sequence[int],
+    count: int,
+    fill: tuple[int, int],
+) -> TableLayout:
+    """Table for the arrays (bias if there is one, output, those of the layouts, one after another)."""
+    row = given.size[1] * size
+    calls_at = PLACES_WORDS
+    records_at = calls_at + 2 * len(layouts)
+    end, calls, tables, positions = records_at + len(records), list[int](), list[int](), list[int]()
+    for layout in layouts:
+        begin = end + len(tables)
+        calls += [layout.kernel.address, 8 * begin]
+        tables += layout.table
+        positions += [begin + position for position in layout.positions]
+    words = [8 * calls_at, len(layouts), 8 * records_at, count, given.channels]
+    words += [0, given.channels * given.size[0] * row, given.size[0] * row, given.stride[0] * row]
+    words += [given.size[1], 0, *fill]
+    own = [10, 5] if pattern.has_bias else [5]
+    return TableLayout(_kernel(pattern), 0, (*words, *calls, *records, *tables), (*own, *positions))
 
 
 def _rounded(elements: int, lanes: int) -> int:

@@ -8,6 +8,9 @@ from typing import Final, NamedTuple, final
 from operad_convolution.direct.images import BYTES, copy_run
 from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
+PLACES_WORDS: Final = 13
+"""Words of the table before the calls."""
+
 
 class PlacesPattern(NamedTuple):
     """Gradient, as far as the text of its kernel depends on it.
@@ -31,11 +34,11 @@ class PlacesPattern(NamedTuple):
 class PlacesText:
     """Calls the correlations of all places of a stride, image by image, and puts their columns together.
 
-    The correlations write to scratch memory. The table: the address of the calls, and how many there are;
+    The correlations write to scratch memory. The table: where in it the calls are, in bytes, and how many;
     the same for rows of places; channels; the gradient's address, its bytes for an image, for a channel, and
     from a row to the next of the same place; its columns; the bias; bytes from the beginning of scratch
     memory to what places without taps are filled with, and from there to that of the next channel. A call: a
-    kernel's address, and its table's. A row of places: bytes to its first row in a channel; its rows; and for
+    kernel's address, and where its table is, in this one. A row of places: bytes to its first row in a channel; its rows; and for
     each place bytes from the beginning of scratch memory, from a channel to the next, and from a row.
 
     Attributes:
@@ -46,7 +49,7 @@ class PlacesText:
         """Write it."""
         self._pattern, self._kind, self._size = pattern, pattern.kind, BYTES[pattern.kind]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, LANES[self._size])
-        words = [code.word("%table", i) for i in range(13)]
+        words = [code.word("%table", i) for i in range(PLACES_WORDS)]
         calls, call_count, rows, row_count, self._channels, out, out_image = words[:7]
         self._out_channel, self._out_row, self._columns, bias, fill, fill_channel = words[7:]
         self._counts = [
@@ -60,13 +63,14 @@ class PlacesText:
             following = code.add(number, 1)
 
             def call(_: str, values: Values) -> Values:
-                kernel, table = (code.pointer(code.word(values[0], i)) for i in range(2))
+                kernel, table = code.pointer(code.word(values[0])), code.word(values[0], 1)
+                table = code.address("%table", table)
                 code.line(f"call void {kernel}(ptr {table}, i64 {number}, i64 {following}, ptr %scratch)")
                 return [code.address(values[0], "16")]
 
-            code.loop("0", call_count, 1, [("ptr", code.pointer(calls))], call)
+            code.loop("0", call_count, 1, [("ptr", code.address("%table", calls))], call)
             target = code.address(code.pointer(out), code.multiply(out_image, number))
-            begin = [("ptr", code.pointer(rows))]
+            begin = [("ptr", code.address("%table", rows))]
             code.loop("0", row_count, 1, begin, lambda _, values: [self._row_of_places(*values, target)])
             return []
 
@@ -181,7 +185,9 @@ class PlacesText:
         for number, (source, count) in enumerate(zip(sources, self._counts, strict=True)):
             begin = code.address(target, str(number * self._size))
 
-            def some(at: str, _: Values, source: str = source, count: str = count, begin: str = begin) -> Values:
+            def some(
+                at: str, _: Values, source: str = source, count: str = count, begin: str = begin
+            ) -> Values:
                 mask = code.mask(at, count)
                 found = code.load_masked(kind, code.address(source, code.multiply(at, self._size)), mask)
                 to = code.address(begin, code.multiply(at, apart * self._size))

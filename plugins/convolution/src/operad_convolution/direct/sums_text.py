@@ -33,7 +33,9 @@ class SumsText:
                 for first in range(0, columns, lanes):
                     used = min(lanes, columns - first)
                     begin, offset = code.address(source, str(first * size)), str(first * size)
-                    found = [code.load_vector(kind, each, used=used) for each in _parts(code, begin, part, parts)]
+                    found = [
+                        code.load_vector(kind, each, used=used) for each in _parts(code, begin, part, parts)
+                    ]
                     code.store_vector(kind, _total(code, kind, found), code.address(to, offset), used=used)
                 return [code.address(source, str(columns * size)), code.address(to, row)]
 
@@ -83,9 +85,7 @@ class AcrossSumsText:
             begin, to, filters = (code.word(words, i) for i in range(3))
             source, own = code.address(sums, begin), code.address(target, to)
             behind = code.add(filters, -1)
-            rows = [
-                code.address(own, code.multiply(row, _least(code, str(i), behind))) for i in range(lanes)
-            ]
+            rows = [code.address(own, code.multiply(row, _least(code, str(i), behind))) for i in range(lanes)]
 
             def some(first: str, _: Values) -> Values:
                 totals = []
