@@ -55,14 +55,15 @@ class AcrossForward:
         self._kernel = _forward_kernel(
             dtype.name, self._tile, len(correlation.taps), correlation.stride[1], has_bias
         )
-        per = self._tile.numbers
-        places += [places[-1]] * (-len(places) % per)
-        down, right = correlation.stride[0] * correlation.row_columns, 1
+        per, count = self._tile.numbers, len(places)
+        places += [places[-1]] * (-count % per)
+        down = correlation.stride[0] * correlation.row_columns
         self._tiles = np.array(
             [
-                [offsets(places[i : i + per], *steps, size) for steps in ((down, right), (columns, 1))]
-                for i in range(0, len(places), per)
-            ]
+                [*offsets(places[i : i + per], down, 1, size), i * size, min(per, count - i)]
+                for i in range(0, count, per)
+            ],
+            np.int64,
         )
         self._taps = tap_offsets(correlation, size)
         self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
@@ -82,7 +83,7 @@ class AcrossForward:
 
         self._layout = self.layout()
 
-    def layout(self, scratch_place: int | None = None) -> TableLayout:
+    def layout(self, scratch_place: int | None = None, is_copied: bool = True) -> TableLayout:
         """Table for the arrays."""
         correlation, size = self._correlation, self._dtype.itemsize
         words = [
@@ -92,7 +93,8 @@ class AcrossForward:
             data_address(self._taps),
             data_address(self._tiles),
         ]
-        return forward_layout(self._kernel, correlation, size, self._has_bias, words, scratch_place)
+        kernel, has_bias = self._kernel, self._has_bias
+        return forward_layout(kernel, correlation, size, has_bias, words, scratch_place, is_copied)
 
     def bind(
         self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]

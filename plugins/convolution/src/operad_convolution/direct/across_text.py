@@ -32,8 +32,8 @@ class AcrossText:
 
     The table: the image's words; addresses of the weights and of the bias; the output's words; the output's
     bytes for an image and for a channel; groups; filters and channels in a group; how many tiles; the
-    addresses of the taps' offsets and of the tiles', for each tile those of its pixels in the copied image
-    and then in the output. The weights are those of a block of vectors, channel by channel and tap by tap,
+    addresses of the taps' offsets and of the tiles', for each tile those of its pixels in the copied image,
+    that of its first pixel in a channel of the output, and how many pixels it has. The weights are those of a block of vectors, channel by channel and tap by tap,
     and zeros behind the last filter.
 
     Attributes:
@@ -54,10 +54,6 @@ class AcrossText:
         )
         tap_words, self._tile_words = (code.pointer(code.word("%table", next(numbers))) for _ in range(2))
         self._offsets = [code.word(tap_words, i) for i in range(taps)]
-        vector = code.vector("int64")
-        self._lane_offsets = code.value(
-            f"mul {vector} {code.numbers()}, {code.splat('int64', self._out_channel)}"
-        )
         clear(code, kind, "%scratch", self._image.zeros)
 
         def one_image(number: str, _: Values) -> Values:
@@ -79,6 +75,13 @@ class AcrossText:
             masks = [
                 code.mask(code.add(first, v * self._lanes), self._filters) for v in range(self._tile.vectors)
             ]
+            last = code.value(f"sub i64 {code.add(self._filters, -1)}, {first}")
+            rows = [
+                code.multiply(
+                    code.call("i64", "llvm.smin.i64", ("i64", str(i)), ("i64", last)), self._out_channel
+                )
+                for i in range(per)
+            ]
             zero = code.constant(self._kind, 0)
             begin = [
                 code.load_masked(self._kind, code.address(bias, str(v * self._lanes * self._size)), mask)
@@ -91,7 +94,7 @@ class AcrossText:
                 self._tiles,
                 1,
                 [],
-                lambda number, _: self._compute(number, source, weight, begin, masks, target),
+                lambda number, _: self._compute(number, source, weight, begin, rows, target),
             )
             return [
                 code.address(weight, weight_bytes),
@@ -109,13 +112,12 @@ class AcrossText:
         ]
 
     def _compute(
-        self, number: str, source: str, weight: str, begin: Values, masks: Values, target: str
+        self, number: str, source: str, weight: str, begin: Values, rows: Values, target: str
     ) -> Values:
         """One tile."""
         code, kind, size, (vectors, pixels) = self._code, self._kind, self._size, self._tile
-        row = code.address(self._tile_words, code.multiply(number, 16 * pixels))
+        row = code.address(self._tile_words, code.multiply(number, 8 * (pixels + 2)))
         sources = [code.address(source, code.word(row, i)) for i in range(pixels)]
-        targets = [code.address(target, code.word(row, pixels + i)) for i in range(pixels)]
         sums = [(code.vector(kind), value) for value in begin for _ in range(pixels)]
 
         def add(_: str, values: Values) -> Values:
@@ -134,15 +136,26 @@ class AcrossText:
             return [*totals, code.add(place, self._image.copied_channel), following]
 
         totals = code.loop("0", self._channels, 1, [*sums, ("i64", "0"), ("ptr", weight)], add)
-        for v, mask in enumerate(masks):
-            first = code.multiply(self._out_channel, v * self._lanes) if v else "0"
-            for i, base in enumerate(targets):
-                addresses = code.value(
-                    f"getelementptr i8, ptr {code.address(base, first)}, "
-                    f"{code.vector('int64')} {self._lane_offsets}"
-                )
-                code.scatter(kind, totals[v * pixels + i], addresses, mask)
+        self._store(
+            totals[:-2], rows, code.address(target, code.word(row, pixels)), code.word(row, pixels + 1)
+        )
         return []
+
+    def _store(self, totals: Values, rows: Values, target: str, count: str) -> None:
+        """Sums turned to where the pixels of a filter lie side by side.
+
+        Args:
+            rows: Bytes from the first filter of the block to each; those behind the last are the last one's,
+                where they are written first and then over.
+        """
+        code, kind, lanes, (vectors, pixels) = self._code, self._kind, self._lanes, self._tile
+        for first in range(0, pixels, lanes):
+            mask, begin = code.mask(str(first), count), code.address(target, str(first * self._size))
+            for v in reversed(range(vectors)):
+                some = totals[v * pixels + first : v * pixels + min(first + lanes, pixels)]
+                turned = code.transposed(kind, some + ["poison"] * (lanes - len(some)))
+                for i in reversed(range(lanes)):
+                    code.store_masked(kind, turned[i], code.address(begin, rows[v * lanes + i]), mask)
 
 
 @final

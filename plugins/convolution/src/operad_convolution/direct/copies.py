@@ -23,20 +23,24 @@ def copied_elements(correlation: Correlation, lanes: int) -> int:
     return (-(-correlation.channels * correlation.channel_elements // lanes) | 1) * lanes
 
 
-def image_words(correlation: Correlation, size: int) -> Sequence[int]:
-    """The table's words about images and their copies, but for the address."""
+def image_words(correlation: Correlation, size: int, is_copied: bool = True) -> Sequence[int]:
+    """The table's words about images and their copies, but for the address.
+
+    Args:
+        is_copied: Whether images are to be copied; else a kernel before it did so.
+    """
     rows, columns = correlation.size
     copied = min(rows, correlation.reach[0] - correlation.before[0])
     return [
         correlation.channels * rows * columns * size,
-        correlation.channels,
+        correlation.channels * is_copied,
         rows * columns * size,
         copied,
         columns * size,
         correlation.channel_elements * size,
         correlation.row_columns * size,
         correlation.before[0] * correlation.row_columns * size,
-        copied_elements(correlation, LANES[size]) * size,
+        copied_elements(correlation, LANES[size]) * size * is_copied,
         *(word for part in correlation.parts() for word in part),
     ]
 
@@ -62,6 +66,7 @@ def forward_layout(
     has_bias: bool,
     words: Sequence[int],
     scratch_place: int | None,
+    is_copied: bool,
 ) -> TableLayout:
     """Table of a correlation's kernel, for the arrays (images, weights, bias if there is one, output).
 
@@ -69,8 +74,10 @@ def forward_layout(
         words: The last words.
         scratch_place: Bytes from the beginning of scratch memory to where each image's output goes; None: the
             output is an array.
+        is_copied: Whether the kernel copies images; else one before it did so.
     """
-    channel, image = correlation.out[0] * correlation.out[1] * size, image_words(correlation, size)
+    image = image_words(correlation, size, is_copied)
+    channel = correlation.out[0] * correlation.out[1] * size
     weight = 1 + len(image)
     positions = [0, weight, *([weight + 1] if has_bias else [])]
     if scratch_place is None:

@@ -95,12 +95,13 @@ class Forward:
 
         self._layout = self.layout()
 
-    def layout(self, scratch_place: int | None = None) -> TableLayout:
+    def layout(self, scratch_place: int | None = None, is_copied: bool = True) -> TableLayout:
         """Table for the arrays (images, packed weights, bias if there is one, output).
 
         Args:
             scratch_place: Bytes from the beginning of scratch memory to where each image's output goes; the
                 table is then without the output.
+            is_copied: Whether the kernel copies images; else a kernel that copies alike did so before.
         """
         correlation, size = self._correlation, self._dtype.itemsize
         pixels = correlation.out[0] * correlation.out[1]
@@ -111,7 +112,8 @@ class Forward:
             data_address(self._taps),
             data_address(self._tiles),
         ]
-        return forward_layout(self._kernel, correlation, size, self._has_bias, words, scratch_place)
+        kernel, has_bias = self._kernel, self._has_bias
+        return forward_layout(kernel, correlation, size, has_bias, words, scratch_place, is_copied)
 
     def bind(
         self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]

@@ -50,7 +50,7 @@ class Places:
         for place, (correlation, program) in found.items():
             row = correlation.out[1] * size
             sources[place] = at * size, correlation.out[0] * row, row
-            layouts.append(program.layout(at * size))
+            layouts.append(program.layout(at * size, not layouts))  # the first one's copy serves all
             at += _rounded(given.channels * correlation.out[0] * correlation.out[1] + SLACK, lanes)
         self.scratch_elements: Final = at
         counts = [-(-(rows - first) // high) for first in range(min(high, rows))]
