@@ -107,7 +107,7 @@ class AcrossForward:
 class AcrossWeightGradient:
     """The gradient of a correlation by its weights; as `WeightGradient`."""
 
-    def __init__(self, correlation: Correlation, dtype: np.dtype[Any]) -> None:
+    def __init__(self, correlation: Correlation, dtype: np.dtype[Any], batch: int) -> None:
         self._correlation, self._dtype = correlation, dtype
         size, lanes = dtype.itemsize, LANES[dtype.itemsize]
         self._filters = correlation.filters // correlation.groups
@@ -116,15 +116,20 @@ class AcrossWeightGradient:
         kernel = _weight_kernel(
             dtype.name, self._tile, self._positions % self._tile.numbers, correlation.stride[1]
         )
-        self._blocks = -(-self._filters // (self._tile.vectors * lanes))
-        self._padded = self._blocks * self._tile.vectors * lanes
+        per = self._tile.vectors * lanes
+        self._padded = -(-self._filters // per) * per
         rows, columns = correlation.out
         places = [(row, column) for row in range(rows) for column in range(columns)]
-        self._pixels = offsets(places, correlation.stride[0] * correlation.row_columns, 1, size)
+        pixels, pixel = len(places), correlation.groups * self._padded
+        copied = copied_elements(correlation, lanes)
+        own = copied + pixels * pixel
+        together = max(1, min(batch, -(-_PIXELS // pixels), _TOGETHER_ELEMENTS // own))
+        of_image = offsets(places, correlation.stride[0] * correlation.row_columns, 1, size)
+        self._pixels = (np.arange(together)[:, None] * copied * size + of_image).reshape(-1)
         self._places = position_offsets(correlation, size)
-        self._images_end = copied_elements(correlation, lanes) + SLACK // lanes * lanes
-        turned = -(-len(places) // lanes) * lanes * correlation.groups * self._padded
-        self.scratch_elements: Final = self._images_end + turned
+        images_end = together * copied + SLACK
+        # Gradients are turned some pixels at a time, also behind the last.
+        self.scratch_elements: Final = images_end + (together * pixels + lanes) * pixel
         self.sum_elements: Final = correlation.groups * self._padded * self._positions
         self._units = np.array(
             [
@@ -140,19 +145,20 @@ class AcrossWeightGradient:
         )
         channels, image = correlation.channels // correlation.groups, image_words(correlation, size)
         self._layout = weight_layout(kernel, image, [
-            correlation.filters * len(places) * size,
-            len(places) * size,
+            correlation.filters * pixels * size,
+            pixels * size,
             correlation.groups,
             self._filters,
             self._padded,
-            self._images_end * size,
-            correlation.groups * self._padded * size,
+            images_end * size,
+            pixel * size,
             self._padded * size,
             channels * correlation.channel_elements * size,
             self._positions // self._tile.numbers,
             data_address(self._places),
             data_address(self._pixels),
-            len(places),
+            pixels,
+            together,
             self.sum_elements * size,
         ])  # fmt: skip
 
@@ -176,3 +182,9 @@ class AcrossWeightGradient:
         ]
         kernel = _sums_kernel(self._dtype.name, len(sums))
         return BoundKernel(sums_layout(kernel, self._units, words), [sums, weight_grad])
+
+
+_PIXELS: Final = 256
+"""Pixels of which sums should be added up while they are in registers."""
+_TOGETHER_ELEMENTS: Final = 1 << 16
+"""Elements of images and gradients that are copied together: half of a second cache, with the sums beside."""

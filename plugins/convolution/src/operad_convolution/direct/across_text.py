@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Final, NamedTuple, final
 
-from operad_convolution.direct.images import BYTES, clear, copy, image_words, output
+from operad_convolution.direct.images import BYTES, clear, copy, image_words, output, rounds
 from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
 
@@ -162,12 +162,13 @@ class AcrossText:
 class AcrossWeightText:
     """The gradient of a correlation by its weights: sums over the images of a call.
 
-    The output's gradient of an image is turned to scratch memory, where the filters of a pixel lie side by
-    side, zeros behind the last. The table: the image's words; addresses of that gradient and of the sums; the
-    gradient's bytes for an image and for a channel; groups; filters in a group, and the same in whole
-    vectors; where in scratch memory the turned gradient begins, and its bytes for a pixel; bytes of a group's
-    filters in it, and of a group's channels; whole blocks of positions; the addresses of the positions'
-    offsets and of the pixels' in a copied image, and how many of these there are; bytes of the sums. The sums
+    Several images are copied together, and their output's gradients are turned, to scratch memory, where the
+    filters of a pixel lie side by side, zeros behind the last. The table: the image's words; addresses of that
+    gradient and of the sums; the gradient's bytes for an image and for a channel; groups; filters in a group,
+    and the same in whole vectors; where in scratch memory the turned gradients begin, and their bytes for a
+    pixel; bytes of a group's filters in them, and of a group's channels; whole blocks of positions; the
+    addresses of the positions' offsets and of the pixels' of all images that are copied together, and how many
+    pixels an image has; how many images are copied together; bytes of the sums. The sums
     are those of a block of filters and of a block of positions, filter by filter side by side.
 
     Attributes:
@@ -193,24 +194,41 @@ class AcrossWeightText:
             word() for _ in range(5)
         )
         self._positions, self._places, self._pixels = code.pointer(word()), code.pointer(word()), word()
-        clear(code, kind, "%scratch", image.zeros)
+        together = word()
+        clear(code, kind, "%scratch", code.multiply(image.zeros, together))
         clear(code, kind, sums, word())
-        head = code.address("%scratch", turned)
+        heads = code.address("%scratch", turned)
+        turned_image = code.multiply(self._turned_pixel, self._pixels)
 
-        def one_image(number: str, _: Values) -> Values:
-            copy(code, kind, image, number, "%scratch")
-            begin = code.address(gradient, code.multiply(gradient_image, number))
-            code.loop("0", groups, 1, [("ptr", begin), ("ptr", head)], lambda _, values: self._turn(*values))
+        def some_images(first: str) -> str:
+            images = code.call(
+                "i64",
+                "llvm.smin.i64",
+                ("i64", code.value(f"sub i64 %last, {first}")),
+                ("i64", together),
+            )
+
+            def one_image(number: str, _: Values) -> Values:
+                own = code.add(first, number)
+                copy(code, kind, image, own, code.address("%scratch", code.multiply(image.zeros, number)))
+                begin = code.address(gradient, code.multiply(gradient_image, own))
+                head = code.address(heads, code.multiply(turned_image, number))
+                start = [("ptr", begin), ("ptr", head)]
+                code.loop("0", groups, 1, start, lambda _, values: self._turn(*values))
+                return []
+
+            code.loop("0", images, 1, [], one_image)
+            seen = code.multiply(images, self._pixels)
 
             def group(_: str, values: Values) -> Values:
                 source, head, target = values
-                target = self._group(source, head, target)
+                target = self._group(seen, source, head, target)
                 return [code.address(source, group_channels), code.address(head, self._turned_group), target]
 
-            code.loop("0", groups, 1, [("ptr", each) for each in ("%scratch", head, sums)], group)
-            return []
+            code.loop("0", groups, 1, [("ptr", each) for each in ("%scratch", heads, sums)], group)
+            return code.add(first, together)
 
-        code.loop("%first", "%last", 1, [], one_image)
+        rounds(code, together, some_images)
         self.text: Final = code.module()
 
     def _turn(self, gradient: str, target: str) -> Values:
@@ -248,7 +266,7 @@ class AcrossWeightText:
             code.address(target, self._turned_group),
         ]
 
-    def _group(self, source: str, head: str, target: str) -> str:
+    def _group(self, pixels: str, source: str, head: str, target: str) -> str:
         code, per = self._code, self._tile.vectors * self._lanes
 
         def of_filters(first: str, values: Values) -> Values:
@@ -257,19 +275,19 @@ class AcrossWeightText:
 
             def of_positions(_: str, values: Values) -> Values:
                 target, places = values
-                target = self._block(self._tile.numbers, source, own, target, places)
+                target = self._block(self._tile.numbers, pixels, source, own, target, places)
                 return [target, code.address(places, str(8 * self._tile.numbers))]
 
             begin = [("ptr", target), ("ptr", self._positions)]
             target, places = code.loop("0", self._blocks, 1, begin, of_positions)
             if self._rest:
-                target = self._block(self._rest, source, own, target, places)
+                target = self._block(self._rest, pixels, source, own, target, places)
             return [target]
 
         (target,) = code.loop("0", self._padded, per, [("ptr", target)], of_filters)
         return target
 
-    def _block(self, positions: int, source: str, head: str, target: str, places: str) -> str:
+    def _block(self, positions: int, pixels: str, source: str, head: str, target: str, places: str) -> str:
         """One tile over all pixels; gives where the next sums are."""
         code, kind, vectors = self._code, self._kind, self._tile.vectors
         sources = [code.address(source, code.word(places, i)) for i in range(positions)]
@@ -288,7 +306,7 @@ class AcrossWeightText:
                     totals[k] = code.multiply_add(kind, factor, pixel, totals[k])
             return [*totals, code.address(own, self._turned_pixel)]
 
-        *totals, _ = code.loop("0", self._pixels, 1, [*before, ("ptr", head)], add)
+        *totals, _ = code.loop("0", pixels, 1, [*before, ("ptr", head)], add)
         for end, total in zip(ends, totals, strict=True):
             code.store_vector(kind, total, end)
         return code.address(target, str(step * positions * vectors))

@@ -8,6 +8,7 @@ rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 from typing import Final, NamedTuple
 
@@ -144,6 +145,14 @@ def copy_run(code: Writer, kind: str, source: str, target: str, length: str, apa
         code.loop("0", whole, lanes, [], pair)
         begin = whole
     code.loop(begin, length, lanes, [], some)
+
+
+def rounds(code: Writer, together: str, some_images: Callable[[str], str]) -> None:
+    """All images of a call, so many together; `some_images` gets the first, and gives that of the next round."""
+    # `together` is no constant, so rounds are counted, and where one begins is carried.
+    length = code.add(code.value("sub i64 %last, %first"), code.value(f"sub i64 {together}, 1"))
+    number = code.value(f"sdiv i64 {length}, {together}")
+    code.loop("0", number, 1, [("i64", "%first")], lambda _, values: [some_images(values[0])])
 
 
 def pixels(code: Writer, kind: str, tile: Tile, bases: Values, offset: str) -> str:

@@ -82,7 +82,7 @@ def weight_program(
     _, across = across_tile(filters, positions, positions, lanes)
     if along >= across:
         return WeightGradient(correlation, dtype, batch)
-    return AcrossWeightGradient(correlation, dtype)
+    return AcrossWeightGradient(correlation, dtype, batch)
 
 
 @lru_cache(maxsize=256)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Final, final
 
-from operad_convolution.direct.images import BYTES, Tile, clear, copy, copy_run, image_words, pixels
+from operad_convolution.direct.images import BYTES, Tile, clear, copy, copy_run, image_words, pixels, rounds
 from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
 
@@ -65,10 +65,7 @@ class WeightText:
             self._between_filters = code.multiply(self._together, self._between_images)
         clear(code, kind, "%scratch", code.multiply(self._image.zeros, self._together))
         clear(code, kind, self._sums, word())
-        # `together` is no constant, so rounds are counted, and where one begins is carried.
-        length = code.add(code.value("sub i64 %last, %first"), code.value(f"sub i64 {self._together}, 1"))
-        rounds = code.value(f"sdiv i64 {length}, {self._together}")
-        code.loop("0", rounds, 1, [("i64", "%first")], lambda _, values: [self._some_images(values[0])])
+        rounds(code, self._together, self._some_images)
         self.text: Final = code.module()
 
     def _some_images(self, first: str) -> str:
