@@ -32,24 +32,26 @@ from operad_sdk.vector import LANES
 
 
 class Sizes:
-    """Random sizes of a correlation, and its arrays."""
+    """Random sizes of a correlation, but for those that are fixed, and its arrays."""
 
-    def __init__(self, seed, dtype):
+    def __init__(self, seed, dtype, **fixed):
         rng = np.random.default_rng(seed)
-        self.groups = int(rng.choice([1, 1, 1, 2, 3]))
+        self.groups = fixed.get("groups", int(rng.choice([1, 1, 1, 2, 3])))
         channels, filters = int(rng.integers(1, 6)), int(rng.integers(1, 14))
-        self.kernel = tuple(int(n) for n in rng.integers(1, 6, 2))
-        self.stride = tuple(int(n) for n in rng.integers(1, 4, 2))
-        self.dilate = tuple(int(n) for n in rng.integers(1, 3, 2))
+        channels, filters = fixed.get("channels", channels), fixed.get("filters", filters)
+        self.kernel = fixed.get("kernel", tuple(int(n) for n in rng.integers(1, 6, 2)))
+        self.stride = fixed.get("stride", tuple(int(n) for n in rng.integers(1, 4, 2)))
+        self.dilate = fixed.get("dilate", tuple(int(n) for n in rng.integers(1, 3, 2)))
         reach = [d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilate, strict=True)]
-        self.pad = tuple(int(rng.integers(0, n + 1)) for n in reach)  # also beyond what windows reach
+        pad = tuple(int(rng.integers(0, n + 1)) for n in reach)  # also beyond what windows reach
+        self.pad = fixed.get("pad", pad)
         least = [max(1, n - 2 * p) for n, p in zip(reach, self.pad, strict=True)]
-        self.size = tuple(int(rng.integers(n, 40)) for n in least)
+        self.size = fixed.get("size") or tuple(int(rng.integers(n, 40)) for n in least)
         self.out = tuple(
             (n + 2 * p - r) // s + 1
             for n, p, r, s in zip(self.size, self.pad, reach, self.stride, strict=True)
         )
-        batch = int(rng.integers(1, 7))
+        batch = fixed.get("batch", int(rng.integers(1, 7)))
         self.data = rng.standard_normal((batch, channels * self.groups, *self.size)).astype(dtype)
         self.weight = rng.standard_normal((filters * self.groups, channels, *self.kernel)).astype(dtype)
         self.bias = rng.standard_normal(filters * self.groups).astype(dtype) if rng.integers(2) else None
@@ -182,9 +184,23 @@ def test_infinite_pixels_make_only_their_own_weights_infinite():
     np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
 
 
-def test_results_do_not_depend_on_threads():
-    sizes = Sizes(1, np.float32)
-    direct = DirectCorrelation(sizes.geometry, np.dtype(np.float32))
+@pytest.mark.parametrize("kind", ["pixels", "filters"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weight_gradients_of_more_images_than_are_copied_together(dtype, kind, monkeypatch):
+    monkeypatch.setattr(layer, "weight_program", KINDS[kind][1])
+    sizes = Sizes(2, dtype, kernel=(3, 2), stride=(1, 2), size=(12, 17), batch=29)
+    found = np.full(sizes.weight.shape, np.nan, dtype)
+    direct = DirectCorrelation(sizes.geometry, np.dtype(dtype))
+    direct.weight_gradient(context(), five(sizes.data), five(sizes.head), five(found))
+    assert_close(found, sizes.expected()[2], dtype, kind)
+
+
+@pytest.mark.parametrize("kind", ["pixels", "filters"])
+def test_results_do_not_depend_on_threads(kind, monkeypatch):
+    for name, make in zip(("forward_program", "weight_program"), KINDS[kind], strict=True):
+        monkeypatch.setattr(layer, name, make)
+    monkeypatch.setattr(layer, "_DIVIDED", 1)
+    sizes = Sizes(1, np.float32, stride=(2, 2), batch=5, filters=37)
     found = []
 
     class Context:
@@ -195,11 +211,19 @@ def test_results_do_not_depend_on_threads():
             for part in self.order(range(count)):
                 function(part, part % width)
 
-    for width, order in ((1, list), (4, reversed)):
-        grads = np.empty_like(sizes.weight)
-        direct.weight_gradient(Context(width, order), five(sizes.data), five(sizes.head), five(grads))
-        found.append(grads)
-    np.testing.assert_array_equal(*found)
+    for width, order, has_team in ((1, list, True), (4, list, True), (1, list, False), (4, reversed, False)):
+        monkeypatch.setattr(layer, "has_team", lambda has_team=has_team: has_team)
+        direct = DirectCorrelation(sizes.geometry, np.dtype(np.float32))
+        results = [np.full(a.shape, np.nan, np.float32) for a in (sizes.head, sizes.data, sizes.weight)]
+        out, data_grad, weight_grad = map(five, results)
+        data, weight, head = map(five, (sizes.data, sizes.weight, sizes.head))
+        direct.correlate(Context(width, order), data, weight, sizes.bias, out)
+        direct.data_gradient(Context(width, order), weight, head, None, data_grad)
+        direct.weight_gradient(Context(width, order), data, head, weight_grad)
+        found.append(results)
+    for others in found[1:]:
+        for one, other in zip(found[0], others, strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("lanes", LANES.values())

@@ -22,7 +22,7 @@ _PARTS: Final = 4
 """Into how many parts images are cut that are computed side by side; by shapes alone, so that sums round
 alike."""
 _DIVIDED: Final = 1 << 15
-"""Elements of a gradient from which adding up its parts is divided, too."""
+"""Weights from which packing them, and adding up the parts of their gradient, is divided."""
 _ALIGNED: Final = 16
 """Elements of which no two lie in one line of a cache with those behind them."""
 FROM_PRODUCTS: Final = 1 << 20
@@ -126,7 +126,7 @@ class DirectCorrelation:
 
     def pack(self, weight: Array, has_bias: bool, out: Array) -> None:
         """Fill `out` with the weights as `correlate` reads them."""
-        self._packing(has_bias)(np.ascontiguousarray(weight, self._dtype), out)
+        self._packing(has_bias).bind(np.ascontiguousarray(weight, self._dtype), out).run()
 
     def correlate(
         self,
@@ -144,8 +144,7 @@ class DirectCorrelation:
         """
         has_bias = bias is not None
         if packed is None:
-            packed = np.empty(self.packed_elements(has_bias), self._dtype)
-            self.pack(weight, has_bias, packed)
+            packed = self._copies(op_ctx, self._packing(has_bias), weight)
         program = self._program(self._correlation, has_bias)
         self._run(op_ctx, program, images, packed, bias, out)
 
@@ -155,7 +154,7 @@ class DirectCorrelation:
 
     def turn(self, weight: Array, has_bias: bool, out: Array) -> None:
         """Fill `out` with the weights as `data_gradient` reads them, one place of a stride after another."""
-        self._turning(has_bias)(np.ascontiguousarray(weight, self._dtype), out)
+        self._turning(has_bias).bind(np.ascontiguousarray(weight, self._dtype), out).run()
 
     def data_gradient(
         self,
@@ -173,8 +172,7 @@ class DirectCorrelation:
         """
         has_bias = bias is not None
         if turned is None:
-            turned = np.empty(self.turned_elements(has_bias), self._dtype)
-            self.turn(weight, has_bias, turned)
+            turned = self._copies(op_ctx, self._turning(has_bias), weight)
         self._run(op_ctx, self._adjoint(has_bias), output_grad, turned, bias, images)
 
     def weight_gradient(
@@ -196,10 +194,7 @@ class DirectCorrelation:
         target = self._target(weight_grad)
         total = program.total(sums, target)
         self._each_part(op_ctx, kernels, self._geometry.batch, scratch)
-        if weight_grad.size < _DIVIDED:
-            total.run(scratch=scratch[0])
-        else:
-            self._each_part(op_ctx, [total] * min(_PARTS, total.units), total.units, scratch)
+        self._each_unit(op_ctx, total, weight_grad.size)
         if target is not weight_grad:
             weight_grad[...] = target
 
@@ -269,6 +264,12 @@ class DirectCorrelation:
             found = self._turnings[has_bias] = Packing(weights, self._dtype, copies)
         return found
 
+    def _copies(self, op_ctx: OpContext, packing: Packing, weight: Array) -> Array:
+        out = np.empty(packing.elements, self._dtype)
+        kernel = packing.bind(np.ascontiguousarray(weight, self._dtype), out)
+        self._each_unit(op_ctx, kernel, weight.size)
+        return out
+
     def _run(
         self,
         op_ctx: OpContext,
@@ -294,6 +295,15 @@ class DirectCorrelation:
 
     def _width(self, op_ctx: OpContext, count: int) -> int:
         return max(1, min(op_ctx.num_threads, count))
+
+    def _each_unit(self, op_ctx: OpContext, kernel: BoundKernel, elements: int) -> None:
+        """Call a kernel without scratch memory, in threads where so many elements are worth it."""
+        count = min(_PARTS, kernel.units)
+        width = self._width(op_ctx, count) if elements >= _DIVIDED else 1
+        if width == 1:
+            kernel.run()
+        else:
+            self._each_part(op_ctx, [kernel] * count, kernel.units, np.empty((width, 0), self._dtype))
 
     def _each_part(self, op_ctx: OpContext, kernels: list[BoundKernel], units: int, scratch: Array) -> None:
         """Call each kernel with its part of the images or units, side by side in threads."""

@@ -128,6 +128,6 @@ class Packing:
             chunks.append([begin * size, rows, *(word for cell in cells for word in cell)])
         return chunks
 
-    def __call__(self, weight: NDArray[Any], out: NDArray[Any]) -> None:
-        """Fill `out` with the copies of weights, both of the element type and without gaps."""
-        BoundKernel(self._layout, [weight, out]).run()
+    def bind(self, weight: NDArray[Any], out: NDArray[Any]) -> BoundKernel:
+        """The kernel that fills `out` with the copies of weights, both of the element type and without gaps."""
+        return BoundKernel(self._layout, [weight, out])
