@@ -11,11 +11,11 @@ from operad_convolution.direct import layer, places
 from operad_convolution.direct.across import AcrossForward
 from operad_convolution.direct.direct import Forward
 from operad_convolution.direct.layer import DirectCorrelation
-
-from .test_direct import Sizes, assert_close, context, five
+from plugins.convolution.tests.correlations import Sizes, assert_close, context, five
 
 STRIDES = [(1, 2), (2, 1), (2, 2), (3, 2), (1, 3), (2, 4)]
-WIDTHS = [1, 2, 3, 7, 8, 15, 16, 24, 31, 32, 33, 48, 64, 67]
+WIDTHS = [1, 3, 8, 15, 16, 31, 32, 67]
+FIXED = {"dilate": (1, 1), "channels": 5, "filters": 3, "groups": 2}
 
 
 def gradient(sizes, dtype, bias=None):
@@ -35,8 +35,8 @@ def gradient(sizes, dtype, bias=None):
 def test_columns_of_places_lie_in_turn(dtype, stride):
     for seed, columns in enumerate(WIDTHS):
         rows = [8, 12, 5, 16][seed % 4]
-        fixed = {"size": (rows, columns), "kernel": (3, 4), "pad": (1, 3), "dilate": (1, 1)}
-        sizes = Sizes(seed, dtype, stride=stride, batch=2, **fixed)
+        window = {"kernel": (3, 4), "pad": (1, 3), "stride": stride}
+        sizes = Sizes(seed, dtype, size=(rows, columns), batch=2, **window, **FIXED)
         bias = np.arange(sizes.data.shape[1]).astype(dtype) if seed % 2 else None
         expected = sizes.expected()[1]
         if bias is not None:
@@ -47,11 +47,10 @@ def test_columns_of_places_lie_in_turn(dtype, stride):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_places_that_see_no_taps_are_the_bias_or_zero(dtype, has_bias):
-    for seed, columns in enumerate(WIDTHS):
-        for stride in STRIDES:
-            sizes = Sizes(
-                seed, dtype, size=(9, columns), kernel=(1, 1), pad=(0, 0), stride=stride, dilate=(1, 1)
-            )
+    for seed, columns in enumerate(WIDTHS[::2]):
+        for stride in STRIDES[1::2]:
+            window = {"kernel": (1, 1), "pad": (0, 0), "stride": stride}
+            sizes = Sizes(seed, dtype, size=(9, columns), **window, **FIXED)
             bias = np.arange(1, sizes.data.shape[1] + 1).astype(dtype) if has_bias else None
             expected = sizes.expected()[1]
             if bias is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Final, NamedTuple, final
 
-from operad_convolution.direct.images import BYTES, clear, copy, image_words, output, rounds
+from operad_convolution.direct.images import BYTES, clear, copy, image_words, or_zeros, output, rounds
 from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
 
@@ -30,11 +30,11 @@ class AcrossTile(NamedTuple):
 class AcrossText:
     """A correlation.
 
-    The table: the image's words; addresses of the weights and of the bias; the output's words; the output's
-    bytes for an image and for a channel; groups; filters and channels in a group; how many tiles; the
-    addresses of the taps' offsets and of the tiles', for each tile those of its pixels in the copied image,
-    that of its first pixel in a channel of the output, and how many pixels it has. The weights are those of a block of vectors, channel by channel and tap by tap,
-    and zeros behind the last filter.
+    The table: the image's words; addresses of the weights and of the bias; the output's words, its bytes for
+    an image and for a channel; groups; filters and channels in a group; how many tiles; the addresses of the
+    taps' offsets and of the tiles', for each tile those of its pixels in the copied image, that of its first
+    pixel in a channel of the output, and how many pixels it has. The weights are those of a block of
+    vectors, channel by channel and tap by tap, and zeros behind the last filter.
 
     Attributes:
         text: The module.
@@ -162,14 +162,14 @@ class AcrossText:
 class AcrossWeightText:
     """The gradient of a correlation by its weights: sums over the images of a call.
 
-    Several images are copied together, and their output's gradients are turned, to scratch memory, where the
-    filters of a pixel lie side by side, zeros behind the last. The table: the image's words; addresses of that
-    gradient and of the sums; the gradient's bytes for an image and for a channel; groups; filters in a group,
-    and the same in whole vectors; where in scratch memory the turned gradients begin, and their bytes for a
-    pixel; bytes of a group's filters in them, and of a group's channels; whole blocks of positions; the
-    addresses of the positions' offsets and of the pixels' of all images that are copied together, and how many
-    pixels an image has; how many images are copied together; bytes of the sums. The sums
-    are those of a block of filters and of a block of positions, filter by filter side by side.
+    Several images are copied together, and their output's gradients are turned, to scratch memory, where
+    the filters of a pixel lie side by side, zeros behind the last. The table: the image's words; addresses of
+    that gradient and of the sums; the gradient's bytes for an image and for a channel; groups; filters in a
+    group, and the same in whole vectors; where in scratch memory the turned gradients begin, and their bytes
+    for a pixel; bytes of a group's filters in them, and of a group's channels; whole blocks of positions; the
+    addresses of the positions' offsets and of the pixels' of all images that are copied together, and how
+    many pixels an image has; how many images are copied together; bytes of the sums. The sums are those of a
+    block of filters and of a block of positions, filter by filter side by side.
 
     Attributes:
         text: The module.
@@ -247,13 +247,9 @@ class AcrossWeightText:
             def some(pixel: str, _: Values) -> Values:
                 mask, at = code.mask(pixel, self._pixels), code.multiply(pixel, self._size)
                 read = [code.load_masked(kind, code.address(row, at), mask) for row in rows]
-                own, vector = code.address(to, code.multiply(self._turned_pixel, pixel)), code.vector(kind)
+                own = code.address(to, code.multiply(self._turned_pixel, pixel))
                 for found in code.transposed(kind, read):
-                    kept = code.value(
-                        f"select {code.vector('bool')} {inside}, {vector} {found}, "
-                        f"{vector} {code.constant(kind, 0)}"
-                    )
-                    code.store_vector(kind, kept, own)
+                    code.store_vector(kind, or_zeros(code, kind, found, inside), own)
                     own = code.address(own, self._turned_pixel)
                 return []
 

@@ -104,7 +104,6 @@ class Forward:
             is_copied: Whether the kernel copies images; else a kernel that copies alike did so before.
         """
         correlation, size = self._correlation, self._dtype.itemsize
-        pixels = correlation.out[0] * correlation.out[1]
         words = [
             self._filters // self._tile.filters,
             correlation.channels // correlation.groups,

@@ -65,10 +65,16 @@ def image_words(code: Writer, numbers: count[int], parts: int) -> Image:
 
 
 def output(code: Writer, numbers: count[int]) -> str:
-    """Where the output begins: words say the address, and whether that is from the beginning of scratch memory."""
+    """Where the output begins: two words say where, and whether that is counted from scratch memory."""
     address, in_scratch = (code.word("%table", next(numbers)) for _ in range(2))
     begin = code.multiply(code.value("ptrtoint ptr %scratch to i64"), in_scratch)
     return code.pointer(code.add(begin, address))
+
+
+def or_zeros(code: Writer, kind: str, vector: str, mask: str) -> str:
+    """The lanes of a vector that are not masked out, zeros in the others."""
+    kept, zero = f"{code.vector(kind)} {vector}", f"{code.vector(kind)} {code.constant(kind, 0)}"
+    return code.value(f"select {code.vector('bool')} {mask}, {kept}, {zero}")
 
 
 def clear(code: Writer, kind: str, target: str, size_bytes: str) -> None:
@@ -148,7 +154,7 @@ def copy_run(code: Writer, kind: str, source: str, target: str, length: str, apa
 
 
 def rounds(code: Writer, together: str, some_images: Callable[[str], str]) -> None:
-    """All images of a call, so many together; `some_images` gets the first, and gives that of the next round."""
+    """All images of a call, so many together; `some_images` gets the first, and gives that of the next."""
     # `together` is no constant, so rounds are counted, and where one begins is carried.
     length = code.add(code.value("sub i64 %last, %first"), code.value(f"sub i64 {together}, 1"))
     number = code.value(f"sdiv i64 {length}, {together}")

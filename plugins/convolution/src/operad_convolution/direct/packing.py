@@ -29,7 +29,7 @@ class Block(NamedTuple):
 
 
 class Order(NamedTuple):
-    """Order of packed weights: block by block, in each row of taps by row of taps, channel by channel, tap by tap.
+    """Order of packed weights: by blocks, in each by rows of taps, then channels, then taps of the row.
 
     Attributes:
         channels: Of a group.
@@ -129,5 +129,5 @@ class Packing:
         return chunks
 
     def bind(self, weight: NDArray[Any], out: NDArray[Any]) -> BoundKernel:
-        """The kernel that fills `out` with the copies of weights, both of the element type and without gaps."""
+        """The kernel that fills `out` with the copies of weights; both are without gaps."""
         return BoundKernel(self._layout, [weight, out])

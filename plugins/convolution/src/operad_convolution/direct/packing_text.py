@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, final
 
-from operad_convolution.direct.images import BYTES
+from operad_convolution.direct.images import BYTES, or_zeros
 from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
 _GATHERED: Final = 2
@@ -54,14 +54,10 @@ class PackingText:
 
         def matrix(number: str, _: Values) -> Values:
             begin = code.address(source, code.add(code.multiply(self._matrix, number), first * self._size))
-            for (to, step, _), mask, found in zip(
-                places, masks, self._read(begin, rows, columns), strict=False
-            ):
+            found = self._read(begin, rows, columns)
+            for (to, step, _written), mask, vector in zip(places, masks, found, strict=False):
                 target = code.address(self._target, code.add(to, code.multiply(step, number)))
-                zero = code.constant(kind, 0)
-                vector = code.vector(kind)
-                own = code.value(f"select {code.vector('bool')} {inside}, {vector} {found}, {vector} {zero}")
-                code.store_masked(kind, own, target, mask)
+                code.store_masked(kind, or_zeros(code, kind, vector, inside), target, mask)
             return []
 
         code.loop("%first", "%last", 1, [], matrix)

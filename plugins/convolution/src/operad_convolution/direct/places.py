@@ -1,4 +1,4 @@
-"""The gradient by images whose windows are several elements apart: one correlation for each place of a stride."""
+"""The gradient by images whose windows are several elements apart: a correlation for each place."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Places:
         dtype: np.dtype[Any],
         has_bias: bool,
     ) -> None:
-        """Work out where everything goes; `programs` says how each place's part is computed, None: it is zero."""
+        """Work out where everything goes; `programs` computes the part of each place, None: it is zero."""
         found = {place: each for place, each in programs.items() if each is not None}
         lanes, size = LANES[dtype.itemsize], dtype.itemsize
         (rows, columns), (high, wide) = given.size, given.stride
@@ -46,7 +46,7 @@ class Places:
         fill = at * size, _rounded(-(-columns // wide), lanes) * size
         if fills:
             at += given.channels * fill[1] // size
-        sources, layouts = {place: (*fill, 0) for place in programs}, []
+        sources, layouts = dict.fromkeys(programs, (*fill, 0)), list[TableLayout]()
         for place, (correlation, program) in found.items():
             row = correlation.out[1] * size
             sources[place] = at * size, correlation.out[0] * row, row

@@ -38,8 +38,9 @@ class PlacesText:
     the same for rows of places; channels; the gradient's address, its bytes for an image, for a channel, and
     from a row to the next of the same place; its columns; the bias; bytes from the beginning of scratch
     memory to what places without taps are filled with, and from there to that of the next channel. A call: a
-    kernel's address, and where its table is, in this one. A row of places: bytes to its first row in a channel; its rows; and for
-    each place bytes from the beginning of scratch memory, from a channel to the next, and from a row.
+    kernel's address, and where its table is, in this one. A row of places: bytes to its first row in a
+    channel; its rows; and for each place bytes from the beginning of scratch memory, from a channel to the
+    next, and from a row.
 
     Attributes:
         text: The module.
@@ -71,7 +72,7 @@ class PlacesText:
             code.loop("0", call_count, 1, [("ptr", code.address("%table", calls))], call)
             target = code.address(code.pointer(out), code.multiply(out_image, number))
             begin = [("ptr", code.address("%table", rows))]
-            code.loop("0", row_count, 1, begin, lambda _, values: [self._row_of_places(*values, target)])
+            code.loop("0", row_count, 1, begin, lambda _, values: [self._row_of_places(values[0], target)])
             return []
 
         code.loop("%first", "%last", 1, [], image)

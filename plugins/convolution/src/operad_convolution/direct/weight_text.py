@@ -21,8 +21,8 @@ class WeightText:
     pixels; images that are copied together; groups; whole blocks of filters in a group; whole blocks of
     positions; bytes of a group's channels; the address of the positions' offsets; for whole vectors how
     many an image has, and the address of their offsets, that of each run in the copied image and that of
-    the first in the gradient; the same for vectors that hold fewer; bytes of the sums. The sums are those of a block of
-    filters and of a block of positions.
+    the first in the gradient; the same for vectors that hold fewer; bytes of the sums. The sums are those
+    of a block of filters and of a block of positions.
 
     Attributes:
         text: The module.
