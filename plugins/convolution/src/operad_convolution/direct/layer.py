@@ -24,7 +24,7 @@ alike."""
 _DIVIDED: Final = 1 << 15
 """Weights from which packing them, and adding up the parts of their gradient, is divided."""
 _ALIGNED: Final = 16
-"""Elements of which no two lie in one line of a cache with those behind them."""
+"""Elements of a line of a cache, of which each thread's memory has whole ones."""
 FROM_PRODUCTS: Final = 1 << 20
 """Products from which the kernels are worth their compilation, 0.05 s each where no process did it before."""
 
@@ -225,34 +225,21 @@ class DirectCorrelation:
         found = self._packings.get(has_bias)
         if found is None:
             geometry, taps = self._geometry, prod(self._geometry.kernel)
-            row = geometry.group_channels * taps
-            weights = Weights(
-                geometry.groups,
-                geometry.group_filters,
-                taps,
-                geometry.group_channels,
-                geometry.group_filters * row,
-                row,
-                taps,
-            )
+            filters, channels = geometry.group_filters, geometry.group_channels
+            group, row, matrix = filters * channels * taps, channels * taps, taps
+            weights = Weights(geometry.groups, filters, taps, channels, group, row, matrix)
             copy = self._program(self._correlation, has_bias).order, range(taps)
             found = self._packings[has_bias] = Packing(weights, self._dtype, [copy])
         return found
 
     def _turning(self, has_bias: bool) -> Packing:
+        """The copies for all places of a stride, where a channel is what a filter was."""
         found = self._turnings.get(has_bias)
         if found is None:
             geometry, taps = self._geometry, prod(self._geometry.kernel)
-            row = geometry.group_channels * taps
-            weights = Weights(
-                geometry.groups,
-                geometry.group_channels,
-                taps,
-                geometry.group_filters,
-                geometry.group_filters * row,
-                taps,
-                row,
-            )
+            filters, channels = geometry.group_channels, geometry.group_filters
+            group, row, matrix = filters * channels * taps, taps, filters * taps
+            weights = Weights(geometry.groups, filters, taps, channels, group, row, matrix)
             copies = [
                 (
                     self._program(each, has_bias).order,
