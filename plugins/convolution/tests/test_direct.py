@@ -11,7 +11,7 @@ pytest.importorskip("llvmlite")
 
 import operad as od
 from operad import config
-from operad.operator import OpContext, candidates
+from operad.operator import candidates
 from operad_convolution import Convolution, Deconvolution
 from operad_convolution.direct import layer
 from operad_convolution.direct import tiles as direct_tiles
@@ -27,106 +27,13 @@ from operad_convolution.direct.tiles import (
     rows_seen,
     weight_tile,
 )
-from operad_convolution.geometry import Geometry
 from operad_sdk.vector import LANES
-
-
-class Sizes:
-    """Random sizes of a correlation, and its arrays."""
-
-    def __init__(self, seed, dtype):
-        rng = np.random.default_rng(seed)
-        self.groups = int(rng.choice([1, 1, 1, 2, 3]))
-        channels, filters = int(rng.integers(1, 6)), int(rng.integers(1, 14))
-        self.kernel = tuple(int(n) for n in rng.integers(1, 6, 2))
-        self.stride = tuple(int(n) for n in rng.integers(1, 4, 2))
-        self.dilate = tuple(int(n) for n in rng.integers(1, 3, 2))
-        reach = [d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilate, strict=True)]
-        self.pad = tuple(int(rng.integers(0, n + 1)) for n in reach)  # also beyond what windows reach
-        least = [max(1, n - 2 * p) for n, p in zip(reach, self.pad, strict=True)]
-        self.size = tuple(int(rng.integers(n, 40)) for n in least)
-        self.out = tuple(
-            (n + 2 * p - r) // s + 1
-            for n, p, r, s in zip(self.size, self.pad, reach, self.stride, strict=True)
-        )
-        batch = int(rng.integers(1, 7))
-        self.data = rng.standard_normal((batch, channels * self.groups, *self.size)).astype(dtype)
-        self.weight = rng.standard_normal((filters * self.groups, channels, *self.kernel)).astype(dtype)
-        self.bias = rng.standard_normal(filters * self.groups).astype(dtype) if rng.integers(2) else None
-        self.head = rng.standard_normal((batch, filters * self.groups, *self.out)).astype(dtype)
-        self.geometry = Geometry.of(
-            self.data.shape, self.head.shape, self.kernel, self.stride, self.dilate, self.pad, self.groups
-        )
-
-    def windows(self):
-        """Data that each tap sees, (tap, image, group, channel, row, column), as a view of padded data."""
-        (top, left), (rows, columns) = self.pad, self.out
-        padded = np.pad(self.data.astype(np.float64), ((0, 0), (0, 0), (top, top), (left, left)))
-        self.padded = padded.reshape(len(padded), self.groups, -1, *padded.shape[2:])
-        return {
-            (i, j): (
-                Ellipsis,
-                slice(
-                    i * self.dilate[0], i * self.dilate[0] + (rows - 1) * self.stride[0] + 1, self.stride[0]
-                ),
-                slice(
-                    j * self.dilate[1],
-                    j * self.dilate[1] + (columns - 1) * self.stride[1] + 1,
-                    self.stride[1],
-                ),
-            )
-            for i, j in np.ndindex(*self.kernel)
-        }
-
-    def expected(self):
-        windows = self.windows()
-        weight = self.weight.astype(np.float64).reshape(self.groups, -1, *self.weight.shape[1:])
-        head = self.head.astype(np.float64).reshape(len(self.head), self.groups, -1, *self.out)
-        out, data_grad, weight_grad = (
-            np.zeros(head.shape),
-            np.zeros(self.padded.shape),
-            np.zeros(weight.shape),
-        )
-        for (i, j), where in windows.items():
-            out += np.einsum("ngchw,gfc->ngfhw", self.padded[where], weight[..., i, j])
-            data_grad[where] += np.einsum("ngfhw,gfc->ngchw", head, weight[..., i, j])
-            weight_grad[..., i, j] = np.einsum("ngfhw,ngchw->gfc", head, self.padded[where])
-        (top, left), (rows, columns) = self.pad, self.size
-        data_grad = data_grad[..., top : top + rows, left : left + columns]
-        if self.bias is not None:
-            out += self.bias.reshape(self.groups, -1, 1, 1)
-        return (
-            out.reshape(self.head.shape),
-            data_grad.reshape(self.data.shape),
-            weight_grad.reshape(self.weight.shape),
-        )
-
-
-class Memory:
-    """Scratch memory full of NaN, so that what a kernel does not write itself shows."""
-
-    def get_space(self, shape, dtype):
-        return np.full(shape, np.nan, dtype)
-
-
-def context():
-    return OpContext(od.cpu(), True, (Memory(),))
-
-
-def five(array):
-    return None if array is None else array[:, :, None]
-
-
-def assert_close(found, expected, dtype, what):
-    scale = max(1.0, np.abs(expected).max(initial=0))
-    error = np.abs(found - expected).max(initial=0) / scale
-    assert error <= 1000 * np.finfo(dtype).eps, f"{what}: {error}"
-
+from plugins.convolution.tests.correlations import Memory, Sizes, assert_close, context, five
 
 KINDS = {
     "chosen": (layer.forward_program, layer.weight_program),
     "pixels": (Forward, WeightGradient),
-    "filters": (AcrossForward, lambda correlation, dtype, batch: AcrossWeightGradient(correlation, dtype)),
+    "filters": (AcrossForward, AcrossWeightGradient),
 }
 
 
@@ -160,10 +67,10 @@ def test_nothing_beside_the_output_is_written_and_infinities_stay_where_they_are
     program = kernel(correlation, np.dtype(np.float32), False)
     data = np.ones((2, 2, 9, 13), np.float32)
     data[1, :, 8, 12] = np.inf
-    weight = program.packed(np.ones((3, 2, 9), np.float32))
+    weight = np.ones(program.order.elements, np.float32)
     memory = np.full(64 + 2 * 3 * 77 + 64, 7, np.float32)
     out = memory[64:-64].reshape(2, 3, 7, 11)
-    program.bind(data, weight, None, out)(0, 2, np.full(program.scratch_elements, np.nan, np.float32))
+    program.bind(data, weight, None, out).run(0, 2, np.full(program.scratch_elements, np.nan, np.float32))
     expected = np.full(out.shape, 18.0)
     expected[1, :, 6, 10] = np.inf
     np.testing.assert_array_equal(out, expected)
@@ -182,9 +89,23 @@ def test_infinite_pixels_make_only_their_own_weights_infinite():
     np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
 
 
-def test_results_do_not_depend_on_threads():
-    sizes = Sizes(1, np.float32)
-    direct = DirectCorrelation(sizes.geometry, np.dtype(np.float32))
+@pytest.mark.parametrize("kind", ["pixels", "filters"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weight_gradients_of_more_images_than_are_copied_together(dtype, kind, monkeypatch):
+    monkeypatch.setattr(layer, "weight_program", KINDS[kind][1])
+    sizes = Sizes(2, dtype, kernel=(3, 2), stride=(1, 2), size=(12, 17), batch=29)
+    found = np.full(sizes.weight.shape, np.nan, dtype)
+    direct = DirectCorrelation(sizes.geometry, np.dtype(dtype))
+    direct.weight_gradient(context(), five(sizes.data), five(sizes.head), five(found))
+    assert_close(found, sizes.expected()[2], dtype, kind)
+
+
+@pytest.mark.parametrize("kind", ["pixels", "filters"])
+def test_results_do_not_depend_on_threads(kind, monkeypatch):
+    for name, make in zip(("forward_program", "weight_program"), KINDS[kind], strict=True):
+        monkeypatch.setattr(layer, name, make)
+    monkeypatch.setattr(layer, "_DIVIDED", 1)
+    sizes = Sizes(1, np.float32, stride=(2, 2), batch=5, filters=37)
     found = []
 
     class Context:
@@ -195,11 +116,19 @@ def test_results_do_not_depend_on_threads():
             for part in self.order(range(count)):
                 function(part, part % width)
 
-    for width, order in ((1, list), (4, reversed)):
-        grads = np.empty_like(sizes.weight)
-        direct.weight_gradient(Context(width, order), five(sizes.data), five(sizes.head), five(grads))
-        found.append(grads)
-    np.testing.assert_array_equal(*found)
+    for width, order, has_team in ((1, list, True), (4, list, True), (1, list, False), (4, reversed, False)):
+        monkeypatch.setattr(layer, "has_team", lambda has_team=has_team: has_team)
+        direct = DirectCorrelation(sizes.geometry, np.dtype(np.float32))
+        results = [np.full(a.shape, np.nan, np.float32) for a in (sizes.head, sizes.data, sizes.weight)]
+        out, data_grad, weight_grad = map(five, results)
+        data, weight, head = map(five, (sizes.data, sizes.weight, sizes.head))
+        direct.correlate(Context(width, order), data, weight, sizes.bias, out)
+        direct.data_gradient(Context(width, order), weight, head, None, data_grad)
+        direct.weight_gradient(Context(width, order), data, head, weight_grad)
+        found.append(results)
+    for others in found[1:]:
+        for one, other in zip(found[0], others, strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("lanes", LANES.values())

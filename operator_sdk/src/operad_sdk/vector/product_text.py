@@ -296,23 +296,9 @@ class _Panels:
                 mask, at = code.mask(row, length), code.multiply(row, self._size)
                 read = [code.load_masked(self._kind, code.address(each, at), mask) for each in sources]
                 first = code.address(target, code.multiply(row, width))
-                for lane, vector in enumerate(self._transposed(read)):
+                for lane, vector in enumerate(code.transposed(self._kind, read)):
                     place = code.address(first, str(lane * width + v * ALIGNED))
                     code.store_vector(self._kind, vector, place)
                 return []
 
             code.loop("0", length, lanes, [], turn)
-
-    def _transposed(self, vectors: Values) -> Values:
-        """As many vectors as they have lanes, transposed: blocks change places, then halves of blocks."""
-        lanes, half = self._code.lanes, self._code.lanes // 2
-        while half:
-            found = list(vectors)
-            for one in (i for i in range(lanes) if not i & half):
-                pair = vectors[one], vectors[one + half]
-                low = [lane if not lane & half else lanes + lane - half for lane in range(lanes)]
-                high = [lane + half if not lane & half else lanes + lane for lane in range(lanes)]
-                found[one] = self._code.shuffled(self._kind, *pair, low)
-                found[one + half] = self._code.shuffled(self._kind, *pair, high)
-            vectors, half = found, half // 2
-        return vectors

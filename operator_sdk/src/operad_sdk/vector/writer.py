@@ -184,6 +184,20 @@ class Writer:
         numbers = ", ".join(f"i32 {i}" for i in order)
         return self.value(f"shufflevector {vector} {one}, {vector} {other}, <{len(order)} x i32> <{numbers}>")
 
+    def transposed(self, kind: str, vectors: Values) -> Values:
+        """As many vectors as they have lanes, transposed: blocks change places, then halves of blocks."""
+        lanes, half = self.lanes, self.lanes // 2
+        while half:
+            found = list(vectors)
+            for one in (i for i in range(lanes) if not i & half):
+                pair = vectors[one], vectors[one + half]
+                low = [lane if not lane & half else lanes + lane - half for lane in range(lanes)]
+                high = [lane + half if not lane & half else lanes + lane for lane in range(lanes)]
+                found[one] = self.shuffled(kind, *pair, low)
+                found[one + half] = self.shuffled(kind, *pair, high)
+            vectors, half = found, half // 2
+        return vectors
+
     def multiply_add(self, kind: str, one: str, other: str, third: str) -> str:
         """`one * other + third`, rounded once."""
         return self.intrinsic("fma", kind, one, other, third)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, final
 
@@ -12,27 +11,34 @@ from numpy.typing import NDArray
 from operad_convolution.direct.across_text import AcrossText, AcrossTile, AcrossWeightText
 from operad_convolution.direct.copies import (
     SLACK,
-    Run,
     copied_elements,
+    forward_layout,
     image_words,
     position_offsets,
+    sums_layout,
     tap_offsets,
+    weight_layout,
 )
 from operad_convolution.direct.correlation import Correlation
+from operad_convolution.direct.packing import Block, Order
+from operad_convolution.direct.sums_text import AcrossSumsText
 from operad_convolution.direct.tiles import across_tile, offsets
-from operad_sdk.vector import LANES, data_address, loaded
+from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
 
 
 @lru_cache(maxsize=1024)
-def _forward_kernel(
-    kind: str, tile: AcrossTile, taps: int, parts: int, has_bias: bool
-) -> Callable[..., None]:
-    return loaded(AcrossText(kind, tile, taps, parts, has_bias).text)
+def _forward_kernel(kind: str, tile: AcrossTile, taps: int, parts: int, has_bias: bool) -> Kernel:
+    return Kernel(AcrossText(kind, tile, taps, parts, has_bias).text)
 
 
 @lru_cache(maxsize=1024)
-def _weight_kernel(kind: str, tile: AcrossTile, rest: int, parts: int) -> Callable[..., None]:
-    return loaded(AcrossWeightText(kind, tile, rest, parts).text)
+def _weight_kernel(kind: str, tile: AcrossTile, rest: int, parts: int) -> Kernel:
+    return Kernel(AcrossWeightText(kind, tile, rest, parts).text)
+
+
+@lru_cache(maxsize=64)
+def _sums_kernel(kind: str, parts: int) -> Kernel:
+    return Kernel(AcrossSumsText(kind, parts).text)
 
 
 @final
@@ -40,127 +46,145 @@ class AcrossForward:
     """A correlation; as `Forward`."""
 
     def __init__(self, correlation: Correlation, dtype: np.dtype[Any], has_bias: bool) -> None:
-        self._correlation, self._dtype = correlation, dtype
+        self._correlation, self._dtype, self._has_bias = correlation, dtype, has_bias
         size, lanes = dtype.itemsize, LANES[dtype.itemsize]
         self._filters = correlation.filters // correlation.groups
         rows, columns = correlation.out
         places = [(row, column) for row in range(rows) for column in range(columns)]
         self._tile, _ = across_tile(self._filters, len(places), 1, lanes)
-        self._call = _forward_kernel(
+        self._kernel = _forward_kernel(
             dtype.name, self._tile, len(correlation.taps), correlation.stride[1], has_bias
         )
-        self._image = image_words(correlation, size)
-        per = self._tile.numbers
-        places += [places[-1]] * (-len(places) % per)
-        down, right = correlation.stride[0] * correlation.row_columns, 1
+        per, count = self._tile.numbers, len(places)
+        places += [places[-1]] * (-count % per)
+        down = correlation.stride[0] * correlation.row_columns
         self._tiles = np.array(
             [
-                [offsets(places[i : i + per], *steps, size) for steps in ((down, right), (columns, 1))]
-                for i in range(0, len(places), per)
-            ]
+                [*offsets(places[i : i + per], down, 1, size), i * size, min(per, count - i)]
+                for i in range(0, count, per)
+            ],
+            np.int64,
         )
         self._taps = tap_offsets(correlation, size)
         self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
-        vectors = -(-self._filters // self._per) * correlation.channels * len(correlation.taps)
-        self.packed_elements: Final = vectors * self._per
+        channels, taps, width = (
+            correlation.channels // correlation.groups,
+            len(correlation.taps),
+            self._tile.vectors * lanes,
+        )
+        places_of_blocks = [
+            (group, first) for group in range(correlation.groups) for first in range(0, self._filters, width)
+        ]
+        blocks = [
+            Block(group, first, width, number * width * channels * taps)
+            for number, (group, first) in enumerate(places_of_blocks)
+        ]
+        self.order: Final = Order(blocks, channels, taps)
 
-    def packed(self, weight: NDArray[Any]) -> NDArray[Any]:
-        """Weights (filters, channels of a group, taps) in the order in which tiles read them."""
-        groups, filters, per = self._correlation.groups, self._filters, self._per
-        _, channels, taps = weight.shape
-        blocks = -(-filters // per)
-        found = np.zeros((groups, blocks, channels, taps, per), self._dtype)
-        grouped = weight.reshape(groups, filters, channels, taps)
-        for block in range(blocks):
-            own = grouped[:, block * per : (block + 1) * per]
-            found[:, block, ..., : own.shape[1]] = own.transpose(0, 2, 3, 1)
-        return found
+        self._layout = self.layout()
 
-    @property
-    def _per(self) -> int:
-        return self._tile.vectors * LANES[self._dtype.itemsize]
-
-    def bind(
-        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
-    ) -> Run:
-        """A call `run(first, last, scratch)` that computes some of the images."""
+    def layout(self, scratch_place: int | None = None, is_copied: bool = True) -> TableLayout:
+        """Table for the arrays."""
         correlation, size = self._correlation, self._dtype.itemsize
-        pixels = correlation.out[0] * correlation.out[1]
-        table = [
-            data_address(images),
-            *self._image,
-            data_address(weight),
-            0 if bias is None else data_address(bias),
-            data_address(out),
-            correlation.filters * pixels * size,
-            pixels * size,
-            correlation.groups,
+        words = [
             self._filters,
             correlation.channels // correlation.groups,
             len(self._tiles),
             data_address(self._taps),
             data_address(self._tiles),
         ]
-        return Run(self._call, table, (images, weight, bias, out, self))
+        kernel, has_bias = self._kernel, self._has_bias
+        return forward_layout(kernel, correlation, size, has_bias, words, scratch_place, is_copied)
+
+    def bind(
+        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
+    ) -> BoundKernel:
+        """The kernel, whose units are images."""
+        return BoundKernel(self._layout, [images, weight, *([] if bias is None else [bias]), out])
 
 
 @final
 class AcrossWeightGradient:
     """The gradient of a correlation by its weights; as `WeightGradient`."""
 
-    def __init__(self, correlation: Correlation, dtype: np.dtype[Any]) -> None:
+    def __init__(self, correlation: Correlation, dtype: np.dtype[Any], batch: int) -> None:
         self._correlation, self._dtype = correlation, dtype
         size, lanes = dtype.itemsize, LANES[dtype.itemsize]
         self._filters = correlation.filters // correlation.groups
         self._positions = correlation.channels // correlation.groups * len(correlation.taps)
         self._tile, _ = across_tile(self._filters, self._positions, 1, lanes)
-        self._call = _weight_kernel(
+        kernel = _weight_kernel(
             dtype.name, self._tile, self._positions % self._tile.numbers, correlation.stride[1]
         )
-        self._image = image_words(correlation, size)
-        self._blocks = -(-self._filters // (self._tile.vectors * lanes))
-        self._padded = self._blocks * self._tile.vectors * lanes
+        per = self._tile.vectors * lanes
+        self._padded = -(-self._filters // per) * per
         rows, columns = correlation.out
         places = [(row, column) for row in range(rows) for column in range(columns)]
-        self._pixels = offsets(places, correlation.stride[0] * correlation.row_columns, 1, size)
+        pixels, pixel = len(places), correlation.groups * self._padded
+        copied = copied_elements(correlation, lanes)
+        own = copied + pixels * pixel
+        together = max(1, min(batch, -(-_PIXELS // pixels), _TOGETHER_ELEMENTS // own))
+        of_image = offsets(places, correlation.stride[0] * correlation.row_columns, 1, size)
+        self._pixels = (np.arange(together)[:, None] * copied * size + of_image).reshape(-1)
         self._places = position_offsets(correlation, size)
-        self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
+        images_end = together * copied + SLACK
+        # Gradients are turned some pixels at a time, also behind the last.
+        self.scratch_elements: Final = images_end + (together * pixels + lanes) * pixel
         self.sum_elements: Final = correlation.groups * self._padded * self._positions
-
-    def turned(self, output_grad: NDArray[Any]) -> NDArray[Any]:
-        """The output's gradient with the filters of a pixel side by side, zeros behind the last."""
-        groups, pixels = self._correlation.groups, len(self._pixels)
-        found = np.zeros((len(output_grad), pixels, groups, self._padded), self._dtype)
-        grouped = output_grad.reshape(-1, groups, self._filters, pixels)
-        found[..., : self._filters] = grouped.transpose(0, 3, 1, 2)
-        return found
-
-    def bind(self, images: NDArray[Any], output_grad: NDArray[Any], sums: NDArray[Any]) -> Run:
-        """A call `run(first, last, scratch)` that adds what some of the images give to the sums."""
-        correlation, size = self._correlation, self._dtype.itemsize
-        pixel = correlation.groups * self._padded * size
-        channels = correlation.channels // correlation.groups
-        table = [
-            data_address(images),
-            *self._image,
-            data_address(output_grad),
-            data_address(sums),
-            len(self._pixels) * pixel,
-            pixel,
+        self._units = np.array(
+            [
+                (
+                    self._sum_place(group, first) * size,
+                    (group * self._filters + first) * self._positions * size,
+                    min(lanes, self._filters - first),
+                )
+                for group in range(correlation.groups)
+                for first in range(0, self._filters, lanes)
+            ],
+            np.int64,
+        )
+        channels, image = correlation.channels // correlation.groups, image_words(correlation, size)
+        self._layout = weight_layout(kernel, image, [
+            correlation.filters * pixels * size,
+            pixels * size,
             correlation.groups,
+            self._filters,
             self._padded,
+            images_end * size,
+            pixel * size,
             self._padded * size,
             channels * correlation.channel_elements * size,
             self._positions // self._tile.numbers,
             data_address(self._places),
             data_address(self._pixels),
-            len(self._pixels),
-        ]
-        return Run(self._call, table, (images, output_grad, sums, self))
+            pixels,
+            together,
+            self.sum_elements * size,
+        ])  # fmt: skip
 
-    def unpack(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> None:
-        """Sums as the gradient (filters, channels of a group, taps)."""
-        groups = self._correlation.groups
-        found = sums.reshape(groups, self._blocks, self._positions, -1).swapaxes(2, 3)
-        found = found.reshape(groups, self._padded, self._positions)[:, : self._filters]
-        weight_grad.reshape(groups, self._filters, self._positions)[...] = found
+    def _sum_place(self, group: int, filter_number: int) -> int:
+        """Element of the sums where a filter of a group has its first position."""
+        place = filter_number % (self._tile.vectors * LANES[self._dtype.itemsize])
+        return (group * self._padded + filter_number - place) * self._positions + place
+
+    def bind(self, images: NDArray[Any], output_grad: NDArray[Any], sums: NDArray[Any]) -> BoundKernel:
+        """The kernel, whose units are images; it writes what those of one call give, as sums."""
+        return BoundKernel(self._layout, [images, output_grad, sums])
+
+    def total(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> BoundKernel:
+        """The kernel that adds up the sums of all calls."""
+        size, positions = self._dtype.itemsize, self._positions
+        words = [
+            self.sum_elements * size,
+            positions,
+            self._tile.vectors * LANES[size] * size,
+            positions * size,
+        ]
+        kernel = _sums_kernel(self._dtype.name, len(sums))
+        return BoundKernel(sums_layout(kernel, self._units, words), [sums, weight_grad])
+
+
+_PIXELS: Final = 256
+"""Pixels of which sums should be added up while they are in registers."""
+_TOGETHER_ELEMENTS: Final = 1 << 16
+"""Elements of images and gradients that are copied together: half of a second cache, with the sums beside."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Final, NamedTuple, final
 
-from operad_convolution.direct.images import BYTES, clear, copy, image_words
+from operad_convolution.direct.images import BYTES, clear, copy, image_words, or_zeros, output, rounds
 from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
 
@@ -30,11 +30,11 @@ class AcrossTile(NamedTuple):
 class AcrossText:
     """A correlation.
 
-    The table: the image's words; addresses of the weights, of the bias, and of the output; the output's
-    bytes for an image and for a channel; groups; filters and channels in a group; how many tiles; the
-    addresses of the taps' offsets and of the tiles', for each tile those of its pixels in the copied image
-    and then in the output. The weights are those of a block of vectors, channel by channel and tap by tap,
-    and zeros behind the last filter.
+    The table: the image's words; addresses of the weights and of the bias; the output's words, its bytes for
+    an image and for a channel; groups; filters and channels in a group; how many tiles; the addresses of the
+    taps' offsets and of the tiles', for each tile those of its pixels in the copied image, that of its first
+    pixel in a channel of the output, and how many pixels it has. The weights are those of a block of
+    vectors, channel by channel and tap by tap, and zeros behind the last filter.
 
     Attributes:
         text: The module.
@@ -47,17 +47,14 @@ class AcrossText:
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, self._lanes)
         numbers = count()
         self._image = image_words(code, numbers, parts)
-        weights, bias, out = (code.pointer(code.word("%table", next(numbers))) for _ in range(3))
+        weights, bias = (code.pointer(code.word("%table", next(numbers))) for _ in range(2))
+        out = output(code, numbers)
         out_image, self._out_channel, groups, self._filters, self._channels, self._tiles = (
             code.word("%table", next(numbers)) for _ in range(6)
         )
         tap_words, self._tile_words = (code.pointer(code.word("%table", next(numbers))) for _ in range(2))
         self._offsets = [code.word(tap_words, i) for i in range(taps)]
-        vector = code.vector("int64")
-        self._lane_offsets = code.value(
-            f"mul {vector} {code.numbers()}, {code.splat('int64', self._out_channel)}"
-        )
-        clear(code, kind, self._image, "1")
+        clear(code, kind, "%scratch", self._image.zeros)
 
         def one_image(number: str, _: Values) -> Values:
             copy(code, kind, self._image, number, "%scratch")
@@ -78,6 +75,13 @@ class AcrossText:
             masks = [
                 code.mask(code.add(first, v * self._lanes), self._filters) for v in range(self._tile.vectors)
             ]
+            last = code.value(f"sub i64 {code.add(self._filters, -1)}, {first}")
+            rows = [
+                code.multiply(
+                    code.call("i64", "llvm.smin.i64", ("i64", str(i)), ("i64", last)), self._out_channel
+                )
+                for i in range(per)
+            ]
             zero = code.constant(self._kind, 0)
             begin = [
                 code.load_masked(self._kind, code.address(bias, str(v * self._lanes * self._size)), mask)
@@ -90,7 +94,7 @@ class AcrossText:
                 self._tiles,
                 1,
                 [],
-                lambda number, _: self._compute(number, source, weight, begin, masks, target),
+                lambda number, _: self._compute(number, source, weight, begin, rows, target),
             )
             return [
                 code.address(weight, weight_bytes),
@@ -108,13 +112,12 @@ class AcrossText:
         ]
 
     def _compute(
-        self, number: str, source: str, weight: str, begin: Values, masks: Values, target: str
+        self, number: str, source: str, weight: str, begin: Values, rows: Values, target: str
     ) -> Values:
         """One tile."""
         code, kind, size, (vectors, pixels) = self._code, self._kind, self._size, self._tile
-        row = code.address(self._tile_words, code.multiply(number, 16 * pixels))
+        row = code.address(self._tile_words, code.multiply(number, 8 * (pixels + 2)))
         sources = [code.address(source, code.word(row, i)) for i in range(pixels)]
-        targets = [code.address(target, code.word(row, pixels + i)) for i in range(pixels)]
         sums = [(code.vector(kind), value) for value in begin for _ in range(pixels)]
 
         def add(_: str, values: Values) -> Values:
@@ -133,27 +136,40 @@ class AcrossText:
             return [*totals, code.add(place, self._image.copied_channel), following]
 
         totals = code.loop("0", self._channels, 1, [*sums, ("i64", "0"), ("ptr", weight)], add)
-        for v, mask in enumerate(masks):
-            first = code.multiply(self._out_channel, v * self._lanes) if v else "0"
-            for i, base in enumerate(targets):
-                addresses = code.value(
-                    f"getelementptr i8, ptr {code.address(base, first)}, "
-                    f"{code.vector('int64')} {self._lane_offsets}"
-                )
-                code.scatter(kind, totals[v * pixels + i], addresses, mask)
+        self._store(
+            totals[:-2], rows, code.address(target, code.word(row, pixels)), code.word(row, pixels + 1)
+        )
         return []
+
+    def _store(self, totals: Values, rows: Values, target: str, count: str) -> None:
+        """Sums turned to where the pixels of a filter lie side by side.
+
+        Args:
+            rows: Bytes from the first filter of the block to each; those behind the last are the last one's,
+                where they are written first and then over.
+        """
+        code, kind, lanes, (vectors, pixels) = self._code, self._kind, self._lanes, self._tile
+        for first in range(0, pixels, lanes):
+            mask, begin = code.mask(str(first), count), code.address(target, str(first * self._size))
+            for v in reversed(range(vectors)):
+                some = totals[v * pixels + first : v * pixels + min(first + lanes, pixels)]
+                turned = code.transposed(kind, some + ["poison"] * (lanes - len(some)))
+                for i in reversed(range(lanes)):
+                    code.store_masked(kind, turned[i], code.address(begin, rows[v * lanes + i]), mask)
 
 
 @final
 class AcrossWeightText:
-    """The gradient of a correlation by its weights, added to sums.
+    """The gradient of a correlation by its weights: sums over the images of a call.
 
-    The output's gradient is turned beforehand, so that the filters of a pixel lie side by side. The table:
-    the image's words; addresses of that gradient and of the sums; its bytes for an image and for a pixel;
-    groups; filters in a group, in whole vectors; bytes of a group's filters in the gradient, and of a
-    group's channels; whole blocks of positions; the addresses of the positions' offsets and of the pixels'
-    in a copied image, and how many of these there are. The sums are those of a block of filters and of a
-    block of positions, filter by filter side by side.
+    Several images are copied together, and their output's gradients are turned, to scratch memory, where
+    the filters of a pixel lie side by side, zeros behind the last. The table: the image's words; addresses of
+    that gradient and of the sums; the gradient's bytes for an image and for a channel; groups; filters in a
+    group, and the same in whole vectors; where in scratch memory the turned gradients begin, and their bytes
+    for a pixel; bytes of a group's filters in them, and of a group's channels; whole blocks of positions; the
+    addresses of the positions' offsets and of the pixels' of all images that are copied together, and how
+    many pixels an image has; how many images are copied together; bytes of the sums. The sums are those of a
+    block of filters and of a block of positions, filter by filter side by side.
 
     Attributes:
         text: The module.
@@ -171,27 +187,82 @@ class AcrossWeightText:
 
         image = image_words(code, numbers, parts)
         gradient, sums = code.pointer(word()), code.pointer(word())
-        gradient_image, self._gradient_pixel, groups, self._filters = word(), word(), word(), word()
-        group_filters, group_channels, self._blocks = word(), word(), word()
+        gradient_image, self._gradient_channel, groups, self._filters, self._padded = (
+            word() for _ in range(5)
+        )
+        turned, self._turned_pixel, self._turned_group, group_channels, self._blocks = (
+            word() for _ in range(5)
+        )
         self._positions, self._places, self._pixels = code.pointer(word()), code.pointer(word()), word()
-        clear(code, kind, image, "1")
+        together = word()
+        clear(code, kind, "%scratch", code.multiply(image.zeros, together))
+        clear(code, kind, sums, word())
+        heads = code.address("%scratch", turned)
+        turned_image = code.multiply(self._turned_pixel, self._pixels)
 
-        def one_image(number: str, _: Values) -> Values:
-            copy(code, kind, image, number, "%scratch")
-            head = code.address(gradient, code.multiply(gradient_image, number))
+        def some_images(first: str) -> str:
+            images = code.call(
+                "i64",
+                "llvm.smin.i64",
+                ("i64", code.value(f"sub i64 %last, {first}")),
+                ("i64", together),
+            )
+
+            def one_image(number: str, _: Values) -> Values:
+                own = code.add(first, number)
+                copy(code, kind, image, own, code.address("%scratch", code.multiply(image.zeros, number)))
+                begin = code.address(gradient, code.multiply(gradient_image, own))
+                head = code.address(heads, code.multiply(turned_image, number))
+                start = [("ptr", begin), ("ptr", head)]
+                code.loop("0", groups, 1, start, lambda _, values: self._turn(*values))
+                return []
+
+            code.loop("0", images, 1, [], one_image)
+            seen = code.multiply(images, self._pixels)
 
             def group(_: str, values: Values) -> Values:
                 source, head, target = values
-                target = self._group(source, head, target)
-                return [code.address(source, group_channels), code.address(head, group_filters), target]
+                target = self._group(seen, source, head, target)
+                return [code.address(source, group_channels), code.address(head, self._turned_group), target]
 
-            code.loop("0", groups, 1, [("ptr", each) for each in ("%scratch", head, sums)], group)
-            return []
+            code.loop("0", groups, 1, [("ptr", each) for each in ("%scratch", heads, sums)], group)
+            return code.add(first, together)
 
-        code.loop("%first", "%last", 1, [], one_image)
+        rounds(code, together, some_images)
         self.text: Final = code.module()
 
-    def _group(self, source: str, head: str, target: str) -> str:
+    def _turn(self, gradient: str, target: str) -> Values:
+        """The filters of a group; gives where the next group's gradient is, and where that goes."""
+        code, kind, lanes = self._code, self._kind, self._lanes
+        last = code.add(self._filters, -1)
+
+        def filters(first: str, _: Values) -> Values:
+            inside = code.mask(first, self._filters)
+            rows = []
+            for i in range(lanes):
+                number = code.call("i64", "llvm.smin.i64", ("i64", code.add(first, i)), ("i64", last))
+                rows.append(code.address(gradient, code.multiply(self._gradient_channel, number)))
+            to = code.address(target, code.multiply(first, self._size))
+
+            def some(pixel: str, _: Values) -> Values:
+                mask, at = code.mask(pixel, self._pixels), code.multiply(pixel, self._size)
+                read = [code.load_masked(kind, code.address(row, at), mask) for row in rows]
+                own = code.address(to, code.multiply(self._turned_pixel, pixel))
+                for found in code.transposed(kind, read):
+                    code.store_vector(kind, or_zeros(code, kind, found, inside), own)
+                    own = code.address(own, self._turned_pixel)
+                return []
+
+            code.loop("0", self._pixels, lanes, [], some)
+            return []
+
+        code.loop("0", self._padded, lanes, [], filters)
+        return [
+            code.address(gradient, code.multiply(self._gradient_channel, self._filters)),
+            code.address(target, self._turned_group),
+        ]
+
+    def _group(self, pixels: str, source: str, head: str, target: str) -> str:
         code, per = self._code, self._tile.vectors * self._lanes
 
         def of_filters(first: str, values: Values) -> Values:
@@ -200,19 +271,19 @@ class AcrossWeightText:
 
             def of_positions(_: str, values: Values) -> Values:
                 target, places = values
-                target = self._block(self._tile.numbers, source, own, target, places)
+                target = self._block(self._tile.numbers, pixels, source, own, target, places)
                 return [target, code.address(places, str(8 * self._tile.numbers))]
 
             begin = [("ptr", target), ("ptr", self._positions)]
             target, places = code.loop("0", self._blocks, 1, begin, of_positions)
             if self._rest:
-                target = self._block(self._rest, source, own, target, places)
+                target = self._block(self._rest, pixels, source, own, target, places)
             return [target]
 
-        (target,) = code.loop("0", self._filters, per, [("ptr", target)], of_filters)
+        (target,) = code.loop("0", self._padded, per, [("ptr", target)], of_filters)
         return target
 
-    def _block(self, positions: int, source: str, head: str, target: str, places: str) -> str:
+    def _block(self, positions: int, pixels: str, source: str, head: str, target: str, places: str) -> str:
         """One tile over all pixels; gives where the next sums are."""
         code, kind, vectors = self._code, self._kind, self._tile.vectors
         sources = [code.address(source, code.word(places, i)) for i in range(positions)]
@@ -229,9 +300,9 @@ class AcrossWeightText:
                 for v, factor in enumerate(factors):
                     k = q * vectors + v
                     totals[k] = code.multiply_add(kind, factor, pixel, totals[k])
-            return [*totals, code.address(own, self._gradient_pixel)]
+            return [*totals, code.address(own, self._turned_pixel)]
 
-        *totals, _ = code.loop("0", self._pixels, 1, [*before, ("ptr", head)], add)
+        *totals, _ = code.loop("0", pixels, 1, [*before, ("ptr", head)], add)
         for end, total in zip(ends, totals, strict=True):
             code.store_vector(kind, total, end)
         return code.address(target, str(step * positions * vectors))

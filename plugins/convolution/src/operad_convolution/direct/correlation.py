@@ -8,7 +8,6 @@ can have in a stride.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import NamedTuple, final
 
 Pair = tuple[int, int]
@@ -30,6 +29,8 @@ class Correlation:
         channels: Of the image, all groups together; `filters` likewise.
         size: The image's height and width; `out` the output's.
         stride: Distance of neighbouring windows.
+        before: Rows above and columns left of the image that windows reach.
+        reach: Rows and columns that windows reach, those before the image too.
     """
 
     def __init__(
@@ -37,27 +38,31 @@ class Correlation:
     ) -> None:
         self.channels, self.filters, self.groups = channels, filters, groups
         self.size, self.out, self.stride, self.taps = size, out, stride, taps
+        self.before, self.reach = self._frame()
 
     # The image is copied to where its rows have room for windows that begin before it or end behind it.
     # Where windows are `s` columns apart, so are the columns that lie side by side: a row is `s` rows, each
     # of every `s`-th column.
 
-    @cached_property
-    def before(self) -> Pair:
-        """Rows above and columns left of the image that windows reach."""
-        return max(0, -min(tap.row for tap in self.taps)), max(0, -min(tap.column for tap in self.taps))
-
-    @cached_property
-    def reach(self) -> Pair:
-        """Rows and columns that windows reach, those before the image too."""
-        last = (max(tap.row for tap in self.taps), max(tap.column for tap in self.taps))
-        rows, columns = (
-            before + (out - 1) * stride + end + 1
-            for before, out, stride, end in zip(self.before, self.out, self.stride, last, strict=True)
+    def _frame(self) -> tuple[Pair, Pair]:
+        rows, columns = [tap.row for tap in self.taps], [tap.column for tap in self.taps]
+        before = max(0, -min(rows)), max(0, -min(columns))
+        high, wide = (
+            before + (out - 1) * stride + last + 1
+            for before, out, stride, last in zip(
+                before, self.out, self.stride, (max(rows), max(columns)), strict=True
+            )
         )
-        return rows, columns
+        return before, (high, wide)
 
-    @cached_property
+    def share_copy(self, others: list[Correlation]) -> None:
+        """Reach as far as all of them, so that an image that one copied serves the others; windows touch."""
+        before = tuple(max(each.before[axis] for each in others) for axis in range(2))
+        behind = tuple(max(each.reach[axis] - each.before[axis] for each in others) for axis in range(2))
+        self.before = before[0], before[1]
+        self.reach = before[0] + behind[0], before[1] + behind[1]
+
+    @property
     def part_columns(self) -> int:
         """Columns of each part of a row."""
         return -(-self.reach[1] // self.stride[1])
@@ -118,7 +123,7 @@ def by_data(given: Correlation) -> list[tuple[Pair, Correlation | None]]:
 
     Returns:
         For each row and column of a stride that correlation which gives these elements of the gradient;
-        None where it is zero.
+        None where it is zero. All copy the output's gradient alike.
     """
     found: list[tuple[Pair, Correlation | None]] = []
     for first_row in range(given.stride[0]):
@@ -138,6 +143,9 @@ def by_data(given: Correlation) -> list[tuple[Pair, Correlation | None]]:
                 -(-(given.size[1] - first_column) // given.stride[1]),
             )
             if min(out) > 0:
-                made = Correlation(given.filters, given.channels, given.groups, given.out, out, (1, 1), taps)
-                found.append(((first_row, first_column), made if taps else None))
+                sizes = given.filters, given.channels, given.groups, given.out, out, (1, 1)
+                found.append(((first_row, first_column), Correlation(*sizes, taps) if taps else None))
+    made = [each for _, each in found if each is not None]
+    for each in made:
+        each.share_copy(made)
     return found

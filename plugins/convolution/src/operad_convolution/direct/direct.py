@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, final
 
@@ -11,32 +10,41 @@ from numpy.typing import NDArray
 
 from operad_convolution.direct.copies import (
     SLACK,
-    Run,
     copied_elements,
+    forward_layout,
     image_words,
     position_offsets,
+    sums_layout,
     tap_offsets,
+    weight_layout,
 )
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.forward_text import ForwardText
 from operad_convolution.direct.images import Tile
+from operad_convolution.direct.packing import Block, Order
+from operad_convolution.direct.sums_text import SumsText
 from operad_convolution.direct.tiles import forward_tile, heads_of, offsets, rows_seen, weight_tile
 from operad_convolution.direct.weight_text import WeightText
-from operad_sdk.vector import LANES, data_address, loaded
+from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
 
 
 @lru_cache(maxsize=1024)
 def _forward_kernel(
     kind: str, tile: Tile, rest: int, taps: int, tap_rows: int, parts: int, has_bias: bool
-) -> Callable[..., None]:
-    return loaded(ForwardText(kind, tile, rest, taps, tap_rows, parts, has_bias).text)
+) -> Kernel:
+    return Kernel(ForwardText(kind, tile, rest, taps, tap_rows, parts, has_bias).text)
 
 
 @lru_cache(maxsize=1024)
 def _weight_kernel(
     kind: str, tile: Tile, rest: tuple[int, int], parts: int, tail: int, copies_gradient: bool
-) -> Callable[..., None]:
-    return loaded(WeightText(kind, tile, rest, parts, tail, copies_gradient).text)
+) -> Kernel:
+    return Kernel(WeightText(kind, tile, rest, parts, tail, copies_gradient).text)
+
+
+@lru_cache(maxsize=256)
+def _sums_kernel(kind: str, parts: int, positions: int, rest: int) -> Kernel:
+    return Kernel(SumsText(kind, parts, positions, rest).text)
 
 
 @final
@@ -45,11 +53,11 @@ class Forward:
 
     Attributes:
         scratch_elements: Scratch memory of each call.
-        packed_elements: Elements of what `packed` gives.
+        order: Order of the weights that tiles read.
     """
 
     def __init__(self, correlation: Correlation, dtype: np.dtype[Any], has_bias: bool) -> None:
-        self._correlation, self._dtype = correlation, dtype
+        self._correlation, self._dtype, self._has_bias = correlation, dtype, has_bias
         size, lanes = dtype.itemsize, LANES[dtype.itemsize]
         self._tile, tiles, _ = forward_tile(correlation, lanes)
         self._filters = correlation.filters // correlation.groups
@@ -58,10 +66,9 @@ class Forward:
         rows = len({tap.row for tap in taps})
         share = sum(end - first for first, end in seen) / (rows * len(tiles))
         self._tap_rows = rows if share < _ROWS_PAY else 0
-        self._call = _forward_kernel(
+        self._kernel = _forward_kernel(
             dtype.name, self._tile, self._rest, len(taps), self._tap_rows, correlation.stride[1], has_bias
         )
-        self._image = image_words(correlation, size)
         stride = correlation.stride[0] * correlation.row_columns
         self._tiles = np.array([
             [
@@ -73,58 +80,51 @@ class Forward:
         ])  # fmt: skip
         self._taps = tap_offsets(correlation, size)
         self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
-        channels = correlation.channels // correlation.groups
-        self.packed_elements: Final = correlation.filters * channels * len(correlation.taps)
+        channels, per = correlation.channels // correlation.groups, self._tile.filters
+        blocks = [
+            Block(
+                group,
+                first,
+                min(per, self._filters - first),
+                (group * self._filters + first) * channels * len(taps),
+            )
+            for group in range(correlation.groups)
+            for first in range(0, self._filters, per)
+        ]
+        self.order: Final = Order(blocks, channels, len(taps), self._tap_rows or 1)
 
-    def packed(self, weight: NDArray[Any]) -> NDArray[Any]:
-        """Weights (filters, channels of a group, taps) in the order in which tiles read them."""
-        correlation, per = self._correlation, self._tile.filters
-        channels, taps = correlation.channels // correlation.groups, len(correlation.taps)
-        grouped = weight.reshape(correlation.groups, self._filters, channels, taps)
-        if self._tap_rows:
-            rows = grouped.reshape(correlation.groups, self._filters, channels, self._tap_rows, -1)
-            channels, taps = self._tap_rows * channels, taps // self._tap_rows
-            grouped = rows.swapaxes(2, 3).reshape(correlation.groups, self._filters, channels, taps)
-        whole = self._filters - self._rest
-        found = np.empty((correlation.groups, self._filters * channels * taps), self._dtype)
-        blocks = grouped[:, :whole].reshape(correlation.groups, whole // per, per, channels, taps)
-        target = found[:, : whole * channels * taps]
-        target.reshape(correlation.groups, whole // per, channels, taps, per)[...] = blocks.transpose(
-            0, 1, 3, 4, 2
-        )
-        if self._rest:
-            target = found[:, whole * channels * taps :]
-            target.reshape(-1, channels, taps, self._rest)[...] = grouped[:, whole:].transpose(0, 2, 3, 1)
-        return found
+        self._layout = self.layout()
 
-    def bind(
-        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
-    ) -> Run:
-        """A call `run(first, last, scratch)` that computes some of the images.
+    def layout(self, scratch_place: int | None = None, is_copied: bool = True) -> TableLayout:
+        """Table for the arrays (images, packed weights, bias if there is one, output).
 
         Args:
-            images: (N, C, H, W), without gaps.
-            weight: As `packed` gives it.
-            out: (N, filters, H', W'), without gaps.
+            scratch_place: Bytes from the beginning of scratch memory to where each image's output goes; the
+                table is then without the output.
+            is_copied: Whether the kernel copies images; else a kernel that copies alike did so before.
         """
         correlation, size = self._correlation, self._dtype.itemsize
-        pixels = correlation.out[0] * correlation.out[1]
-        table = [
-            data_address(images),
-            *self._image,
-            data_address(weight),
-            0 if bias is None else data_address(bias),
-            data_address(out),
-            correlation.filters * pixels * size,
-            pixels * size,
-            correlation.groups,
+        words = [
             self._filters // self._tile.filters,
             correlation.channels // correlation.groups,
             len(self._tiles),
             data_address(self._taps),
             data_address(self._tiles),
         ]
-        return Run(self._call, table, (images, weight, bias, out, self))
+        kernel, has_bias = self._kernel, self._has_bias
+        return forward_layout(kernel, correlation, size, has_bias, words, scratch_place, is_copied)
+
+    def bind(
+        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
+    ) -> BoundKernel:
+        """The kernel, whose units are images.
+
+        Args:
+            images: (N, C, H, W), without gaps.
+            weight: As `order` says.
+            out: (N, filters, H', W'), without gaps.
+        """
+        return BoundKernel(self._layout, [images, weight, *([] if bias is None else [bias]), out])
 
 
 @final
@@ -133,7 +133,7 @@ class WeightGradient:
 
     Attributes:
         scratch_elements: Scratch memory of each call.
-        sum_elements: Memory of the sums of each call.
+        sum_elements: Elements of the sums of each call.
     """
 
     def __init__(self, correlation: Correlation, dtype: np.dtype[Any], batch: int) -> None:
@@ -144,7 +144,6 @@ class WeightGradient:
         self._positions = correlation.channels // correlation.groups * len(correlation.taps)
         self._tile, _ = weight_tile(self._filters, self._positions, heads, lanes)
         self._rest = self._filters % self._tile.filters, self._positions % self._tile.vectors
-        self._image = image_words(correlation, size)
         stride = correlation.stride[0] * correlation.row_columns
         self._whole = self._vectors(heads.whole, heads.runs, stride, size)
         self._fewer = self._vectors(heads.fewer, 1, stride, size)
@@ -155,33 +154,24 @@ class WeightGradient:
         copies = self._together > 1
         gradient = correlation.filters * correlation.out[0] * correlation.out[1]
         self.scratch_elements: Final = self._images_end + copies * (self._together * gradient + SLACK)
-        self._call = _weight_kernel(
-            dtype.name, self._tile, self._rest, correlation.stride[1], heads.tail, copies
-        )
+        kernel = _weight_kernel(dtype.name, self._tile, self._rest, correlation.stride[1], heads.tail, copies)
         self._places = position_offsets(correlation, size)
         channels = correlation.channels // correlation.groups
-        self._group_bytes = channels * correlation.channel_elements * size
-        self.sum_elements: Final = correlation.groups * sum(
-            rows * count * self._block(filters, positions)
-            for filters, rows in _pieces(self._filters, self._tile.filters)
-            for positions, count in _pieces(self._positions, self._tile.vectors)
-        )
-
-    def _vectors(self, places: list[tuple[int, int]], runs: int, stride: int, size: int) -> NDArray[np.int64]:
-        """For each vector where its runs begin in a copied image, and the first in the gradient."""
-        copied = offsets(places, stride, 1, size).reshape(-1, runs)
-        given = offsets(places, self._correlation.out[1], 1, size).reshape(-1, runs)
-        return np.ascontiguousarray(np.hstack([copied, given[:, :1]]))
-
-    def bind(self, images: NDArray[Any], output_grad: NDArray[Any], sums: NDArray[Any]) -> Run:
-        """A call `run(first, last, scratch)` that adds what some of the images give to the sums."""
-        correlation, size = self._correlation, self._dtype.itemsize
-        pixels = correlation.out[0] * correlation.out[1]
-        table = [
-            data_address(images),
-            *self._image,
-            data_address(output_grad),
-            data_address(sums),
+        units, begin, row = [], 0, 0
+        for filters in [
+            filters
+            for _ in range(correlation.groups)
+            for filters, count in _pieces(self._filters, self._tile.filters)
+            for _ in range(count)
+        ]:
+            whole, rest = (self._block(filters, each) for each in (self._tile.vectors, self._rest[1]))
+            units.append((begin * size, row * self._positions * size, filters, whole * size))
+            begin += self._positions // self._tile.vectors * whole + rest
+            row += filters
+        self.sum_elements: Final = begin
+        self._units = np.array(units, np.int64)
+        pixels, image = correlation.out[0] * correlation.out[1], image_words(correlation, size)
+        self._layout = weight_layout(kernel, image, [
             correlation.filters * pixels * size,
             pixels * size,
             self._images_end * size,
@@ -191,42 +181,42 @@ class WeightGradient:
             correlation.groups,
             self._filters // self._tile.filters,
             self._positions // self._tile.vectors,
-            self._group_bytes,
+            channels * correlation.channel_elements * size,
             data_address(self._places),
             len(self._whole),
             data_address(self._whole),
             len(self._fewer),
             data_address(self._fewer),
-        ]
-        return Run(self._call, table, (images, output_grad, sums, self))
+            self.sum_elements * size,
+        ])  # fmt: skip
 
-    def turned(self, output_grad: NDArray[Any]) -> NDArray[Any]:
-        """The output's gradient without gaps."""
-        return np.ascontiguousarray(output_grad)
+    def _vectors(self, places: list[tuple[int, int]], runs: int, stride: int, size: int) -> NDArray[np.int64]:
+        """For each vector where its runs begin in a copied image, and the first in the gradient."""
+        copied = offsets(places, stride, 1, size).reshape(-1, runs)
+        given = offsets(places, self._correlation.out[1], 1, size).reshape(-1, runs)
+        return np.ascontiguousarray(np.hstack([copied, given[:, :1]]))
 
-    def unpack(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> None:
-        """Sums as the gradient (filters, channels of a group, taps)."""
-        groups = self._correlation.groups
-        target = weight_grad.reshape(groups, self._filters, self._positions)
-        grouped = sums.reshape(groups, -1)
-        begin = row = 0
-        for filters, rows in _pieces(self._filters, self._tile.filters):
-            across = [
-                (positions, count, self._block(filters, positions))
-                for positions, count in _pieces(self._positions, self._tile.vectors)
-            ]
-            length = sum(count * block for _, count, block in across)
-            some = grouped[:, begin : begin + rows * length].reshape(groups, rows, length)
-            place = column = 0
-            for positions, count, block in across:
-                found = some[..., place : place + count * block].reshape(groups, rows, count, block)
-                found = found[..., : filters * positions].reshape(groups, rows, count, filters, positions)
-                whole = target[:, row : row + rows * filters, column : column + count * positions]
-                # A view, though it is cut out of the columns: nothing but the axes of rows and columns is
-                # split.
-                whole.reshape(groups, rows, filters, count, positions, copy=False)[...] = found.swapaxes(2, 3)
-                place, column = place + count * block, column + count * positions
-            begin, row = begin + rows * length, row + rows * filters
+    def bind(self, images: NDArray[Any], output_grad: NDArray[Any], sums: NDArray[Any]) -> BoundKernel:
+        """The kernel, whose units are images; it writes what those of one call give, as sums.
+
+        Args:
+            images: (N, C, H, W), without gaps.
+            output_grad: (N, filters, H', W'), without gaps.
+            sums: `sum_elements` numbers.
+        """
+        return BoundKernel(self._layout, [images, output_grad, sums])
+
+    def total(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> BoundKernel:
+        """The kernel that adds up the sums of all calls.
+
+        Args:
+            sums: (calls, `sum_elements`).
+            weight_grad: (filters, channels of a group, taps), without gaps.
+        """
+        size = self._dtype.itemsize
+        words = [self.sum_elements * size, self._positions * size, self._positions // self._tile.vectors]
+        kernel = _sums_kernel(self._dtype.name, len(sums), self._tile.vectors, self._rest[1])
+        return BoundKernel(sums_layout(kernel, self._units, words), [sums, weight_grad])
 
     def _block(self, filters: int, positions: int) -> int:
         """Elements of the sums of a block."""

@@ -12,6 +12,7 @@ from operad_convolution.direct.images import (
     clear,
     copy,
     image_words,
+    output,
     pixels,
     store_pixels,
 )
@@ -22,7 +23,7 @@ from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 class ForwardText:
     """Tiles of filters by vectors of pixels, whose sums stay in registers while all channels and taps go by.
 
-    The table: the image's words; addresses of the weights, of the bias, and of the output; the output's
+    The table: the image's words; addresses of the weights and of the bias; the output's words; the output's
     bytes for an image and for a channel; groups; whole blocks of filters in a group; channels in a group;
     how many tiles; the addresses of the taps' offsets and of the tiles', for each tile those of its runs in
     the copied image and then in the output. The weights are those of a block, channel by channel and tap by
@@ -52,7 +53,8 @@ class ForwardText:
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, LANES[self._size])
         numbers = count()
         self._image = image_words(code, numbers, parts)
-        weights, bias, out = (code.pointer(code.word("%table", next(numbers))) for _ in range(3))
+        weights, bias = (code.pointer(code.word("%table", next(numbers))) for _ in range(2))
+        out = output(code, numbers)
         out_image, self._out_channel, groups, blocks, self._channels, self._tiles = (
             code.word("%table", next(numbers)) for _ in range(6)
         )
@@ -62,7 +64,7 @@ class ForwardText:
         self._offsets = [code.word(self._tap_words, i) for i in range(taps // (tap_rows or 1))]
         if tap_rows:  # of a row, from its first
             self._offsets = [code.value(f"sub i64 {each}, {self._offsets[0]}") for each in self._offsets]
-        clear(code, kind, self._image, "1")
+        clear(code, kind, "%scratch", self._image.zeros)
 
         def one_image(number: str, _: Values) -> Values:
             copy(code, kind, self._image, number, "%scratch")

@@ -8,6 +8,7 @@ rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 from typing import Final, NamedTuple
 
@@ -63,14 +64,27 @@ def image_words(code: Writer, numbers: count[int], parts: int) -> Image:
     )
 
 
-def clear(code: Writer, kind: str, image: Image, copies: str) -> None:
-    """Zeros wherever windows reach beyond the images."""
+def output(code: Writer, numbers: count[int]) -> str:
+    """Where the output begins: two words say where, and whether that is counted from scratch memory."""
+    address, in_scratch = (code.word("%table", next(numbers)) for _ in range(2))
+    begin = code.multiply(code.value("ptrtoint ptr %scratch to i64"), in_scratch)
+    return code.pointer(code.add(begin, address))
+
+
+def or_zeros(code: Writer, kind: str, vector: str, mask: str) -> str:
+    """The lanes of a vector that are not masked out, zeros in the others."""
+    kept, zero = f"{code.vector(kind)} {vector}", f"{code.vector(kind)} {code.constant(kind, 0)}"
+    return code.value(f"select {code.vector('bool')} {mask}, {kept}, {zero}")
+
+
+def clear(code: Writer, kind: str, target: str, size_bytes: str) -> None:
+    """Zeros in whole vectors."""
 
     def clear(place: str, _: Values) -> Values:
-        code.store_vector(kind, code.constant(kind, 0), code.address("%scratch", place))
+        code.store_vector(kind, code.constant(kind, 0), code.address(target, place))
         return []
 
-    code.loop("0", code.multiply(image.zeros, copies), code.lanes * BYTES[kind], [], clear)
+    code.loop("0", size_bytes, code.lanes * BYTES[kind], [], clear)
 
 
 def copy(code: Writer, kind: str, image: Image, number: str, target: str) -> None:
@@ -137,6 +151,14 @@ def copy_run(code: Writer, kind: str, source: str, target: str, length: str, apa
         code.loop("0", whole, lanes, [], pair)
         begin = whole
     code.loop(begin, length, lanes, [], some)
+
+
+def rounds(code: Writer, together: str, some_images: Callable[[str], str]) -> None:
+    """All images of a call, so many together; `some_images` gets the first, and gives that of the next."""
+    # `together` is no constant, so rounds are counted, and where one begins is carried.
+    length = code.add(code.value("sub i64 %last, %first"), code.value(f"sub i64 {together}, 1"))
+    number = code.value(f"sdiv i64 {length}, {together}")
+    code.loop("0", number, 1, [("i64", "%first")], lambda _, values: [some_images(values[0])])
 
 
 def pixels(code: Writer, kind: str, tile: Tile, bases: Values, offset: str) -> str:

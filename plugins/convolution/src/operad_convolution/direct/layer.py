@@ -9,17 +9,22 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad_convolution.direct.across import AcrossForward, AcrossWeightGradient
-from operad_convolution.direct.copies import Run
 from operad_convolution.direct.correlation import Correlation, by_data, forward
 from operad_convolution.direct.direct import Forward, WeightGradient
+from operad_convolution.direct.packing import Packing, Weights
+from operad_convolution.direct.places import Places
 from operad_convolution.direct.tiles import across_tile, forward_tile, heads_of, weight_tile
 from operad_convolution.geometry import Geometry
 from operad_sdk import Array, DType, OpContext
-from operad_sdk.vector import LANES, has_team, team
+from operad_sdk.vector import LANES, BoundKernel, has_team, team
 
 _PARTS: Final = 4
 """Into how many parts images are cut that are computed side by side; by shapes alone, so that sums round
 alike."""
+_DIVIDED: Final = 1 << 15
+"""Weights from which packing them, and adding up the parts of their gradient, is divided."""
+_ALIGNED: Final = 16
+"""Elements of a line of a cache, of which each thread's memory has whole ones."""
 FROM_PRODUCTS: Final = 1 << 20
 """Products from which the kernels are worth their compilation, 0.05 s each where no process did it before."""
 
@@ -77,7 +82,7 @@ def weight_program(
     _, across = across_tile(filters, positions, positions, lanes)
     if along >= across:
         return WeightGradient(correlation, dtype, batch)
-    return AcrossWeightGradient(correlation, dtype)
+    return AcrossWeightGradient(correlation, dtype, batch)
 
 
 @lru_cache(maxsize=256)
@@ -110,15 +115,18 @@ class DirectCorrelation:
         )
         self._forwards: dict[tuple[Correlation, bool], Forward | AcrossForward] = {}
         self._adjoints = by_data(self._correlation)
+        self._packings: dict[bool, Packing] = {}
+        self._turnings: dict[bool, Packing] = {}
+        self._places: dict[bool, Forward | AcrossForward | Places] = {}
         self._weights: list[WeightGradient | AcrossWeightGradient] = []
 
     def packed_elements(self, has_bias: bool) -> int:
         """Elements of what `pack` fills."""
-        return self._program(self._correlation, has_bias).packed_elements
+        return self._packing(has_bias).elements
 
     def pack(self, weight: Array, has_bias: bool, out: Array) -> None:
         """Fill `out` with the weights as `correlate` reads them."""
-        out[...] = self._packed(self._correlation, self._by_taps(weight), has_bias)
+        self._packing(has_bias).bind(np.ascontiguousarray(weight, self._dtype), out).run()
 
     def correlate(
         self,
@@ -134,37 +142,19 @@ class DirectCorrelation:
         Args:
             packed: What `pack` fills; None: it is made of the weights here.
         """
-        correlation = self._correlation
+        has_bias = bias is not None
         if packed is None:
-            packed = self._packed(correlation, self._by_taps(weight), bias is not None)
-        self._run(op_ctx, correlation, images, packed, bias, out)
-
-    def _by_taps(self, weight: Array) -> Array:
-        return weight.reshape(*weight.shape[:2], prod(self._geometry.kernel))
+            packed = self._copies(op_ctx, self._packing(has_bias), weight)
+        program = self._program(self._correlation, has_bias)
+        self._run(op_ctx, program, images, packed, bias, out)
 
     def turned_elements(self, has_bias: bool) -> int:
         """Elements of what `turn` fills."""
-        return sum(self._program(each, has_bias).packed_elements for _, each in self._adjoints if each)
+        return self._turning(has_bias).elements
 
     def turn(self, weight: Array, has_bias: bool, out: Array) -> None:
         """Fill `out` with the weights as `data_gradient` reads them, one place of a stride after another."""
-        first = 0
-        for _, correlation in self._adjoints:
-            if correlation is not None:
-                found = self._packed(correlation, self._turned(weight, correlation), has_bias)
-                out[first : first + found.size] = found
-                first += found.size
-
-    def _turned(self, weight: Array, correlation: Correlation) -> Array:
-        """The filters of one place of a stride: (C, filters of a group, taps), for each channel its own."""
-        geometry = self._geometry
-        turned = weight.reshape(
-            geometry.groups, geometry.group_filters, geometry.group_channels, *geometry.kernel[1:]
-        )
-        turned = turned.swapaxes(1, 2).reshape(
-            geometry.channels, geometry.group_filters, *geometry.kernel[1:]
-        )
-        return np.stack([turned[:, :, i, j] for i, j in [tap.place for tap in correlation.taps]], axis=-1)
+        self._turning(has_bias).bind(np.ascontiguousarray(weight, self._dtype), out).run()
 
     def data_gradient(
         self,
@@ -180,26 +170,10 @@ class DirectCorrelation:
         Args:
             turned: What `turn` fills; None: it is made of the weights here.
         """
-        geometry, (high, wide) = self._geometry, self._correlation.stride
+        has_bias = bias is not None
         if turned is None:
-            turned = np.empty(self.turned_elements(bias is not None), self._dtype)
-            self.turn(weight, bias is not None, turned)
-        first = 0
-        flat = images.reshape(images.shape[0], geometry.channels, *geometry.size[1:])
-        for (row, column), correlation in self._adjoints:
-            part = flat[:, :, row::high, column::wide]
-            if correlation is None:
-                part[...] = 0 if bias is None else bias.reshape(-1, 1, 1)
-                continue
-            end = first + self._program(correlation, bias is not None).packed_elements
-            own = turned[first:end]
-            first = end
-            if part.flags.c_contiguous:
-                self._run(op_ctx, correlation, output_grad, own, bias, part)
-            else:
-                found = np.empty(part.shape, self._dtype)
-                self._run(op_ctx, correlation, output_grad, own, bias, found)
-                part[...] = found
+            turned = self._copies(op_ctx, self._turning(has_bias), weight)
+        self._run(op_ctx, self._adjoint(has_bias), output_grad, turned, bias, images)
 
     def weight_gradient(
         self, op_ctx: OpContext, images: Array, output_grad: Array, weight_grad: Array
@@ -208,15 +182,21 @@ class DirectCorrelation:
         if not self._weights:
             batch = -(-self._geometry.batch // _PARTS)
             self._weights.append(weight_program(self._correlation, self._dtype, batch))
-        program = self._weights[0]
-        images, output_grad = np.ascontiguousarray(images), program.turned(output_grad)
-        count = min(_PARTS, len(images))
-        sums = np.zeros((count, program.sum_elements), self._dtype)
-        runs = [program.bind(images, output_grad, each) for each in sums]
-        self._each_part(op_ctx, program.scratch_elements, runs)
-        total = np.empty(weight_grad.shape, self._dtype)
-        program.unpack(sums.sum(axis=0) if count > 1 else sums[0], total)
-        weight_grad[...] = total
+        program, count = self._weights[0], min(_PARTS, len(images))
+        images, output_grad = np.ascontiguousarray(images), np.ascontiguousarray(output_grad)
+        # The sums of all parts lie before the scratch memory of the threads.
+        per, width = -(-program.sum_elements // _ALIGNED) * _ALIGNED, self._width(op_ctx, count)
+        scratch_elements = -(-program.scratch_elements // _ALIGNED) * _ALIGNED
+        memory = op_ctx.requested[0].get_space((count * per + width * scratch_elements,), self._dtype)
+        sums = memory[: count * program.sum_elements].reshape(count, -1)
+        scratch = memory[count * per :].reshape(width, -1)
+        kernels = [program.bind(images, output_grad, each) for each in sums]
+        target = self._target(weight_grad)
+        total = program.total(sums, target)
+        self._each_part(op_ctx, kernels, self._geometry.batch, scratch)
+        self._each_unit(op_ctx, total, weight_grad.size)
+        if target is not weight_grad:
+            weight_grad[...] = target
 
     def _program(self, correlation: Correlation, has_bias: bool) -> Forward | AcrossForward:
         key = correlation, has_bias
@@ -225,36 +205,101 @@ class DirectCorrelation:
             program = self._forwards[key] = forward_program(correlation, self._dtype, has_bias)
         return program
 
-    def _packed(self, correlation: Correlation, weight: Array, has_bias: bool) -> Array:
-        return self._program(correlation, has_bias).packed(weight).reshape(-1)
+    def _adjoint(self, has_bias: bool) -> Forward | AcrossForward | Places:
+        """The gradient by the data: one correlation where windows touch, or else one for each place."""
+        found = self._places.get(has_bias)
+        if found is None:
+            if self._correlation.stride == (1, 1):
+                ((_, adjoint),) = self._adjoints
+                assert adjoint is not None
+                found = self._program(adjoint, has_bias)
+            else:
+                programs = {
+                    place: each and (each, self._program(each, has_bias)) for place, each in self._adjoints
+                }
+                found = Places(self._correlation, programs, self._dtype, has_bias)
+            self._places[has_bias] = found
+        return found
+
+    def _packing(self, has_bias: bool) -> Packing:
+        found = self._packings.get(has_bias)
+        if found is None:
+            geometry, taps = self._geometry, prod(self._geometry.kernel)
+            filters, channels = geometry.group_filters, geometry.group_channels
+            group, row, matrix = filters * channels * taps, channels * taps, taps
+            weights = Weights(geometry.groups, filters, taps, channels, group, row, matrix)
+            copy = self._program(self._correlation, has_bias).order, range(taps)
+            found = self._packings[has_bias] = Packing(weights, self._dtype, [copy])
+        return found
+
+    def _turning(self, has_bias: bool) -> Packing:
+        """The copies for all places of a stride, where a channel is what a filter was."""
+        found = self._turnings.get(has_bias)
+        if found is None:
+            geometry, taps = self._geometry, prod(self._geometry.kernel)
+            filters, channels = geometry.group_channels, geometry.group_filters
+            group, row, matrix = filters * channels * taps, taps, filters * taps
+            weights = Weights(geometry.groups, filters, taps, channels, group, row, matrix)
+            copies = [
+                (
+                    self._program(each, has_bias).order,
+                    [tap.place[0] * geometry.kernel[2] + tap.place[1] for tap in each.taps],
+                )
+                for _, each in self._adjoints
+                if each is not None
+            ]
+            found = self._turnings[has_bias] = Packing(weights, self._dtype, copies)
+        return found
+
+    def _copies(self, op_ctx: OpContext, packing: Packing, weight: Array) -> Array:
+        out = np.empty(packing.elements, self._dtype)
+        kernel = packing.bind(np.ascontiguousarray(weight, self._dtype), out)
+        self._each_unit(op_ctx, kernel, weight.size)
+        return out
 
     def _run(
         self,
         op_ctx: OpContext,
-        correlation: Correlation,
+        program: Forward | AcrossForward | Places,
         images: Array,
         packed: Array,
         bias: Array | None,
         out: Array,
     ) -> None:
-        program = self._program(correlation, bias is not None)
-        images = np.ascontiguousarray(images)
-        target = out if out.flags.c_contiguous else np.empty(out.shape, self._dtype)
-        run = program.bind(images, packed, bias if bias is None else np.ascontiguousarray(bias), target)
-        self._each_part(op_ctx, program.scratch_elements, [run] * min(_PARTS, len(images)))
+        images, target = np.ascontiguousarray(images), self._target(out)
+        kernel = program.bind(images, packed, bias if bias is None else np.ascontiguousarray(bias), target)
+        count = min(_PARTS, len(images))
+        width = self._width(op_ctx, count)
+        scratch = op_ctx.requested[0].get_space((width, program.scratch_elements), self._dtype)
+        self._each_part(op_ctx, [kernel] * count, self._geometry.batch, scratch)
         if target is not out:
             out[...] = target
 
-    def _each_part(self, op_ctx: OpContext, scratch_elements: int, runs: list[Run]) -> None:
-        """Call each function with its part of the images, side by side in threads."""
-        count, batch = len(runs), self._geometry.batch
-        width = max(1, min(op_ctx.num_threads, count))
-        scratch = op_ctx.requested[0].get_space((width, scratch_elements), self._dtype)
+    def _target(self, array: Array) -> Array:
+        """The array, or one without gaps."""
+        fits = array.flags.c_contiguous and array.dtype == self._dtype
+        return array if fits else np.empty(array.shape, self._dtype)
+
+    def _width(self, op_ctx: OpContext, count: int) -> int:
+        return max(1, min(op_ctx.num_threads, count))
+
+    def _each_unit(self, op_ctx: OpContext, kernel: BoundKernel, elements: int) -> None:
+        """Call a kernel without scratch memory, in threads where so many elements are worth it."""
+        count = min(_PARTS, kernel.units)
+        width = self._width(op_ctx, count) if elements >= _DIVIDED else 1
+        if width == 1:
+            kernel.run()
+        else:
+            self._each_part(op_ctx, [kernel] * count, kernel.units, np.empty((width, 0), self._dtype))
+
+    def _each_part(self, op_ctx: OpContext, kernels: list[BoundKernel], units: int, scratch: Array) -> None:
+        """Call each kernel with its part of the images or units, side by side in threads."""
+        count = len(kernels)
 
         def part(number: int, slot: int) -> None:
-            runs[number](batch * number // count, batch * (number + 1) // count, scratch[slot])
+            kernels[number].run(units * number // count, units * (number + 1) // count, scratch[slot])
 
         if count and has_team():
-            team.divide(runs[0].address, [run.table for run in runs], batch, scratch)
+            team.divide(kernels[0].address, [kernel.table for kernel in kernels], units, scratch)
         else:
-            op_ctx.parallel(part, count, width)
+            op_ctx.parallel(part, count, len(scratch))

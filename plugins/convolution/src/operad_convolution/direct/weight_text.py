@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import count
 from typing import Final, final
 
-from operad_convolution.direct.images import BYTES, Tile, clear, copy, copy_run, image_words, pixels
+from operad_convolution.direct.images import BYTES, Tile, clear, copy, copy_run, image_words, pixels, rounds
 from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
 
 @final
 class WeightText:
-    """Tiles of filters by positions of weights (channels and taps), added to sums.
+    """Tiles of filters by positions of weights (channels and taps): sums over the images of a call.
 
     Each product has a vector of sums, one for each lane, that stays in a register while the pixels of some
     images go by; the lanes are added up then.
@@ -21,8 +21,8 @@ class WeightText:
     pixels; images that are copied together; groups; whole blocks of filters in a group; whole blocks of
     positions; bytes of a group's channels; the address of the positions' offsets; for whole vectors how
     many an image has, and the address of their offsets, that of each run in the copied image and that of
-    the first in the gradient; the same for vectors that hold fewer. The sums are those of a block of
-    filters and of a block of positions.
+    the first in the gradient; the same for vectors that hold fewer; bytes of the sums. The sums are those
+    of a block of filters and of a block of positions.
 
     Attributes:
         text: The module.
@@ -63,11 +63,9 @@ class WeightText:
         if copies_gradient:
             self._between_images = code.multiply(self._pixels, BYTES[kind])
             self._between_filters = code.multiply(self._together, self._between_images)
-        clear(code, kind, self._image, self._together)
-        # `together` is no constant, so rounds are counted, and where one begins is carried.
-        length = code.add(code.value("sub i64 %last, %first"), code.value(f"sub i64 {self._together}, 1"))
-        rounds = code.value(f"sdiv i64 {length}, {self._together}")
-        code.loop("0", rounds, 1, [("i64", "%first")], lambda _, values: [self._some_images(values[0])])
+        clear(code, kind, "%scratch", code.multiply(self._image.zeros, self._together))
+        clear(code, kind, self._sums, word())
+        rounds(code, self._together, self._some_images)
         self.text: Final = code.module()
 
     def _some_images(self, first: str) -> str:
