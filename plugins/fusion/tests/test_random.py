@@ -20,8 +20,8 @@ assert fusion is pass_of_plugin
 
 
 def names_of(executor):
-    """Names of the nodes but for clusters, and for what runs once more."""
-    nodes = executor._program.graph.op_nodes
+    """Names of the nodes but for clusters, what runs once more, and what prepares weights."""
+    nodes = [each for each in executor._program.graph.op_nodes if each.op.name != "_prepare"]
     return Counter(each.name for each in nodes if "+" not in each.name and "_mirror" not in each.name)
 
 

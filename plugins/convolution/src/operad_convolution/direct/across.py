@@ -8,7 +8,8 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from operad_convolution.direct.across_text import AcrossText, AcrossTile, AcrossWeightText
+from operad_convolution.direct.across_text import AcrossText, AcrossTile
+from operad_convolution.direct.across_weight_text import AcrossWeightText
 from operad_convolution.direct.copies import (
     SLACK,
     copied_elements,

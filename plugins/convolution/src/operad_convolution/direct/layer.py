@@ -19,8 +19,7 @@ from operad_sdk import Array, DType, OpContext
 from operad_sdk.vector import LANES, BoundKernel, has_team, team
 
 _PARTS: Final = 4
-"""Into how many parts images are cut that are computed side by side; by shapes alone, so that sums round
-alike."""
+"""Into how many parts images are cut; by shapes alone, so that sums round alike."""
 _DIVIDED: Final = 1 << 15
 """Weights from which packing them, and adding up the parts of their gradient, is divided."""
 _ALIGNED: Final = 16
@@ -42,12 +41,8 @@ def refusal(geometry: Geometry, is_large: bool) -> str | None:
     # mutant: 1 becomes 2: equivalent, because it decides between two ways to the same
     if geometry.kernel == geometry.stride == (1, 1, 1):
         return "it is a product of matrices"
-    products = (
-        geometry.batch
-        * prod(geometry.out)
-        * geometry.filters
-        * geometry.group_channels
-        * prod(geometry.kernel)
+    products = prod(
+        (geometry.batch, *geometry.out, geometry.filters, geometry.group_channels, *geometry.kernel)
     )
     if products < FROM_PRODUCTS and not is_large:
         return f"{products} products are not worth a compilation"

@@ -11,7 +11,8 @@ from typing import Final
 import numpy as np
 
 from operad_optimizer.updates import references
-from operad_optimizer.updates.family import CLIP, DECAY, RATE, mixed, move_average, real, rescaled, update
+from operad_optimizer.updates.family import CLIP, DECAY, RATE, mixed, real, update
+from operad_optimizer.updates.formulas import move_average, rescaled
 from operad_sdk import Array, param
 
 ADAMW: Final = "AdamWUpdate, src/operator/contrib/adamw-inl.h"

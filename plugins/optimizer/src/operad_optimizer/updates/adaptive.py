@@ -13,15 +13,12 @@ from operad_optimizer.updates.family import (
     DECAY,
     RATE,
     RESCALE,
-    decayed,
-    kept_after,
-    move_average,
     real,
-    rescaled,
     sourced,
     step_contract,
     update,
 )
+from operad_optimizer.updates.formulas import decayed, kept_after, move_average, rescaled
 from operad_sdk import Array, Real, define
 
 _KEEP = "How much of the average gradient is kept."

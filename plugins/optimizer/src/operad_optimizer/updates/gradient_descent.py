@@ -7,17 +7,8 @@ from typing import Final
 import numpy as np
 
 from operad_optimizer.updates import references
-from operad_optimizer.updates.family import (
-    CLIP,
-    DECAY,
-    RATE,
-    RESCALE,
-    decayed,
-    mixed,
-    real,
-    rescaled,
-    update,
-)
+from operad_optimizer.updates.family import CLIP, DECAY, RATE, RESCALE, mixed, real, update
+from operad_optimizer.updates.formulas import decayed, rescaled
 from operad_sdk import Array
 
 _MOMENTUM = real(0.0, "How much of the last step is kept.")

@@ -12,14 +12,12 @@ from operad_optimizer.updates.family import (
     RATE,
     RESCALE,
     by_blocks,
-    kept_after,
     mixed,
-    move_average,
     real,
-    rescaled,
     step_contract,
     update,
 )
+from operad_optimizer.updates.formulas import kept_after, move_average, rescaled
 from operad_optimizer.updates.references import lamb_direction, lamb_step
 from operad_sdk import Array, define, param
 
