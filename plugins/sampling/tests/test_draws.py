@@ -87,6 +87,7 @@ def test_numbers_out_of_the_domain_are_refused_by_name(name: str, params: dict[s
         ("poisson", ([np.nan, 1.0],)),
         ("negative_binomial", ([-1.0, 1.0], [0.5, 0.5])),
         ("negative_binomial", ([1.0, 1.0], [1.5, 0.5])),
+        ("negative_binomial", ([0.0, 1.0], [1.5, 0.5])),
         ("generalized_negative_binomial", ([-1.0, 1.0], [0.5, 0.5])),
         ("generalized_negative_binomial", ([1.0, 1.0], [-0.5, 0.5])),
     ],

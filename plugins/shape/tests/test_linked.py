@@ -46,6 +46,7 @@ BACKWARD: list[tuple[OperatorProperty, Any, Any, Any]] = [
     (shape.Reshape(shape=(-1,)), (None, None), (6,), (None, None)),
     (shape.Reshape(shape=(-1,)), None, (6,), None),
     (shape.squeeze(axis=(1,)), (None, 1), (4,), (4, 1)),
+    (shape.Reshape(shape=(-1,)), (None, 0), (0,), (None, 0)),
 ]
 
 
