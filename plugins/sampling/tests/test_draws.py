@@ -120,6 +120,12 @@ def test_parameters_may_be_arrays_without_axes(name: str, values: tuple[float, .
         assert np.isfinite(drawn.asnumpy()).all() or dtype == "float16"
 
 
+def test_parameters_keep_the_digits_of_the_type_that_is_drawn() -> None:
+    mu = 1 + 2.0**-40
+    arrays = (od.nd.array([value], dtype="float64") for value in (mu, 0.0))
+    assert od.nd._sample_normal(*arrays, dtype="float64").asnumpy() == [mu]
+
+
 @pytest.mark.parametrize("lam", [1e9, 1e13, 1e18])
 def test_poisson_counts_of_a_large_mean_have_its_mean_and_variance(lam: float) -> None:
     draws = od.nd._random_poisson(lam, shape=20_000, dtype="float64").asnumpy()
