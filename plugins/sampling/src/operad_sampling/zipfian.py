@@ -100,12 +100,12 @@ def _fill_row(evenly: Callable[[int], Array], range_max: int, row: Array) -> int
 
 
 def _moments(prop: Any) -> tuple[float, float]:
-    """Means of the first number of a row and of its square; of how many were drawn, if a row has both of two."""
+    """Means of a row's first number and of its square; of the number of draws, where it has both of two."""
     numbers = np.arange(prop.range_max)
     weights = np.log((numbers + 2) / (numbers + 1)) / log(prop.range_max + 1)
     if prop.shape[1] == 1:
         return float((weights * numbers).sum()), float((weights * numbers**2).sum())
-    # After the first number, whose weight is 1 - p, come n more up to the other one, of weight p: the means of n
-    # and of its square are 1 / p and (2 - p) / p^2.
+    # After the first number, of weight 1 - p, come n more up to the other one, of weight p. Means of n and
+    # n^2: 1 / p and (2 - p) / p^2.
     p = weights[::-1]
     return float(((1 - p) * (1 + 1 / p)).sum()), float(((1 - p) * (1 + 2 / p + (2 - p) / p**2)).sum())

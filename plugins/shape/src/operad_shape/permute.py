@@ -155,7 +155,7 @@ class reverse(LinkedAxes):
     axis = param("shape", doc="The axes.")
     spec = "data:(*S) -> output:(*checked(S, axis))"
     functions: ClassVar = {"checked": _checked}
-    contract = Contract(reference=lambda data, axis: np.flip(data, tuple({range(data.ndim)[one] for one in axis})))
+    contract = Contract(reference=lambda data, axis: np.flip(data, tuple({one % data.ndim for one in axis})))
 
     def links(self, rank: int) -> Sequence[Link]:
         """The data's axes."""
