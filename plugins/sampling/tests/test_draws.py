@@ -87,6 +87,7 @@ def test_numbers_out_of_the_domain_are_refused_by_name(name: str, params: dict[s
         ("poisson", ([np.nan, 1.0],)),
         ("negative_binomial", ([-1.0, 1.0], [0.5, 0.5])),
         ("negative_binomial", ([1.0, 1.0], [1.5, 0.5])),
+        ("negative_binomial", ([0.0, 1.0], [1.5, 0.5])),
         ("generalized_negative_binomial", ([-1.0, 1.0], [0.5, 0.5])),
         ("generalized_negative_binomial", ([1.0, 1.0], [-0.5, 0.5])),
     ],
@@ -117,6 +118,12 @@ def test_parameters_may_be_arrays_without_axes(name: str, values: tuple[float, .
         drawn = draw(*(od.nd.array(np.float64(value), dtype="float64") for value in values), dtype=dtype)
         assert drawn.shape == ()
         assert np.isfinite(drawn.asnumpy()).all() or dtype == "float16"
+
+
+def test_parameters_keep_the_digits_of_the_type_that_is_drawn() -> None:
+    mu = 1 + 2.0**-40
+    arrays = (od.nd.array([value], dtype="float64") for value in (mu, 0.0))
+    assert od.nd._sample_normal(*arrays, dtype="float64").asnumpy() == [mu]
 
 
 @pytest.mark.parametrize("lam", [1e9, 1e13, 1e18])

@@ -35,6 +35,7 @@ BACKWARD: list[tuple[OperatorProperty, Any, Any, Any]] = [
     (shape.reverse(axis=(0,)), None, (2, 3), (2, 3)),
     (shape.expand_dims(axis=1), None, (2, 1, 3), (2, 3)),
     (shape.expand_dims(axis=0), (None, 3), (1, 2, 3), (2, 3)),
+    (shape.expand_dims(axis=0), None, (1,), ()),
     (shape.SliceChannel(num_outputs=2, axis=1), None, (6, 2), (6, 4)),
     (shape.SliceChannel(num_outputs=2, axis=1, squeeze_axis=True), None, (6, 5), (6, 2, 5)),
     (shape.slice_(begin=(None, 1), end=(None, 2)), (None, 3), (6, 1), (6, 3)),
@@ -46,6 +47,7 @@ BACKWARD: list[tuple[OperatorProperty, Any, Any, Any]] = [
     (shape.Reshape(shape=(-1,)), (None, None), (6,), (None, None)),
     (shape.Reshape(shape=(-1,)), None, (6,), None),
     (shape.squeeze(axis=(1,)), (None, 1), (4,), (4, 1)),
+    (shape.Reshape(shape=(-1,)), (None, 0), (0,), (None, 0)),
 ]
 
 

@@ -57,6 +57,7 @@ def fill_gamma(generator: Any, out: Array, alpha: Value, beta: Value) -> None:
 
 def fill_poisson(generator: Any, out: Array, lam: Value) -> None:
     """A count with probability `lam^n exp(-lam) / n!` of `n`."""
+    # mutant: lam <= _LARGEST_EXACT becomes (lam <: equivalent, because at the limit either way will do
     is_exact = lam <= _LARGEST_EXACT
     # mutant: lam >= 0 becomes (lam > 0): equivalent, because 0 stands for what is not valid
     out[...] = generator.poisson(_valid(lam, (lam >= 0) & is_exact), out.shape)

@@ -103,7 +103,10 @@ UNIFORM: Final = Family(
     variance=lambda low, high: (high - low) ** 2 / 12,
     cdf=lambda x, low, high: np.clip((x - low) / (high - low), 0, 1),
     example={"low": 1, "high": 5},
-    further=[{"low": -2e38, "high": 2e38, "dtype": "float64"}],
+    further=[
+        {"low": -2e38, "high": 2e38, "dtype": "float64"},
+        {"low": 1, "high": 1.5, "dtype": "float16"},  # one in 1,000 is rounded up to 1.5
+    ],
 )
 NORMAL: Final = Family(
     name="normal",

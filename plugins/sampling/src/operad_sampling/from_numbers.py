@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final
 
@@ -97,9 +97,15 @@ def _distribution(family: Family, tried: Iterable[Mapping[str, Any]], **options:
         mean=partial(of, family.mean),
         variance=partial(of, family.variance),
         cdf=None if cdf is None else lambda prop, x: of(cdf, prop, x),
+        draws=_below_high if family is families.UNIFORM else None,
         params=list(tried),
         **options,
     )
+
+
+def _below_high(prop: Any, inputs: Sequence[Array], outputs: Sequence[Array]) -> Array:
+    """The draws; NaN, which is none, instead of any that is not below the upper end."""
+    return np.where(outputs[0] < prop.high, outputs[0], np.nan)
 
 
 def _documented(family: Family, name: str, shapes: str, call: str, source: str) -> str:

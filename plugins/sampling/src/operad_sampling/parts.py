@@ -27,18 +27,18 @@ def fill_in_parts(op_ctx: OpContext, output: Array, fill: Callable[[Any, Array],
         fill: Draws with the generator it gets into all of the array it gets.
     """
     whole = output.reshape(-1) if output.flags.c_contiguous else op_ctx.xp.empty(output.size, output.dtype)
-    # mutant: 1 becomes 2: equivalent, because an array of no elements has no chunks
+    # mutant: equivalent, because draws in other chunks are as good
     chunk = max(whole.size, 1) if op_ctx.ctx.is_gpu else CHUNK
     starts = range(0, whole.size, chunk)
     parts = min(len(starts), _MOST_PARTS)
     generators = op_ctx.requested[0].generators(parts)
 
-    def fill_part(part: int, slot: int) -> None:
+    def fill_part(part: int, slot: int = 0) -> None:
         for start in starts[part::parts]:
             fill(generators[part], whole[start : start + chunk])
 
     if parts == 1:
-        fill_part(0, 0)
+        fill_part(0)
     elif parts:
         op_ctx.parallel(fill_part, parts, min(parts, op_ctx.num_threads))
     if not output.flags.c_contiguous:

@@ -56,7 +56,7 @@ class RandomRandint(OperatorProperty):
             mean=lambda prop: (prop.low + prop.high - 1) / 2,
             variance=lambda prop: ((prop.high - prop.low) ** 2 - 1) / 12,
             cdf=lambda prop, x: (np.floor(x) - prop.low + 1) / (prop.high - prop.low),
-            params=[{"low": -3, "high": 9, "shape": (100, 100)}],
+            params=[{"low": -3, "high": 9, "shape": shape} for shape in ((100, 100), (300, 300))],
         ),
     )
 

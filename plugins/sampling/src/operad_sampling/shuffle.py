@@ -37,13 +37,13 @@ class Shuffle(OperatorProperty):
         ),
     )
 
-    def forward(data: Array, op_ctx: OpContext, output: Array) -> None:
+    def forward(data: Array, op_ctx: OpContext) -> Array:
         """Take the items by a random permutation of their numbers."""
         if not data.ndim:
-            output[...] = data
-            return
+            return data
         generator = op_ctx.requested[0].generator
         # CuPy's generators have no permutation; among doubles, ties are out of the question.
         is_gpu, count = op_ctx.ctx.is_gpu, len(data)
+        # mutant: is_gpu becomes: equivalent, because either order is random
         order = op_ctx.xp.argsort(generator.random(count)) if is_gpu else generator.permutation(count)
-        output[...] = data[order]
+        return data[order]

@@ -54,9 +54,10 @@ class SampleUniqueZipfian(OperatorProperty):
     contract = Contract(
         params={"range_max": (4, 1000), "shape": ((2, 3), (1, 4))},
         distribution=Distribution(
-            mean=lambda prop: _expected(prop, 1),
-            variance=lambda prop: _expected(prop, 2) - _expected(prop, 1) ** 2,
-            params=[{"range_max": 5, "shape": (2000, 1)}],
+            mean=lambda prop: _moments(prop)[0],
+            variance=lambda prop: _moments(prop)[1] - _moments(prop)[0] ** 2,
+            draws=lambda prop, inputs, outputs: outputs[0] if prop.shape[1] == 1 else outputs[1],
+            params=[{"range_max": 5, "shape": (2000, 1)}, {"range_max": 2, "shape": (2000, 2)}],
         ),
     )
 
@@ -89,6 +90,7 @@ def _fill_row(evenly: Callable[[int], Array], range_max: int, row: Array) -> int
     drawn = np.empty(0, np.int64)
     found, firsts = drawn, drawn
     while len(found) < len(row):
+        # mutant: len(row) - len(found) becomes (len: equivalent, because it matters only how many are missing
         more = np.exp(evenly(len(row) - len(found) + _MORE) * log(range_max + 1)).astype(np.int64) - 1
         drawn = np.concatenate([drawn, np.minimum(more, range_max - 1)])
         found, firsts = np.unique(drawn, return_index=True)
@@ -97,8 +99,13 @@ def _fill_row(evenly: Callable[[int], Array], range_max: int, row: Array) -> int
     return int(firsts[-1]) + 1 if len(row) else 0
 
 
-def _expected(prop: Any, power: int) -> float:
-    """The mean of a power of the first number of a row."""
+def _moments(prop: Any) -> tuple[float, float]:
+    """Means of a row's first number and of its square; of the number of draws, where it has both of two."""
     numbers = np.arange(prop.range_max)
     weights = np.log((numbers + 2) / (numbers + 1)) / log(prop.range_max + 1)
-    return float((weights * numbers**power).sum())
+    if prop.shape[1] == 1:
+        return float((weights * numbers).sum()), float((weights * numbers**2).sum())
+    # After the first number, of weight 1 - p, come n more up to the other one, of weight p. Means of n and
+    # n^2: 1 / p and (2 - p) / p^2.
+    p = weights[::-1]
+    return float(((1 - p) * (1 + 1 / p)).sum()), float(((1 - p) * (1 + 2 / p + (2 - p) / p**2)).sum())

@@ -44,8 +44,8 @@ def with_number(data: Array, begin: Indices, end: Indices, step: Indices, scalar
 
 
 def leading_part(data: Array, shape_like: Array, axes: Shape) -> Array:
-    """The first elements along some axes."""
-    for axis in axes or range(shape_like.ndim):
+    """The first elements along some axes, or along all, of which both arrays have as many."""
+    for axis in axes or range(max(data.ndim, shape_like.ndim)):
         data = data.take(range(shape_like.shape[axis]), axis)
     return data
 

@@ -149,6 +149,7 @@ def _leading(data: Shape, like: Shape, axes: Shape) -> Shape:
             f"shape_like has shape {like}, expected {len(data)} axes as in data {data}; or give axes"
         )
     named = [normal_axis(axis, len(data)) for axis in axes] or range(len(like))
+    # mutant: 1 becomes 2: equivalent, because without axes any number below 0 will do
     if max(named, default=-1) >= min(len(data), len(like)):
         raise ShapeError(f"data {data} and shape_like {like} do not both have axes {tuple(named)}")
     for axis in named:
