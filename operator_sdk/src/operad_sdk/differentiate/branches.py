@@ -1,24 +1,44 @@
-"""Functions of arrays and of numbers as forms: one for each way that the numbers lead through the function.
+"""Forms of functions of arrays, and of arrays and numbers.
 
-The function is traced with the numbers of a call. What it asked of them, one question after another, is a
-path in a tree; a later call asks the same questions of its own numbers and so finds the form of its path, or
-that there is none yet. So a form is never used for numbers for which the function would have done otherwise,
-and no value of a number is in a form: neither chance, such as a product that is 1 in one call, nor NaN
-changes that.
+Of a function of numbers there is a form for each way that they lead through it. The function is traced with
+the numbers of a call. What it asked of them, one question after another, is a path in a tree; a later call
+asks the same questions of its own numbers and so finds the form of its path, or that there is none yet. So a
+form is never used for numbers for which the function would have done otherwise, and no value of a number is
+in a form: neither chance, such as a product that is 1 in one call, nor NaN changes that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import signature
 from typing import Any, NamedTuple, final
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from operad.locks import new_lock
 from operad.operator import ScalarForm
 from operad_sdk.differentiate.form import form_of
 from operad_sdk.differentiate.numbers import CallNumber, NumberTrace
 from operad_sdk.differentiate.tracing import FORM, Node, Traced
+
+
+def elements_form(function: Callable[..., Sequence[Traced]], **types: DTypeLike) -> ScalarForm:
+    """The form of a function of arrays of one shape, whose parameters name the inputs.
+
+    Args:
+        function: Computes arrays of that shape by NumPy's functions of elements.
+        types: Of inputs that have not the type for which the form is used.
+    Raises:
+        TraceError: It does something else; the message says what.
+    """
+    names = list(signature(function).parameters)
+    inputs = [
+        (name, _input(np.full((2, 3), 0.5 + i).astype(types.get(name, np.float32))))
+        for i, name in enumerate(names)
+    ]
+    results = [(f"result{i}", one) for i, one in enumerate(function(*[cell for _, cell in inputs]))]
+    return form_of(function.__name__, inputs, results)[0]
 
 
 @final

@@ -12,20 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial, reduce
-from inspect import signature
 from itertools import chain, combinations, islice
 from math import isclose, prod
 from types import EllipsisType
 from typing import Any, Final, NoReturn, final
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from operad.dtypes import DType
 from operad.operator import Axes, Result, ScalarForm, Shape
 from operad_sdk.differentiate.errors import TraceError
 from operad_sdk.differentiate.form_rules import BITWISE, OF_TRUTH, RULES
-from operad_sdk.differentiate.tracing import FORM, Node, Traced, plain
+from operad_sdk.differentiate.tracing import Node, Traced, plain
 from operad_sdk.mapper.builder import Builder
 
 _ROUNDING: Final = 2.0**-50
@@ -62,22 +60,6 @@ def form_of(
             refused = refused or error
     assert refused is not None
     raise refused
-
-
-def elements_form(function: Callable[..., Sequence[Traced]], **types: DTypeLike) -> ScalarForm:
-    """The form of a function of arrays of one shape, whose parameters name the inputs.
-
-    Args:
-        function: Computes arrays of that shape by NumPy's functions of elements.
-        types: Of inputs that have not the type for which the form is used.
-    Raises:
-        TraceError: It does something else; the message says what.
-    """
-    names = list(signature(function).parameters)
-    values = [np.full((2, 3), 0.5 + i).astype(types.get(name, "float32")) for i, name in enumerate(names)]
-    inputs = [Traced(Node(FORM, value, is_input=True)) for value in values]
-    results = [(f"result{i}", result) for i, result in enumerate(function(*inputs))]
-    return form_of(function.__name__, list(zip(names, inputs, strict=True)), results)[0]
 
 
 def _spaces(shapes: Sequence[Shape]) -> Iterator[Shape]:

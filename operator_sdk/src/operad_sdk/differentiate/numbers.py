@@ -67,7 +67,7 @@ class CallNumber:
         return answer
 
     def as_input(self) -> Any:
-        """What it is where it meets arrays."""
+        """The array that stands for it where it meets arrays."""
         return self.trace.input(self)
 
     def item(self) -> CallNumber:

@@ -108,11 +108,11 @@ class Cell(ABC):
 
     @abstractmethod
     def calls(self, order: Order, hidden: Array, state: Array | None) -> list[StepCall]:
-        """What a step is in vector code: after `begin`, with the arguments of `forward`."""
+        """Calls of a step in vector code: after `begin`, with the arguments of `forward`."""
 
     @abstractmethod
     def calls_back(self, order: Order, back: Back) -> list[StepCall]:
-        """What computes the gradient of the recurrent products, and last a product with it.
+        """Calls that compute the gradient of the recurrent products, and last a product with it.
 
         Args:
             order: From the last step.

@@ -21,7 +21,7 @@ from operad_sdk.vector import StepArray, StepCall, form_call, product_call
 
 @cache
 def _forms() -> tuple[ScalarForm, ScalarForm]:
-    """What a step computes of both products, and what a step back computes."""
+    """Forms of a step, which reads both products, and of a step back."""
 
     def step(r: Any, z: Any, n: Any, of_r: Any, of_z: Any, of_n: Any, hidden: Any) -> tuple[Any, ...]:
         r, z = sigmoid(r + of_r), sigmoid(z + of_z)

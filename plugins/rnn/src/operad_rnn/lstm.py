@@ -21,7 +21,7 @@ from operad_sdk.vector import PackedMatrix, StepArray, StepCall, form_call, prod
 
 @cache
 def _forms(bounds: Bounds | None) -> tuple[ScalarForm, ScalarForm, ScalarForm]:
-    """What a step computes of the sums of gates; a step back, of a gradient, or of the sum of two."""
+    """Forms of a step, which reads sums of gates, and of a step back, of one gradient or a sum of two."""
 
     def step(i: Any, f: Any, g: Any, o: Any, state: Any) -> tuple[Any, ...]:
         i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)

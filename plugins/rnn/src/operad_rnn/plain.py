@@ -20,7 +20,7 @@ from operad_sdk.vector import StepArray, StepCall, form_call, product_call
 
 @cache
 def _forms(is_tanh: bool) -> tuple[ScalarForm, ScalarForm]:
-    """What a step computes of the sum, and what a step back computes."""
+    """Forms of a step, which reads the sum, and of a step back."""
 
     def step(sums: Any) -> tuple[Any, ...]:
         return (np.tanh(sums) if is_tanh else np.maximum(sums, 0),)

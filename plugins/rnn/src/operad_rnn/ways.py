@@ -16,7 +16,7 @@ from operad_sdk import CompiledLoops, KernelCall
 
 
 class Way(Enum):
-    """How a cell goes through its steps."""
+    """Way of a cell through its steps."""
 
     STEPS = auto()
     LOOP = auto()

@@ -65,7 +65,7 @@ def image_words(code: Writer, numbers: count[int], parts: int) -> Image:
 
 
 def output(code: Writer, numbers: count[int]) -> str:
-    """Where the output begins: two words say where, and whether that is counted from scratch memory."""
+    """Beginning of the output: two words say where, and whether that is counted from scratch memory."""
     address, in_scratch = (code.word("%table", next(numbers)) for _ in range(2))
     begin = code.multiply(code.value("ptrtoint ptr %scratch to i64"), in_scratch)
     return code.pointer(code.add(begin, address))

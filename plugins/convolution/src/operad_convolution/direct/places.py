@@ -119,7 +119,7 @@ def _rounded(elements: int, lanes: int) -> int:
 
 
 def _runs(columns: int, apart: int, rows: Sequence[int], lanes: int) -> int:
-    """How many rows of a place make a whole vector; 0 where they do not."""
+    """Number of rows of a place that make a whole vector; 0 where they do not."""
     own = columns // apart
     if apart > 2 or columns % apart or not own or columns > lanes or lanes % own:
         return 0

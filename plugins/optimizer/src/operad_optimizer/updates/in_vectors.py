@@ -51,7 +51,7 @@ class VectorRule:
 
     @cached_property
     def steps(self) -> Callable[..., None]:
-        """What is called."""
+        """The function that is called."""
         made: Callable[..., None] = import_module("operad_optimizer.updates.vector_steps").Steps(*self._given)
         return made
 
