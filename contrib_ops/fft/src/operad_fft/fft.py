@@ -22,7 +22,8 @@ _SIZE: Final[Any] = param(int, 128, ignored="Rows that cuFFT gets at once in MXN
 def _to_pairs(data: Array, output: Array) -> None:
     """The transform of real numbers as pairs."""
     if data.size:
-        output[...] = np.ascontiguousarray(np.fft.fft(data)).view(data.dtype)
+        transformed = np.fft.fft(data).copy()  # with pairs side by side, whatever the strides of the data
+        output[...] = transformed.view(data.dtype)
 
 
 def _from_pairs(data: Array, output: Array) -> None:

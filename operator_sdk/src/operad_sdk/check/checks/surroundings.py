@@ -30,6 +30,8 @@ _FEW: Final = 4
 _PATIENCE: Final = 200
 """Waits of a millisecond in which a thread of `op_ctx.parallel` may let go of its last job; a clock would go
 on where the whole process stands still."""
+_COLLECTIONS: Final = 3
+"""Collections of garbage meanwhile, which take 50 times as long in a large process."""
 
 
 def _numbers_of_numpy() -> tuple[Any, ...]:
@@ -173,11 +175,12 @@ def lets_go_of_arrays(trials: Sequence[Trial]) -> Evidence:
 def _still_alive(arrays: list[tuple[str, weakref.ref[Any]]]) -> list[str]:
     """Names of arrays that remain after garbage collection and after a wait for threads to end."""
     kept: list[str] = []
-    for _ in range(_PATIENCE):
+    for look in range(_PATIENCE):
         kept = [name for name, alive in arrays if alive() is not None]
         if not kept:
             break
-        gc.collect()  # rings of references are no leak
+        if look < _COLLECTIONS:
+            gc.collect()  # rings of references are no leak
         time.sleep(0.001)
     return kept
 
