@@ -17,8 +17,9 @@ class Table(NamedTuple):
     columns: int
     step: int
     """Bytes from a segment of a group to its next."""
-    part: int
-    """Groups that have sums of elements in common; those of the next stand behind them."""
+    groups: int
+    parts: int
+    """Into how many parts groups are divided, each of which has sums of elements of its own."""
     gains: int
     """Number of gains, which groups take in turn; without meaning where gains are for elements."""
     eps: int = 0

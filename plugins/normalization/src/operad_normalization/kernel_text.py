@@ -135,7 +135,9 @@ class _Text(GroupText):
     def _add_to_sums(self, number: str, bases: Sequence[str], parts: _Parts) -> None:
         """Add `g h` and `g` to the sums of each element, in a walk of its own, which is faster."""
         code, first = self.code, len(bases)
-        part = code.value(f"sdiv i64 {number}, {self.words['part']}")
+        # Part p begins with group floor(groups * p / parts).
+        behind = code.multiply(code.add(number, 1), self.words["parts"])
+        part = code.value(f"sdiv i64 {code.value(f'sub i64 {behind}, 1')}, {self.words['groups']}")
         moved = code.multiply(code.multiply(part, self.columns), 16)
         sums = [code.address(code.pointer(self.words[name]), moved) for name in ("gain_sums", "offset_sums")]
 

@@ -187,22 +187,21 @@ def _run(
         arrays: By their names in the kernel's table, contiguous; those that are None are left out.
     """
     given = {name: array for name, array in arrays.items() if array is not None}
-    step, groups = _part_size(segments), segments.shape[1]
+    count, groups = _part_count(segments), segments.shape[1]
     layout, at_once = _prepared(text, segments, variant, eps, given["gain"].size, tuple(given))
-    width = 1 if step >= groups else op_ctx.num_threads
+    width = 1 if count == 1 else op_ctx.num_threads
     if width == 1 and at_once is not None:
         at_once(*given.values())
         return
     bound = BoundKernel(layout, list(given.values()))
 
     def run_part(part: int, slot: int) -> None:
-        bound.run(part * step, min((part + 1) * step, groups))
+        bound.run(groups * part // count, groups * (part + 1) // count)
 
-    # The team's parts of all groups are alike, and sums by element have a row for each part of that size.
-    if has_team() and (groups % step == 0 or not segments.is_by_element):
-        team.run(bound, groups // step if segments.is_by_element else min(groups, 2 * width), width)
+    if has_team():
+        team.run(bound, count if segments.is_by_element else min(groups, 2 * width), width)
     else:
-        op_ctx.parallel(run_part, _part_count(segments), width)
+        op_ctx.parallel(run_part, count, width)
 
 
 @lru_cache(maxsize=1024)
@@ -213,7 +212,7 @@ def _prepared(
     samples, groups, columns = segments.shape
     bits = struct.unpack("<q", struct.pack("<d", eps))[0]
     step = groups * columns * np.dtype(variant.dtype).itemsize
-    fields = Table(samples, columns, step, _part_size(segments), gains, bits)
+    fields = Table(samples, columns, step, groups, _part_count(segments), gains, bits)
     layout = TableLayout(_kernel(text, variant), groups, fields, tuple(map(Table._fields.index, names)))
     return layout, array_call(layout, len(names), keeps_lock=prod(segments.shape) <= _LOCKED)
 
@@ -237,13 +236,9 @@ def _vectors(groups: Groups, data: Array, *vectors: Array | None) -> list[Array]
     return [np.ones(count, data.dtype) if each is None else _flat(each) for each in vectors]
 
 
-def _part_size(segments: Segments) -> int:
-    """Groups of a part: by shapes alone, so that threads change no result."""
-    return max(1, _BLOCK // (segments.shape[0] * segments.shape[2]))
-
-
 def _part_count(segments: Segments) -> int:
-    return -(-segments.shape[1] // _part_size(segments))
+    """Parts of the groups: by shapes alone, so that threads change no result."""
+    return -(-segments.shape[1] // max(1, _BLOCK // (segments.shape[0] * segments.shape[2])))
 
 
 BY_VECTORS: Final = blocks.Way(standardize, apply_statistics, sums_of_gradients)
