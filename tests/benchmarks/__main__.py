@@ -8,21 +8,17 @@ part where this environment has it. With `--peers`, environments for PyTorch, JA
 from __future__ import annotations
 
 import argparse
-import datetime as dt
 import json
-import os
 import re
 import sys
-import time
-from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import environments, load
-from tests.benchmarks.driver import ROUNDS, Measured, Process, measure
-from tests.benchmarks.page import SHOWN, About, Run, compared, cores, page, record, shown
+from tests.benchmarks import environments
+from tests.benchmarks.driver import ROUNDS
+from tests.benchmarks.page import About, page, record
 from tests.benchmarks.rows import ROWS, Row
+from tests.benchmarks.running import run, today
 
 
 def main() -> int:
@@ -35,7 +31,7 @@ def main() -> int:
     pythons, missing = environments.peers() if options.peers else (environments.installed(), {})
     versions: dict[str, str] = {}
     runs = [run(rows, pythons, threads, options.rounds, versions) for threads in options.threads]
-    about = About(_today(), versions, missing, _command(options), options.rounds)
+    about = About(today(), versions, missing, _command(options), options.rounds)
     if options.json:
         _write(options.json, json.dumps(record(about, runs), indent=1))
     if options.page and options.rows:
@@ -64,45 +60,6 @@ def chosen(pattern: str | None, peers: bool) -> list[Row]:
         return [row for row in ROWS if not (peers and row.own)]
     wanted = re.compile(pattern)
     return [row for row in ROWS if wanted.search(f"{row.group}: {row.name}")]
-
-
-def run(
-    rows: Sequence[Row], pythons: dict[str, str], threads: int, rounds: int, versions: dict[str, str]
-) -> Run:
-    """Measure the rows in new processes; puts the libraries' versions in `versions`."""
-    begun, before = time.perf_counter(), load.idle_load(cores())
-    print(f"\n{threads} thread(s); others' load per core before: {before or 0:.2f}", flush=True)
-    measured = []
-    with ExitStack() as stack:
-        workers = [stack.enter_context(Process(name, python, threads)) for name, python in pythons.items()]
-        versions.update({worker.library: worker.ask("about")["version"] for worker in workers})
-        pids = [os.getpid(), *[worker.pid for worker in workers]]
-        first = load.read(pids)
-        for row in rows:
-            measured.append(measure(row, workers, rounds))
-            print(_line(measured[-1]), flush=True)
-        during = load.between(first, load.read(pids), cores())
-    found = load.Load(before, during, load.idle_load(cores()))
-    seconds = time.perf_counter() - begun
-    print(
-        f"others' load during: {during or 0:.2f}, after: {found.after or 0:.2f}; {seconds:.0f} s", flush=True
-    )
-    return Run(threads, seconds, found, measured)
-
-
-def _line(one: Measured) -> str:
-    words = [f"{SHOWN[library]} {value:.3g}" for library, value in one.values.items()]
-    words += [f"{SHOWN[lib]} {way} {shown(one.row, f)}".replace("  ", " ")
-              for (lib, way), f in one.figures().items()]  # fmt: skip
-    words += [f"{SHOWN[library]} {note}" for library, note in one.notes.items()]
-    compares = compared(one, "minimum")
-    ending = "" if compares is None else f"; ratio {compares:.2f}"
-    return f"{one.row.name} [{one.row.unit}]: {', '.join(words)}{ending}"
-
-
-def _today() -> str:
-    now = dt.datetime.now(tz=dt.UTC)
-    return f"{now.day} {now:%B %Y}"
 
 
 def _command(options: Any) -> str:

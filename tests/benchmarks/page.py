@@ -104,13 +104,13 @@ def compared(measured: Measured, by: Basis) -> float | None:
 
 def page(about: About, runs: Sequence[Run]) -> str:
     """The whole page, as Markdown."""
-    lines = ["# operad beside its peers, on a CPU", "", *_setting(about), "", _METHOD, _CELLS]
+    lines = ["# operad beside its peers, on a CPU", "", *setting(about), "", _METHOD, _CELLS]
     for run in runs:
         lines += _of_run(run, list(about.versions))
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _setting(about: About) -> Iterator[str]:
+def setting(about: About) -> Iterator[str]:
     versions = ", ".join(f"{SHOWN[name]} {version}" for name, version in about.versions.items())
     machine = f"{processor()}, {cores()} cores, {platform.machine()}; Python {platform.python_version()}"
     yield "This page is written by the benchmark: change that, not the page."
@@ -121,7 +121,7 @@ def _setting(about: About) -> Iterator[str]:
 
 
 def _of_run(run: Run, libraries: list[str]) -> list[str]:
-    lines = [f"## {_counted(run.threads, 'thread')}", "", _load_words(run), ""]
+    lines = [f"## {_counted(run.threads, 'thread')}", "", load_words(run), ""]
     behind = [(value, one.row) for one in run.measured if (value := compared(one, run.basis) or 0) > _LEVEL]
     if behind:
         worst = sorted(behind, key=lambda pair: -pair[0])
@@ -154,7 +154,7 @@ def _explained(run: Run) -> list[str]:
     return [*head, "", "| work | ratio | share of the threads' time |", "|---|---|---|", *lines, ""]
 
 
-def _load_words(run: Run) -> str:
+def load_words(run: Run) -> str:
     load = run.load
     shown = [f"{value:.2f}" if value is not None else "unknown" for value in asdict(load).values()]
     begin = "Others' load per core before, during and after: {}, {} and {}.".format(*shown)

@@ -174,4 +174,3 @@ def _own() -> list[Row]:
 
 
 ROWS = [*_dispatch(), *_training(), *_operators(), *_recurrent(), *_lookups(), *_compilation(), *_own()]
-BY_NAME = {row.name: row for row in ROWS}

@@ -21,15 +21,18 @@ import traceback
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from tests.benchmarks.rows import BY_NAME
+from tests.benchmarks import rows
+from tests.benchmarks.convolution import layers
 from tests.benchmarks.work import AbsentError, Fact, Work
 
 LIBRARIES = {
-    "operad": ("symbols", "arrays", "operad_rows"),
-    "mxnet": ("symbols", "arrays"),
-    "torch": ("torch_rows",),
+    "operad": ("symbols", "arrays", "symbol_layers", "operad_rows"),
+    "mxnet": ("symbols", "arrays", "symbol_layers"),
+    "torch": ("torch_rows", "torch_layers"),
     "jax": ("jax_rows",),
 }
+
+BY_NAME = {row.name: row for row in [*rows.ROWS, *layers.rows()]}
 
 
 class Worker:

@@ -13,7 +13,7 @@ import operad as od
 from operad import config
 from operad.operator import candidates
 from operad_convolution import Convolution, Deconvolution
-from operad_convolution.direct import layer
+from operad_convolution.direct import across, layer
 from operad_convolution.direct import tiles as direct_tiles
 from operad_convolution.direct.across import AcrossForward, AcrossWeightGradient
 from operad_convolution.direct.correlation import by_data, forward
@@ -27,7 +27,7 @@ from operad_convolution.direct.tiles import (
     rows_seen,
     weight_tile,
 )
-from operad_sdk.vector import LANES
+from operad_sdk.vector import LANES, host, reason_against
 from plugins.convolution.tests.correlations import Memory, Sizes, assert_close, context, five
 
 KINDS = {
@@ -35,6 +35,9 @@ KINDS = {
     "pixels": (Forward, WeightGradient),
     "filters": (AcrossForward, AcrossWeightGradient),
 }
+
+LONG_TILES = reason_against() is None and host().vectors_held > 16
+"""Whether one tile has the sums of sixteen pixels."""
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -59,6 +62,48 @@ def test_random_sizes(dtype, group, kind, monkeypatch):
             strict=True,
         ):
             assert_close(found, expected, dtype, f"{name} of seed {seed}, {sizes.geometry}")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(12))
+def test_few_pixels_leave_out_what_lies_beside_the_image(seed, dtype, monkeypatch):
+    for name, make in zip(("forward_program", "weight_program"), KINDS["filters"], strict=True):
+        monkeypatch.setattr(layer, name, make)
+    rng, left_out = np.random.default_rng(seed), []
+    given = direct_tiles.products_seen
+    monkeypatch.setattr(across, "products_seen", lambda each: left_out.append(given(each)) or left_out[-1])
+    kernel, stride = ([int(n) for n in rng.integers(2, 5, 2)], [int(n) for n in rng.integers(1, 3, 2)])
+    size = [int(n) for n in rng.integers(2, 5, 2) * stride]
+    fixed = {"kernel": kernel, "stride": stride, "size": size, "pad": (1, 1), "dilate": (1, 1)}
+    sizes = Sizes(seed, dtype, filters=int(rng.integers(9, 40)), **fixed)
+    found = [np.full(a.shape, np.nan, dtype) for a in (sizes.head, sizes.data, sizes.weight)]
+    direct = DirectCorrelation(sizes.geometry, np.dtype(dtype))
+    direct.correlate(context(), five(sizes.data), five(sizes.weight), sizes.bias, five(found[0]))
+    direct.data_gradient(context(), five(sizes.weight), five(sizes.head), None, five(found[1]))
+    direct.weight_gradient(context(), five(sizes.data), five(sizes.head), five(found[2]))
+    assert any(left_out) or not LONG_TILES, "nothing was left out, so nothing was tested"
+    for name, one, expected in zip(
+        ("output", "data_grad", "weight_grad"), found, sizes.expected(), strict=True
+    ):
+        assert_close(one, expected, dtype, f"{name}, {sizes.geometry}")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "channels", "whole"),
+    [((4, 4), 3, True), ((2, 2), 4, True), ((2, 2), 5, False), ((3, 3), 4, False), ((2, 4), 2, True)],
+)
+def test_weights_of_few_pixels_in_blocks_of_whole_channels_or_not(kernel, channels, whole, monkeypatch):
+    monkeypatch.setattr(layer, "weight_program", AcrossWeightGradient)
+    fixed = {"size": (3, 3), "stride": (1, 1), "dilate": (1, 1), "pad": (1, 1), "groups": 2, "batch": 7}
+    sizes = Sizes(5, np.float32, kernel=kernel, channels=channels, filters=21, **fixed)
+    found = np.full(sizes.weight.shape, np.nan, np.float32)
+    direct = DirectCorrelation(sizes.geometry, np.dtype(np.float32))
+    direct.weight_gradient(context(), five(sizes.data), five(sizes.head), five(found))
+    assert_close(found, sizes.expected()[2], np.float32, f"{sizes.geometry}")
+    correlation = direct._correlation
+    if LONG_TILES:
+        seen = AcrossWeightGradient(correlation, np.dtype(np.float32), 2)._positions_seen()
+        assert (seen is not None) is whole
 
 
 @pytest.mark.parametrize("kernel", [Forward, AcrossForward])

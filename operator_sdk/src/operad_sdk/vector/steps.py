@@ -140,7 +140,7 @@ class StepLoop:
 
     def __init__(self, calls: Sequence[StepCall]) -> None:
         self._kept = calls  # and with them the arrays
-        self._tables = [(ctypes.c_longlong * len(call.layout.table))(*call.layout.table) for call in calls]
+        self._tables = [call.layout.copy_table() for call in calls]
         words, places = list[int](), list[int]()
         for call, table in zip(calls, self._tables, strict=True):
             begin = ctypes.addressof(table)

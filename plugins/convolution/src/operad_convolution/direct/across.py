@@ -23,18 +23,20 @@ from operad_convolution.direct.copies import (
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.packing import Block, Order
 from operad_convolution.direct.sums_text import AcrossSumsText
-from operad_convolution.direct.tiles import across_tile, offsets
+from operad_convolution.direct.tiles import Seen, across_tile, offsets, products_seen
 from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
 
 
 @lru_cache(maxsize=1024)
-def _forward_kernel(kind: str, tile: AcrossTile, taps: int, parts: int, has_bias: bool) -> Kernel:
-    return Kernel(AcrossText(kind, tile, taps, parts, has_bias).text)
+def _forward_kernel(
+    kind: str, tile: AcrossTile, taps: int, parts: int, has_bias: bool, seen: Seen | None
+) -> Kernel:
+    return Kernel(AcrossText(kind, tile, taps, parts, has_bias, seen).text)
 
 
 @lru_cache(maxsize=1024)
-def _weight_kernel(kind: str, tile: AcrossTile, rest: int, parts: int) -> Kernel:
-    return Kernel(AcrossWeightText(kind, tile, rest, parts).text)
+def _weight_kernel(kind: str, tile: AcrossTile, rest: int, parts: int, seen: Seen | None) -> Kernel:
+    return Kernel(AcrossWeightText(kind, tile, rest, parts, seen).text)
 
 
 @lru_cache(maxsize=64)
@@ -53,8 +55,9 @@ class AcrossForward:
         rows, columns = correlation.out
         places = [(row, column) for row in range(rows) for column in range(columns)]
         self._tile, _ = across_tile(self._filters, len(places), 1, lanes)
+        seen = products_seen(correlation) if self._tile.numbers == len(places) else None
         self._kernel = _forward_kernel(
-            dtype.name, self._tile, len(correlation.taps), correlation.stride[1], has_bias
+            dtype.name, self._tile, len(correlation.taps), correlation.stride[1], has_bias, seen
         )
         per, count = self._tile.numbers, len(places)
         places += [places[-1]] * (-count % per)
@@ -115,7 +118,11 @@ class AcrossWeightGradient:
         self._positions = correlation.channels // correlation.groups * len(correlation.taps)
         self._tile, _ = across_tile(self._filters, self._positions, 1, lanes)
         kernel = _weight_kernel(
-            dtype.name, self._tile, self._positions % self._tile.numbers, correlation.stride[1]
+            dtype.name,
+            self._tile,
+            self._positions % self._tile.numbers,
+            correlation.stride[1],
+            self._positions_seen(),
         )
         per = self._tile.vectors * lanes
         self._padded = -(-self._filters // per) * per
@@ -144,6 +151,7 @@ class AcrossWeightGradient:
             ],
             np.int64,
         )
+        self._totals: dict[int, TableLayout] = {}
         channels, image = correlation.channels // correlation.groups, image_words(correlation, size)
         self._layout = weight_layout(kernel, image, [
             correlation.filters * pixels * size,
@@ -163,6 +171,14 @@ class AcrossWeightGradient:
             self.sum_elements * size,
         ])  # fmt: skip
 
+    def _positions_seen(self) -> Seen | None:
+        """Positions of a block that each pixel sees, where all blocks are whole channels."""
+        channels, rest = divmod(self._tile.numbers, taps := len(self._correlation.taps))
+        seen = None if rest or self._positions % self._tile.numbers else products_seen(self._correlation)
+        return seen and tuple(
+            tuple(channel * taps + tap for channel in range(channels) for tap in inside) for inside in seen
+        )
+
     def _sum_place(self, group: int, filter_number: int) -> int:
         """Element of the sums where a filter of a group has its first position."""
         place = filter_number % (self._tile.vectors * LANES[self._dtype.itemsize])
@@ -174,15 +190,13 @@ class AcrossWeightGradient:
 
     def total(self, sums: NDArray[Any], weight_grad: NDArray[Any]) -> BoundKernel:
         """The kernel that adds up the sums of all calls."""
-        size, positions = self._dtype.itemsize, self._positions
-        words = [
-            self.sum_elements * size,
-            positions,
-            self._tile.vectors * LANES[size] * size,
-            positions * size,
-        ]
-        kernel = _sums_kernel(self._dtype.name, len(sums))
-        return BoundKernel(sums_layout(kernel, self._units, words), [sums, weight_grad])
+        parts, size, positions = len(sums), self._dtype.itemsize, self._positions
+        if parts not in self._totals:
+            block = self._tile.vectors * LANES[size] * size
+            words = [self.sum_elements * size, positions, block, positions * size]
+            kernel = _sums_kernel(self._dtype.name, parts)
+            self._totals[parts] = sums_layout(kernel, self._units, words)
+        return BoundKernel(self._totals[parts], [sums, weight_grad])
 
 
 _PIXELS: Final = 256

@@ -7,6 +7,7 @@ does not matter how far apart windows are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Final, NamedTuple, final
 
@@ -40,9 +41,24 @@ class AcrossText:
         text: The module.
     """
 
-    def __init__(self, kind: str, tile: AcrossTile, taps: int, parts: int, has_bias: bool) -> None:
-        """Write it; `taps` are the elements of a filter in one channel, `parts` those of a copied row."""
+    def __init__(
+        self,
+        kind: str,
+        tile: AcrossTile,
+        taps: int,
+        parts: int,
+        has_bias: bool,
+        seen: Sequence[Sequence[int]] | None = None,
+    ) -> None:
+        """Write it.
+
+        Args:
+            taps: Elements of a filter in one channel.
+            parts: Those of a copied row.
+            seen: For each pixel the taps that see more than zeros, if one tile has all pixels.
+        """
         self._kind, self._tile, self._taps, self._has_bias = kind, tile, taps, has_bias
+        self._seen = seen or [range(taps)] * tile.numbers
         self._size, self._lanes = BYTES[kind], LANES[BYTES[kind]]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, self._lanes)
         numbers = count()
@@ -128,6 +144,8 @@ class AcrossText:
                 own = [code.address(weight, str(first + size * self._lanes * v)) for v in range(vectors)]
                 factors = [code.load_vector(kind, address) for address in own]
                 for i, base in enumerate(sources):
+                    if tap not in self._seen[i]:
+                        continue
                     pixel = code.broadcast(kind, code.address(base, at))
                     for v, factor in enumerate(factors):
                         k = v * pixels + i

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Final, final
 
@@ -27,9 +28,22 @@ class AcrossWeightText:
         text: The module.
     """
 
-    def __init__(self, kind: str, tile: AcrossTile, rest: int, parts: int) -> None:
-        """Write it; `rest` positions are left over by whole blocks."""
-        self._kind, self._tile, self._rest = kind, tile, rest
+    def __init__(
+        self,
+        kind: str,
+        tile: AcrossTile,
+        rest: int,
+        parts: int,
+        seen: Sequence[Sequence[int]] | None = None,
+    ) -> None:
+        """Write it.
+
+        Args:
+            rest: Positions that are left over by whole blocks.
+            parts: Those of a copied row.
+            seen: For each pixel of an image the positions of any block that see more than zeros.
+        """
+        self._kind, self._tile, self._rest, self._seen = kind, tile, rest, seen
         self._size, self._lanes = BYTES[kind], LANES[BYTES[kind]]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, self._lanes)
         numbers = count()
@@ -70,11 +84,12 @@ class AcrossWeightText:
                 return []
 
             code.loop("0", images, 1, [], one_image)
-            seen = code.multiply(images, self._pixels)
+            # An image at a time, where each of its pixels is written out.
+            counted = images if self._seen else code.multiply(images, self._pixels)
 
             def group(_: str, values: Values) -> Values:
                 source, head, target = values
-                target = self._group(seen, source, head, target)
+                target = self._group(counted, source, head, target)
                 return [code.address(source, group_channels), code.address(head, self._turned_group), target]
 
             code.loop("0", groups, 1, [("ptr", each) for each in ("%scratch", heads, sums)], group)
@@ -143,16 +158,21 @@ class AcrossWeightText:
         ends = [code.address(target, str(step * k)) for k in range(positions * vectors)]
         before = [(code.vector(kind), code.load_vector(kind, end)) for end in ends]
 
+        seen = self._seen or [range(positions)]
+
         def add(number: str, values: Values) -> Values:
             *totals, own = values
-            at = code.word(code.address(self._places, code.multiply(number, 8)))
-            factors = [code.load_vector(kind, code.address(own, str(step * v))) for v in range(vectors)]
-            for q, base in enumerate(sources):
-                pixel = code.broadcast(kind, code.address(base, at))
-                for v, factor in enumerate(factors):
-                    k = q * vectors + v
-                    totals[k] = code.multiply_add(kind, factor, pixel, totals[k])
-            return [*totals, code.address(own, self._turned_pixel)]
+            row = code.address(self._places, code.multiply(number, 8 * len(seen)))
+            for pixel, inside in enumerate(seen):
+                at = code.word(row, pixel)
+                factors = [code.load_vector(kind, code.address(own, str(step * v))) for v in range(vectors)]
+                for q in inside:
+                    element = code.broadcast(kind, code.address(sources[q], at))
+                    for v, factor in enumerate(factors):
+                        k = q * vectors + v
+                        totals[k] = code.multiply_add(kind, factor, element, totals[k])
+                own = code.address(own, self._turned_pixel)
+            return [*totals, own]
 
         *totals, _ = code.loop("0", pixels, 1, [*before, ("ptr", head)], add)
         for end, total in zip(ends, totals, strict=True):

@@ -170,6 +170,7 @@ class WeightGradient:
             row += filters
         self.sum_elements: Final = begin
         self._units = np.array(units, np.int64)
+        self._totals: dict[int, TableLayout] = {}
         pixels, image = correlation.out[0] * correlation.out[1], image_words(correlation, size)
         self._layout = weight_layout(kernel, image, [
             correlation.filters * pixels * size,
@@ -213,10 +214,12 @@ class WeightGradient:
             sums: (calls, `sum_elements`).
             weight_grad: (filters, channels of a group, taps), without gaps.
         """
-        size = self._dtype.itemsize
-        words = [self.sum_elements * size, self._positions * size, self._positions // self._tile.vectors]
-        kernel = _sums_kernel(self._dtype.name, len(sums), self._tile.vectors, self._rest[1])
-        return BoundKernel(sums_layout(kernel, self._units, words), [sums, weight_grad])
+        parts, size = len(sums), self._dtype.itemsize
+        if parts not in self._totals:
+            words = [self.sum_elements * size, self._positions * size, self._positions // self._tile.vectors]
+            kernel = _sums_kernel(self._dtype.name, parts, self._tile.vectors, self._rest[1])
+            self._totals[parts] = sums_layout(kernel, self._units, words)
+        return BoundKernel(self._totals[parts], [sums, weight_grad])
 
     def _block(self, filters: int, positions: int) -> int:
         """Elements of the sums of a block."""

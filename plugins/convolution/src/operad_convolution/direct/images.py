@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, final
 
 from operad_sdk.vector import Values, Writer
 
@@ -91,6 +91,7 @@ def copy(code: Writer, kind: str, image: Image, number: str, target: str) -> Non
     """The image to where windows have room."""
     source = code.address(image.data, code.multiply(image.stride, number))
     size, apart = BYTES[kind], len(image.parts)
+    runs = [RunCopy(code, kind, length, apart) for *_, length in image.parts]
 
     def channel(one: str, _: Values) -> Values:
         rows_from = code.address(source, code.multiply(image.channel, one))
@@ -99,9 +100,9 @@ def copy(code: Writer, kind: str, image: Image, number: str, target: str) -> Non
         def row(two: str, _: Values) -> Values:
             row_from = code.address(rows_from, code.multiply(image.row, two))
             row_to = code.address(rows_to, code.multiply(image.copied_row, two))
-            for first, column, length in image.parts:
+            for run, (first, column, _length) in zip(runs, image.parts, strict=True):
                 begin = code.address(row_from, code.multiply(column, size))
-                copy_run(code, kind, begin, code.address(row_to, code.multiply(first, size)), length, apart)
+                run.write(begin, code.address(row_to, code.multiply(first, size)))
             return []
 
         code.loop("0", image.rows, 1, [], row)
@@ -110,47 +111,58 @@ def copy(code: Writer, kind: str, image: Image, number: str, target: str) -> Non
     code.loop("0", image.channels, 1, [], channel)
 
 
-def copy_run(code: Writer, kind: str, source: str, target: str, length: str, apart: int) -> None:
-    """Every `apart`-th of some elements, side by side."""
-    lanes, size = code.lanes, BYTES[kind]
+@final
+class RunCopy:
+    """Copies of every `apart`-th of some elements, side by side.
 
-    def some(place: str, _: Values) -> Values:
-        mask, begin = code.mask(place, length), code.address(source, code.multiply(place, apart * size))
-        if apart == 1:
-            found = code.load_masked(kind, begin, mask)
-        elif apart == 2:
-            # Every other element of two vectors, which is faster than a gather.
-            end = code.add(code.multiply(length, 2), -1)
-            one, other = (
-                code.load_masked(
-                    kind,
-                    code.address(begin, str(i * size)),
-                    code.mask(code.add(code.multiply(place, 2), i), end),
-                )
-                for i in (0, lanes)
-            )
-            found = code.shuffled(kind, one, other, range(0, 2 * lanes, 2))
-        else:
-            steps = f"{code.vector('int64')} {code.numbers(step=apart * size)}"
-            found = code.gather(kind, code.value(f"getelementptr i8, ptr {begin}, {steps}"), mask)
-        code.store_masked(kind, found, code.address(target, code.multiply(place, size)), mask)
-        return []
+    What depends on their number alone is computed where this is made: before a loop, for all that it copies.
+    """
 
-    begin = "0"
-    if apart == 2:  # two vectors at a time, as long as both are inside
-        whole = code.value(f"and i64 {length}, {-lanes}")
+    def __init__(self, code: Writer, kind: str, length: str, apart: int) -> None:
+        """Work out whole vectors, and the masks of the one that is left over."""
+        self._code, self._kind, self._apart, lanes = code, kind, apart, code.lanes
+        self._whole = code.value(f"and i64 {length}, {-lanes}")
+        rest = code.value(f"sub i64 {length}, {self._whole}")
+        self._has_rest = code.value(f"zext i1 {code.value(f'icmp ne i64 {rest}, 0')} to i64")
+        self._mask = code.mask("0", rest)
+        # Those of the two vectors that have every other element.
+        end = code.add(code.multiply(rest, 2), -1)
+        self._pair = [code.mask(str(i), end) for i in (0, lanes)] if apart == 2 else []
 
-        def pair(place: str, _: Values) -> Values:
-            at = code.address(source, code.multiply(place, 2 * BYTES[kind]))
-            later = code.address(at, str((lanes - 1) * BYTES[kind]))
-            order = [*range(0, lanes, 2), *range(lanes + 1, 2 * lanes, 2)]
-            found = code.shuffled(kind, code.load_vector(kind, at), code.load_vector(kind, later), order)
-            code.store_vector(kind, found, code.address(target, code.multiply(place, BYTES[kind])))
+    def write(self, source: str, target: str) -> None:
+        """Copy from one place to another."""
+        code, size = self._code, BYTES[self._kind]
+
+        def vector(place: str, is_whole: bool) -> Values:
+            begin = code.address(source, code.multiply(place, self._apart * size))
+            to = code.address(target, code.multiply(place, size))
+            found = self._found(begin, is_whole)
+            if is_whole:
+                code.store_vector(self._kind, found, to)
+            else:
+                code.store_masked(self._kind, found, to, self._mask)
             return []
 
-        code.loop("0", whole, lanes, [], pair)
-        begin = whole
-    code.loop(begin, length, lanes, [], some)
+        code.loop("0", self._whole, code.lanes, [], lambda place, _: vector(place, True))
+        code.loop("0", self._has_rest, 1, [], lambda _, __: vector(self._whole, False))
+
+    def _found(self, begin: str, is_whole: bool) -> str:
+        code, kind, lanes, size = self._code, self._kind, self._code.lanes, BYTES[self._kind]
+        if self._apart == 1:
+            return code.load_vector(kind, begin) if is_whole else code.load_masked(kind, begin, self._mask)
+        if self._apart > 2:  # two have a faster way
+            steps = f"{code.vector('int64')} {code.numbers(step=self._apart * size)}"
+            mask = "splat (i1 true)" if is_whole else self._mask
+            return code.gather(kind, code.value(f"getelementptr i8, ptr {begin}, {steps}"), mask)
+        if is_whole:  # nothing behind the last element is read
+            later = code.address(begin, str((lanes - 1) * size))
+            order = [*range(0, lanes, 2), *range(lanes + 1, 2 * lanes, 2)]
+            return code.shuffled(kind, code.load_vector(kind, begin), code.load_vector(kind, later), order)
+        addresses = begin, code.address(begin, str(lanes * size))
+        one, other = (
+            code.load_masked(kind, each, mask) for each, mask in zip(addresses, self._pair, strict=True)
+        )
+        return code.shuffled(kind, one, other, range(0, 2 * lanes, 2))
 
 
 def rounds(code: Writer, together: str, some_images: Callable[[str], str]) -> None:

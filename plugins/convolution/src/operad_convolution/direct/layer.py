@@ -9,14 +9,14 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad_convolution.direct.across import AcrossForward, AcrossWeightGradient
+from operad_convolution.direct.choice import forward_program, weight_program
 from operad_convolution.direct.correlation import Correlation, by_data, forward
 from operad_convolution.direct.direct import Forward, WeightGradient
 from operad_convolution.direct.packing import Packing, Weights
 from operad_convolution.direct.places import Places
-from operad_convolution.direct.tiles import across_tile, forward_tile, heads_of, weight_tile
 from operad_convolution.geometry import Geometry
 from operad_sdk import Array, DType, OpContext
-from operad_sdk.vector import LANES, BoundKernel, has_team, team
+from operad_sdk.vector import BoundKernel, has_team, team
 
 _PARTS: Final = 4
 """Into how many parts images are cut; by shapes alone, so that sums round alike."""
@@ -52,32 +52,6 @@ def refusal(geometry: Geometry, is_large: bool) -> str | None:
 def computed_in(dtype: DType) -> np.dtype[Any]:
     """The element type in which arrays of a type are computed."""
     return np.dtype(np.float64 if dtype == np.float64 else np.float32)
-
-
-def forward_program(
-    correlation: Correlation, dtype: np.dtype[Any], has_bias: bool
-) -> Forward | AcrossForward:
-    """The kernel that should be faster: with pixels in vectors, or with filters."""
-    lanes, pixels = LANES[dtype.itemsize], prod(correlation.out)
-    products: float = correlation.channels // correlation.groups * len(correlation.taps)
-    if pixels * dtype.itemsize % 1024 == 0:
-        products /= 4  # the filters of a pixel share few lines of a cache
-    *_, along = forward_tile(correlation, lanes)
-    _, across = across_tile(correlation.filters // correlation.groups, pixels, products, lanes)
-    return (Forward if along >= across else AcrossForward)(correlation, dtype, has_bias)
-
-
-def weight_program(
-    correlation: Correlation, dtype: np.dtype[Any], batch: int
-) -> WeightGradient | AcrossWeightGradient:
-    """The same for the gradient by the weights, of which parts of so many images are computed."""
-    lanes, filters = LANES[dtype.itemsize], correlation.filters // correlation.groups
-    positions = correlation.channels // correlation.groups * len(correlation.taps)
-    _, along = weight_tile(filters, positions, heads_of(correlation.out, lanes), lanes)
-    _, across = across_tile(filters, positions, positions, lanes)
-    if along >= across:
-        return WeightGradient(correlation, dtype, batch)
-    return AcrossWeightGradient(correlation, dtype, batch)
 
 
 @lru_cache(maxsize=256)

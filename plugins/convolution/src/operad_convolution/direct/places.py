@@ -14,7 +14,7 @@ from operad_convolution.direct.copies import SLACK
 from operad_convolution.direct.correlation import Correlation, Pair
 from operad_convolution.direct.direct import Forward
 from operad_convolution.direct.places_text import PLACES_WORDS, PlacesPattern, PlacesText
-from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout
+from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
 
 
 @lru_cache(maxsize=256)
@@ -79,13 +79,13 @@ class Places:
             turned: The weights of the places' correlations, one behind the other.
             out: (N, channels, H, W), without gaps.
         """
-        arrays, first = [out], 0
-        biases = [] if bias is None else [bias]
+        arrays = [output_grad, turned, out, *([] if bias is None else [bias])]
+        given, packed, written, *biases = map(data_address, arrays)
+        addresses = [*biases, written]
         for program in self._programs:
-            end = first + program.order.elements
-            arrays += [output_grad, turned[first:end], *biases]
-            first = end
-        return BoundKernel(self._layout, [*biases, *arrays])
+            addresses += [given, packed, *biases]
+            packed += program.order.elements * turned.itemsize
+        return BoundKernel(self._layout, arrays, addresses)
 
 
 def _layout(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple, final
 
-from operad_convolution.direct.images import BYTES, copy_run
+from operad_convolution.direct.images import BYTES, RunCopy
 from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
 PLACES_WORDS: Final = 13
@@ -57,6 +57,7 @@ class PlacesText:
             code.value(f"sdiv i64 {code.add(self._columns, pattern.apart - 1 - i)}, {pattern.apart}")
             for i in range(pattern.apart)
         ]
+        self._run = RunCopy(code, self._kind, self._columns, 1) if pattern.apart == 1 else None
         if pattern.fills:
             self._fill(code.pointer(bias), code.address("%scratch", fill), fill_channel)
 
@@ -128,7 +129,8 @@ class PlacesText:
         return {1: self._copy, 2: self._pairs}.get(self._pattern.apart, self._scatter)
 
     def _copy(self, sources: Values, target: str) -> None:
-        copy_run(self._code, self._kind, sources[0], target, self._columns, 1)
+        assert self._run is not None
+        self._run.write(sources[0], target)
 
     def _rows(self, sources: Values, target: str) -> None:
         """Rows of which several make a vector."""

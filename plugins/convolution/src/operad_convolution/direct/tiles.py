@@ -22,6 +22,11 @@ _WORTH: Final = {1: 1.0, 2: 0.97, 4: 0.8}
 """Share of the speed that is left where a vector is loaded in so many pieces, if nothing hides that."""
 _LOADS: Final = {1: 1.0, 2: 1.6, 4: 2.4}
 """Cost of a vector that is loaded in so many pieces, in products of vectors."""
+PIXELS_ALONE: Final = 16
+"""Pixels of an output up to which a kernel has each pixel's products written out."""
+SEEN_PAYS: Final = 0.9
+"""Share of products inside the image up to which leaving out the others pays."""
+Seen = tuple[tuple[int, ...], ...]
 _MOVING: Final = 40
 """Cost, in products, of bringing a number to where the filters of a pixel lie side by side, or back."""
 
@@ -81,6 +86,33 @@ def rows_seen(correlation: Correlation, places: list[tuple[int, int]]) -> tuple[
         if any(0 <= begin + tap_row < correlation.size[0] for begin in begins)
     ]
     return (inside[0], inside[-1] + 1) if inside else (0, 0)
+
+
+def taps_seen(correlation: Correlation, places: list[tuple[int, int]]) -> Seen:
+    """For each pixel the numbers of the taps that fall inside the image; the others multiply with zeros."""
+    (high, wide), (rows, columns) = correlation.stride, correlation.size
+    return tuple(
+        tuple(
+            number
+            for number, tap in enumerate(correlation.taps)
+            if 0 <= row * high + tap.row < rows and 0 <= column * wide + tap.column < columns
+        )
+        for row, column in places
+    )
+
+
+def products_seen(correlation: Correlation) -> Seen | None:
+    """The same for all pixels, where they are so few, and see so much less, that a kernel of its own pays."""
+    rows, columns = correlation.out
+    if rows * columns > PIXELS_ALONE:
+        return None
+    seen = taps_seen(correlation, [(row, column) for row in range(rows) for column in range(columns)])
+    return seen if share_seen(seen, correlation) < SEEN_PAYS else None
+
+
+def share_seen(seen: Seen | None, correlation: Correlation) -> float:
+    """Products that are left of all, where those that are not seen are left out."""
+    return 1.0 if seen is None else sum(map(len, seen)) / (len(seen) * len(correlation.taps))
 
 
 def _by_numbers(vectors: int, numbers: int, runs: int) -> float:

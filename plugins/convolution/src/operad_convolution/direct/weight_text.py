@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Final, final
 
-from operad_convolution.direct.images import BYTES, Tile, clear, copy, copy_run, image_words, pixels, rounds
+from operad_convolution.direct.images import BYTES, RunCopy, Tile, clear, copy, image_words, pixels, rounds
 from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
 
@@ -90,6 +90,7 @@ class WeightText:
     def _copy_gradient(self, gradient: str, images: str) -> str:
         code = self._code
         begin = code.address("%scratch", self._copied_gradient)
+        run = RunCopy(code, self._kind, self._pixels, 1)
 
         def of_filter(number: str, _: Values) -> Values:
             source = code.address(gradient, code.multiply(self._gradient_channel, number))
@@ -98,7 +99,7 @@ class WeightText:
             def of_image(image: str, _: Values) -> Values:
                 at = code.address(source, code.multiply(self._gradient_image, image))
                 to = code.address(target, code.multiply(self._between_images, image))
-                copy_run(code, self._kind, at, to, self._pixels, 1)
+                run.write(at, to)
                 return []
 
             code.loop("0", images, 1, [], of_image)
