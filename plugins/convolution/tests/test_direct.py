@@ -246,7 +246,9 @@ def test_which_kernel_is_taken(monkeypatch):
     assert taken((8, 16, 32, 32), kernel=(3, 3), num_filter=16) is None
     assert taken((8, 16, 1000), kernel=(3,), num_filter=16) is None
     assert "three spatial axes" in taken((8, 16, 8, 8, 8), kernel=(3, 3, 3), num_filter=16)
-    assert "a product of matrices" in taken((8, 16, 32, 32), kernel=(1, 1), num_filter=16)
+    assert taken((8, 16, 32, 32), kernel=(1, 1), num_filter=16) is None
+    assert "one product of matrices" in taken((64, 1024, 1, 1), kernel=(1, 1), num_filter=64)
+    assert "too large to be copied" in taken((2, 64, 256, 256), kernel=(1, 1), num_filter=16)
     assert "not worth a compilation" in taken((1, 1, 5, 5), kernel=(3, 3), num_filter=1)
     monkeypatch.setenv("OPERAD_MAPPER", "numpy")
     config.reload()

@@ -24,6 +24,8 @@ _DIVIDED: Final = 1 << 15
 """Weights from which packing them, and adding up the parts of their gradient, is divided."""
 _ALIGNED: Final = 16
 """Elements of a line of a cache, of which each thread's memory has whole ones."""
+COPIED_FOR_PRODUCTS: Final = 1 << 20
+"""Elements up to which an image is copied where kernels are of one element: they stay in the last cache."""
 FROM_PRODUCTS: Final = 1 << 20
 """Products from which the kernels are worth their compilation, 0.05 s each where no process did it before."""
 
@@ -38,9 +40,12 @@ def refusal(geometry: Geometry, is_large: bool) -> str | None:
         return "there is nothing to compute"
     if geometry.size[0] != 1 or geometry.kernel[0] != 1 or geometry.pad[0]:
         return "there are three spatial axes, expected one or two"
+    pixels, is_product = prod(geometry.size), geometry.kernel == geometry.stride == (1, 1, 1)
     # mutant: 1 becomes 2: equivalent, because it decides between two ways to the same
-    if geometry.kernel == geometry.stride == (1, 1, 1):
-        return "it is a product of matrices"
+    if is_product and pixels == 1:
+        return "it is one product of matrices"
+    if is_product and geometry.channels * pixels > COPIED_FOR_PRODUCTS:
+        return "images are too large to be copied for one product with each element"
     products = prod(
         (geometry.batch, *geometry.out, geometry.filters, geometry.group_channels, *geometry.kernel)
     )
