@@ -16,7 +16,7 @@ BENCH_ARGS ?=
 WORKERS ?= 2
 PYTEST := $(RUN) -m pytest --numprocesses $(WORKERS) --dist worksteal
 
-.PHONY: help host setup demo test test-slow test-gpu test-pythons bench bench-peers check-corpus exports check lint types layers tables format release clean
+.PHONY: help host setup demo test test-slow test-gpu test-pythons bench bench-peers bench-layers check-corpus exports check lint types layers tables format release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -49,6 +49,9 @@ bench: setup  ## time operad, and PyTorch beside it where installed
 
 bench-peers: setup  ## time operad beside PyTorch, JAX and MXNet, and write the page of it
 	$(RUN) -m tests.benchmarks --peers --json build/bench-peers.json --page docs/measurements/peers.md $(BENCH_ARGS)
+
+bench-layers: setup  ## time convolutions pass by pass, beside PyTorch and MXNet, and write the page of it
+	$(RUN) -m tests.benchmarks.convolution --page docs/measurements/convolution.md $(BENCH_ARGS)
 
 check-corpus: host  ## check functions of PyTorch and JAX, in an environment of their own, and write the page of it
 	@$(HOST) -m tests.corpus
