@@ -32,7 +32,8 @@ def main() -> int:
     options = parser.parse_args()
     chosen = [row for row in rows() if re.search(options.rows, row.name)]
     pythons, missing = environments.peers()
-    pythons.pop("jax", None)
+    for given in (pythons, missing):
+        given.pop("jax", None)
     runs, versions = [], dict[str, str]()
     for threads in options.threads:
         # Errors do not change with the number of threads.
@@ -42,7 +43,9 @@ def main() -> int:
     command = f"python -m tests.benchmarks.convolution --threads {' '.join(map(str, options.threads))}"
     about = About(today(), versions, missing, command, options.rounds)
     text = page(about, runs, first.twice(options.threads[0]))
-    if options.page:
+    if options.page and options.rows:
+        print("the page is of all rows, so with --rows none is written", file=sys.stderr)
+    elif options.page:
         options.page.write_text(text)
     else:
         print(text)

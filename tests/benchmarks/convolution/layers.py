@@ -6,6 +6,7 @@ Everything that a worker imports is for Python 3.8 and later.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,15 +68,8 @@ class Layer(NamedTuple):
         return 2 * products * (self.size if self.transposed else self.result_size) ** 2
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Data, weights and the gradient of the result; the same in every process."""
-        rng = np.random.RandomState(0)
-        channels = (self.inputs, self.outputs) if self.transposed else (self.outputs, self.inputs)
-        shapes = {
-            "data": (self.batch, self.inputs, self.size, self.size),
-            "weight": (channels[0], channels[1] // self.groups, self.kernel, self.kernel),
-            "head": (self.batch, self.outputs, self.result_size, self.result_size),
-        }
-        return {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+        """Data, weights and the gradient of the result; the same in every process, and not to be changed."""
+        return _arrays(self)
 
     def expected(self) -> dict[str, np.ndarray]:
         """The results of the passes, in float64, tap by tap."""
@@ -133,6 +127,18 @@ class Layer(NamedTuple):
                 sums[..., row, column] = np.einsum("noij,ncij->oc", other, group[met], optimize=True)
             parts.append(sums)
         return np.concatenate(parts)
+
+
+@lru_cache(maxsize=1)
+def _arrays(layer: Layer) -> dict[str, np.ndarray]:
+    rng = np.random.RandomState(0)
+    channels = (layer.inputs, layer.outputs) if layer.transposed else (layer.outputs, layer.inputs)
+    shapes = {
+        "data": (layer.batch, layer.inputs, layer.size, layer.size),
+        "weight": (channels[0], channels[1] // layer.groups, layer.kernel, layer.kernel),
+        "head": (layer.batch, layer.outputs, layer.result_size, layer.result_size),
+    }
+    return {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
 
 
 def error(found: np.ndarray, expected: np.ndarray) -> float:
