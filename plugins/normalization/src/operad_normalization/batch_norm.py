@@ -55,6 +55,7 @@ class BatchNorm(BatchStatistics):
             "max_calib_range": (None,),
         },
         no_numeric_gradient=why_no_numeric_gradient,
+        undefined="with eps=0, channels whose values are all alike are divided by 0",
     )
 
     def recomputation(self) -> tuple[OperatorProperty, list[BackwardEntry]] | None:

@@ -78,7 +78,9 @@ class _Audit:
         for begin, end in ((0, _FIRST), (_FIRST, len(self._trials))):
             trials = [trial for trial in self._trials[begin:end] if fault.applies(trial)]
             if fault.may_be_equal:
-                trials = [trial for trial in trials if not self._is_equal(mutant, trial)]
+                # Where it shows at once first; a check that moves arguments may see it in the others.
+                shown = [trial for trial in trials if not self._is_equal(mutant, trial)]
+                trials = shown and [*shown, *[trial for trial in trials if trial not in shown]]
             for id in fault.caught_by if trials else ():
                 if id in self._subject.contract.expected_failures:
                     continue

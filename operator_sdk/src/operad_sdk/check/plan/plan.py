@@ -34,6 +34,7 @@ from operad_sdk.check.cases.params import candidates, joint_values, planned_valu
 from operad_sdk.check.cases.shapes import num_sizes
 from operad_sdk.check.cases.strategies import made
 from operad_sdk.check.cases.values import Values
+from operad_sdk.check.plan.companions import companions
 from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.plan.rows import rows
 from operad_sdk.check.trials.kernels import can_compute, is_possible
@@ -140,13 +141,16 @@ class CasePlan:
             yield Goal(name=f"{kind.name} cases", reason=reason, kind=kind, examples=count)
 
     def _parameter_rows(self) -> Iterator[Goal]:
-        for given, words in self._rows(_ROWS):
+        planned = list(self._rows(_ROWS))
+        for given, words in planned:
             reason = "each value of a parameter, and pairs of values of two"
             yield Goal(name=words, reason=reason, kind=ORDINARY, params=given, sizes=_SEVERAL)
         for given in joint_values(self._subject):
-            words = ", ".join(f"{name}={value!r}" for name, value in given.items())
             reason = "values of several parameters that go together"
-            yield Goal(name=words, reason=reason, kind=ORDINARY, params=given, sizes=_SEVERAL)
+            yield Goal(name=_words(given), reason=reason, kind=ORDINARY, params=given, sizes=_SEVERAL)
+        for given in companions(self._subject, [given for given, _ in planned]):
+            reason = "a value that the operator takes with some others alone"
+            yield Goal(name=_words(given), reason=reason, kind=ORDINARY, params=given, sizes=_SEVERAL)
 
     def _rows(self, usual: int, *, are_pairs: bool = True) -> Iterator[tuple[Mapping[str, Any], str]]:
         """Values of the parameters that are not at their defaults, and their description."""
@@ -155,7 +159,7 @@ class CasePlan:
         most = max(usual, usual * self._profile.examples // 50)
         for row in rows(values, most, are_pairs=are_pairs) if declared else ():
             given = {name: value for name, value in row.items() if _is_given(declared[name], value)}
-            yield given, ", ".join(f"{name}={value!r}" for name, value in given.items()) or "defaults"
+            yield given, _words(given) or "defaults"
 
     def _smooth(self) -> Iterator[Goal]:
         """Goals of the cases on which gradients are compared, beside the drawn cases."""
@@ -307,6 +311,10 @@ def _has_several(prop: Any, in_shapes: Any, in_types: Any) -> bool:
 
 def _has_elements(prop: Any, in_shapes: Any, in_types: Any) -> bool:
     return all(0 not in shape for shape in in_shapes)
+
+
+def _words(given: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in given.items())
 
 
 def _is_given(param: Any, value: Any) -> bool:

@@ -185,7 +185,10 @@ Before, the mean square of a row of the gradient is added to the row's `history`
                    "the gradient is an array of all rows, where MXNet takes only row-sparse ones"),
     accepts="floating", compute_dtype="float32", inplace="weight",
     element_cost=4,
-    contract=step_contract(has_states=True, reference=references.group_adagrad),
+    contract=step_contract(
+        has_states=True, reference=references.group_adagrad,
+        undefined="an epsilon below 0 makes the sum of squares negative, which has no root",
+    ),
 )  # fmt: skip
 
 
