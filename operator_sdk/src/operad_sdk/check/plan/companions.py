@@ -42,7 +42,7 @@ def _found(subject: Subject, name: str, value: Any) -> dict[str, Any] | None:
         length, given = _LENGTHS[number % len(_LENGTHS)], {name: value}
         for other, param in subject.cls.params.items():
             choices = candidates(subject, param, length)
-            chosen = choices[rng.integers(len(choices)) if rng.integers(2) else 0]
+            chosen = choices[int(rng.integers(len(choices))) if rng.integers(2) else 0]
             if other != name and (param.is_required or chosen != param.default):
                 given[other] = chosen
         # As where cases are drawn, tuples have one length.
