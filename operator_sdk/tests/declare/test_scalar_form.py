@@ -9,6 +9,7 @@ import pytest
 
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import OperatorProperty, ResourceRequest, binary, from_mapper, mapper, operator, param, unary
+from operad_sdk.declare import scalar_form
 from operad_sdk.declare.decorators import BROADCAST
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -219,3 +220,21 @@ def test_an_operator_in_the_long_form_says_nothing():
             return list(in_shapes), list(in_shapes), []
 
     assert form(Long) == "the operator does not say what it computes for each element"
+
+
+def test_arrays_of_many_axes_are_traced_with_short_lengths_or_not_at_all() -> None:
+    six, eight = (2, 3, 4, 5, 6, 7), (2,) * 8
+    found, data = form(cube, "forward", six), np.random.default_rng(0).standard_normal(six).astype(SINGLE)
+
+    np.testing.assert_allclose(found.evaluate([data], six)[0], data**3, rtol=1e-6)
+    assert "too many axes" in form(cube, "forward", eight)
+    assert "too many axes" in form(cube, "data_grad", eight)
+
+
+def test_neither_a_length_nor_a_product_of_two_is_the_same_in_both_lists_of_short_ones() -> None:
+    one, other = scalar_form._SHORT
+    pairs = [(i, j) for i in range(len(one)) for j in range(i)]
+
+    assert all(map(int.__ne__, one, other))
+    assert all(one[i] * one[j] != other[i] * other[j] for i, j in pairs)
+    assert all(one[i] * other[j] != one[j] * other[i] for i, j in pairs), "ratios"

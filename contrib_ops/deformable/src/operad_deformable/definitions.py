@@ -45,7 +45,7 @@ def modulated_deformable_convolution(
             dy, dx = offset[n, 2 * tap : 2 * tap + 2, i, j]
             y = i * stride[0] - pad[0] + u * dilate[0] + dy
             x = j * stride[1] - pad[1] + v * dilate[1] + dx
-            total += weight[f, c, u, v] * mask[n, tap, i, j] * at(data[n, channel], y, x)
+            total += weight[f, c, u, v] * (mask[n, tap, i, j] * at(data[n, channel], y, x))
         output[n, f, i, j] = total
     return output
 

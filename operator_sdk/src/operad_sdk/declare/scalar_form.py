@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, count
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -32,6 +33,12 @@ _LENGTHS: Final = ((6, 7, 8, 9, 11, 13, 17, 19), (23, 19, 17, 13, 11, 9, 8, 7))
 
 No two axes keep their ratio, nor most of them their order, from one to the other.
 """
+
+_SHORT: Final = ((6, 7, 8, 9, 11, 13), (13, 8, 11, 6, 9, 7))
+"""The same for arrays of many axes: no product of two is the same in both."""
+
+_MOST_ELEMENTS: Final = 1 << 22
+"""Of an array that is traced: eight axes of the lengths above have hundreds of millions."""
 
 _BEYOND: Final = 1 << 40
 """Numbers from here on stand for lengths in keys."""
@@ -101,9 +108,10 @@ def _found(
     try:
         if prop.is_stateful or prop.is_shaped_by_values:
             raise TraceError("it keeps a state, or its shapes depend on values")
+        usual, others = _lengths(prop, in_shapes, fixed)
         (first, space), (predicting, _), (second, other) = (
             _traced(prop, part, _renumbered(in_shapes, lengths, fixed), in_types, is_train)
-            for lengths, is_train in ((_LENGTHS[0], True), (_LENGTHS[0], False), (_LENGTHS[1], True))
+            for lengths, is_train in ((usual, True), (usual, False), (others, True))
         )
         if first != predicting:
             raise TraceError("what it computes depends on the mode")
@@ -113,6 +121,29 @@ def _found(
     except Exception as error:  # noqa: BLE001 - the author's function may raise anything
         raise_of_handler(error)
         return f"it cannot be traced ({type(error).__name__}: {error})"
+
+
+def _lengths(
+    prop: OperatorProperty, in_shapes: Sequence[Shape], fixed: frozenset[int]
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Two lists of lengths with which no argument or result has too many elements.
+
+    Raises:
+        TraceError: There are too many axes.
+    """
+    for pair in (_LENGTHS, _SHORT):
+        if all(_elements(prop, _renumbered(in_shapes, each, fixed)) <= _MOST_ELEMENTS for each in pair):
+            return pair
+    raise TraceError("its arrays have too many axes to be traced with lengths that can be told apart")
+
+
+def _elements(prop: OperatorProperty, shapes: list[Shape]) -> int:
+    """Elements of the largest argument or result."""
+    try:
+        found = [*shapes, *chain.from_iterable(prop.infer_shape(shapes))]
+    except ShapeError:  # which tracing will meet, and say
+        found = [*shapes]
+    return max((prod(length or 0 for length in shape or ()) for shape in found), default=0)
 
 
 def _traced(
