@@ -50,7 +50,7 @@ def _expect_defined(trial: Trial) -> int:
             if array.size < _SEVERAL or array.dtype.kind != "f" or not np.isnan(array).all():
                 continue
             words = "training" if mode else "prediction"
-            if np.isfinite(other).all():
+            if np.isfinite(other).all() and not trial.subject.contract.undefined:
                 raise Violation(f"{name} is NaN throughout in {words}, and finite in the other mode")
             if trial.case.params and _is_finite_by_default(trial):
                 given = ", ".join(f"{key}={value!r}" for key, value in trial.case.params.items())
