@@ -77,10 +77,11 @@ class _Audit:
         passed: list[str] = []
         for begin, end in ((0, _FIRST), (_FIRST, len(self._trials))):
             trials = [trial for trial in self._trials[begin:end] if fault.applies(trial)]
+            others = []
             if fault.may_be_equal:
-                # Where it shows at once first; a check that moves arguments may see it in the others.
                 shown = [trial for trial in trials if not self._is_equal(mutant, trial)]
-                trials = shown and [*shown, *[trial for trial in trials if trial not in shown]]
+                # A check that moves arguments may see the fault where it does not show at once; it need not.
+                trials, others = shown, [trial for trial in trials if shown and trial not in shown]
             for id in fault.caught_by if trials else ():
                 if id in self._subject.contract.expected_failures:
                     continue
@@ -89,6 +90,10 @@ class _Audit:
                     if _fails(found, mutant, cases):
                         return []
                     passed.append(id)
+                if passed and any(
+                    _fails(found, mutant, cases) for cases in self._usable_cases(found, others)
+                ):
+                    return []
         return list(dict.fromkeys(passed)) or None
 
     def _usable_cases(self, check: CheckFunction, trials: Sequence[Trial]) -> Iterator[list[Case]]:
