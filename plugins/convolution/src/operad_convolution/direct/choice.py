@@ -30,8 +30,9 @@ def forward_program(
     if pixels * dtype.itemsize % 1024 == 0:
         products /= 4  # the filters of a pixel share few lines of a cache
     *_, along = forward_tile(correlation, lanes)
-    _, across = across_tile(correlation.filters // correlation.groups, pixels, products, lanes)
-    across /= share_seen(products_seen(correlation), correlation)
+    tile, across = across_tile(correlation.filters // correlation.groups, pixels, products, lanes)
+    if tile.numbers == pixels:  # else the kernel leaves nothing out
+        across /= share_seen(products_seen(correlation), correlation)
     return (Forward if along >= across else AcrossForward)(correlation, dtype, has_bias)
 
 
