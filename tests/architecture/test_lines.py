@@ -7,7 +7,7 @@ import pytest
 from tools.lines import by_room, code_lines, of_commit, of_tree
 from tools.workspace import ROOT
 
-CEILING = 16_300
+CEILING = 17_000
 
 
 @pytest.mark.parametrize(
