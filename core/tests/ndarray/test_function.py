@@ -49,7 +49,9 @@ def test_arguments_come_by_position_or_name(call):
         (lambda: nd.Dense(2, X, W, B), "argument 0 is int, expected NDArray; tensor arguments come before"),
         (lambda: nd.Dense(X, W, B, 2, num_hidden=2), "'num_hidden' is given by position and by name"),
         (lambda: nd.tanh(X, 1), "neither a tensor nor one of its 0 parameters"),
-        (lambda: nd.tanh(np.ones(2)), "neither a tensor nor one of its 0 parameters"),
+        (lambda: nd.tanh(np.ones(2)), "argument 0 is ndarray, expected NDArray; make an NDArray of it"),
+        (lambda: nd.tanh([1.0, 2.0]), "argument 0 is list, expected NDArray; make an NDArray of it"),
+        (lambda: nd.concat(np.ones(2), np.ones(2)), "argument 0 is ndarray, expected NDArray"),
         (lambda: nd.tanh(), "got 0 arrays, expected 1: data"),
     ],
 )

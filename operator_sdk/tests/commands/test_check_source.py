@@ -23,6 +23,18 @@ def square(x):
 
 
 operad.registry.register(square)
+
+
+@unary("acme_declared")
+def declared(x):
+    """Nobody registers this one."""
+    return x + x
+
+
+@unary("tanh")
+def tanh(x):
+    """Another operator than the installed one of that name."""
+    return x * 0
 '''
 
 
@@ -55,10 +67,21 @@ def test_a_plan_is_made_of_the_programs_operator(program):
     assert plan["operator"] == "acme_square"
 
 
+@pytest.mark.parametrize(("name", "attribute"), [("acme_declared", "declared"), ("tanh", "tanh")])
+def test_an_operator_is_checked_that_the_file_only_declares(program, name, attribute):
+    subject = Source.of("acme_program.py", {}).subject(name)
+    assert subject.cls is getattr(sys.modules["acme_program"], attribute)
+    assert subject.reference()[1] == f"acme_program.{attribute}"
+    with pytest.raises(ArgumentError, match="--param is for a CustomOpProp"):
+        Source.of("acme_program.py", {"a": "1"}).subject(name)
+
+
 def test_what_is_not_there_is_refused(program):
     with pytest.raises(ArgumentError, match=r"there is no file absent\.py"):
         Source.of("absent.py", {})
-    with pytest.raises(OperatorNotFoundError, match="acme_cube"):
+    with pytest.raises(
+        OperatorNotFoundError, match="'acme_cube'; declared there: acme_declared, acme_square, tanh"
+    ):
         Source.of("acme_program.py", {}).subject("acme_cube")
     found = plan_one("acme_square", "dev", lambda told: None, Source.of("no_such_module", {}))
     assert "No module named 'no_such_module'" in found

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from operad.errors import ArgumentError, UnsupportedError
+from operad.errors import ArgumentError, UnsupportedError, suggestion
+from operad.ndarray.signature import array_names
 from operad.op import OperatorProperty
 
 
@@ -31,7 +32,8 @@ def split_arguments(
     if op.optional_inputs is not None:
         args, named = _without_absent(op.optional_inputs, args, named, tensor)
     tensors = [arg for arg in args if isinstance(arg, tensor)]
-    if any(not isinstance(arg, tensor) for arg in args[: len(tensors)]):
+    has_plain_array = bool(args) and isinstance(args[0], (np.ndarray, list)) and array_names(op) != ()
+    if any(not isinstance(arg, tensor) for arg in args[: len(tensors) or has_plain_array]):
         position = next(i for i, arg in enumerate(args) if not isinstance(arg, tensor))
         raise ArgumentError(
             f"{op.name}: argument {position} is {type(args[position]).__name__}, expected {tensor_name}; "
@@ -81,7 +83,7 @@ def _positional_params(
 
 def _advice(op: type[OperatorProperty], value: Any) -> str:
     """Next step for a value that is a tensor elsewhere; "" for any other value."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, list)):
         return (
             "make an NDArray of it with nd.array; a function of an operator, which gets plain arrays, calls "
             "NumPy, and an operator that is made of others composes od.sym (operad_sdk.composed)"
@@ -108,7 +110,7 @@ def by_name(what: str, names: Sequence[str], args: Sequence[Any], named: Mapping
     given = dict(zip(names, args, strict=False))
     for key in named:
         if key not in names:
-            raise ArgumentError(f"{what}: unknown argument {key!r}; expected {', '.join(names) or 'none'}")
+            raise ArgumentError(f"{what}: unknown argument {key!r}; {suggestion(key, names, 'expected')}")
         if key in given:
             raise ArgumentError(f"{what}: argument {key!r} is given by position and by name")
     return {**given, **named}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Final
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, Final
 
 from operad import config
 from operad.errors import OperatorNotFoundError
+from operad.op import OperatorProperty
 from operad.registry.absent import absent_text
 from operad.registry.packages import names_elsewhere, packages, standard_line, unwritten
 from operad.registry.plugins import ATTRIBUTES, NAMESPACES, OPERATORS, Broken, kind_of
@@ -55,6 +56,8 @@ def _way_out(group: str, name: str, here: Collection[str]) -> str:
     if elsewhere is not None:
         names = [f"{other!r}{_hint(group, other, here)}" for other in elsewhere.split()]
         return f"MXNet's name for it is {' or '.join(names)}"
+    if group == OPERATORS and any(cls.name == name for cls in _declared()):
+        return f"a class of that name is declared in this process: operad.registry.register({name}) adds it"
     close = _closest(name, [*here, *known, *sorted(future)])
     if close is not None:
         return f"did you mean {close!r}?{_hint(group, close, here)}"
@@ -62,6 +65,12 @@ def _way_out(group: str, name: str, here: Collection[str]) -> str:
         return f"no operator is installed ({standard_line()})"
     listed = ", ".join(here) if len(here) <= _LISTED else f"{len(here)} names"
     return f"installed: {listed or 'none'}"
+
+
+def _declared(base: Any = OperatorProperty) -> Iterator[type[OperatorProperty]]:
+    for cls in base.__subclasses__():
+        yield cls
+        yield from _declared(cls)
 
 
 def _hint(group: str, name: str, here: Collection[str]) -> str:

@@ -30,7 +30,7 @@ def symbol_function(name: str, cls: type) -> Callable[..., Any]:
     """
     found = _functions.get(name)
     if found is None:
-        found = _functions[name] = _make_function(name, registry.get(name), cls)
+        found = _functions[name] = make_function(name, registry.get(name), cls)
     return found
 
 
@@ -45,7 +45,8 @@ def _hint(label: str) -> str:
     return label[next((len(part) for part in _PARTS if label.startswith(part)), 0) :].lower()
 
 
-def _make_function(label: str, op: type[OperatorProperty], cls: type) -> Callable[..., Any]:
+def make_function(label: str, op: type[OperatorProperty], cls: type) -> Callable[..., Any]:
+    """The symbolic function of an operator that need not be registered, called `label`."""
     messages = deprecations(op, label)
 
     @boundary

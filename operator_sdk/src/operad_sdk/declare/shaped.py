@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from operad.dtypes import DType
-from operad.first_use import cached_property
+from operad.first_use import cached_property, import_module
 from operad.operator import InferredShapes, InferredTypes, PartialShape
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk.declare.names import Tensors
@@ -28,6 +28,16 @@ class ShapedProperty(CoreProperty):
     spec: Any = None
     functions: ClassVar[Mapping[str, Callable[..., Any]]] = {}
     accepts: ClassVar[Accepts | Mapping[str, Accepts]] = "any"
+
+    def __new__(cls, *args: Any, **params: Any) -> Any:
+        """Make a property of parameters; given arrays or symbols as well, call the operator on them.
+
+        An author tries an operator where it is declared, `my_op(x, alpha=2)`, before it has a package.
+        """
+        if not args:
+            return super().__new__(cls)
+        direct: Any = import_module("operad_sdk.declare.direct_call")  # which needs `od.nd` and `od.sym`
+        return direct.call(cls, args, params)  # no instance of `cls`, so `__init__` is not called
 
     def list_arguments(self) -> list[str]:
         """The arguments of `spec`."""

@@ -46,7 +46,7 @@ def _library_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--module",
     metavar="FILE",
-    help="Import this file, or module, first: the NAMEs are operators that it registers.",
+    help="Import this file, or module, first: the NAMEs are operators that it declares or registers.",
 )
 @param_option
 @_library_options

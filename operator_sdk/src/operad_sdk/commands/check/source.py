@@ -1,4 +1,4 @@
-"""Operators of a program, which no distribution provides: `operad check --module my_ops.py NAME`."""
+"""Operators of a program, which no distribution provides: `operad check NAME --module my_ops.py`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Final, final
 
 import operad
 from operad import registry
-from operad.errors import ArgumentError
+from operad.errors import ArgumentError, OperatorNotFoundError
+from operad.operator import OperatorProperty
 
 if TYPE_CHECKING:
     from operad_sdk.check.trials.subject import Subject
@@ -23,7 +25,7 @@ _OF_PUBLISHED: Final = ("M402", "S107", "S108")
 @final
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A module that registers operators when it is imported.
+    """A module that declares operators, or registers some when it is imported.
 
     Attributes:
         folder: Where Python finds it.
@@ -56,22 +58,51 @@ class Source:
         return [id for id in all_checks() if id not in _OF_PUBLISHED]
 
     def subject(self, name: str) -> Subject:
-        """An operator of the module, by the name that it registers.
+        """An operator of the module: one that it declares, or the name that it registers.
 
         Raises:
-            OperatorNotFoundError: It registers none of that name.
+            OperatorNotFoundError: The module has no operator of that name.
             ArgumentError: It takes other parameters.
         """
-        from operad_sdk.check.trials.subject import Subject, subject_of  # noqa: PLC0415 - an extra
+        from operad_sdk.check.trials.subject import (  # noqa: PLC0415 - an extra
+            IN_PROCESS,
+            Subject,
+            subject_of,
+        )
 
         sys.path.insert(0, self.folder)
-        import_module(self.module)
+        declared = _declared_in(import_module(self.module))
         head = f"import sys\nimport operad\nsys.path.insert(0, {self.folder!r})\nimport {self.module}"
+        record = registry.find(name)
+        if name in declared and (record is None or record.distribution != IN_PROCESS):
+            if self.params:
+                raise ArgumentError(
+                    f"check: {name} declares its parameters, and the checks choose their values; --param is "
+                    "for a CustomOpProp. Say values to try in its Contract(params=...)"
+                )
+            attribute, cls = declared[name]
+            return Subject(name, cls, program=(head, f"{self.module}.{attribute}"))
         try:
             cls = operad.operator.as_operator(name, **self.params)
-        except AttributeError:  # no custom operator of that name, or no package of custom operators
-            if registry.find(name) is None or self.params:
+        except AttributeError as error:  # no custom operator of that name, or no package of custom operators
+            if record is None:
+                listed = ", ".join(sorted(declared)) or "none"
+                raise OperatorNotFoundError(
+                    f"check: {self.module} neither declares nor registers an operator {name!r}; "
+                    f"declared there: {listed}. {error}"
+                ) from error
+            if self.params:
                 raise
             return replace(subject_of(name), program=(head, repr(name)))
         arguments = "".join(f", {key}={value!r}" for key, value in self.params.items())
         return Subject(name, cls, program=(head, f"operad.operator.as_operator({name!r}{arguments})"))
+
+
+def _declared_in(module: ModuleType) -> dict[str, tuple[str, type[OperatorProperty]]]:
+    """Attribute and class of each operator that a module declares, by the operator's name."""
+    from operad_sdk.check.trials.subject import property_class  # noqa: PLC0415 - an extra
+
+    found = ((key, property_class(value)) for key, value in vars(module).items())
+    return {
+        cls.name: (key, cls) for key, cls in found if cls is not None and cls.__module__ == module.__name__
+    }
