@@ -7,7 +7,7 @@ which named thing, what was expected, what was found, and the next step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Final, TypeVar
 
 from operad.interrupts import raise_of_handler
@@ -172,6 +172,15 @@ _classes: Final[dict[tuple[type[OperadError], type[Exception]], Any]] = {}
 
 E = TypeVar("E", bound=OperadError)
 X = TypeVar("X", bound=BaseException)
+
+
+def suggestion(name: str, known: Iterable[str], expected: str = "expected some of") -> str:
+    """Advice about a name that is none of `known`: the closest of them, else all, after `expected`."""
+    import difflib  # noqa: PLC0415 - lazy: only errors need it
+
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"{expected} {', '.join(names) or 'none'}"
 
 
 def class_of_both(ours: type[E], raised: type[Exception]) -> type[E]:

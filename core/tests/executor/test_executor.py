@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -39,7 +42,7 @@ class TestForward:
 
     def test_refuses_unknown_names_and_shapes(self):
         exe = dense_tanh().simple_bind(data=(1, 2))
-        with pytest.raises(ArgumentError, match="unknown argument 'dat'; expected some of data, fc1_weight"):
+        with pytest.raises(ArgumentError, match="unknown argument 'dat'; did you mean 'data'"):
             exe.forward(dat=X)
         for value in (W, nd.array(W), X[0], 1.0):
             with pytest.raises(BindError, match=r"forward: 'data' has shape .*, expected \(1, 2\)"):
@@ -338,3 +341,14 @@ def test_a_training_loop_gives_the_same_bits_on_every_engine():
 def test_shapes_that_clash_are_refused():
     with pytest.raises(ShapeError, match=r"fc1.*data has 3 axes"):
         dense_tanh().simple_bind(data=(1, 2, 3))
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_an_executor_cannot_be_copied_and_says_what_can(copied):
+    with pytest.raises(TypeError, match="pickle its symbol, arg_dict and aux_dict"):
+        copied(dense_tanh().bind(cpu(), [nd.array(X), nd.array(W), nd.array(B)]))
+
+
+def test_a_shape_of_a_name_that_is_no_argument_is_said_where_shapes_are_missing():
+    with pytest.raises(ShapeError, match="'dat' is no argument, did you mean 'data'"):
+        dense_tanh().simple_bind(cpu(), dat=(2, 3))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.errors import ArgumentError, BindError, UnknownParameterError
+from operad.errors import ArgumentError, BindError, ParamError, UnknownParameterError
 
 DATA, LABELS = [("data", (8, 5))], [("softmax_label", (8,))]
 
@@ -308,3 +310,22 @@ def test_what_is_no_store_is_refused(network: Any, drawn: Any, kvstore: Any) -> 
 def test_fit_needs_a_number_of_epochs(network: Any, batches_of: Any, drawn: Any) -> None:
     with pytest.raises(ArgumentError, match="num_epoch is not given"):
         od.mod.Module(network).fit(batches_of(drawn.data, drawn.labels, 8))
+
+
+def test_a_label_of_another_name_is_not_taken_for_a_parameter_in_silence():
+    scores = od.sym.FullyConnected(od.sym.var("data"), num_hidden=2)
+    net = od.sym.SoftmaxOutput(scores, od.sym.var("target"))
+    module = od.mod.Module(net)
+    module.bind([("data", (4, 3))])
+    with pytest.raises(ParamError, match=r"'target' from its name.*if an argument is a label, name it"):
+        module.init_params()
+    module = od.mod.Module(net, label_names=["target"])
+    module.bind([("data", (4, 3))], [("target", (4,))])
+    module.init_params()
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_module_cannot_be_copied_and_says_how_it_is_kept(copied):
+    scores = od.sym.FullyConnected(od.sym.var("data"), num_hidden=2)
+    with pytest.raises(TypeError, match=r"write it with save_checkpoint"):
+        copied(od.mod.Module(scores, label_names=None))

@@ -140,6 +140,7 @@ def _with(at: int, code: str, value: int) -> bytes:
     [
         (b"", "cut short: 24 bytes expected, 0 left"),
         (b"PK\3\4" + bytes(40), "not a file of arrays"),
+        (b"hello\n", "not a file of arrays: it begins with b'hello.n'"),
         (_with(16, "<Q", 2**63), "claims 9223372036854775808 arrays"),
         (_with(24, "<I", 0x93F9FAC9), "neither a magic nor a number of axes"),
         (_with(28, "<i", 1), "sparse"),

@@ -15,7 +15,7 @@ from typing import Any, final
 from operad import registry
 from operad.boundary import shortened
 from operad.device import Context
-from operad.errors import ArgumentError, BindError, UnknownParameterError
+from operad.errors import ArgumentError, BindError, UnknownParameterError, suggestion
 from operad.executor.arrays import alike, check_context, part_of, refitted, set_values
 from operad.executor.compiled import compiled
 from operad.executor.debug_str import debug_str
@@ -116,6 +116,10 @@ class Executor(registry.Extensible):
         shown = ", ".join(f"{name} {array.shape}" for name, array in self.output_dict.items())
         return f"<Executor of {shown} on {self._ctx}, {self.memory_plan.planned_bytes} bytes planned>"
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Refuse copies and pickles, which would share or lose the memory that this is bound to."""
+        raise TypeError("an Executor is bound to memory; pickle its symbol, arg_dict and aux_dict")
+
     @property
     def outputs(self) -> list[NDArray]:
         """The arrays that `forward` fills, in `list_outputs` order; overwritten by the next run."""
@@ -178,8 +182,7 @@ class Executor(registry.Extensible):
     def _set_arguments(self, call: str, arrays: Mapping[str, Any]) -> None:
         for name, value in arrays.items():
             if name not in self.arg_dict:
-                names = ", ".join(self.arg_dict)
-                raise ArgumentError(f"{call}: unknown argument {name!r}; expected some of {names}")
+                raise ArgumentError(f"{call}: unknown argument {name!r}; {suggestion(name, self.arg_dict)}")
             set_values(f"{call}: {name!r}", self.arg_dict[name], value)
 
     def _run_forward(self, is_train: bool, arrays: Mapping[str, Any]) -> None:
@@ -341,11 +344,9 @@ class Executor(registry.Extensible):
         Raises:
             BindError: An array would have to change that may not.
         """
-        unknown = [name for name in shapes if name not in self.arg_dict]
-        if unknown:
-            raise BindError(
-                f"reshape: unknown argument {unknown[0]!r}; expected some of {', '.join(self.arg_dict)}"
-            )
+        for name in shapes:
+            if name not in self.arg_dict:
+                raise BindError(f"reshape: unknown argument {name!r}; {suggestion(name, self.arg_dict)}")
         given = {name: known_shape(shape) for name, shape in shapes.items()}
         types = {name: array.dtype for name, array in {**self.arg_dict, **self.aux_dict}.items()}
         program = compiled(self._graph, self._ctx, self._grad_req, given, types, self._group2ctx)

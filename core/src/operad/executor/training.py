@@ -17,7 +17,7 @@ from typing import Any, Protocol, final
 
 from operad import registry
 from operad.boundary import shortened
-from operad.errors import ArgumentError, BindError
+from operad.errors import ArgumentError, BindError, suggestion
 from operad.executor.executor import Executor
 from operad.executor.whole_step import ApartError, UpdateCall, WholeStep, overlap
 from operad.executor.why import NodeKernels, node_kernels
@@ -73,8 +73,8 @@ class TrainingProgram:
             indices = {name: name for name, grad in executor.grad_dict.items() if grad is not None}
         for name in indices:
             if name not in executor.arg_dict:
-                names = ", ".join(executor.arg_dict)
-                raise ArgumentError(f"TrainingProgram: unknown argument {name!r}; expected some of {names}")
+                advice = suggestion(name, executor.arg_dict)
+                raise ArgumentError(f"TrainingProgram: unknown argument {name!r}; {advice}")
         if not indices:
             raise ArgumentError("TrainingProgram: no argument has a gradient; name those to train in indices")
         self.executor, self.updater, self.why_apart = executor, updater, ""

@@ -34,7 +34,7 @@ from typing import Any, Final
 
 from operad.config import settings
 from operad.dtypes import DEFAULT_DTYPE
-from operad.errors import BindError, GraphError, OperadError, ShapeError
+from operad.errors import BindError, GraphError, OperadError, ShapeError, suggestion
 from operad.graph.compilation import FORWARD, TRAINING, Compilation, Facts, Pass
 from operad.graph.demands import with_demands
 from operad.graph.estimate import apart, bound_entries, planned_bytes
@@ -111,7 +111,7 @@ def _infer(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     if like := {name: shapes.of(output) for name, head, output in alike if shapes.of(head) is None}:
         shapes = infer_shapes(graph, {**facts["arg_shapes"], **like})
     if not shapes.is_complete:
-        raise _incomplete(shapes)
+        raise _incomplete(shapes, facts["arg_shapes"])
     types = infer_types(graph, facts["arg_types"], DEFAULT_DTYPE)
     if found := {
         name: types.of(output) for name, head, output in alike if types.of(head) != types.of(output)
@@ -120,15 +120,16 @@ def _infer(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     return graph, {"shapes": shapes, "types": types}
 
 
-def _incomplete(shapes: ShapeTable) -> OperadError:
+def _incomplete(shapes: ShapeTable, given: Mapping[str, Any]) -> OperadError:
     graph = shapes.graph
     names = [*graph.list_arguments(), *graph.list_auxiliary_states()]
     known = zip(names, [*shapes.arguments, *shapes.auxiliary], strict=True)
     unknown = [f"{name}: {shape}" for name, shape in known if not is_known(shape)]
     if unknown:
-        return ShapeError(
-            f"bind: shapes do not follow from those given ({', '.join(unknown)}); give more of them"
-        )
+        advice = "give more of them"
+        for name in (name for name in given if name not in names):
+            advice = f"{name!r} is no argument, {suggestion(name, names)}"
+        return ShapeError(f"bind: shapes do not follow from those given ({', '.join(unknown)}); {advice}")
     entry, shape = next(
         (entry, shape)
         for entry, shape in zip(graph.entries, shapes.values, strict=True)
@@ -155,7 +156,7 @@ def _expand(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     variables = [Entry(node) for node in graph.nodes if isinstance(node, Variable)]
     found = infer_shapes(made, {entry.name: shapes.of(entry) for entry in variables})
     if not found.is_complete:
-        raise _incomplete(found)
+        raise _incomplete(found, {})
     return made, {
         "shapes": found,
         "types": infer_types(made, {entry.name: types.of(entry) for entry in variables}, DEFAULT_DTYPE),

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, final
 from operad.config import settings
 from operad.device import Context
 from operad.dtypes import DType
-from operad.errors import ArgumentError, OperadError
+from operad.errors import ArgumentError, OperadError, suggestion
 from operad.op.cost import Cost, as_cost, own_cost
 from operad.op.rates import rates
 from operad.op.shapes import Shape
@@ -111,10 +111,7 @@ class KernelCall:
             return True
         if name in (self.prop.optional_inputs or ()):
             return False
-        import difflib  # noqa: PLC0415 - lazy: only errors need it
-
-        close = difflib.get_close_matches(name, known, n=1)
-        advice = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(known)}"
+        advice = suggestion(name, known)
         raise ArgumentError(
             f"{self.prop.name}: a kernel asks for {name!r}, which is no array of it; {advice}"
         )

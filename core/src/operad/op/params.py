@@ -20,7 +20,7 @@ from typing import Annotated, Any, Final, Literal, ParamSpec, final
 import numpy as np
 
 from operad.dtypes import as_dtype
-from operad.errors import DTypeError, ParamError
+from operad.errors import DTypeError, ParamError, suggestion
 from operad.first_use import import_module, parse_source
 from operad.op.deprecation import Deprecated
 
@@ -266,12 +266,7 @@ class ParamSet(Mapping[str, Param]):
         return parsed
 
     def _suggest(self, name: str) -> str:
-        import difflib  # noqa: PLC0415 - lazy: only errors need it
-
-        close = difflib.get_close_matches(name, self._params, n=1)
-        if close:
-            return f"did you mean {close[0]!r}?"
-        return f"it has {', '.join(self._params)}" if self._params else "it has no parameters"
+        return suggestion(name, self._params, "it has") if self._params else "it has no parameters"
 
 
 def _plain(value: Any) -> Any:

@@ -23,6 +23,7 @@ from operad.errors import (
     GraphError,
     IndexOutOfRangeError,
     UnsupportedError,
+    suggestion,
 )
 from operad.executor import Executor, bind, simple_bind
 from operad.graph import (
@@ -207,9 +208,8 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
         names = [wrt] if isinstance(wrt, str) else list(wrt)
         arguments = {node.name: Entry(node) for node in graph.arguments}
         if unknown := [name for name in names if name not in arguments]:
-            raise ArgumentError(
-                f"gradient: no argument is called {unknown[0]!r}; expected some of {', '.join(arguments)}"
-            )
+            advice = suggestion(unknown[0], arguments)
+            raise ArgumentError(f"gradient: no argument is called {unknown[0]!r}; {advice}")
         heads = [ones_like(entry) for entry in graph.outputs]
         wanted = [arguments[name] for name in names]
         return Symbol(gradient(graph.outputs, heads, wanted, graph.nodes, adds_in_place=False))

@@ -23,7 +23,7 @@ from operad_module.own_loops import (  # noqa: F401 - for modules of a program's
     _check_input_names,
     _parse_data_desc,
 )
-from operad_module.progress import Callbacks, watched
+from operad_module.progress import Callbacks, logged, watched
 from operad_module.stopping import ending_early
 from operad_module.training_state import TrainingState
 from operad_module.updates import store_of
@@ -81,11 +81,13 @@ class BaseModule(InferenceLoops):
         sparse_row_id_fn: Any = None,
         checkpoint: Checkpoint | None = None,
         resume: bool | str = False,
+        count_padding: bool = False,
     ) -> None:
         """Train.
 
         Training that is resumed gives bit by bit the parameters of training without a break: all that decides
         how it goes on is part of a checkpoint. A callback that raises `callback.StopTraining` ends training.
+        Each epoch's metrics and seconds are logged, on stderr where the program has not set up logging.
 
         Args:
             train_data: An iterator of batches.
@@ -114,6 +116,8 @@ class BaseModule(InferenceLoops):
             resume: True: go on from the newest checkpoint of `checkpoint`, if there is one. A prefix, or the
                 path of a `.resume` file: go on from there. The epoch, parameters and all states are then
                 those of the checkpoint, whatever the other arguments say.
+            count_padding: Whether scores of `eval_data` count rows that only fill up the last batch, as
+                MXNet's do.
         Raises:
             ArgumentError: `num_epoch` is not given, there is no checkpoint to go on from, or there are some
                 that training from the beginning would be mixed up with.
@@ -151,7 +155,7 @@ class BaseModule(InferenceLoops):
             )
         validation_metric = metric if validation_metric is None else validation_metric
         num_batches: int | None = None  # as the epoch before had
-        with ending_early(self.logger):
+        with logged(self.logger), ending_early(self.logger):
             for epoch in range(state.epoch, num_epoch):
                 begun = time.perf_counter()
                 with watched(batch_end_callback, num_batches) as batch_callbacks:
@@ -172,6 +176,7 @@ class BaseModule(InferenceLoops):
                         batch_end_callback=eval_batch_end_callback,
                         score_end_callback=eval_end_callback,
                         epoch=epoch,
+                        count_padding=count_padding,
                     )
                     for name, value in found:
                         self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, value)

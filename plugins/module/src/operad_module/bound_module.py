@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from operad import Context, NDArray, Symbol
-from operad.errors import BindError
+from operad.errors import BindError, ParamError
 from operad_module import parameters
 from operad_module.base_module import BaseModule
 from operad_module.errors import ModuleStateError
@@ -204,7 +204,17 @@ class BoundModule(BaseModule):
         for kind, arrays, given in kinds:
             parameters.check(kind, arrays, given, allow_missing)
         for _, arrays, given in kinds:
-            parameters.fill(arrays, given, initializer, attributes)
+            try:
+                parameters.fill(arrays, given, initializer, attributes)
+            except ParamError as error:
+                absent = [name for name in self._label_names if name not in self._symbol.list_arguments()]
+                if not absent:
+                    raise
+                # A label under another name counts as a parameter, which no initializer knows.
+                raise ParamError(
+                    f"{error}. The symbol has no label {absent[0]!r}; if an argument is a label, name it: "
+                    "Module(symbol, label_names=[...])"
+                ) from error
         self.params_initialized = True
 
     def set_params(

@@ -154,11 +154,12 @@ class FeedForward:
         num_batch: int | None = None,
         batch_end_callback: Callbacks = None,
         reset: bool = True,
+        count_padding: bool = False,
     ) -> Any:
         """Value of a metric on predictions for an iterator; see `BaseModule.score`."""
         batches = self._batches(X)
         found = self._predictor(batches).score(
-            batches, eval_metric, num_batch, batch_end_callback, reset=reset
+            batches, eval_metric, num_batch, batch_end_callback, reset=reset, count_padding=count_padding
         )
         return found[0][1]
 

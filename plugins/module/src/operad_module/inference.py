@@ -14,9 +14,10 @@ import operad as od
 from operad import NDArray, nd
 from operad.errors import ArgumentError
 from operad_module.checkpoint import BatchEndParam
-from operad_module.inputs import labels_of
+from operad_module.inputs import batch_size, described, labels_of
 from operad_module.interface import ModuleInterface
 from operad_module.progress import Callbacks, watched
+from operad_module.unpadded import Unpadded, padding_of
 from operad_sdk.arguments import suggesting
 
 
@@ -34,8 +35,12 @@ class InferenceLoops(ModuleInterface):
         reset: bool = True,
         epoch: int = 0,
         sparse_row_id_fn: Any = None,
+        count_padding: bool = False,
     ) -> list[tuple[str, float]]:
         """Values of a metric on predictions for `eval_data`.
+
+        Rows that only fill up the last batch are left out, unless the first axis of labels and outputs is
+        not the batch's.
 
         Args:
             eval_data: An iterator of batches.
@@ -46,6 +51,7 @@ class InferenceLoops(ModuleInterface):
             reset: Whether to begin `eval_data` anew.
             epoch: What callbacks are told.
             sparse_row_id_fn: Handed to `prepare`.
+            count_padding: Whether to count rows that only fill up the last batch, as MXNet does.
         """
         self._need("score", params=True)
         if reset:
@@ -59,7 +65,7 @@ class InferenceLoops(ModuleInterface):
                     break
                 self.prepare(eval_batch, sparse_row_id_fn=sparse_row_id_fn)
                 self.forward(eval_batch, is_train=False)
-                self._show(metric, eval_batch)
+                self._show(metric, eval_batch, 0 if count_padding else padding_of(eval_batch, eval_data))
                 call_each(callbacks, BatchEndParam(epoch, nbatch, metric, locals()))
                 actual_num_batch = nbatch + 1
         call_each(score_end_callback, BatchEndParam(epoch, actual_num_batch, metric, locals()))
@@ -120,7 +126,9 @@ class InferenceLoops(ModuleInterface):
         merged = [nd.concat(*parts, dim=0) for parts in zip(*found, strict=True)]
         return merged[0] if len(merged) == 1 and not always_output_list else merged
 
-    def _show(self, metric: Any, data_batch: Any) -> None:
+    def _show(self, metric: Any, data_batch: Any, padding: int = 0) -> None:
+        if padding:
+            metric = Unpadded(metric, batch_size(described(self.data_shapes)), padding)
         if isinstance(data_batch, list):
             self.update_metric(metric, [labels_of(one) for one in data_batch], pre_sliced=True)
         else:

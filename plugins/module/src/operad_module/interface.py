@@ -44,6 +44,14 @@ class ModuleInterface(metaclass=Suggesting):
         self.optimizer_initialized = False
         self._symbol: Symbol | None = None
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Refuse copies and pickles: executors are bound to memory, and stores to processes."""
+        name = type(self).__name__
+        raise TypeError(
+            f"a {name} cannot be copied or pickled; write it with save_checkpoint(prefix, epoch) and read it "
+            f"with {name}.load(prefix, epoch), or share its memory with bind(..., shared_module=...)"
+        )
+
     def __repr__(self) -> str:
         if not self.binded:
             return f"<{type(self).__name__}, not bound>"

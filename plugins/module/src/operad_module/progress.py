@@ -113,6 +113,29 @@ def watched(given: Callbacks, total: int | None, title: str = "Epoch[{}]") -> It
         bar._end()
 
 
+@contextmanager
+def logged(logger: Any) -> Iterator[None]:
+    """A loop whose messages go to stderr where the program has not set up logging, and are lost otherwise.
+
+    Logging is set up once the root logger has a handler or another level, or where `logger` is the program's.
+    """
+    root = logging.getLogger()
+    if logger not in (logging, root) or root.handlers or root.level != logging.WARNING:
+        yield
+        return
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    # Other libraries have loggers of their own, which nobody has asked to hear.
+    handler.addFilter(lambda record: record.name == root.name or record.levelno >= logging.WARNING)
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(logging.WARNING)
+
+
 def _terminal_bar(width: int) -> Any:
     try:
         from rich.console import Console  # noqa: PLC0415 - optional, and 40 ms that a pipe need not pay

@@ -105,9 +105,10 @@ def load(fname: str | Path) -> list[NDArray] | dict[str, NDArray]:
 def loads(content: bytes, what: str = "bytes") -> list[NDArray] | dict[str, NDArray]:
     """The arrays in `content`; `what` names it in errors."""
     reader = _Reader(content, what)
-    magic, _, count = reader.unpack("<QQQ")
-    if magic != _LIST_MAGIC:
-        raise reader.error(f"begins with {magic:#x}, expected {_LIST_MAGIC:#x}: not a file of arrays")
+    expected = struct.pack("<Q", _LIST_MAGIC)
+    if not expected.startswith(found := bytes(content[: len(expected)])):
+        raise reader.error(f"is not a file of arrays: it begins with {found!r}, expected {expected!r}")
+    _, _, count = reader.unpack("<QQQ")
     reader.check_count(count, 4, "arrays")
     with expanding(count * _BYTES_OF_AN_ARRAY, f"{what} with {count:,} arrays"):
         arrays = [_read_array(reader, i) for i in range(count)]
