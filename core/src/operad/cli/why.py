@@ -161,12 +161,12 @@ class KernelChoice:
             page.text("none")
         page.heading("Parts")
         page.table(
-            ("part", "kernel", "cost", "workspace", "arrays", "and not"),
+            ("part", "kernel", "estimate", "workspace", "arrays", "and not"),
             [
                 (
                     p.part,
                     p.kernel or Mark("none", "bad"),
-                    f"{p.cost_us:.3g} us",
+                    f"~{float(f'{p.cost_us:.1g}'):g} us",  # an estimate; more digits would look measured
                     f"{p.workspace_bytes} bytes",
                     arrays_in_words(p.keeps, p.reads_kept, p.prepared),
                     "; ".join(f"{name}: {reason}" for name, reason in p.others.items()),
@@ -198,8 +198,8 @@ def why(
 ) -> KernelChoice:
     """Show which kernel computes each part of the operator OP and why no other, and its scalar forms.
 
-    Parts are `forward` and the gradient of each argument. Costs are estimates, on one thread; `operad tune`
-    measures what they are made of.
+    Parts are `forward` and the gradient of each argument. Costs are rough estimates, on one thread;
+    `operad bench` measures, and `operad tune` makes the estimates those of this machine.
 
     A scalar form is what a part of OP computes for each element; without one that part is never fused.
 

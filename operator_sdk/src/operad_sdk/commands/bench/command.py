@@ -35,7 +35,7 @@ _MOST_ELEMENTS: Final = 1 << 21
 """Most elements that outputs may have where no shape is given."""
 _WORTH_SAYING: Final = 1.2
 """Least speed-up at which another kernel is reported as faster; less may be noise."""
-_NOT_KERNELS: Final = ("nd.", "numpy", "backward")
+_NOT_KERNELS: Final = ("nd.", "numpy", "reference", "backward")
 _TOLERANCES: Final = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-10}
 
 
@@ -45,12 +45,13 @@ class Timing:
     """The time of one way to compute the call.
 
     Attributes:
-        name: A kernel, with a note where its condition rejects it; nd.OP, numpy, or backward.
+        name: A kernel, with a note where its condition rejects it; nd.OP, numpy, reference (the
+            contract's, which is written to be right, not fast), or backward.
         median_s: Seconds of one call, median over the rounds.
         smallest_s: Smallest over the rounds.
         largest_s: Largest over the rounds.
-        ratio: The median over that of numpy, or without it over that of the chosen kernel; null for
-            backward, which has nothing to be compared with.
+        ratio: The median over that of numpy or reference, or without them over that of the chosen kernel;
+            null for backward, which has nothing to be compared with.
     """
 
     name: str
@@ -136,6 +137,10 @@ class Benchmark:
             found.append(
                 f"{call.name} takes {call.median_s / by_name['numpy'].median_s:.2f} times numpy's time"
             )
+        if "reference" in by_name:
+            found.append(
+                "NumPy has no function for this; reference is the contract's, written to be right, not fast"
+            )
         return found
 
 
@@ -144,7 +149,11 @@ class Benchmark:
 @shape_option
 @dtype_option
 @param_option
-@click.option("--against", type=click.Choice(["numpy"]), help="Compare values and times with NumPy's.")
+@click.option(
+    "--against",
+    type=click.Choice(["numpy"]),
+    help="Compare values and times with NumPy's, or with the contract's reference.",
+)
 @click.option(
     "--rounds",
     metavar="N",
@@ -170,13 +179,13 @@ def bench(
     call = SampleCall(prop, all_shapes, dtype)
     contestants = [*call.kernels(), call.imperative()]
     if against is not None:
-        compute = counterpart(prop)
-        if compute is None:
+        known = counterpart(prop)
+        if known is None:
             raise OperadError(
                 f"{prop.name} has no NumPy counterpart that is known; declare Contract(reference=...), "
                 "or leave --against away"
             )
-        contestants.append(call.numpy(compute))
+        contestants.append(call.numpy(*known))
     with np.errstate(all="ignore"), _blaming(prop):
         verified, problems = _compared(call, contestants)
         contestants += [each for each in call.rejected() if not _compared(call, [contestants[0], each])[1]]
@@ -278,7 +287,7 @@ def _timed(call: SampleCall, contestants: Sequence[Contestant], rounds: int) -> 
     with progress("taking turns", rounds) as advance:
         seconds = interleaved(runs, advance, rounds)
     medians = {name: statistics.median(values) for name, values in seconds.items()}
-    base = medians.get("numpy", medians[contestants[0].name])
+    base = medians.get("numpy", medians.get("reference", medians[contestants[0].name]))
     return [
         Timing(
             name,

@@ -125,7 +125,7 @@ class SampleCall:
 
         return Contestant(f"nd.{self.prop.name}", run, lambda: [array.asnumpy() for array in last])
 
-    def numpy(self, compute: Counterpart) -> Contestant:
+    def numpy(self, name: str, compute: Counterpart) -> Contestant:
         """NumPy's way."""
         last: list[Any] = []
         states = dict(zip(self.prop.list_auxiliary_states(), self.aux, strict=True))
@@ -136,7 +136,7 @@ class SampleCall:
         def outputs() -> Sequence[Array]:
             return list(last[0]) if isinstance(last[0], tuple) else [np.asarray(last[0])]
 
-        return Contestant("numpy", run, outputs)
+        return Contestant(name, run, outputs)
 
     def gradient(self) -> Callable[[], object] | None:
         """Backward pass of the chosen kernel, for all gradients; None if there are none."""

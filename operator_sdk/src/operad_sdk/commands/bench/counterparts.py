@@ -32,11 +32,16 @@ _WITH_SCALAR: Final = re.compile(r"_(?P<reverse>r?)(?P<name>\w+?)_scalar")
 _OF_TWO: Final = re.compile(r"(elemwise_|broadcast_|_)(?P<name>\w+)")
 
 
-def counterpart(prop: OperatorProperty) -> Counterpart | None:
-    """NumPy's way to compute what `prop` computes; None if none is known."""
+def counterpart(prop: OperatorProperty) -> tuple[str, Counterpart] | None:
+    """NumPy's way to compute what `prop` computes, called `numpy` or `reference`; None if none is known.
+
+    A `reference` is the contract's: written to be right, not to be fast.
+    """
     named = _named(prop)
+    if named is not None:
+        return "numpy", named
     reference = contract_of(type(prop)).reference
-    return _declared(prop, reference) if named is None and reference is not None else named
+    return None if reference is None else ("reference", _declared(prop, reference))
 
 
 def _named(prop: OperatorProperty) -> Counterpart | None:
