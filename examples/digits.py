@@ -233,6 +233,9 @@ def main() -> int:
         )
     console.print(f"saved, loaded again: {'same predictions' if reloaded else 'DIFFERENT predictions'}")
     console.print(f"written to {OUT}/: network.svg, training.png, digits-symbol.json, digits-0000.params")
+    console.print(
+        "next: docs/first-steps.md trains a network of yours, docs/authoring/index.md writes an operator"
+    )
     reached = min(symbolic.accuracies[-1], imperative.accuracies[-1]) >= TARGET_ACCURACY
     if not reached:
         console.print(f"[red]accuracy below {TARGET_ACCURACY:.0%}[/red]")

@@ -1,6 +1,6 @@
-"""Write the README's table of distributions, each with a link to the page of its operators.
+"""Write the table of distributions, each with a link to the page of its operators.
 
-The table stands between two markers in `README.md` and is read off the `pyproject.toml` of each
+The table stands between two markers in `docs/distributions.md` and is read off the `pyproject.toml` of each
 distribution, so it cannot drift from what they install. `--check` changes nothing and fails where the
 table is not what would be written.
 """
@@ -15,6 +15,7 @@ from tools.workspace import ROOT, Distribution, distributions
 
 BEGIN = "<!-- operators: written by `make format`, do not edit -->"
 END = "<!-- operators: end -->"
+PAGE = Path("docs/distributions.md")
 
 
 def table(found: list[Distribution], root: Path) -> str:
@@ -23,22 +24,22 @@ def table(found: list[Distribution], root: Path) -> str:
     for distribution in found:
         folder = distribution.folder.relative_to(root).as_posix()
         description = distribution.declared["project"]["description"].rstrip(".")
-        page = f"docs/operators/{distribution.name.removeprefix('operad-')}.md"
-        operators = f"[page]({page})" if (root / page).exists() else ""
-        lines.append(f"| [`{distribution.name}`]({folder}) | {description} | {operators} |")
+        page = f"operators/{distribution.name.removeprefix('operad-')}.md"
+        operators = f"[page]({page})" if (root / PAGE.parent / page).exists() else ""
+        lines.append(f"| [`{distribution.name}`](../{folder}) | {description} | {operators} |")
     return "\n".join(lines)
 
 
-def with_table(readme: str, rows: str) -> str:
-    """The text of `readme` with `rows` between its markers.
+def with_table(page: str, rows: str) -> str:
+    """The text of a page with `rows` between its markers.
 
     Raises:
         ValueError: The markers are missing, repeated or out of order.
     """
-    before, begin, rest = readme.partition(BEGIN)
+    before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end or BEGIN in after or END in before + after:
-        raise ValueError(f"README.md: expected one {BEGIN!r} and after it one {END!r}")
+        raise ValueError(f"{PAGE}: expected one {BEGIN!r} and after it one {END!r}")
     return f"{before}{BEGIN}\n\n{rows}\n\n{END}{after}"
 
 
@@ -49,14 +50,14 @@ def main() -> int:
     parser.add_argument("--root", type=Path, default=ROOT, help="checkout to read and write")
     arguments = parser.parse_args()
     root = arguments.root.resolve()
-    readme = root / "README.md"
-    written = readme.read_text()
+    page = root / PAGE
+    written = page.read_text()
     wanted = with_table(written, table(distributions(root), root))
     if arguments.check and written != wanted:
-        print("README.md: the table of distributions is stale; run `make format`", file=sys.stderr)
+        print(f"{PAGE}: the table of distributions is stale; run `make format`", file=sys.stderr)
         return 1
     if written != wanted:
-        readme.write_text(wanted)
+        page.write_text(wanted)
     return 0
 
 

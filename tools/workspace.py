@@ -31,6 +31,9 @@ LEFT_EXTRAS = frozenset(("gpu", "jax", "torch"))
 
 _NAME = re.compile(r"[\w.-]+")
 
+_LISTED = 8
+"""Number of distributions from which on they are counted, not listed."""
+
 _NO_ENSUREPIP = """\
 cannot make {venv}: this Python comes without ensurepip.
 On Debian and Ubuntu install the package python3-venv, or name another Python: make PYTHON=python3.12"""
@@ -182,11 +185,16 @@ class Environment:
             self._create()
         wanted, installed = self._wanted(), self._installed()
         if wanted[""] != installed.get(""):
-            _say("installing the development tools")
+            _say("installing the development tools (half a minute or more, once)")
             self._pip("install", *requirements("dev", self._root), *self._pins)
         changed = [d for d in self._complete if wanted[d.name] != installed.get(d.name)]
         if changed:
-            _say(f"installing in place: {', '.join(d.name for d in changed)}")
+            names = (
+                ", ".join(d.name for d in changed)
+                if len(changed) < _LISTED
+                else f"{len(changed)} distributions"
+            )
+            _say(f"installing in place: {names} (half a second each)")
             editable = [word for d in _required_first(changed) for word in ("--editable", d.with_extras())]
             self._pip("install", "--no-build-isolation", *editable, *self._pins)
         gone = sorted(installed.keys() - wanted.keys())

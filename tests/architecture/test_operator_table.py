@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tools.operator_table import BEGIN, END, with_table
+from tools.operator_table import BEGIN, END, PAGE, with_table
 from tools.workspace import ROOT
 
-README = f"# Title\n\n{BEGIN}\n\n{END}\n\nAfter.\n"
+TEXT = f"# Title\n\n{BEGIN}\n\n{END}\n\nAfter.\n"
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def checkout(tmp_path: Path) -> Path:
     folder.mkdir(parents=True)
     (tmp_path / "docs/operators").mkdir(parents=True)
     (tmp_path / "docs/operators/elemwise.md").touch()
-    (tmp_path / "README.md").write_text(README)
+    (tmp_path / PAGE).write_text(TEXT)
     (folder / "pyproject.toml").write_text(
         '[project]\nname = "operad-elemwise"\ndescription = "Unary and binary operators."\n'
         '[project.entry-points."operad.operators"]\n'
@@ -36,16 +36,13 @@ def _run(checkout: Path, *words: str) -> int:
 def test_the_table_is_read_off_the_distributions(checkout: Path) -> None:
     assert _run(checkout) == 0
 
-    name, page = "[`operad-elemwise`](plugins/elemwise)", "[page](docs/operators/elemwise.md)"
-    assert (
-        f"| {name} | Unary and binary operators | {page} |"
-        in (checkout / "README.md").read_text().splitlines()
-    )
+    name, page = "[`operad-elemwise`](../plugins/elemwise)", "[page](operators/elemwise.md)"
+    assert f"| {name} | Unary and binary operators | {page} |" in (checkout / PAGE).read_text().splitlines()
 
 
 def test_check_fails_on_a_stale_table_and_changes_nothing(checkout: Path) -> None:
     assert _run(checkout, "--check") == 1
-    assert (checkout / "README.md").read_text() == README
+    assert (checkout / PAGE).read_text() == TEXT
 
 
 def test_a_written_table_passes_the_check(checkout: Path) -> None:
@@ -55,11 +52,11 @@ def test_a_written_table_passes_the_check(checkout: Path) -> None:
 
 
 def test_writing_keeps_the_text_around_the_markers() -> None:
-    assert with_table(README, "rows") == f"# Title\n\n{BEGIN}\n\nrows\n\n{END}\n\nAfter.\n"
-    assert with_table(with_table(README, "old"), "new") == with_table(README, "new")
+    assert with_table(TEXT, "rows") == f"# Title\n\n{BEGIN}\n\nrows\n\n{END}\n\nAfter.\n"
+    assert with_table(with_table(TEXT, "old"), "new") == with_table(TEXT, "new")
 
 
-@pytest.mark.parametrize("readme", ["no markers", BEGIN, END, f"{END}{BEGIN}", README + README])
-def test_missing_or_repeated_markers_are_an_error(readme: str) -> None:
-    with pytest.raises(ValueError, match=r"README\.md: expected one"):
-        with_table(readme, "rows")
+@pytest.mark.parametrize("text", ["no markers", BEGIN, END, f"{END}{BEGIN}", TEXT + TEXT])
+def test_missing_or_repeated_markers_are_an_error(text: str) -> None:
+    with pytest.raises(ValueError, match=r"docs/distributions\.md: expected one"):
+        with_table(text, "rows")
