@@ -195,11 +195,9 @@ def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
     if num_arrays > 0:
         first_var = first._chunk.var
     if out is None:
-        # What `_new` does, without asking whether the block is idle, which is known under the lock. An
-        # operation asks, since it can neither wait for a block nor push behind what uses it.
-        is_any = fast.is_recycled and not inside
+        # What `_new` does, without asking whether the block is idle, which is known under the lock.
         try:
-            lease = spec.deferred.pop() if is_any else acquire(spec.deferred, spec.ctx, spec.nbytes)
+            lease = spec.deferred.pop() if fast.is_recycled else acquire(spec.deferred, spec.ctx, spec.nbytes)
         except IndexError:
             lease = acquire(spec.deferred, spec.ctx, spec.nbytes)
         if lease.spec is spec:
@@ -270,6 +268,9 @@ def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
             args = (*args, *values)
         if var in read or (num_arrays > 1 and len({*read}) < len(read)):
             read = tuple({*read} - {var})
+        # An operation can neither wait for a recycled block nor push behind what uses it.
+        if inside and out is None and not current.get().is_idle(var):
+            return None
         if not current.get().run_inline(direct, args, spec.ctx, read, written, fast.name):
             return None
         if mode >= RECORDING:
