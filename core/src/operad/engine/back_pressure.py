@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from operad.engine.dispatch import Dispatcher
+from operad.engine.lock import QUIESCING
 from operad.engine.operation import OprBlock
 from operad.engine.thread import OUTSIDE, local
 from operad.engine.var import Var
@@ -88,7 +89,7 @@ def wait_for_small(dispatcher: Dispatcher, const_vars: Sequence[Var], mutable_va
     earned = queue.seq - dispatcher.waited_at
     if earned < _FEWEST or dispatcher.vain_at == finished or not dispatcher.runner.is_threaded:
         return False
-    if local.state.inside != OUTSIDE or dispatcher.lock.blockers or is_interruption():
+    if local.state.inside != OUTSIDE or QUIESCING in dispatcher.lock.blockers or is_interruption():
         return False
 
     def is_free() -> bool:
