@@ -93,10 +93,8 @@ def wait_for_small(dispatcher: Dispatcher, const_vars: Sequence[Var], mutable_va
         return False
 
     def is_free() -> bool:
-        return not (
-            any([var.holders for var in mutable_vars])
-            or any([var.holders < 0 or var.queue for var in const_vars])
-        )
+        is_written = any(var.holders < 0 or var.queue for var in const_vars)
+        return not is_written and not any(var.holders for var in mutable_vars)
 
     dispatcher.wait_until(is_free, min(_EARNED_S * earned, _LONGEST_S))
     dispatcher.waited_at = queue.seq

@@ -182,8 +182,10 @@ def _run_on_held(
     if held.isdisjoint(named) or any(var.failure is not None for var in const_vars):
         raise _refusal(dispatcher, _title(fn, name), named)
     set_failure([*written.intersection(mutable_vars)], None)
-    others = [[var for var in each if var not in held] for each in (const_vars, mutable_vars)]
-    return run(dispatcher, fn, args, ctx, *others, name)
+    const_vars, mutable_vars = (
+        [var for var in each if var not in held] for each in (const_vars, mutable_vars)
+    )
+    return run(dispatcher, fn, args, ctx, const_vars, mutable_vars, name)
 
 
 def _describe(claim: Claim, fn: Callable[..., object], name: str | None) -> None:
