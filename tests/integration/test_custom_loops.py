@@ -152,14 +152,6 @@ def train(name: str, num_hidden: int, wait: str = "never") -> np.ndarray:
     return found
 
 
-@pytest.fixture
-def stepped() -> Iterator[SteppedEngine]:
-    made = SteppedEngine()
-    engine.set(made)
-    yield made
-    engine.set("threaded")
-
-
 SIZES = [16, 512]
 """Hidden units: with the first all runs in the calling thread where nothing is pending, with the second
 products are queued."""

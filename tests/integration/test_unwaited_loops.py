@@ -6,7 +6,7 @@ time, and none else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,14 +22,6 @@ pytest.importorskip("operad_elemwise", reason="the loop's functions are its oper
 pytest.importorskip("operad_optimizer", reason="the loop's updates are its operators")
 
 ROWS, HIDDEN, STEPS = 16, 32, 16
-
-
-@pytest.fixture
-def stepped() -> Iterator[SteppedEngine]:
-    made = SteppedEngine()
-    engine.set(made)
-    yield made
-    engine.set("threaded")
 
 
 class Cell:
@@ -130,8 +122,8 @@ def test_a_light_executor_behind_a_long_operation_is_not_handed_over(
     stepped: SteppedEngine, is_train: bool
 ) -> None:
     bound = od.sym.tanh(od.sym.var("x")).simple_bind(od.cpu(), x=(4, 4))
-    trained(1)
-    nd.waitall()
+    for _ in range(10):
+        bound.forward(is_train=is_train)
     stepped.num_done_in_a_wait = 10
     before = stepped.runner.num_offered
     for value in range(12):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from operad.engine import RunContext, ThreadedEngine
+import pytest
+
+from operad import engine
+from operad.engine import RunContext, ThreadedEngine, back_pressure
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.operation import OFFERED, TAKEN, OprBlock
@@ -63,17 +66,20 @@ class Stepped(Runner):
 
 
 class SteppedEngine(ThreadedEngine):  # type: ignore[misc]  # final, but for tests
-    """A threaded engine with a `Stepped` runner, whose limited waits take no time.
+    """A threaded engine with a `Stepped` runner, whose limited waits pass no time but its own.
 
     Attributes:
-        waits: How long each limited wait would have been, in seconds.
-        num_done_in_a_wait: Blocks that run while a limited wait lasts; else it is in vain.
+        now_s: Its clock.
+        waits: How long each limited wait might last, in seconds.
+        num_done_in_a_wait: Blocks that run while a limited wait lasts; too few, and it is in vain.
+        block_s: How long each of these takes.
     """
 
     runner_class = Stepped
 
     def __init__(self) -> None:
         super().__init__(1)
+        self.now_s = self.block_s = 0.0
         self.waits: list[float] = []
         self.num_done_in_a_wait = 0
 
@@ -95,6 +101,19 @@ class SteppedEngine(ThreadedEngine):  # type: ignore[misc]  # final, but for tes
             for _ in range(self.num_done_in_a_wait):
                 if self.runner.offered and not is_over():
                     self.runner.step()
+                    self.now_s += self.block_s
+            if not is_over():
+                self.now_s += timeout_s
 
         self._state = local.state
         dispatcher.wait_until = wait  # type: ignore[method-assign]
+
+
+@pytest.fixture
+def stepped(monkeypatch: pytest.MonkeyPatch) -> Iterator[SteppedEngine]:
+    """The process's engine is a stepped one."""
+    made = SteppedEngine()
+    monkeypatch.setattr(back_pressure, "perf_counter", lambda: made.now_s)
+    engine.set(made)
+    yield made
+    engine.set("threaded")

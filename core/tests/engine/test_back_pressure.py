@@ -33,6 +33,7 @@ def stepped(monkeypatch: pytest.MonkeyPatch) -> Iterator[SteppedEngine]:
     """An engine of at most 8 pending operations, whose waits run nothing unless a test says so."""
     made = SteppedEngine()
     monkeypatch.setattr(made, "_max_pending", 8)
+    monkeypatch.setattr(back_pressure, "perf_counter", lambda: made.now_s)
     yield made
     made.stop()
 
@@ -211,37 +212,41 @@ def test_a_small_function_waits_only_for_what_it_conflicts_with(
     assert stepped.runner.offered
 
 
-def test_a_wait_of_a_small_function_is_earned_by_operations(stepped: SteppedEngine) -> None:
-    """About as much time as it would have cost to queue them."""
+def test_waits_of_small_functions_are_earned_by_operations(stepped: SteppedEngine) -> None:
+    """About as much time as it would have cost to queue them; what a wait has not used is left."""
     var = stepped.new_variable()
-    stepped.push_sync(nothing, CTX, (), (var,))
-    for count, waits in ((8, []), (1, [10 * 50e-6]), (100, [])):
-        earn(stepped, count)
-        assert not run_soon(stepped, var)
-        assert stepped.waits == pytest.approx(waits)
+
+    def waits(count: int, num_done: int = 0, block_s: float = 0.0) -> list[float]:
+        """Waits of a small function behind a push and after `count` operations."""
+        stepped.push_sync(nothing, CTX, (), (var,))
+        earn(stepped, count - 1)
+        stepped.num_done_in_a_wait, stepped.block_s = num_done, block_s
         stepped.waits.clear()
-    stepped.runner.step()  # something has finished, so that a wait need not be in vain
-    stepped.push_sync(nothing, CTX, (), (var,))
-    assert not run_soon(stepped, var)
-    assert stepped.waits == pytest.approx([101 * 50e-6])
-    earn(stepped, 1000)
+        assert run_soon(stepped, var) is (num_done > 0)
+        return [round(wait_s / 50e-6) for wait_s in stepped.waits]
+
+    assert waits(9) == []
+    assert waits(1) == [10]  # in vain
+    assert waits(100) == []  # nothing has finished since
     stepped.runner.step()
-    stepped.push_sync(nothing, CTX, (), (var,))
-    run_soon(stepped, var)
-    assert stepped.waits[1:] == [0.02]
+    assert waits(50, 3, 10 * 50e-6) == [150]
+    assert waits(19, 1) == [150 - 3 * 10 + 1 + 19]  # that function has earned, too
+    assert waits(1000, 1) == [400]  # never longer than 20 ms
 
 
 def test_a_program_of_long_operations_with_small_ones_between_runs_ahead(stepped: SteppedEngine) -> None:
-    """With two operations for each long one no wait is earned for five of them."""
+    """Two operations for each long one earn a tenth of a millisecond."""
     stepped._max_pending = 100
-    var, waits = stepped.new_variable(), []
-    for _ in range(20):
+    var = stepped.new_variable()
+    for number in range(20):
         stepped.push_sync(nothing, CTX, (), (var,))
         if not run_soon(stepped, var):
             stepped.push_sync(nothing, CTX, (), (var,))
-        waits.append(len(stepped.waits))
-    assert waits[-1] == 1
-    assert stepped._queue.pending == 40
+        if number % 5 == 4:
+            stepped.runner.step()
+    assert len(stepped.waits) == 3
+    assert stepped.now_s <= 20 * 2 * 50e-6
+    assert stepped._queue.pending == 36
 
 
 @pytest.mark.parametrize("inside", [OPERATION, NESTED, STEP])

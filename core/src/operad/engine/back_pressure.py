@@ -10,10 +10,9 @@ pending work. Once one is queued, those after it, which read what it writes, are
 takes some 30 us longer (its block, memory that is not recycled yet, two threads that take turns at the
 interpreter's lock), and the queue never runs dry. A thread that waits loses nothing that it could compute:
 what it calls next mostly needs the result. What it loses is the time in which it would have pushed something
-independent, or done something else, so a wait has to be earned: `_EARNED_S` for each operation since the last
-wait, which is about what queueing that one would have cost, and only from `_FEWEST` on. So a program of long
-operations with a few small ones between runs ahead as before, and one of small operations waits for the long
-one among them and then goes on in its own thread.
+independent, or done something else, so waits are earned: by each operation `_EARNED_S`, which is about what
+queueing it would have cost. So a program of long operations with a few small ones between runs ahead as
+before, and one of small operations waits for the long one among them and then goes on in its own thread.
 
 Refused: running what is ready in the thread that pushes. It may hold a lock of the program that the operation
 asks for, and independent operations, which it has yet to push, would wait for each other.
@@ -23,6 +22,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Final
 
 from operad.engine.dispatch import Dispatcher
@@ -37,8 +37,8 @@ MAX_DEFERRED: Final = 64
 
 _PATIENCE_S: Final = 1.0
 _EARNED_S: Final = 50e-6
-_FEWEST: Final = 10
-_LONGEST_S: Final = 0.02
+_SHORTEST_S: Final = 0.5e-3
+_LONGEST_S: Final = 20e-3
 
 
 def wait_for_capacity(dispatcher: Dispatcher, max_pending: int, max_bytes: int, size_bytes: int) -> None:
@@ -86,8 +86,8 @@ def wait_for_small(dispatcher: Dispatcher, const_vars: Sequence[Var], mutable_va
         mutable_vars: Variables that it writes.
     """
     queue, finished = dispatcher.queue, dispatcher.num_finished
-    earned = queue.seq - dispatcher.waited_at
-    if earned < _FEWEST or dispatcher.vain_at == finished or not dispatcher.runner.is_threaded:
+    earned_s = min(_EARNED_S * (queue.seq - dispatcher.waited_at), _LONGEST_S)
+    if earned_s < _SHORTEST_S or dispatcher.vain_at == finished or not dispatcher.runner.is_threaded:
         return False
     if local.state.inside != OUTSIDE or QUIESCING in dispatcher.lock.blockers or is_interruption():
         return False
@@ -96,8 +96,9 @@ def wait_for_small(dispatcher: Dispatcher, const_vars: Sequence[Var], mutable_va
         is_written = any(var.holders < 0 or var.queue for var in const_vars)
         return not is_written and not any(var.holders for var in mutable_vars)
 
-    dispatcher.wait_until(is_free, min(_EARNED_S * earned, _LONGEST_S))
-    dispatcher.waited_at = queue.seq
+    end_s = perf_counter() + earned_s
+    dispatcher.wait_until(is_free, earned_s)
+    dispatcher.waited_at = queue.seq - int(max(0.0, end_s - perf_counter()) / _EARNED_S)
     if is_free():
         return True
     dispatcher.vain_at = finished

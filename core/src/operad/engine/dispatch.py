@@ -126,7 +126,7 @@ class Dispatcher:
         num_finished: Blocks that were taken back; claims are none.
         open_at: What it was when a push waited in vain for the limit of `back_pressure`; -1 if none did.
         vain_at: What it was when a small function did.
-        waited_at: The queue's `seq` when a small function waited last.
+        waited_at: The queue's `seq` less the operations that have earned a wait of a small function.
         profile_hook: See `Engine`.
         engine: The engine whose runner is in force; it belongs to `Engine`.
     """
