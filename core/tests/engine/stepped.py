@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -12,7 +13,7 @@ from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, Runner
 from operad.engine.operation import OFFERED, TAKEN, OprBlock
 from operad.engine.quiescence import Quiescence
-from operad.engine.thread import OPERATION, OUTSIDE, local
+from operad.engine.thread import OPERATION, OUTSIDE, ThreadState, local
 
 
 class Stepped(Runner):
@@ -48,6 +49,14 @@ class Stepped(Runner):
         finally:
             local.state.inside = inside
             self._running.pop()
+
+    @contextmanager
+    def as_another_thread(self) -> Iterator[None]:
+        """What runs inside is none of what the waiting thread runs."""
+        running, thread = self._running, local.state
+        self._running, local.state = [], ThreadState()
+        yield
+        self._running, local.state = running, thread
 
     def in_hand(self, is_own: bool) -> list[OprBlock]:
         return list(self._running) if is_own else []
@@ -98,10 +107,11 @@ class SteppedEngine(ThreadedEngine):  # type: ignore[misc]  # final, but for tes
                 wait_until(is_over, timeout_s)
                 return
             self.waits.append(timeout_s)
-            for _ in range(self.num_done_in_a_wait):
-                if self.runner.offered and not is_over():
-                    self.runner.step()
-                    self.now_s += self.block_s
+            with self.runner.as_another_thread():
+                for _ in range(self.num_done_in_a_wait):
+                    if self.runner.offered and not is_over():
+                        self.runner.step()
+                        self.now_s += self.block_s
             if not is_over():
                 self.now_s += timeout_s
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from core.tests.engine.stepped import SteppedEngine
 from operad.device import cpu
-from operad.engine import Engine, ThreadedEngine, nested
+from operad.engine import Engine, back_pressure, nested
 from operad.engine.var import Var
 from operad.errors import BlockingInOperatorError
 
@@ -42,30 +42,48 @@ def test_a_nested_function_runs_at_once_whatever_waits(engine: Engine) -> None:
     assert order == ["inner", "outer"]
 
 
-def test_what_pending_work_names_is_refused(threaded: ThreadedEngine) -> None:
-    other, done = threaded.new_variable(), threaded.new_variable()
-    may_begin, may_end = threading.Event(), threading.Event()
+@pytest.fixture
+def stepped() -> Iterator[SteppedEngine]:
+    """An engine whose other thread runs one block while an operation waits."""
+    made = SteppedEngine()
+    made.num_done_in_a_wait = 1
+    made.runner.pick = lambda count: count - 1
+    yield made
+    made.stop()
+
+
+def test_an_operation_waits_for_pending_work_on_what_it_does_not_hold(stepped: SteppedEngine) -> None:
+    other, log = stepped.new_variable(), []
+    for tag in "ab":
+        stepped.push_sync(lambda _, tag=tag: log.append(tag), CTX, (), (other,))
 
     def body() -> None:
-        may_begin.wait()
-        threaded.run_inline(print, (), CTX, (other,), (), "reader")
+        log.append("begun")
+        assert stepped.run_inline(log.append, ("read",), CTX, (other,), (), "reader")
 
-    var = inside(threaded, body)
-    threaded.push_sync(lambda _: may_end.wait(), CTX, (var,), (other,))
-    may_begin.set()
-    with pytest.raises(BlockingInOperatorError, match="reader inside an operation names an array that the"):
-        threaded.wait_for_var(var)
-    may_end.set()
-    threaded.push_sync(lambda _: None, CTX, (), (other, done))
-    threaded.wait_for_var(done)
+    inside(stepped, body)
+    stepped.runner.step()
+    assert log == ["begun", "a", "b", "read"]
+    assert stepped.waits == [back_pressure._PATIENCE_S] * 2
 
 
-def test_waiting_for_the_operation_itself_is_refused(engine: Engine) -> None:
-    held: list[Var] = []
-    var = inside(engine, lambda: engine.wait_for_var(held[0]))
-    held.append(var)
-    with pytest.raises((BlockingInOperatorError, IndexError)):
-        engine.wait_for_var(var)
+@pytest.mark.parametrize("is_read", [False, True])
+def test_what_waits_for_the_operation_itself_is_refused(stepped: SteppedEngine, is_read: bool) -> None:
+    """The first operation has the other variable already, and waits for what the second one writes."""
+    other, log, variables = stepped.new_variable(), [], []
+
+    def body() -> None:
+        stepped.push_sync(log.append, CTX, (variables[0],), (other,))
+        named = ((other,), ()) if is_read else ((), (other,))
+        stepped.run_inline(log.append, ("nested",), CTX, *named, "function")
+
+    variables.append(inside(stepped, body))
+    with pytest.raises(BlockingInOperatorError, match="function inside an operation names an array that the"):
+        stepped.wait_for_var(variables[0])
+    assert log == []
+    assert stepped.waits == [back_pressure._PATIENCE_S], "in vain"
+    with pytest.raises(BlockingInOperatorError):
+        stepped.wait_for_var(other)
 
 
 def test_an_error_of_a_nested_function_is_raised_at_once_and_fails_the_operation(engine: Engine) -> None:

@@ -21,7 +21,8 @@ asks for, and independent operations, which it has yet to push, would wait for e
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Final
 
@@ -53,7 +54,7 @@ def wait_for_capacity(dispatcher: Dispatcher, max_pending: int, max_bytes: int, 
     Half, since a thread that went on at the first room would be held again at its next push: a change of
     threads for each (130 us a push of 256x256 instead of 40).
     """
-    queue, finished = dispatcher.queue, -1
+    queue = dispatcher.queue
     if dispatcher.open_at == dispatcher.num_finished or local.state.inside != OUTSIDE or is_interruption():
         return
 
@@ -62,9 +63,7 @@ def wait_for_capacity(dispatcher: Dispatcher, max_pending: int, max_bytes: int, 
     def has_capacity() -> bool:
         return queue.is_at_rest or (queue.pending <= most and queue.pending_bytes <= most_bytes)
 
-    while not has_capacity() and finished != dispatcher.num_finished:
-        finished = dispatcher.num_finished
-        dispatcher.wait_until(has_capacity, _PATIENCE_S)
+    finished = _wait_patiently(dispatcher, has_capacity)
     if has_capacity():
         return
     is_first, dispatcher.open_at = dispatcher.open_at < 0, finished
@@ -92,10 +91,7 @@ def wait_for_small(dispatcher: Dispatcher, const_vars: Sequence[Var], mutable_va
     if local.state.inside != OUTSIDE or QUIESCING in dispatcher.lock.blockers or is_interruption():
         return False
 
-    def is_free() -> bool:
-        is_written = any(var.holders < 0 or var.queue for var in const_vars)
-        return not is_written and not any(var.holders for var in mutable_vars)
-
+    is_free = partial(_is_free, const_vars, mutable_vars)
     end_s = perf_counter() + earned_s
     dispatcher.wait_until(is_free, earned_s)
     dispatcher.waited_at = queue.seq - int(max(0.0, end_s - perf_counter()) / _EARNED_S)
@@ -103,6 +99,34 @@ def wait_for_small(dispatcher: Dispatcher, const_vars: Sequence[Var], mutable_va
         return True
     dispatcher.vain_at = finished
     return False
+
+
+def wait_inside(dispatcher: Dispatcher, const_vars: Sequence[Var], mutable_vars: Sequence[Var]) -> bool:
+    """Wait for variables inside an operation, which does not hold them; whether they are free now.
+
+    What is pending on them may stand behind that operation. So this waits only as long as something finishes
+    in every second.
+    """
+    if is_interruption():
+        return False
+    is_free = partial(_is_free, const_vars, mutable_vars)
+    _wait_patiently(dispatcher, is_free)
+    return is_free()
+
+
+def _is_free(const_vars: Sequence[Var], mutable_vars: Sequence[Var]) -> bool:
+    """Return whether a function that names these variables would not be queued."""
+    is_written = any(var.holders < 0 or var.queue for var in const_vars)
+    return not is_written and not any(var.holders for var in mutable_vars)
+
+
+def _wait_patiently(dispatcher: Dispatcher, is_over: Callable[[], bool]) -> int:
+    """Wait until `is_over()`, or nothing was finished for some time; how many had been before that time."""
+    finished = -1
+    while not is_over() and finished != dispatcher.num_finished:
+        finished = dispatcher.num_finished
+        dispatcher.wait_until(is_over, _PATIENCE_S)
+    return finished
 
 
 def wait_until_entered(dispatcher: Dispatcher, block: OprBlock, max_bytes: int) -> None:

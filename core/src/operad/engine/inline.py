@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 from operad.device import Context, cpu
+from operad.engine.back_pressure import wait_inside
 from operad.engine.dispatch import Dispatcher
 from operad.engine.failure import Failure, interrupted, note_on, push_site, without_first_frame
 from operad.engine.forking import in_hand
@@ -47,8 +48,8 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
         it instead.
 
     Raises:
-        BlockingInOperatorError: NESTED, and a variable that the operation does not hold is named by work
-            that is pending, or one that it holds for reading is to be written.
+        BlockingInOperatorError: NESTED, and work on a variable that the operation does not hold stays
+            pending, or one that it holds for reading is to be written.
         BaseException: NESTED, and a variable has no value, or `fn` failed; or an exception from outside.
     """
     thread, lock, queue = local.state, dispatcher.lock, dispatcher.queue
@@ -147,7 +148,7 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
         if lock.next is not None or lock.has_after:
             lock.catch_up(thread)
     if is_refused:
-        return inside == NESTED and _run_on_held(dispatcher, fn, args, ctx, const_vars, mutable_vars, name)
+        return inside == NESTED and _run_nested(dispatcher, fn, args, ctx, const_vars, mutable_vars, name)
     if start_s and fn is not _nothing:
         dispatcher.report(_title(fn, name), ctx, start_s)
     if raised is not None:
@@ -155,7 +156,7 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
     return True
 
 
-def _run_on_held(
+def _run_nested(
     dispatcher: Dispatcher,
     fn: Callable[..., object],
     args: tuple[object, ...],
@@ -164,7 +165,7 @@ def _run_on_held(
     mutable_vars: Sequence[Var],
     name: str | None,
 ) -> bool:
-    """`run` inside operations that hold some of the variables: those are not claimed once more.
+    """`run` inside operations, once more: without the variables they hold, and after a wait for the others.
 
     # invariant: an operation's variables are its own until it ends, and what it calls runs in its thread. So
     # nothing else reads or writes them meanwhile, and what is queued behind it on them comes later. Its push
@@ -173,18 +174,24 @@ def _run_on_held(
     around, named = in_hand(dispatcher, is_own=True), (*const_vars, *mutable_vars)
     written = {var for block in around for var in block.opr.mutable_vars}
     read = {var for block in around for var in block.opr.const_vars} - written
+    held = read | written
     if read.intersection(mutable_vars):
         raise BlockingInOperatorError(
             f"{_title(fn, name)} inside an operation writes an array that the operation reads and others may "
             "read beside it; hand the array to the operation as an output, or write into a copy"
         )
-    held = read | written
-    if held.isdisjoint(named) or any(var.failure is not None for var in const_vars):
-        raise _refusal(dispatcher, _title(fn, name), named)
-    set_failure([*written.intersection(mutable_vars)], None)
-    const_vars, mutable_vars = (
-        [var for var in each if var not in held] for each in (const_vars, mutable_vars)
-    )
+    for var in named:
+        if var.failure is not None and (var not in written or var in const_vars):
+            raise dispatcher.queue.failures.error_of(var.failure)
+    const_vars = [var for var in const_vars if var not in held]
+    mutable_vars = [var for var in mutable_vars if var not in held]
+    if not wait_inside(dispatcher, const_vars, mutable_vars):
+        raise BlockingInOperatorError(
+            f"{_title(fn, name)} inside an operation names an array that the operation does not hold, and "
+            "that pending work reads or writes first, which seems to wait for the operation itself; hand the "
+            "array to the operation as an input"
+        )
+    set_failure([*written.intersection(named)], None)
     return run(dispatcher, fn, args, ctx, const_vars, mutable_vars, name)
 
 
@@ -194,20 +201,8 @@ def _describe(claim: Claim, fn: Callable[..., object], name: str | None) -> None
     claim.site = push_site()
 
 
-def _refusal(dispatcher: Dispatcher, title: str, named: tuple[Var, ...]) -> BaseException:
-    """The error of a function inside an operation whose variables others hold, or have no value."""
-    for var in named:
-        if var.failure is not None:
-            return dispatcher.queue.failures.error_of(var.failure)
-    return BlockingInOperatorError(
-        f"{title} inside an operation names an array that the operation does not hold and that pending work "
-        "reads or writes first; waiting for that work could wait for the operation itself, so hand the array "
-        "to the operation as an input"
-    )
-
-
 def wait_nested(dispatcher: Dispatcher, var: Var, write: bool) -> None:
-    """Wait inside an operation that calls operators: only what is idle can be waited for."""
+    """Wait inside an operation that calls operators."""
     run(dispatcher, _nothing, (), cpu(), () if write else (var,), (var,) if write else (), "a wait")
 
 
