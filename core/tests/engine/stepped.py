@@ -103,7 +103,7 @@ class SteppedEngine(ThreadedEngine):  # type: ignore[misc]  # final, but for tes
         wait_until = Dispatcher.wait_until.__get__(dispatcher)
 
         def wait(is_over: Callable[[], bool], timeout_s: float | None = None) -> None:
-            if timeout_s is None or local.state is not self._state:
+            if timeout_s is None or dispatcher.engine is not self or local.state is not self._state:
                 wait_until(is_over, timeout_s)
                 return
             self.waits.append(timeout_s)
