@@ -16,7 +16,7 @@ from operad.engine.budget import ThreadBudget
 from operad.engine.completion import AsyncRun, Completion
 from operad.engine.failure import Failure, alive, interrupted, note_on, without_first_frame
 from operad.engine.lock import CombiningLock, Request
-from operad.engine.operation import CALLED, DELETE, DONE, LEAVING, RAN, WAIT, Opr, OprBlock, RunContext
+from operad.engine.operation import CALLED, CLAIM, DELETE, DONE, LEAVING, RAN, WAIT, Opr, OprBlock, RunContext
 from operad.engine.thread import local, new_event, wait_for
 from operad.engine.var import DependencyQueue, Var
 from operad.errors import EngineError
@@ -123,7 +123,10 @@ class Dispatcher:
         started: Runs of asynchronous blocks that are not completed.
         dropped: Runs of asynchronous blocks whose `on_complete` died; most of them are completed.
         pid: The process that it is in, which a fork changes; see `forking`.
-        is_past_the_limit: Whether a push went on beyond the limit of `back_pressure`.
+        num_finished: Blocks that were taken back; claims are none.
+        open_at: What it was when a push waited in vain for the limit of `back_pressure`; -1 if none did.
+        vain_at: What it was when a small function did.
+        waited_at: The queue's `seq` less the operations that have earned a wait of a small function.
         profile_hook: See `Engine`.
         engine: The engine whose runner is in force; it belongs to `Engine`.
     """
@@ -140,7 +143,8 @@ class Dispatcher:
         self.started: set[AsyncRun] = set()
         self.dropped: deque[AsyncRun] = deque()
         self.pid = os.getpid()
-        self.is_past_the_limit = False
+        self.num_finished = self.waited_at = 0
+        self.open_at = self.vain_at = -1
         self.use(runner)
 
     def use(self, runner: Runner) -> None:
@@ -195,6 +199,8 @@ class Dispatcher:
                 block.error = self.failed(block, error)
             if error is not None or alive or opr.kind == DELETE:
                 queue.conclude(block)
+        if opr.kind != CLAIM:
+            self.num_finished += 1
         if state in (RAN, LEAVING):
             queue.release(block, 0 if opr.is_async else 1)
         if queue.ready:

@@ -11,7 +11,7 @@ from typing import ClassVar
 from operad.config import settings
 from operad.device import Context
 from operad.engine import inline, lifetime
-from operad.engine.back_pressure import wait_for_capacity, wait_until_entered
+from operad.engine.back_pressure import wait_for_capacity, wait_for_small, wait_until_entered
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher, ProfileHook, Runner
 from operad.engine.failure import push_site
@@ -224,6 +224,23 @@ class Engine:
         lock.catch_up()
         if not block.seq:
             wait_until_entered(self._dispatcher, block, self._max_bytes)
+
+    def run_inline_soon(
+        self,
+        fn: Callable[..., object],
+        args: tuple[object, ...],
+        ctx: Context,
+        const_vars: Sequence[Var],
+        mutable_vars: Sequence[Var],
+        name: str | None,
+    ) -> bool:
+        """`run_inline` once more, after a moment's wait for what it would be queued behind.
+
+        Returns:
+            False if something still stands in its way, or no wait was earned (see `back_pressure`): push it.
+        """
+        is_free = wait_for_small(self._dispatcher, const_vars, mutable_vars)
+        return is_free and self.run_inline(fn, args, ctx, const_vars, mutable_vars, name)
 
     def _look_again(self, block: OprBlock) -> None:
         """Link a block that a deletion has come between, or `recount_writes`."""

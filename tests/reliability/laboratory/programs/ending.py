@@ -193,6 +193,37 @@ def nested_calls() -> Parts:
     return [push, work], lambda: expect(cell.ran, [str([2.0] * 4)])
 
 
+@program(num_threads=2)
+def nested_on_what_is_held() -> Parts:
+    """An operation calls functions on what it holds, and a second thread pushes to that beside it."""
+    current, read, written = engine.get(), Cell("read"), Cell("written")
+
+    def run(_: object) -> None:
+        with engine.nested():
+            seen = len(read.ran)
+            for tag in "ab":
+                current.run_inline(written.ran.append, (tag,), CTX, (read.var,), (written.var,), tag)
+            current.wait_for_var(written.var)
+            expect(len(read.ran), seen)
+            expect(written.ran[-2:], ["a", "b"])
+
+    def push() -> None:
+        current.push_sync(run, CTX, (read.var,), (written.var,), name="operation")
+        written.push("c")
+        written.wait(*"abc")
+
+    def write() -> None:
+        read.push("x")
+        written.push("y")
+
+    def check() -> None:
+        current.wait_for_all()
+        expect(read.ran, ["x"])
+        expect([tag for tag in written.ran if tag != "y"], list("abc"))
+
+    return [push, write], check
+
+
 class _Dying:
     """What pushes when it dies: its finalizer is a function of Python, where threads may be switched."""
 

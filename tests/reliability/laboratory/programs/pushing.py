@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from operad import engine, nd
+from operad.engine import Engine
 from tests.reliability.laboratory.programs.program import CTX, Cell, Parts, expect, program
 
 
@@ -186,3 +189,98 @@ def groups() -> Parts:
         expect(one.ran.count("e"), 1)
 
     return [group, push], check
+
+
+def _earn(current: Engine) -> None:
+    """Do so many operations that a small function may wait."""
+    for _ in range(20):
+        current.run_inline(int, (), CTX, (), (current.new_variable(),), None)
+
+
+def _do_soon(cell: Cell, tag: str) -> None:
+    """Run a small write here, if need be after a wait, or push it."""
+    current, call = engine.get(), (cell.ran.append, (tag,), CTX, (), (cell.var,), tag)
+    if not current.run_inline(*call) and not current.run_inline_soon(*call):
+        cell.push(tag)
+
+
+@program()
+def small_functions_behind_a_push() -> Parts:
+    """Two threads push to one variable, and each then has a small function that writes it, too."""
+    current, cell = engine.get(), Cell("shared")
+    _earn(current)
+
+    def work(tags: str) -> None:
+        cell.push(tags[0])
+        _do_soon(cell, tags[1])
+        cell.wait(*tags)
+
+    def check() -> None:
+        expect([tag for tag in cell.ran if tag in "ab"], ["a", "b"])
+        expect([tag for tag in cell.ran if tag in "cd"], ["c", "d"])
+        expect(len(cell.ran), 4)
+
+    return [lambda: work("ab"), lambda: work("cd")], check
+
+
+@program(num_threads=2)
+def small_functions_behind_a_row() -> Parts:
+    """A row of pushes and small functions beside a thread that pushes to both of its variables."""
+    current, one, other = engine.get(), Cell("one"), Cell("other")
+    _earn(current)
+
+    def work() -> None:
+        for tag in "ac":
+            one.push(tag)
+            _do_soon(one, tag.upper())
+            _do_soon(other, tag)
+        one.wait(*"aAcC")
+
+    def push() -> None:
+        other.push("x")
+        one.push("x")
+
+    def check() -> None:
+        current.wait_for_all()
+        expect([tag for tag in one.ran if tag != "x"], list("aAcC"))
+        expect([tag for tag in other.ran if tag != "x"], list("ac"))
+        expect((one.ran.count("x"), other.ran.count("x")), (1, 1))
+
+    return [work, push], check
+
+
+@program("engine imperative storage", inline_us=0)
+def small_calls_behind_a_push() -> Parts:
+    """Small calls that recycle memory, on an array that a worker writes, beside another thread's."""
+    current, x = engine.get(), nd.ones((4,))
+    (x + 1.0).asnumpy()
+    _earn(current)
+
+    def write() -> None:
+        current.push_sync(lambda _: x._data.fill(3.0), CTX, (), (x._chunk.var,))
+        expect((x + 1.0).asnumpy().tolist(), [4.0] * 4)
+
+    def read() -> None:
+        expect((x + 1.0).asnumpy().tolist(), [2.0] * 4, [4.0] * 4)
+
+    return [write, read], lambda: None
+
+
+@program(max_pending=2)
+def many_pending_in_vain() -> Parts:
+    """A thread pushes more than may be pending behind what only another thread completes."""
+    current, cell = engine.get(), Cell("one")
+    completions: list[Callable[[], object]] = []
+    current.push_async(lambda _, done: completions.append(done), CTX, (), (cell.var,))
+
+    def push() -> None:
+        for tag in "abcd":
+            cell.push(tag)
+        cell.wait(*"abcd")
+
+    def complete() -> None:
+        while not completions:
+            current.wait_for_var(current.new_variable())
+        completions.pop()()
+
+    return [push, complete], lambda: expect(cell.ran, list("abcd"))
