@@ -117,7 +117,7 @@ def test_they_are_where_the_graph_as_it_was_given_puts_them(dropping, first):
 
 def test_a_state_is_bound_and_keeps_its_values(dropping):
     dropping("Centre")
-    executor = centred().simple_bind(x=(4, 3))
+    executor = centred().simple_bind(grad_req="null", x=(4, 3))
     executor.aux_dict["centre_mean"][:] = 3
     executor.forward(is_train=True)
     assert [array.asnumpy().tolist() for array in executor.aux_arrays] == [[3, 3, 3]]

@@ -147,8 +147,8 @@ class Compilation:
         known = {node.name for node in old.nodes if isinstance(node, Variable)}
         if own := [node.name for node in variables if node.name not in known]:
             raise GraphError(
-                f"{pass_.title} reads {own[0]!r}, which is no argument or state of the graph it was given, so "
-                "no array is bound to it; compute it from those there are"
+                f"{pass_.title} reads {own[0]!r}, which is no argument or state of the graph it was given, "
+                "so no array is bound to it; compute it from those there are"
             )
         if len(graph.outputs) != len(old.outputs):
             raise GraphError(

@@ -26,9 +26,9 @@ schedule       `Schedule`: partitions, and which nodes precede which           s
 plan           `MemoryPlan`                                                    memory
 =============  ==============================================================  ==========
 
-A pass may leave an argument without a reader, and so out of the graph: in prediction nobody reads a label. The
-caller binds an array to it all the same, and may want its gradient. So the `arg_` facts speak of the arguments
-of the graph as it was given.
+A pass may leave an argument without a reader, and so out of the graph: in prediction nothing reads a label.
+The caller binds an array to it all the same, and may want its gradient. So the `arg_` facts speak of the
+arguments of the graph as it was given.
 """
 
 from __future__ import annotations
