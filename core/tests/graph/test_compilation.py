@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.tests.graph.operators import Tanh, apply, var
+from core.tests.graph.operators import Add, Tanh, apply, var
 from operad.errors import GraphError
 from operad.graph import Graph, Pass, infer_shapes, run_passes
 from operad.graph.compilation import Compilation
@@ -133,3 +133,21 @@ def test_reports_tell_nodes_before_and_after_and_an_estimate_of_memory():
         ("grow", 2, 3, 24)
     ]
     assert reports[0].ms >= 0
+
+
+def test_what_a_pass_completes_of_the_request_outlives_the_graph():
+    complete = Pass(
+        "infer", lambda graph, f: (graph, {"sizes": {**f["sizes"], "y": 2}}), ("sizes",), ("sizes",)
+    )
+    made = compiled(complete, replace("fuse"), note("end", ("sizes",)), given={"sizes": {"x": 1}})
+    assert made.facts["sizes"] == {"x": 1, "y": 2}
+
+
+def test_two_variables_of_one_name_are_a_fault_of_the_pass_that_made_them():
+    def run(graph, facts):
+        return Graph([apply(Add, "sum", var("x"), var("x"))]), {}
+
+    with pytest.raises(
+        GraphError, match=r"pass 'tidy' of acme-passes 1.0 failed: .*two variables are called 'x'"
+    ):
+        compiled(of_plugin(run))

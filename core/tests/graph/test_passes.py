@@ -16,7 +16,7 @@ GRAPH = Graph([apply(Tanh, "t", var("x"))])
 def bound(graph, **shapes):
     given = {
         "arg_shapes": shapes, "arg_types": {}, "wanted": ["x"], "grad_req": {"x": "write"},
-        "num_outputs": 1, "heads": ["head"], "ctx": cpu(), "group2ctx": {},
+        "num_outputs": 1, "heads": ["head"], "ctx": cpu(), "group2ctx": {}, "arg_contexts": {},
     }  # fmt: skip
     return run_passes(graph, FIRST_PARTY, given)
 

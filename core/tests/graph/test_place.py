@@ -122,13 +122,13 @@ def test_a_graph_of_gradients_alone_is_placed_like_a_whole_one():
     assert set(placed.nodes) <= set(contexts)
 
 
-def test_an_output_is_brought_beside_the_node_asked_for():
+def test_an_output_is_brought_to_the_context_asked_for():
     x = var("x")
     out = apply(
         Add, "add", apply(Tanh, "a", x, attrs=group("left")), apply(Tanh, "b", x, attrs=group("right"))
     )
     grads = gradient([out], [var("head")], [x])
-    placed, contexts = placed_by_node(Graph([out, *grads]), cpu(0), GROUPS, beside=[None, x.node])
+    placed, contexts = placed_by_node(Graph([out, *grads]), cpu(0), GROUPS, targets=[None, cpu(1)])
     assert contexts[placed.outputs[0].node] is cpu(0)
     assert contexts[placed.outputs[1].node] is contexts[x.node] is cpu(1)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from operad.device import Context
 from operad.dtypes import DType
-from operad.graph import Graph, Pass, head_names, pass_list
+from operad.graph import Graph, Pass, Variable, assign_contexts, head_names, pass_list
 from operad.op import PartialShape
 from operad.program import Program, compile_graph
 
@@ -29,9 +29,11 @@ def compiled(
     """
     if wanted is None:
         wanted = [name for name in graph.list_arguments() if grad_req.get(name, "null") != "null"]
+    placed = zip(graph.nodes, assign_contexts(graph, ctx, group2ctx), strict=True)
     given = {
         "arg_shapes": shapes,
         "arg_types": types,
+        "arg_contexts": {node.name: where for node, where in placed if isinstance(node, Variable)},
         "wanted": wanted,
         "grad_req": grad_req,
         "num_outputs": len(graph.outputs),

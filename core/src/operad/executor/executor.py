@@ -83,7 +83,8 @@ class Executor(registry.Extensible):
         bound: dict[int, NDArray] = {}
         for name, array in arrays.items():
             check_context(name, array, program.specs[name].ctx)
-            bound[program.variables[name]] = array
+            if name in program.variables:  # else a pass found that nothing reads it
+                bound[program.variables[name]] = array
         for name, entry in program.gradients.items():
             grad = self.grad_dict[name]
             assert grad is not None
@@ -286,7 +287,8 @@ class Executor(registry.Extensible):
         if self._monitor is not None:
             started = self._started if parts is self._backward else ()
             node_ids = [node_id for segment in parts for node_id in segment.node_ids]
-            run_monitored(self._binding, node_ids, is_train, started, *self._monitor)
+            variables = {**self.arg_dict, **self.aux_dict}
+            run_monitored(self._binding, node_ids, is_train, started, *self._monitor, variables)
             return
         for segment in parts:
             segment.push(is_train, alone=len(parts) == 1)

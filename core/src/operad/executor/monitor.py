@@ -32,12 +32,14 @@ def run_monitored(
     started: Collection[Var],
     callback: MonitorCallback,
     monitor_all: bool,
+    variables: Mapping[str, NDArray],
 ) -> None:
     """Run nodes one by one, and call `callback(name, array)` for what each writes.
 
     Args:
         started: As `segments` takes it.
         monitor_all: Whether to show the inputs of every node as well.
+        variables: Arguments and states by name, also those that no node reads any more.
     """
     graph = binding.program.graph
     shown = {entry.name for node_id in node_ids for entry in _shown(binding, node_id)}
@@ -47,7 +49,10 @@ def run_monitored(
         assert isinstance(node, OpNode)
         if isinstance(node.op, Composite):
             inputs = [_array(binding, graph.entry_id(entry)) for entry in node.inputs]
-            values = node.op.member_values(inputs)
+            # Members may have an argument that the composite does not read: a label, in prediction.
+            read = [e for member in node.op.members for e in member.inputs if isinstance(e.node, Variable)]
+            values = {entry: variables[entry.name] for entry in read if entry.name in variables}
+            values |= node.op.member_values(inputs)
             for each in node.op.passed_over:
                 beside = [entry for entry in each.entries if entry in values and entry.name not in shown]
                 if beside:
@@ -127,6 +132,6 @@ def _named_inputs(node: OpNode) -> list[tuple[str, Entry]]:
     arguments = [*node.op.list_arguments(), *node.op.list_auxiliary_states()]
     return [
         (name, entry)
-        for argument, entry in zip(arguments, node.inputs, strict=True)
+        for argument, entry in zip(arguments, node.inputs, strict=False)  # behind these stand sums
         for name in ([_name(entry)] * isinstance(entry.node, Variable) + [f"{node.name}_{argument}"])
     ]

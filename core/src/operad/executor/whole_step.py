@@ -115,7 +115,8 @@ class WholeStep:
         kept = [name for name in ordered if executor.grad_dict[name] is not None]
         others = [n for n, grad in executor.grad_dict.items() if grad is not None and n not in updates]
         program = self.program = self._compile(arrays, updates, kept, [*ordered, *others])
-        bound = {program.variables[name]: array for name, array in {**arrays, **states}.items()}
+        everything = {**arrays, **states}
+        bound = {entry: everything[name] for name, entry in program.variables.items()}
         bound.update(zip(program.updates, [executor.arg_dict[name] for name in kept], strict=True))
         for name, entry in program.gradients.items():
             grad = executor.grad_dict[name]

@@ -51,6 +51,7 @@ from operad.graph.passes import head_names as head_names
 from operad.graph.passes import pass_list as pass_list
 from operad.graph.passes import planned as planned
 from operad.graph.passes import run_passes as run_passes
+from operad.graph.place import assign_contexts as assign_contexts
 from operad.graph.place import insert_copies as insert_copies
 from operad.graph.place import place as place
 from operad.graph.plugin_passes import installed_passes as installed_passes

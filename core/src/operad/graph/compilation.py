@@ -9,12 +9,13 @@ need not care. *Analyses* are passes that no list names: they run when a pass re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, Final, NamedTuple, final
 
 from operad.errors import GraphError
-from operad.graph.ir import Graph
+from operad.graph.ir import Entry, Graph, OpNode, Variable
+from operad.graph.primitives import CrossDeviceCopy
 
 Facts = Mapping[str, Any]
 
@@ -96,7 +97,7 @@ class Compilation:
         """
         self.graph = graph
         self.facts = dict(given)
-        self._given = given
+        self._given = dict(given)
         self._analyses = analyses
         self._providers: dict[str, Pass] = {}
         self._runs: list[_Run] = []
@@ -117,6 +118,8 @@ class Compilation:
             self.facts = dict(self._given)
             self.graph = graph
         self.facts.update(new)
+        # What was given speaks of the request, also where a pass has completed it.
+        self._given.update((fact, new[fact]) for fact in new if fact in self._given)
         # A pass that requires what it provides carries it over to its own graph, and cannot make it anew.
         self._providers.update({fact: pass_ for fact in pass_.provides if fact not in pass_.requires})
         self._runs.append(_Run(pass_, before, graph, perf_counter() - start))
@@ -127,15 +130,26 @@ class Compilation:
             return pass_.run(self.graph, known)
         try:
             graph, new = pass_.run(self.graph, known)
-            _ = graph.nodes  # a cycle shows here
+            variables = [
+                *graph.arguments,
+                *graph.auxiliary_states,
+            ]  # a cycle shows here, or a name used twice
         except Exception as error:
             notes = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
             raise GraphError(f"{pass_.title} failed{notes}: {type(error).__name__}: {error}") from error
-        self._check_kept(pass_, graph)
-        return graph, new
+        if graph is self.graph:
+            return graph, new
+        self._check_kept(pass_, graph, variables)
+        return _with_outputs_apart(self.graph, graph, self._given.get("num_outputs", 0)), new
 
-    def _check_kept(self, pass_: Pass, graph: Graph) -> None:
+    def _check_kept(self, pass_: Pass, graph: Graph, variables: Sequence[Variable]) -> None:
         old = self.graph
+        known = {node.name for node in old.nodes if isinstance(node, Variable)}
+        if own := [node.name for node in variables if node.name not in known]:
+            raise GraphError(
+                f"{pass_.title} reads {own[0]!r}, which is no argument or state of the graph it was given, "
+                "so no array is bound to it; compute it from those there are"
+            )
         if len(graph.outputs) != len(old.outputs):
             raise GraphError(
                 f"{pass_.title} left {len(graph.outputs)} of {len(old.outputs)} outputs; a pass keeps them "
@@ -189,3 +203,20 @@ class Compilation:
         again.run(asking)
         found: int = again.facts["planned_bytes"]
         return found
+
+
+def _with_outputs_apart(old: Graph, new: Graph, count: int) -> Graph:
+    """The new graph, with a copy where an output of the caller's became an argument or another output.
+
+    Args:
+        count: How many outputs the caller sees.
+    """
+    instead, taken = dict[Entry, Entry](), set[Entry]()
+    for before, entry in zip(old.outputs[:count], new.outputs, strict=False):
+        if before not in instead:
+            is_argument = isinstance(entry.node, Variable) and not isinstance(before.node, Variable)
+            copy = OpNode(CrossDeviceCopy(), f"{before.name}_copy", [entry])
+            instead[before] = Entry(copy) if is_argument or entry in taken else entry
+            taken.add(entry)
+    outputs = (*map(instead.__getitem__, old.outputs[:count]), *new.outputs[count:])
+    return new if outputs == new.outputs else Graph(outputs, new.computed)

@@ -3,8 +3,8 @@
 It is the first pass after inference, so that every other one, gradients included, sees the parts. Shapes
 and types of the parts follow from those of their inputs.
 
-A node stays whole where some of its inputs reach none of the outputs that are used: expanded, the graph
-would lose variables that its user binds, and states would not be updated.
+A node stays whole where some of its inputs reach none of the outputs that are used: if these are states,
+they would not be updated.
 """
 
 from __future__ import annotations

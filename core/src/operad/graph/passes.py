@@ -7,14 +7,15 @@ plugins (entry points in `operad.passes`) go in before the gradient pass or afte
 =============  ==============================================================  ==========
 Fact           What it is                                                      From
 =============  ==============================================================  ==========
-arg_shapes     shapes of arguments and states by name, as far as known         the caller
-arg_types      their element types                                             the caller
+arg_shapes     shapes of arguments and states by name, as far as known         the caller, infer
+arg_types      their element types                                             the caller, infer
 wanted         names of the arguments whose gradients become outputs           the caller
 grad_req       for each of them `write` or `add`                               the caller
 num_outputs    how many leading outputs are not gradients                      the caller
 heads          a name for the head gradient of each output                     the caller
 ctx            where nodes without a context group run                         the caller
 group2ctx      the contexts of context groups                                  the caller
+arg_contexts   where the arrays of arguments and states are, by name           the caller
 shapes         `ShapeTable`, complete                                          infer
 types          `TypeTable`, complete                                           infer
 contexts       the context of each node, by number                             contexts, place
@@ -24,11 +25,15 @@ planned_bytes  roughly what the memory plan will need, in bytes                e
 schedule       `Schedule`: partitions, and which nodes precede which           schedule
 plan           `MemoryPlan`                                                    memory
 =============  ==============================================================  ==========
+
+A pass may leave an argument without a reader, and so out of the graph: in prediction nothing reads a label.
+The caller binds an array to it all the same, and may want its gradient. So the `arg_` facts speak of the
+arguments of the graph as it was given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -117,7 +122,12 @@ def _infer(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
         name: types.of(output) for name, head, output in alike if types.of(head) != types.of(output)
     }:
         types = infer_types(graph, {**facts["arg_types"], **found}, DEFAULT_DTYPE)
-    return graph, {"shapes": shapes, "types": types}
+    return graph, {
+        "shapes": shapes,
+        "types": types,
+        "arg_shapes": {**facts["arg_shapes"], **{n: shapes.of(Entry(node)) for n, node in variables.items()}},
+        "arg_types": {**facts["arg_types"], **{n: types.of(Entry(node)) for n, node in variables.items()}},
+    }
 
 
 def _incomplete(shapes: ShapeTable, given: Mapping[str, Any]) -> OperadError:
@@ -165,14 +175,17 @@ def _expand(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
 
 def _gradient(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     """Append the gradients of the wanted arguments to the outputs."""
-    wanted = _named(graph, facts["wanted"])
-    if not wanted:
+    if not facts["wanted"]:
         return graph, {"shapes": facts["shapes"], "types": facts["types"]}
+    variables = {node.name: node for node in graph.nodes if isinstance(node, Variable)}
+    wanted = [variables.get(name) or Variable(name) for name in facts["wanted"]]
     heads = [Entry(Variable(name)) for name in facts["heads"]]
     found = gradient(graph.outputs, heads, [Entry(node) for node in wanted], graph.nodes)
     values = list(zip(facts["shapes"].values, facts["types"].values, strict=True))
     spans = pairwise(graph.first_entries)
     known = {node: values[start:end] for node, (start, end) in zip(graph.nodes, spans, strict=True)}
+    for node in wanted:
+        known.setdefault(node, [(facts["arg_shapes"][node.name], facts["arg_types"][node.name])])
     for head, output in zip(heads, graph.outputs, strict=True):
         known[head.node] = [values[graph.entry_id(output)]]
     made = Graph([*graph.outputs, *found])
@@ -181,14 +194,16 @@ def _gradient(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
 
 def _place(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     count = facts["num_outputs"]
-    beside = [*[None] * count, *_named(graph, facts["wanted"])] if len(graph.outputs) > count else []
-    placed, contexts = place(graph, facts["ctx"], facts["group2ctx"], beside)
+    own = facts["arg_contexts"]
+    beside = [*[None] * count, *map(own.get, facts["wanted"])] if len(graph.outputs) > count else []
+    placed, contexts = place(graph, facts["ctx"], facts["group2ctx"], beside, own)
     return placed, {"contexts": contexts}
 
 
 def _contexts(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     """Contexts of nodes, before copies are inserted."""
-    return graph, {"contexts": assign_contexts(graph, facts["ctx"], facts["group2ctx"])}
+    given = facts["ctx"], facts["group2ctx"], facts["arg_contexts"]
+    return graph, {"contexts": assign_contexts(graph, *given)}
 
 
 def _costs(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
@@ -236,11 +251,6 @@ def planned(graph: Graph, facts: Facts, requests: Mapping[Entry, OpReq]) -> Memo
     return plan
 
 
-def _named(graph: Graph, names: Collection[str]) -> list[Variable]:
-    by_name = {node.name: node for node in graph.nodes if isinstance(node, Variable)}
-    return [by_name[name] for name in names]
-
-
 def head_names(graph: Graph) -> list[str]:
     """A name for the gradient of each output, which no variable of the graph has."""
     taken = {node.name for node in graph.nodes if isinstance(node, Variable)}
@@ -254,10 +264,19 @@ def head_names(graph: Graph) -> list[str]:
     return names
 
 
-INFER: Final = Pass("infer", _infer, ("arg_shapes", "arg_types", "heads"), ("shapes", "types"))
+INFER: Final = Pass(
+    "infer", _infer, ("arg_shapes", "arg_types", "heads"), ("shapes", "types", "arg_shapes", "arg_types")
+)
 EXPAND: Final = Pass("expand", _expand, ("shapes", "types"), ("shapes", "types"))
-GRADIENT: Final = Pass("gradient", _gradient, ("wanted", "heads", "shapes", "types"), ("shapes", "types"))
-PLACE: Final = Pass("place", _place, ("ctx", "group2ctx", "wanted", "num_outputs"), ("contexts",))
+GRADIENT: Final = Pass(
+    "gradient",
+    _gradient,
+    ("wanted", "heads", "arg_shapes", "arg_types", "shapes", "types"),
+    ("shapes", "types"),
+)
+PLACE: Final = Pass(
+    "place", _place, ("ctx", "group2ctx", "arg_contexts", "wanted", "num_outputs"), ("contexts",)
+)
 CHOOSE_KERNELS: Final = Pass(
     "choose_kernels",
     _choose_kernels,
@@ -271,7 +290,7 @@ MEMORY: Final = Pass(
 FIRST_PARTY: Final = (INFER, EXPAND, GRADIENT, PLACE, CHOOSE_KERNELS, SCHEDULE, MEMORY)
 """The system's own passes, in order."""
 
-CONTEXTS: Final = Pass("contexts", _contexts, ("ctx", "group2ctx"), ("contexts",))
+CONTEXTS: Final = Pass("contexts", _contexts, ("ctx", "group2ctx", "arg_contexts"), ("contexts",))
 KERNELS: Final = Pass("kernels", _kernels, ("shapes", "types", "contexts"), ("kernels",))
 COSTS: Final = Pass("costs", _costs, ("shapes", "types"), ("costs",))
 ESTIMATE: Final = Pass(

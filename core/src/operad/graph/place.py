@@ -2,7 +2,8 @@
 
 An operator node runs on the context that its `__ctx_group__` attribute is mapped to, or on the
 default. A gradient runs where the node does that it is the gradient of, and the graph's own primitives
-beside their first input. A variable without a group lives where it is first read.
+beside their first input. A variable without a group lives where it is first read, in the graph as it was
+given: that is where the caller's array is, whatever passes make of its readers.
 
 An input of which a node only sees shape and type is not copied.
 
@@ -14,26 +15,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
+from typing import Final
 
 from operad.device import Context
 from operad.errors import ContextError
 from operad.graph.ir import Entry, Graph, Node, OpNode, Variable, rebuilt, rewrite
 from operad.graph.primitives import CrossDeviceCopy, GraphPrimitive
 
+_NONE: Final[Mapping[str, Context]] = {}
+
 
 def place(
     graph: Graph,
     default_ctx: Context,
     group2ctx: Mapping[str, Context],
-    beside: Sequence[Node | None] = (),
+    targets: Sequence[Context | None] = (),
+    variables: Mapping[str, Context] = _NONE,
 ) -> tuple[Graph, list[Context]]:
     """Give every node a context, and insert `_cross_device_copy` nodes where entries cross.
 
     Args:
         graph: What to place; it is left as it is. Placing a placed graph again changes nothing.
         group2ctx: The context of each `__ctx_group__`; groups it does not name are on the default.
-        beside: For each output of `graph`, a node to whose context it is brought, or None; may be
-            left out. A gradient belongs beside its variable.
+        targets: For each output of `graph`, the context it is brought to, or None; may be left out. A
+            gradient belongs beside its variable.
+        variables: Contexts of variables, by name, where they are known.
 
     Returns:
         The graph with copies, and the context of each of its nodes, by number. Variables are the same
@@ -43,22 +49,22 @@ def place(
     Raises:
         ContextError: An auxiliary state is on another context than the node that updates it.
     """
-    found = assign_contexts(graph, default_ctx, group2ctx)
-    if not _has_groups(graph, group2ctx):
+    found = assign_contexts(graph, default_ctx, group2ctx, variables)
+    if not group2ctx:
         return graph, found
-    contexts = dict(zip(graph.nodes, found, strict=True))
-    return insert_copies(graph, contexts, [None if node is None else contexts[node] for node in beside])
+    return insert_copies(graph, dict(zip(graph.nodes, found, strict=True)), targets)
 
 
-def assign_contexts(graph: Graph, default_ctx: Context, group2ctx: Mapping[str, Context]) -> list[Context]:
+def assign_contexts(
+    graph: Graph,
+    default_ctx: Context,
+    group2ctx: Mapping[str, Context],
+    variables: Mapping[str, Context] = _NONE,
+) -> list[Context]:
     """The context of each node, by number, as `place` finds it, without the copies."""
-    if not _has_groups(graph, group2ctx):
+    if not group2ctx:
         return [default_ctx] * len(graph.nodes)
-    return list(map(_assign(graph.nodes, default_ctx, group2ctx).__getitem__, graph.nodes))
-
-
-def _has_groups(graph: Graph, group2ctx: Mapping[str, Context]) -> bool:
-    return bool(group2ctx) and any("__ctx_group__" in node.attrs for node in graph.nodes)
+    return list(map(_assign(graph.nodes, default_ctx, group2ctx, variables).__getitem__, graph.nodes))
 
 
 def insert_copies(
@@ -117,12 +123,17 @@ def insert_copies(
 
 
 def _assign(
-    nodes: Iterable[Node], default_ctx: Context, group2ctx: Mapping[str, Context]
+    nodes: Iterable[Node],
+    default_ctx: Context,
+    group2ctx: Mapping[str, Context],
+    variables: Mapping[str, Context],
 ) -> dict[Node, Context]:
     contexts: dict[Node, Context] = {}
     for node in nodes:
         if isinstance(node, Variable):
-            if "__ctx_group__" in node.attrs:
+            if node.name in variables:
+                contexts[node] = variables[node.name]
+            elif "__ctx_group__" in node.attrs:
                 contexts[node] = group2ctx.get(node.attrs["__ctx_group__"], default_ctx)
             continue
         contexts[node] = _own_context(node, contexts, default_ctx, group2ctx)

@@ -65,7 +65,10 @@ def _append(
     }
     moved: dict[str, Entry] = {}
     for name, update in updates.items():
-        argument, states = variables[name], [Variable(state) for state in update.states]
+        # An argument that a pass left out of the graph is like its gradient.
+        argument = variables.get(name) or Variable(name)
+        known.setdefault(argument, [table[graph.entry_id(gradients[name])]])
+        states = [Variable(state) for state in update.states]
         known.update(zip(states, [[spec] for spec in update.states.values()], strict=True))
         node = OpNode(update.op, f"{name}_update", [Entry(argument), gradients[name], *map(Entry, states)])
         node.control_deps = readers[argument]

@@ -162,8 +162,10 @@ class Program:
 
     @cached_property
     def specs(self) -> dict[str, ArraySpec]:
-        """Shape, type and context of every variable, by name."""
-        return {name: self.spec(entry) for name, entry in self.variables.items()}
+        """Shape, type and context of every variable of the graph as it was given, by name."""
+        facts = self.compilation.facts
+        shapes, types = facts["arg_shapes"], facts["arg_types"]
+        return {name: spec_of(shapes[name], types[name], ctx) for name, ctx in facts["arg_contexts"].items()}
 
     def entry_range(self, node_id: int) -> range:
         """The entries that a node makes."""
