@@ -141,8 +141,8 @@ class BoundModule(BaseModule):
         own, others = self._placement.contexts, (shared_module or self)._placement.contexts
         if len(own) != len(others):
             raise BindError(
-                f"bind: this module has {len(own)} contexts, the shared one {len(others)}; modules that share "
-                "arrays have the same contexts"
+                f"bind: this module has {len(own)} contexts, the shared one {len(others)}; modules that "
+                "share arrays have the same contexts"
             )
         data, labels = described(data_shapes), described(label_shapes)
         check_described("data_shapes", data, self._data_names)
