@@ -1,4 +1,4 @@
-"""Programs that train, save, load in a new process and predict: the same bits, and nearly so without passes."""
+"""Programs that train, save, load in a new process and predict the same; without passes, nearly the same."""
 
 from __future__ import annotations
 

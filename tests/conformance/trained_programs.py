@@ -568,14 +568,7 @@ class SharedWeights:
         shapes = {"left": (ROWS, 48), "right": (ROWS, 48)}
         executor = net.simple_bind(mx.cpu(), grad_req="null", **shapes)
         executor.copy_params_from({name.split(":", 1)[1]: array for name, array in params.items()})
-        half = net.simple_bind(
-            mx.cpu(),
-            grad_req="null",
-            shared_exec=executor,
-            shared_arg_names=[name.split(":", 1)[1] for name in params],
-            left=(ROWS // 2, 48),
-            right=(ROWS // 2, 48),
-        )
+        half = executor.reshape(left=(ROWS // 2, 48), right=(ROWS // 2, 48), label=(ROWS // 2, 1))
         first = {name: array[: ROWS // 2] for name, array in SharedWeights.given(mx).items()}
         found = arrays(half.forward(is_train=False, **first))
         return [*found, *arrays(executor.forward(is_train=False, **SharedWeights.given(mx)))]

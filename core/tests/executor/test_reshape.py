@@ -149,6 +149,8 @@ def test_arrays_of_an_executor_of_the_same_program_are_alike():
     exe = dense_tanh().simple_bind(data=(8, 2))
     args = dict(exe.arg_dict)
     with pytest.raises(BindError, match="rebound: 'data' is missing, expected float32"):
+        exe.rebound({}, {}, {})
+    with pytest.raises(BindError, match="rebound: args_grad: 'data' is missing, expected float32"):
         exe.rebound(args, {}, {})
     for wrong in (nd.zeros((8, 3)), nd.zeros((8, 2), dtype="float64"), nd.zeros((8, 2), cpu(1))):
         with pytest.raises(BindError, match=r"rebound: 'data' is .*, expected float32\(8, 2\) on cpu\(0\)"):

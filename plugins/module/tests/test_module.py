@@ -103,6 +103,14 @@ def test_parameters_of_other_shapes_are_not_shared(network: Any, drawn: Any) -> 
         od.mod.Module(network).bind([("data", (8, 7))], LABELS, shared_module=bound(network, drawn))
 
 
+@pytest.mark.parametrize(("count", "others"), [(1, 2), (2, 1)])
+def test_modules_on_other_numbers_of_contexts_share_nothing(count: int, others: int, network: Any) -> None:
+    lender, module = (od.mod.Module(network, context=[od.cpu(i) for i in range(n)]) for n in (others, count))
+    lender.bind([("data", (4, 5))], [("softmax_label", (4,))])
+    with pytest.raises(BindError, match=f"this module has {count} contexts, the shared one {others}"):
+        module.bind([("data", (4, 5))], [("softmax_label", (4,))], shared_module=lender)
+
+
 def test_binding_again_keeps_the_parameters(network: Any, drawn: Any) -> None:
     module = bound(network, drawn)
     module.bind([("data", (4, 5))], for_training=False, force_rebind=True)

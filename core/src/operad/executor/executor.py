@@ -377,8 +377,8 @@ class Executor(registry.Extensible):
             BindError: An array is missing, or has another shape, type or context than this executor's.
         """
         arrays = alike("rebound", self.arg_dict, args)
-        grads = alike("rebound", self.grad_dict, args_grad)
-        states = alike("rebound", self.aux_dict, aux_states)
+        grads = alike("rebound: args_grad", self.grad_dict, args_grad)
+        states = alike("rebound: aux_states", self.aux_dict, aux_states)
         how = (arrays, grads, self._grad_req, states, self._group2ctx)
         return Executor(self._graph, self._ctx, self._program, *how)
 

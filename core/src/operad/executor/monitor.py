@@ -50,8 +50,8 @@ def run_monitored(
         if isinstance(node.op, Composite):
             inputs = [_array(binding, graph.entry_id(entry)) for entry in node.inputs]
             # Members may have an argument that the composite does not read: a label, in prediction.
-            read = [e for member in node.op.members for e in member.inputs if isinstance(e.node, Variable)]
-            values = {entry: variables[entry.name] for entry in read if entry.name in variables}
+            named = [e for member in node.op.members for e in member.inputs if isinstance(e.node, Variable)]
+            values = {entry: variables[entry.name] for entry in named if entry.name in variables}
             values |= node.op.member_values(inputs)
             for each in node.op.passed_over:
                 beside = [entry for entry in each.entries if entry in values and entry.name not in shown]

@@ -138,6 +138,12 @@ class BoundModule(BaseModule):
             raise BindError("bind: inputs_need_grad=True needs for_training=True")
         if shared_module is not None and not shared_module.binded:
             raise ModuleStateError("bind: the shared module is not bound; call its bind first")
+        own, others = self._placement.contexts, (shared_module or self)._placement.contexts
+        if len(own) != len(others):
+            raise BindError(
+                f"bind: this module has {len(own)} contexts, the shared one {len(others)}; modules that "
+                "share arrays have the same contexts"
+            )
         data, labels = described(data_shapes), described(label_shapes)
         check_described("data_shapes", data, self._data_names)
         check_described("label_shapes", labels, self._label_names if label_shapes is not None else [])
