@@ -9,6 +9,7 @@ import pytest
 from core.tests.engine.stepped import SteppedEngine
 from operad.device import cpu
 from operad.engine import Engine, back_pressure, nested
+from operad.engine.operation import CALLED, OprBlock
 from operad.engine.var import Var
 from operad.errors import BlockingInOperatorError
 
@@ -65,6 +66,37 @@ def test_an_operation_waits_for_pending_work_on_what_it_does_not_hold(stepped: S
     stepped.runner.step()
     assert log == ["begun", "a", "b", "read"]
     assert stepped.waits == [back_pressure._PATIENCE_S] * 2
+
+
+def test_a_wait_inside_lasts_while_another_thread_runs_something_that_does_not_wait(
+    stepped: SteppedEngine,
+) -> None:
+    """Two such waits, each of which the other operation could end, both give up."""
+    other, runner = stepped.new_variable(), stepped.runner
+    long = OprBlock(stepped.new_operator(print), CTX)
+    long.state = CALLED
+    runner.others.append(long)
+    seen = []
+
+    def wait(*_: object) -> bool:
+        seen.append(len(runner.others))
+        if len(seen) == 3:
+            stepped._dispatcher.waiting_inside.append(long)
+        return False
+
+    def body() -> None:
+        stepped._dispatcher.wait_until = wait  # type: ignore[method-assign]
+        stepped.push_sync(lambda _: None, CTX, (), (other,))
+        stepped.run_inline(print, (), CTX, (other,), (), "function")
+
+    var = inside(stepped, body)
+    runner.step()
+    assert len(seen) == 3
+    runner.others.clear()
+    assert stepped._dispatcher.waiting_inside == [long]
+    with pytest.raises(BlockingInOperatorError):
+        stepped.wait_for_var(var)
+    del stepped._dispatcher.wait_until
 
 
 @pytest.mark.parametrize("is_read", [False, True])

@@ -185,7 +185,7 @@ def _run_nested(
             raise dispatcher.queue.failures.error_of(var.failure)
     const_vars = [var for var in const_vars if var not in held]
     mutable_vars = [var for var in mutable_vars if var not in held]
-    if not wait_inside(dispatcher, const_vars, mutable_vars):
+    if not wait_inside(dispatcher, around, const_vars, mutable_vars):
         raise BlockingInOperatorError(
             f"{_title(fn, name)} inside an operation names an array that the operation does not hold, and "
             "that pending work reads or writes first, which seems to wait for the operation itself; hand the "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 import operad as od
 from operad import engine, errors, nd
@@ -222,6 +223,40 @@ def nested_on_what_is_held() -> Parts:
         expect([tag for tag in written.ran if tag != "y"], list("abc"))
 
     return [push, write], check
+
+
+@program(num_threads=2)
+def nested_on_what_others_write() -> Parts:
+    """An operation reads and writes what it does not hold, beside another thread's writes in two parts.
+
+    It waits for these, unless nothing seems to run for a second, which some schedules let pass.
+    """
+    current, done, other = engine.get(), Cell("done"), Cell("other")
+
+    def look() -> None:
+        expect(len(other.ran) % 2, 0)
+        other.ran.extend("ab")
+
+    def run(_: object) -> None:
+        with engine.nested(), suppress(errors.BlockingInOperatorError):
+            current.run_inline(look, (), CTX, (), (other.var,), "look")
+            current.wait_for_var(other.var)
+        done.ran.append("operation")
+
+    def write(_: object) -> None:
+        other.ran.append("c")
+        current.is_idle(done.var)  # where threads may be switched
+        other.ran.append("d")
+
+    def push() -> None:
+        current.push_sync(run, CTX, (), (done.var,), name="operation")
+        done.wait("operation")
+
+    def push_other() -> None:
+        current.push_sync(write, CTX, (), (other.var,), name="write")
+        other.wait("c", "d")
+
+    return [push, push_other], lambda: expect("".join(other.ran), "abcd", "cdab", "cd")
 
 
 class _Dying:
