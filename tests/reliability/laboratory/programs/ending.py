@@ -227,36 +227,37 @@ def nested_on_what_is_held() -> Parts:
 
 @program(num_threads=2)
 def nested_on_what_others_write() -> Parts:
-    """An operation reads and writes what it does not hold, beside another thread's writes in two parts.
+    """An operation writes what it does not hold, beside what another thread completes and pushes.
 
     It waits for these, unless nothing seems to run for a second, which some schedules let pass.
     """
     current, done, other = engine.get(), Cell("done"), Cell("other")
-
-    def look() -> None:
-        expect(len(other.ran) % 2, 0)
-        other.ran.extend("ab")
+    begun = threading.Lock()
+    begun.acquire()
+    completions: list[Callable[[], object]] = []
 
     def run(_: object) -> None:
         with engine.nested(), suppress(errors.BlockingInOperatorError):
-            current.run_inline(look, (), CTX, (), (other.var,), "look")
-            current.wait_for_var(other.var)
+            current.run_inline(other.write_in_parts, ("a",), CTX, (), (other.var,), "nested")
         done.ran.append("operation")
 
-    def write(_: object) -> None:
-        other.ran.append("c")
-        current.is_idle(done.var)  # where threads may be switched
-        other.ran.append("d")
+    def begin(_: object, on_complete: Callable[[], object]) -> None:
+        completions.append(on_complete)
+        begun.release()
 
     def push() -> None:
+        current.push_async(begin, CTX, (), (other.var,))
         current.push_sync(run, CTX, (), (done.var,), name="operation")
         done.wait("operation")
 
-    def push_other() -> None:
-        current.push_sync(write, CTX, (), (other.var,), name="write")
-        other.wait("c", "d")
+    def complete() -> None:
+        begun.acquire()
+        other.write_in_parts("c")
+        completions.pop()()
+        current.push_sync(lambda _: other.write_in_parts("d"), CTX, (), (other.var,), name="d")
+        other.wait("d")
 
-    return [push, push_other], lambda: expect("".join(other.ran), "abcd", "cdab", "cd")
+    return [push, complete], lambda: expect(other.written_in_parts(), "cad", "cda", "cd")
 
 
 class _Dying:
