@@ -254,3 +254,30 @@ def test_an_error_on_what_an_operation_holds_is_raised_at_once_and_leaves_it_hel
     engine.push_sync(run, CTX, (), (written,))
     engine.wait_for_var(written)
     assert seen == [-1]
+
+
+def test_nothing_is_waited_for_where_no_operation_is_known(stepped: SteppedEngine) -> None:
+    var, log = stepped.new_variable(), []
+    stepped.push_sync(log.append, CTX, (), (var,))
+    with nested(), pytest.raises(BlockingInOperatorError):
+        stepped.run_inline(log.append, ("nested",), CTX, (var,), (), None)
+    assert (log, stepped.waits) == ([], [])
+
+
+def test_a_wait_inside_an_operation_leaves_what_it_overwrites_without_a_value(engine: Engine) -> None:
+    def fail(_: object) -> None:
+        raise ZeroDivisionError("before")
+
+    written, seen = engine.new_variable(), []
+    engine.push_sync(fail, CTX, (), (written,))
+    with pytest.raises(ZeroDivisionError):
+        engine.wait_for_var(written)
+
+    def run(_: object) -> None:
+        with nested():
+            engine.wait_to_write(written)
+            seen.append(written.failure is not None)
+
+    engine.push_sync(run, CTX, (), (written,))
+    engine.wait_for_var(written)
+    assert seen == [True]

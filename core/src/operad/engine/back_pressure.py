@@ -112,12 +112,12 @@ def wait_inside(
 
     Args:
         dispatcher: Knows what is pending.
-        around: The operations.
+        around: The operations; without one, as on a device's worker, nothing is known that would end a wait.
         const_vars: Variables to read.
         mutable_vars: Variables to write.
     """
-    if is_interruption():
-        return False
+    if not around or is_interruption():
+        return _is_free(const_vars, mutable_vars)
     waiting = dispatcher.waiting_inside
 
     def is_stuck() -> bool:
