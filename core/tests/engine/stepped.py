@@ -22,6 +22,7 @@ class Stepped(Runner):
     Attributes:
         offered: Blocks that are ready.
         num_offered: How many there were so far: what was handed over, and did not run in its caller.
+        others: Blocks that are in the hands of other threads.
         pick: Which of the ready blocks runs next, by its number.
     """
 
@@ -32,6 +33,7 @@ class Stepped(Runner):
         self.offered: list[OprBlock] = []
         self.num_offered = 0
         self.pick: Callable[[int], int] = lambda _: 0
+        self.others: list[OprBlock] = []
         self._running: list[OprBlock] = []
 
     def offer(self, block: OprBlock) -> None:
@@ -59,7 +61,7 @@ class Stepped(Runner):
         self._running, local.state = running, thread
 
     def in_hand(self, is_own: bool) -> list[OprBlock]:
-        return list(self._running) if is_own else []
+        return list(self._running if is_own else self.others)
 
     def renew(self) -> None: ...
 
@@ -102,10 +104,9 @@ class SteppedEngine(ThreadedEngine):  # type: ignore[misc]  # final, but for tes
         super()._work_on(dispatcher, quiescence)
         wait_until = Dispatcher.wait_until.__get__(dispatcher)
 
-        def wait(is_over: Callable[[], bool], timeout_s: float | None = None) -> None:
+        def wait(is_over: Callable[[], bool], timeout_s: float | None = None) -> bool:
             if timeout_s is None or dispatcher.engine is not self or local.state is not self._state:
-                wait_until(is_over, timeout_s)
-                return
+                return wait_until(is_over, timeout_s)
             self.waits.append(timeout_s)
             with self.runner.as_another_thread():
                 for _ in range(self.num_done_in_a_wait):
@@ -114,6 +115,7 @@ class SteppedEngine(ThreadedEngine):  # type: ignore[misc]  # final, but for tes
                         self.now_s += self.block_s
             if not is_over():
                 self.now_s += timeout_s
+            return is_over()
 
         self._state = local.state
         dispatcher.wait_until = wait  # type: ignore[method-assign]

@@ -130,10 +130,11 @@ def test_a_push_that_was_held_goes_on_when_half_is_done() -> None:
     queue.running, queue.pending, queue.pending_bytes, queue.seq = 1, 10, 100, 10
     seen: dict[tuple[int, int], bool] = {}
 
-    def wait_until(has_capacity: Callable[[], bool], _: float) -> None:
+    def wait_until(has_capacity: Callable[[], bool], _: float) -> bool:
         for seen_at in ((6, 10), (5, 51), (5, 50)):
             queue.pending, queue.pending_bytes = seen_at
             seen[seen_at] = has_capacity()
+        return seen[seen_at]
 
     back_pressure.wait_for_capacity(SimpleNamespace(queue=queue, wait_until=wait_until, **state), 10, 100, 1)
     assert seen == {(6, 10): False, (5, 51): False, (5, 50): True}

@@ -9,6 +9,7 @@ import pytest
 from core.tests.engine.stepped import SteppedEngine
 from operad.device import cpu
 from operad.engine import Engine, back_pressure, nested
+from operad.engine.operation import CALLED, OprBlock
 from operad.engine.var import Var
 from operad.errors import BlockingInOperatorError
 
@@ -65,6 +66,37 @@ def test_an_operation_waits_for_pending_work_on_what_it_does_not_hold(stepped: S
     stepped.runner.step()
     assert log == ["begun", "a", "b", "read"]
     assert stepped.waits == [back_pressure._PATIENCE_S] * 2
+
+
+def test_a_wait_inside_lasts_while_another_thread_runs_something_that_does_not_wait(
+    stepped: SteppedEngine,
+) -> None:
+    """Two such waits, each of which the other operation could end, both give up."""
+    other, runner = stepped.new_variable(), stepped.runner
+    long = OprBlock(stepped.new_operator(print), CTX)
+    long.state = CALLED
+    runner.others.append(long)
+    seen = []
+
+    def wait(*_: object) -> bool:
+        seen.append(len(runner.others))
+        if len(seen) == 3:
+            stepped._dispatcher.waiting_inside.append(long)
+        return False
+
+    def body() -> None:
+        stepped._dispatcher.wait_until = wait  # type: ignore[method-assign]
+        stepped.push_sync(lambda _: None, CTX, (), (other,))
+        stepped.run_inline(print, (), CTX, (other,), (), "function")
+
+    var = inside(stepped, body)
+    runner.step()
+    assert len(seen) == 3
+    runner.others.clear()
+    assert stepped._dispatcher.waiting_inside == [long]
+    with pytest.raises(BlockingInOperatorError):
+        stepped.wait_for_var(var)
+    del stepped._dispatcher.wait_until
 
 
 @pytest.mark.parametrize("is_read", [False, True])
@@ -222,3 +254,30 @@ def test_an_error_on_what_an_operation_holds_is_raised_at_once_and_leaves_it_hel
     engine.push_sync(run, CTX, (), (written,))
     engine.wait_for_var(written)
     assert seen == [-1]
+
+
+def test_nothing_is_waited_for_where_no_operation_is_known(stepped: SteppedEngine) -> None:
+    var, log = stepped.new_variable(), []
+    stepped.push_sync(log.append, CTX, (), (var,))
+    with nested(), pytest.raises(BlockingInOperatorError):
+        stepped.run_inline(log.append, ("nested",), CTX, (var,), (), None)
+    assert (log, stepped.waits) == ([], [])
+
+
+def test_a_wait_inside_an_operation_leaves_what_it_overwrites_without_a_value(engine: Engine) -> None:
+    def fail(_: object) -> None:
+        raise ZeroDivisionError("before")
+
+    written, seen = engine.new_variable(), []
+    engine.push_sync(fail, CTX, (), (written,))
+    with pytest.raises(ZeroDivisionError):
+        engine.wait_for_var(written)
+
+    def run(_: object) -> None:
+        with nested():
+            engine.wait_to_write(written)
+            seen.append(written.failure is not None)
+
+    engine.push_sync(run, CTX, (), (written,))
+    engine.wait_for_var(written)
+    assert seen == [True]

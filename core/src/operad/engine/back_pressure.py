@@ -22,11 +22,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from time import perf_counter
 from typing import Final
 
 from operad.engine.dispatch import Dispatcher
+from operad.engine.forking import in_hand
 from operad.engine.lock import QUIESCING
 from operad.engine.operation import OprBlock
 from operad.engine.thread import OUTSIDE, local
@@ -64,7 +66,7 @@ def wait_for_capacity(dispatcher: Dispatcher, max_pending: int, max_bytes: int, 
         return queue.is_at_rest or (queue.pending <= most and queue.pending_bytes <= most_bytes)
 
     finished = _wait_patiently(dispatcher, has_capacity)
-    if has_capacity():
+    if finished is None:
         return
     is_first, dispatcher.open_at = dispatcher.open_at < 0, finished
     if is_first:
@@ -93,25 +95,42 @@ def wait_for_small(dispatcher: Dispatcher, const_vars: Sequence[Var], mutable_va
 
     is_free = partial(_is_free, const_vars, mutable_vars)
     end_s = perf_counter() + earned_s
-    dispatcher.wait_until(is_free, earned_s)
+    was_free = dispatcher.wait_until(is_free, earned_s)
     dispatcher.waited_at = queue.seq - int(max(0.0, end_s - perf_counter()) / _EARNED_S)
-    if is_free():
-        return True
-    dispatcher.vain_at = finished
-    return False
+    if not was_free:
+        dispatcher.vain_at = finished
+    return was_free
 
 
-def wait_inside(dispatcher: Dispatcher, const_vars: Sequence[Var], mutable_vars: Sequence[Var]) -> bool:
-    """Wait for variables inside an operation, which does not hold them; whether they are free now.
+def wait_inside(
+    dispatcher: Dispatcher, around: Sequence[OprBlock], const_vars: Sequence[Var], mutable_vars: Sequence[Var]
+) -> bool:
+    """Wait for variables inside operations that do not hold them; whether they were free.
 
-    What is pending on them may stand behind that operation. So this waits only as long as something finishes
-    in every second.
+    What is pending on them may stand behind these operations. So this gives up where no other thread runs
+    anything for a second, but for operations that wait here as well.
+
+    Args:
+        dispatcher: Knows what is pending.
+        around: The operations; without one, as on a device's worker, nothing is known that would end a wait.
+        const_vars: Variables to read.
+        mutable_vars: Variables to write.
     """
-    if is_interruption():
-        return False
-    is_free = partial(_is_free, const_vars, mutable_vars)
-    _wait_patiently(dispatcher, is_free)
-    return is_free()
+    if not around or is_interruption():
+        return _is_free(const_vars, mutable_vars)
+    waiting = dispatcher.waiting_inside
+
+    def is_stuck() -> bool:
+        return all(block in waiting for block in in_hand(dispatcher, is_own=False))
+
+    try:
+        waiting.extend(around)
+        is_free = partial(_is_free, const_vars, mutable_vars)
+        return _wait_patiently(dispatcher, is_free, is_stuck) is None
+    finally:
+        for block in around:
+            with suppress(ValueError):
+                waiting.remove(block)
 
 
 def _is_free(const_vars: Sequence[Var], mutable_vars: Sequence[Var]) -> bool:
@@ -120,13 +139,21 @@ def _is_free(const_vars: Sequence[Var], mutable_vars: Sequence[Var]) -> bool:
     return not is_written and not any(var.holders for var in mutable_vars)
 
 
-def _wait_patiently(dispatcher: Dispatcher, is_over: Callable[[], bool]) -> int:
-    """Wait until `is_over()`, or nothing was finished for some time; how many had been before that time."""
-    finished = -1
-    while not is_over() and finished != dispatcher.num_finished:
+def _wait_patiently(
+    dispatcher: Dispatcher, is_over: Callable[[], bool], is_stuck: Callable[[], bool] = lambda: True
+) -> int | None:
+    """Wait until `is_over()`, or nothing was finished for some time and `is_stuck()`.
+
+    Returns:
+        The number of finished blocks in the second case, else None.
+    """
+    while not is_over():
         finished = dispatcher.num_finished
-        dispatcher.wait_until(is_over, _PATIENCE_S)
-    return finished
+        if dispatcher.wait_until(is_over, _PATIENCE_S):
+            break
+        if finished == dispatcher.num_finished and is_stuck():
+            return finished
+    return None
 
 
 def wait_until_entered(dispatcher: Dispatcher, block: OprBlock, max_bytes: int) -> None:

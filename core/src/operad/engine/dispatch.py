@@ -127,6 +127,7 @@ class Dispatcher:
         open_at: What it was when a push waited in vain for the limit of `back_pressure`; -1 if none did.
         vain_at: What it was when a small function did.
         waited_at: The queue's `seq` less the operations that have earned a wait of a small function.
+        waiting_inside: Operations that wait for what they do not hold; changed by single atomic steps.
         profile_hook: See `Engine`.
         engine: The engine whose runner is in force; it belongs to `Engine`.
     """
@@ -145,6 +146,7 @@ class Dispatcher:
         self.pid = os.getpid()
         self.num_finished = self.waited_at = 0
         self.open_at = self.vain_at = -1
+        self.waiting_inside: list[OprBlock] = []
         self.use(runner)
 
     def use(self, runner: Runner) -> None:
@@ -266,12 +268,16 @@ class Dispatcher:
             finally:
                 del error, failure, found  # this frame is part of the error's traceback
 
-    def wait_until(self, is_over: Callable[[], bool], timeout_s: float | None = None) -> None:
-        """Wait until `is_over()`, which is asked under the lock whenever something has finished."""
+    def wait_until(self, is_over: Callable[[], bool], timeout_s: float | None = None) -> bool:
+        """Wait until `is_over()`, which is asked under the lock whenever something has finished.
+
+        Returns:
+            False if `timeout_s` have passed before.
+        """
         watcher = _Watcher(self._watch, is_over)
         try:
             self.lock.do(watcher)
-            wait_for(watcher.event, timeout_s, partial(self.heal, watcher.event))
+            return wait_for(watcher.event, timeout_s, partial(self.heal, watcher.event))
         finally:
             watcher.has_left = True
 

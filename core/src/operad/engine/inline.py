@@ -165,12 +165,7 @@ def _run_nested(
     mutable_vars: Sequence[Var],
     name: str | None,
 ) -> bool:
-    """`run` inside operations, once more: without the variables they hold, and after a wait for the others.
-
-    # invariant: an operation's variables are its own until it ends, and what it calls runs in its thread. So
-    # nothing else reads or writes them meanwhile, and what is queued behind it on them comes later. Its push
-    # has counted its writes.
-    """
+    """`run` inside operations once more, without the variables they hold, after a wait for the others."""
     around, named = in_hand(dispatcher, is_own=True), (*const_vars, *mutable_vars)
     written = {var for block in around for var in block.opr.mutable_vars}
     read = {var for block in around for var in block.opr.const_vars} - written
@@ -183,15 +178,19 @@ def _run_nested(
     for var in named:
         if var.failure is not None and (var not in written or var in const_vars):
             raise dispatcher.queue.failures.error_of(var.failure)
+    # invariant: an operation's variables are its own until it ends, and what it calls runs in its thread. So
+    # nothing else writes them meanwhile, or reads what it writes; what is queued behind it comes later. The
+    # push of the operation has counted its writes: counted here, versions would depend on when it runs.
+    overwritten = [] if fn is _nothing else [*written.intersection(mutable_vars)]
     const_vars = [var for var in const_vars if var not in held]
     mutable_vars = [var for var in mutable_vars if var not in held]
-    if not wait_inside(dispatcher, const_vars, mutable_vars):
+    if not wait_inside(dispatcher, around, const_vars, mutable_vars):
         raise BlockingInOperatorError(
             f"{_title(fn, name)} inside an operation names an array that the operation does not hold, and "
             "that pending work reads or writes first, which seems to wait for the operation itself; hand the "
             "array to the operation as an input"
         )
-    set_failure([*written.intersection(named)], None)
+    set_failure(overwritten, None)
     return run(dispatcher, fn, args, ctx, const_vars, mutable_vars, name)
 
 
