@@ -114,7 +114,7 @@ class WholeStep:
             raise ApartError("states of its updater are on another context")
         kept = [name for name in ordered if executor.grad_dict[name] is not None]
         others = [n for n, grad in executor.grad_dict.items() if grad is not None and n not in updates]
-        program = self.program = self._compile(arrays, updates, kept, [*ordered, *others])
+        program = self.program = self._compile(arrays, updates, kept, {*ordered, *others})
         bound = {program.variables[name]: array for name, array in {**arrays, **states}.items()}
         bound.update(zip(program.updates, [executor.arg_dict[name] for name in kept], strict=True))
         for name, entry in program.gradients.items():
@@ -157,7 +157,7 @@ class WholeStep:
         arrays: Mapping[str, NDArray],
         updates: Mapping[str, Update],
         kept: Sequence[str],
-        wanted: Sequence[str],
+        wanted: Collection[str],
     ) -> Program:
         executor = self._executor
         program = compiled(
@@ -167,7 +167,6 @@ class WholeStep:
             {name: array.shape for name, array in arrays.items()},
             {name: array.dtype for name, array in arrays.items()},
             {},
-            wanted,
             updates_pass(updates, kept),
         )
         for name, head in zip(executor._output_names, head_names(executor._graph), strict=True):
