@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-
 import numpy as np
 import pytest
 
@@ -82,12 +80,11 @@ def compare(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("number", range(FEW))
-def test_a_step_is_what_it_stands_for(number, monkeypatch):
-    compare(secrets.randbits(48), monkeypatch)
+def test_a_step_is_what_it_stands_for(number, drawn_seed, monkeypatch):
+    compare(drawn_seed, monkeypatch)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_many_steps_are_what_they_stand_for(monkeypatch):
-    first = secrets.randbits(48)
-    assert sum(compare(first + number, monkeypatch) for number in range(MANY)) > MANY
+def test_many_steps_are_what_they_stand_for(drawn_seed, monkeypatch):
+    assert sum(compare(drawn_seed + number, monkeypatch) for number in range(MANY)) > MANY
