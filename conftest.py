@@ -1,4 +1,4 @@
-"""What every test of the workspace shares: Hypothesis profiles, seeds, the order of a run, the fate of GPU tests.
+"""What all tests of the workspace share: Hypothesis profiles, seeds, the order of a run, skipped GPU tests.
 
 A run has one seed, `--seed N` or one drawn at its start. Each test has a seed of its own, which follows from
 that and its name alone, so one test repeats alone what it drew among others, in whichever process. It is what
@@ -48,7 +48,7 @@ def _why_no_gpu() -> str | None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare `--order`, which proves that tests depend on nothing that ran before, `--absent` and `--seed`."""
+    """Declare `--order`, which proves that tests depend on nothing before them, `--absent` and `--seed`."""
     text = "run the tests in this order: `reversed`, or a shuffle that a seed gives, any other word"
     parser.addoption("--order", default="", metavar="reversed|SEED", help=text)
     text = "left out on purpose: skip the tests that fail only for want of it (tools/absent.py)"

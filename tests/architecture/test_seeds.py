@@ -1,7 +1,7 @@
 """Tests draw from seeds that a run can be given again: `drawn_seed`, or what they write down.
 
-NumPy's and Python's global generators start from the test's seed (`conftest.py`), so functions of those are free
-to draw inside a test. At import, and in a program that a test runs, nothing has seeded them.
+NumPy's and Python's global generators start from the test's seed (`conftest.py`), so functions of those may
+draw inside a test. At import, and in a program that a test runs, nothing has seeded them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ OF_OPERATORS = ROOT / "operator_sdk/tests/zoo"
 """Operators that are wrong on purpose, some by what they draw."""
 UNSEEDED = {"urandom", "SystemRandom", "getrandom", "uuid1", "uuid4"}
 GENERATORS = {
-    "Random", "default_rng", "RandomState", "SeedSequence", "PCG64", "PCG64DXSM", "Philox", "MT19937", "SFC64", "seed",
+    "Random", "default_rng", "RandomState", "SeedSequence", "PCG64", "PCG64DXSM", "Philox", "MT19937", "SFC64",
+    "seed",
 }  # fmt: skip
 CHANCE = {"time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "getpid", "id", "hash"}
 
