@@ -20,8 +20,8 @@ OF_OPERATORS = ROOT / "operator_sdk/tests/zoo"
 """Operators that are wrong on purpose, some by what they draw."""
 UNSEEDED = {"urandom", "SystemRandom", "getrandom", "uuid1", "uuid4"}
 GENERATORS = {
-    "Random", "default_rng", "RandomState", "SeedSequence", "PCG64", "PCG64DXSM", "Philox", "MT19937", "SFC64",
-    "seed",
+    "Random", "default_rng", "RandomState", "SeedSequence", "PCG64", "PCG64DXSM", "Philox", "MT19937",
+    "SFC64", "seed",
 }  # fmt: skip
 CHANCE = {"time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "getpid", "id", "hash"}
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from operad.op.property import OperatorProperty
 
 BLAS_FLOPS: Final = 1 << 14
-"""Below this a BLAS product uses one thread anyhow: OpenBLAS divides inner products from 10,000 numbers on."""
+"""Below this a BLAS product uses one thread anyhow: OpenBLAS divides inner products from 10,000 on."""
 _FEW_FLOPS: Final = 1 << 18
 """Operations of products below which these are not looked at beside loops."""
 PARALLEL_US: Final = 250.0
