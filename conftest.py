@@ -1,13 +1,22 @@
-"""What every test of the workspace shares: Hypothesis profiles, the order of a run, the fate of GPU tests."""
+"""What all tests of the workspace share: Hypothesis profiles, seeds, the order of a run, skipped GPU tests.
+
+A run has one seed, `--seed N` or one drawn at its start. Each test has a seed of its own, which follows from
+that and its name alone, so one test repeats alone what it drew among others, in whichever process. It is what
+the fixture `drawn_seed` gives, and what Python's and NumPy's global generators start from.
+"""
 
 from __future__ import annotations
 
 import faulthandler
 import gc
+import hashlib
 import os
 import random
-from collections.abc import Iterator
+import secrets
+import sys
+from collections.abc import Generator, Iterator
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
@@ -39,21 +48,82 @@ def _why_no_gpu() -> str | None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare `--order`, which proves that tests depend on nothing that ran before, and `--absent`."""
+    """Declare `--order`, which proves that tests depend on nothing before them, `--absent` and `--seed`."""
     text = "run the tests in this order: `reversed`, or a shuffle that a seed gives, any other word"
     parser.addoption("--order", default="", metavar="reversed|SEED", help=text)
     text = "left out on purpose: skip the tests that fail only for want of it (tools/absent.py)"
     parser.addoption("--absent", action="append", default=[], metavar="DISTRIBUTION", help=text)
+    text = "the seed from which tests draw, as the run that is to be repeated printed it; default: a new one"
+    parser.addoption("--seed", type=int, default=None, metavar="N", help=text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Enter what only some runs want."""
+    """Choose the seed, and enter what only some runs want."""
+    if config.option.seed is None:
+        config.option.seed = secrets.randbits(32)  # processes of pytest-xdist are given the options
     if absent := config.getoption("absent"):
         from tools.absent import Absent  # noqa: PLC0415 - imports operad, which no other run needs here
 
         config.pluginmanager.register(Absent(absent))
     if hasattr(os, "register_at_fork"):
         _limit_children(config)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Name the seed of the run."""
+    return f"seed: {config.option.seed}"
+
+
+def _seed_of(item: pytest.Item) -> int:
+    """Seed of a test: 48 bits."""
+    text = f"{item.config.option.seed} {item.nodeid}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "little")
+
+
+@pytest.fixture
+def drawn_seed(request: pytest.FixtureRequest) -> int:
+    """A seed for whatever the test draws, another one in each run; a failure says how to draw it again."""
+    return _seed_of(request.node)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Start the global generators from the test's seed."""
+    seed = _seed_of(item)
+    random.seed(seed)
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed(seed % 2**32)
+
+
+def _has_drawn(item: pytest.Item) -> bool:
+    """Return whether a test has a drawn seed, or the global generators are not where it began."""
+    if "drawn_seed" in getattr(item, "fixturenames", ()):
+        return True
+    seed = _seed_of(item)
+    if random.getstate() != random.Random(seed).getstate():
+        return True
+    numpy = sys.modules.get("numpy")
+    return bool(numpy) and _place(numpy.random) != _place(numpy.random.RandomState(seed % 2**32))
+
+
+def _place(generator: Any) -> tuple[bytes, int]:
+    _, numbers, place, *_ = generator.get_state()
+    return numbers.tobytes(), place
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Say with the failure of a test that has drawn how to draw the same again."""
+    report = yield
+    if report.failed and _has_drawn(item):
+        marker = next((name for name in ("slow", "contract") if item.get_closest_marker(name)), None)
+        words = ["python -m pytest", f"{item.nodeid!r}", f"--seed {item.config.option.seed}"]
+        report.sections.append(
+            ("drawn; to repeat", " ".join([*words, *([f"-m {marker}"] if marker else [])]))
+        )
+    return report
 
 
 def _limit_children(config: pytest.Config) -> None:

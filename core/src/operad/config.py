@@ -150,7 +150,7 @@ class Settings:
     inline_us: int = option(_non_negative, 200,
         "What is estimated at no more microseconds may run in the pushing thread; 0 switches that off.")
     parallel_flops: int = option(_non_negative, 50_000_000,
-        "Products of fewer multiplications and additions get one BLAS thread; see `ThreadBudget.use`.")
+        "Operations with products of fewer multiplications and additions are told to use one thread.")
     max_pending: int = option(_positive, 100_000,
         "Operations that may be pending before a push from outside the engine waits.")
     max_pending_bytes: int = option(_non_negative, 256 << 20,

@@ -166,7 +166,7 @@ def set_num_threads(_):
     over.set()
 
 budget._blas_pools = lambda: {"blas": (set_num_threads, 8)}
-setting = threading.Thread(target=budget.ThreadBudget(2).apply)
+setting = threading.Thread(target=budget.blas_limits.begin, args=(None,))
 setting.start()
 begun.wait()
 sys.setswitchinterval(1000)

@@ -1,3 +1,5 @@
+"""BLAS has one thread while operations run, and the program has its threads back afterwards."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -8,61 +10,46 @@ import pytest
 
 from operad.device import cpu
 from operad.engine import Engine, NaiveEngine, RunContext, ThreadedEngine
-from operad.engine.budget import ThreadBudget
+from operad.engine.budget import UNLIMITED, ThreadBudget, blas_limits, kept_blas_threads, run_single
+
+MOST = 8
+
+
+class Library:
+    """A BLAS library, as threadpoolctl has it, that notes what it is told."""
+
+    def __init__(self, filepath: str = "blas", num_threads: int = MOST) -> None:
+        self.filepath = filepath
+        self.num_threads = num_threads
+        self.told: list[int] = []
+
+    def set_num_threads(self, num_threads: int) -> None:
+        self.num_threads = num_threads
+        self.told.append(num_threads)
+
+
+@pytest.fixture
+def libraries(monkeypatch: pytest.MonkeyPatch) -> list[Library]:
+    """What is loaded, with nothing limited and nothing running."""
+    loaded = [Library()]
+    known = {one.filepath: (one.set_num_threads, MOST) for one in loaded}
+    monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: known)
+    monkeypatch.setattr("operad.engine.budget._loaded_blas", lambda: loaded)
+    for name, value in {"applied": UNLIMITED, "idle": UNLIMITED, "users": []}.items():
+        monkeypatch.setattr(blas_limits, name, value)
+    return loaded
+
+
+@pytest.fixture
+def library(libraries: list[Library]) -> Library:
+    return libraries[0]
 
 
 @pytest.fixture(params=[NaiveEngine, ThreadedEngine])
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    made = request.param(num_threads=3)
+def engine(request: pytest.FixtureRequest, library: Library) -> Iterator[Engine]:
+    made = request.param(num_threads=64)
     yield made
     made.stop()
-
-
-def limits(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """What the BLAS libraries are told from now on."""
-    told: list[int] = []
-    monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: {"blas": (told.append, 8)})
-    return told
-
-
-def test_a_light_operation_gets_one_blas_thread_and_the_share_comes_back(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told = limits(engine, monkeypatch)
-    seen: list[int] = []
-    engine.push_sync(lambda _: seen.append(told[-1]), cpu(), is_parallel=False)
-    engine.wait_for_all()
-    engine.stop()
-    assert seen == [1]
-    assert told[-1] != 1
-
-
-def test_an_operation_may_change_its_mind_while_it_runs(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told = limits(engine, monkeypatch)
-    seen: list[int] = []
-
-    def work(_: object) -> None:
-        seen.append(told[-1])
-        engine.budget.use_now(True)
-        seen.append(told[-1])
-        engine.budget.use_now(False)
-        seen.append(told[-1])
-
-    engine.push(engine.new_operator(work, is_parallel=False), cpu())
-    engine.wait_for_all()
-    assert seen == [1, 3, 1]
-
-
-def test_the_library_is_told_only_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[int] = []
-    monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: {"blas": (told.append, 8)})
-    budget = ThreadBudget(4)
-    run_ctx = counted(budget)
-    for is_worth in (False, False, True, True, False):
-        budget.use(run_ctx, is_worth)
-    assert told == [1, 4, 1]
 
 
 def counted(budget: ThreadBudget) -> RunContext:
@@ -76,45 +63,70 @@ def run_in_parts(budget: ThreadBudget, look: Callable[[], None]) -> None:
 
 
 def run_by_a_caller(budget: ThreadBudget, look: Callable[[], None]) -> None:
-    budget.run_single(look)
+    run_single(look)
 
 
 def run_counted(budget: ThreadBudget, look: Callable[[], None]) -> None:
     run_ctx = counted(budget)
-    budget.use(run_ctx, is_worth=False)
     look()
     budget.finish(run_ctx)
 
 
-SINGLE = pytest.mark.parametrize("run", [run_in_parts, run_by_a_caller, run_counted])
+RUNS = pytest.mark.parametrize("run", [run_in_parts, run_by_a_caller, run_counted])
 
 
-@SINGLE
-def test_what_is_worth_one_blas_thread_has_one_whatever_other_operations_ask_for(
-    run: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_parallel", [False, True])
+def test_an_operation_has_one_blas_thread_and_the_program_all_again(
+    engine: Engine, library: Library, is_parallel: bool
 ) -> None:
-    told: list[int] = []
-    monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: {"blas": (told.append, 8)})
+    seen: list[int] = []
+    engine.push_sync(lambda _: seen.append(library.num_threads), cpu(), is_parallel=is_parallel)
+    engine.wait_for_all()
+    assert seen == [1]
+    engine.stop()
+    assert library.told == [1, MOST]
+
+
+@RUNS
+def test_one_thread_is_left_whatever_else_begins_and_ends(run: Callable[..., None], library: Library) -> None:
     budget, seen = ThreadBudget(6), []
 
     def look() -> None:
-        other = Thread(target=lambda: budget.use(counted(budget), True))
+        other = Thread(target=lambda: budget.finish(counted(ThreadBudget(3))))
         other.start()
         other.join()
-        budget.apply()
-        seen.append(told[-1])
+        blas_limits.restore()
+        seen.append(library.num_threads)
 
-    budget.use(counted(budget), True)
-    assert told == [6]
     run(budget, look)
     assert seen == [1]
-    assert told[-1] == 3  # the two others' share
 
 
-@SINGLE
+def test_the_library_is_told_only_what_is_new(library: Library) -> None:
+    budget = ThreadBudget(4)
+    first, second = counted(budget), counted(budget)
+    run_single(int)
+    budget.finish(first)
+    budget.finish(second)
+    assert library.told == [1, MOST]
+
+
+def test_a_wait_gives_the_program_back_what_a_caller_took(engine: Engine, library: Library) -> None:
+    var = engine.new_variable()
+    for _ in range(3):
+        run_single(int)
+    assert library.told == [1]
+    engine.wait_for_var(var)
+    assert library.told == [1, MOST]
+    run_single(int)
+    engine.wait_for_all()
+    assert library.told == [1, MOST, 1, MOST]
+
+
+@RUNS
 @pytest.mark.parametrize("step", range(3))
 def test_what_begins_while_another_thread_sets_the_limit_waits_for_that(
-    step: int, run: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    step: int, run: Callable[..., None], library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At each step of `apply`: before it knows what to say, before it says it, and after."""
     told, seen, is_set = [1], [], Event()
@@ -133,21 +145,53 @@ def test_what_begins_while_another_thread_sets_the_limit_waits_for_that(
             others[0].join(0.2)  # it waits for the lock, or is done
 
     class Watched(list[Any]):
-        """The running operations, which `limit` counts."""
+        """What runs, which the limit follows."""
 
-        def __len__(self) -> int:
+        def __bool__(self) -> bool:
             meanwhile(0)
-            return super().__len__()
+            return len(self) > 0
 
     def tell(limit: int) -> None:
         meanwhile(1)
         told.append(limit)
         meanwhile(2)
 
-    monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: {"blas": (tell, 8)})
-    budget.running = Watched()
-    budget.applied = 1
-    budget.apply()
+    monkeypatch.setattr("operad.engine.budget._blas_pools", lambda: {"blas": (tell, MOST)})
+    blas_limits.users, blas_limits.applied = Watched(), 1
+    blas_limits.apply()
     is_set.set()
     others[0].join()
     assert seen == [1]
+
+
+def test_an_import_leaves_an_operation_that_begins_meanwhile_its_one_thread(library: Library) -> None:
+    """Put back what was there before, BLAS would have several threads in the middle of a product."""
+    budget = ThreadBudget(2)
+    with kept_blas_threads():
+        run_ctx = counted(budget)
+    assert library.num_threads == 1
+    budget.finish(run_ctx)
+    assert library.num_threads == MOST
+
+
+def test_an_import_beside_an_operation_that_ends_leaves_the_program_its_threads(library: Library) -> None:
+    budget = ThreadBudget(2)
+    run_ctx = counted(budget)
+    with kept_blas_threads():
+        budget.finish(run_ctx)
+    assert library.num_threads == MOST
+
+
+@pytest.mark.parametrize("is_running", [False, True])
+def test_what_an_import_does_to_blas_is_undone_and_what_it_loads_is_limited(
+    libraries: list[Library], is_running: bool
+) -> None:
+    budget = ThreadBudget(2)
+    if is_running:
+        counted(budget)
+    libraries[0].num_threads = expected = 1 if is_running else 5  # the program's own choice
+    with kept_blas_threads():
+        libraries[0].num_threads = 3
+        libraries.append(Library("another"))
+    assert libraries[0].num_threads == expected
+    assert libraries[1].num_threads == (1 if is_running else MOST)

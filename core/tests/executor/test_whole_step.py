@@ -10,6 +10,8 @@ from core.tests.executor.descent import Updater, installed
 from operad import nd
 from operad.executor import TrainingProgram
 from operad.executor.whole_step import overlap
+from operad.graph import Pass
+from operad.graph.compilation import TRAINING
 
 pytestmark = pytest.mark.usefixtures("operators")
 
@@ -37,6 +39,33 @@ def test_a_gradient_without_an_array_lies_in_the_plan():
         for node in updates:
             gradient = graph.entry_id(node.inputs[1])
             assert (plan.placements[gradient] is not None) is is_planned
+
+
+def test_a_step_is_compiled_as_its_parts_are(monkeypatch):
+    """Passes of plugins see one graph, with its nodes in one order, and every node has the same kernels."""
+    seen = []
+
+    def look(graph, facts):
+        seen.append(([node.name for node in graph.nodes], facts["wanted"]))
+        return graph, {}
+
+    looking = Pass("looking", look, requires=("wanted",))
+    monkeypatch.setattr(
+        "operad.graph.passes.passes_of", lambda stage, _: [looking] if stage == TRAINING else []
+    )
+    symbol, weights = network(), ("fc1_weight", "fc2_weight")
+    parts = symbol.simple_bind(grad_req=dict.fromkeys(weights, "write"), data=(5, 8))
+    for request in ("write", "null"):
+        executor = filled(symbol.simple_bind(grad_req=dict.fromkeys(weights, request), data=(5, 8)))
+        program = TrainingProgram(executor, Updater(), dict(zip(weights, range(2), strict=True)))
+        program.step()
+        assert not program.why_apart
+        assert seen[-1] == seen[0]
+        assert kernels_of(parts) < kernels_of(program)
+
+
+def kernels_of(bound):
+    return {(row.node, row.part, row.kernel) for row in bound.why().rows}
 
 
 def test_a_program_is_made_once_and_again_for_other_states():

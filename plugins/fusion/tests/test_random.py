@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections import Counter
 
 import numpy as np
@@ -52,15 +51,14 @@ def compare(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("number", range(FEW))
-def test_a_network_computes_the_same(number, monkeypatch):
-    compare(secrets.randbits(48), monkeypatch)
+def test_a_network_computes_the_same(number, drawn_seed, monkeypatch):
+    compare(drawn_seed, monkeypatch)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_many_networks_compute_the_same(monkeypatch):
-    first = secrets.randbits(48)
-    gone = [compare(first + number, monkeypatch) for number in range(MANY)]
+def test_many_networks_compute_the_same(drawn_seed, monkeypatch):
+    gone = [compare(drawn_seed + number, monkeypatch) for number in range(MANY)]
     assert sum(each > 0 for each in gone) > MANY / 3
 
 
@@ -78,8 +76,8 @@ def watched(network, monkeypatch, mode, *, inputs):
 
 
 @pytest.mark.parametrize("number", range(FEW // 2))
-def test_a_monitor_sees_what_it_sees_without_clusters(number, monkeypatch):
-    network = Network(seed := secrets.randbits(48))
+def test_a_monitor_sees_what_it_sees_without_clusters(number, drawn_seed, monkeypatch):
+    network = Network(seed := drawn_seed)
     # A gradient that is added to what was there is shown alone by a cluster.
     network.requests = {name: req.replace("add", "write") for name, req in network.requests.items()}
     plain, fused = (watched(network, monkeypatch, mode, inputs=False) for mode in ("off", "on"))

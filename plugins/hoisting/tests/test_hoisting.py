@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import secrets
 
 import numpy as np
 import pytest
@@ -117,15 +116,14 @@ def compare(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("number", range(FEW))
-def test_a_recurrent_network_computes_the_same(number, monkeypatch):
-    compare(secrets.randbits(48), monkeypatch)
+def test_a_recurrent_network_computes_the_same(number, drawn_seed, monkeypatch):
+    compare(drawn_seed, monkeypatch)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_many_recurrent_networks_compute_the_same(monkeypatch):
-    first = secrets.randbits(48)
-    found = [compare(first + number, monkeypatch) for number in range(MANY)]
+def test_many_recurrent_networks_compute_the_same(drawn_seed, monkeypatch):
+    found = [compare(drawn_seed + number, monkeypatch) for number in range(MANY)]
     assert sum(each > 0 for each in found) > MANY / 3
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections.abc import Iterator
 from importlib.metadata import entry_points
@@ -103,9 +102,8 @@ def check_bits(ours: list[Any], theirs: list[Any], *about: Any) -> None:
 
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_bits_are_those_of_numpy(name: str, dtype: str) -> None:
-    seed = secrets.randbits(32)
-    rng = np.random.default_rng(seed)
+def test_bits_are_those_of_numpy(name: str, dtype: str, drawn_seed: int) -> None:
+    rng = np.random.default_rng(drawn_seed)
     steps = steps_of(name)
     with np.errstate(all="ignore"):
         for _ in range(ROUNDS):
@@ -113,13 +111,12 @@ def test_bits_are_those_of_numpy(name: str, dtype: str) -> None:
             theirs = copied(ours)
             steps(*ours)
             RULES[name].rule(*theirs)
-            check_bits(ours, theirs, seed, ours[RULES[name].num_arrays :])
+            check_bits(ours, theirs, drawn_seed, ours[RULES[name].num_arrays :])
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_a_step_is_what_the_definition_says(name: str) -> None:
-    seed = secrets.randbits(32)
-    rng = np.random.default_rng(seed)
+def test_a_step_is_what_the_definition_says(name: str, drawn_seed: int) -> None:
+    rng = np.random.default_rng(drawn_seed)
     forward, operator, steps = RULES[name], registry.get(name), steps_of(name)
     for _ in range(20):
         arrays = [rng.uniform(0.5, 1, 77).astype("float32") for _ in range(forward.num_arrays)]
@@ -138,7 +135,7 @@ def test_a_step_is_what_the_definition_says(name: str) -> None:
         steps(*arrays, *shared, *params.values())
         expected = expected if isinstance(expected, tuple) else (expected,)
         for found, value in zip([arrays[-1], *arrays[2:-1]], expected, strict=True):
-            np.testing.assert_allclose(found, value, rtol=2e-4, atol=2e-5, err_msg=str((seed, params)))
+            np.testing.assert_allclose(found, value, rtol=2e-4, atol=2e-5, err_msg=str((drawn_seed, params)))
 
 
 def without_ignored(operator: Any, params: dict[str, Any]) -> dict[str, Any]:

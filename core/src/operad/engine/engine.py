@@ -12,7 +12,7 @@ from operad.config import settings
 from operad.device import Context
 from operad.engine import inline, lifetime
 from operad.engine.back_pressure import wait_for_capacity, wait_for_small, wait_until_entered
-from operad.engine.budget import ThreadBudget
+from operad.engine.budget import UNLIMITED, ThreadBudget, blas_limits
 from operad.engine.dispatch import Dispatcher, ProfileHook, Runner
 from operad.engine.failure import push_site
 from operad.engine.lock import PROFILER
@@ -56,7 +56,7 @@ class Engine:
         self._is_stopped = False
         dispatcher = Dispatcher(self.runner_class(self._budget))
         self._work_on(dispatcher, Quiescence(dispatcher))
-        self._budget.apply_if_restricted()
+        self._budget.limit_blas()
         lifetime.watch(self._quiescence)
 
     def _work_on(self, dispatcher: Dispatcher, quiescence: Quiescence) -> None:
@@ -88,8 +88,7 @@ class Engine:
         finally:
             quiescence.end()
         before.end()
-        before.budget.apply(is_over=True)
-        self._budget.apply_if_restricted()
+        self._budget.limit_blas()
         self._queue.failures.raise_unread()
 
     @property
@@ -326,9 +325,9 @@ class Engine:
                 traceback; later ones give copies without it.
             BlockingInOperatorError: Called from inside an operation.
         """
-        if self._dispatcher.is_done(var, False) and var.failure is None and not local.state.inside:
-            return
-        self._wait(var, False)
+        if not self._dispatcher.is_done(var, False) or var.failure is not None or local.state.inside:
+            self._wait(var, False)
+        blas_limits.restore()
 
     def wait_to_write(self, var: Var) -> None:
         """Wait until every operation pushed so far that names `var` is done; raises as `wait_for_var`."""
@@ -360,6 +359,7 @@ class Engine:
         self._dispatcher.runner.help(is_over)
         if lock.is_busy or queue.pending:
             self._dispatcher.wait_until(is_over)
+        blas_limits.restore()
         queue.failures.raise_unread()
 
     def _prepare_to_wait(self, doing: str, what: object) -> None:
@@ -401,5 +401,5 @@ class Engine:
         self.run_inline = inline.refuse
         self._quiescence.end()
         self._dispatcher.runner.end()
-        self._budget.apply(is_over=True)
+        blas_limits.rest_at(UNLIMITED)
         self._queue.failures.raise_unread()

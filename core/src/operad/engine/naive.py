@@ -126,8 +126,8 @@ class NaiveRunner(Runner):
         run_ctx = RunContext(block.ctx, None, budget)
         try:
             thread.run_ctx = run_ctx
-            budget.running.append(run_ctx)  # however many there are
-            budget.use(run_ctx, block.opr.is_parallel)
+            budget.start_beyond(run_ctx)
+            run_ctx.is_worth = block.opr.is_parallel
             if block.opr.is_async:
                 self._dispatcher.start(block, run_ctx, True)
                 self._dispatcher.wait_until(lambda: block.state == DONE)

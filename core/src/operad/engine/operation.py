@@ -48,7 +48,7 @@ class RunContext:
     Attributes:
         ctx: The device.
         stream: The CUDA stream that the function launches on; None on a CPU.
-        is_worth: Whether what the function does now is worth several threads; see `ThreadBudget.use`.
+        is_worth: Whether what the function does now is worth several threads; else it is told of one.
     """
 
     __slots__ = ("_budget", "ctx", "is_worth", "stream")

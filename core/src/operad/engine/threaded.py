@@ -319,7 +319,7 @@ class ThreadedRunner(Runner):
             worker.stream.launch(block)
             return
         local.state.run_ctx = run_ctx
-        self._budget.use(run_ctx, block.opr.is_parallel)
+        run_ctx.is_worth = block.opr.is_parallel
         if block.opr.is_async:
             dispatcher.start(block, RunContext(block.ctx, None, self._budget), has_caller)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from operad.device import Context
 from operad.dtypes import DType
@@ -18,23 +18,20 @@ def compiled(
     shapes: Mapping[str, PartialShape],
     types: Mapping[str, DType],
     group2ctx: Mapping[str, Context],
-    wanted: Sequence[str] | None = None,
     last: Pass | None = None,
 ) -> Program:
     """The program of a graph and of the gradients that `grad_req` asks for.
 
     Args:
-        wanted: Names of the arguments with a gradient; None: in the order of the graph's.
-        last: A pass that runs behind those of plugins.
+        last: A pass that runs when kernels are chosen.
     """
-    if wanted is None:
-        wanted = [name for name in graph.list_arguments() if grad_req.get(name, "null") != "null"]
     placed = zip(graph.nodes, assign_contexts(graph, ctx, group2ctx), strict=True)
     given = {
         "arg_shapes": shapes,
         "arg_types": types,
         "arg_contexts": {node.name: where for node, where in placed if isinstance(node, Variable)},
-        "wanted": wanted,
+        # In the graph's order, whatever else is asked for: passes of plugins may depend on it.
+        "wanted": [name for name in graph.list_arguments() if grad_req.get(name, "null") != "null"],
         "grad_req": grad_req,
         "num_outputs": len(graph.outputs),
         "heads": head_names(graph),

@@ -114,7 +114,7 @@ class WholeStep:
             raise ApartError("states of its updater are on another context")
         kept = [name for name in ordered if executor.grad_dict[name] is not None]
         others = [n for n, grad in executor.grad_dict.items() if grad is not None and n not in updates]
-        program = self.program = self._compile(arrays, updates, kept, [*ordered, *others])
+        program = self.program = self._compile(arrays, updates, kept, {*ordered, *others})
         everything = {**arrays, **states}
         bound = {entry: everything[name] for name, entry in program.variables.items()}
         bound.update(zip(program.updates, [executor.arg_dict[name] for name in kept], strict=True))
@@ -158,7 +158,7 @@ class WholeStep:
         arrays: Mapping[str, NDArray],
         updates: Mapping[str, Update],
         kept: Sequence[str],
-        wanted: Sequence[str],
+        wanted: Collection[str],
     ) -> Program:
         executor = self._executor
         program = compiled(
@@ -168,7 +168,6 @@ class WholeStep:
             {name: array.shape for name, array in arrays.items()},
             {name: array.dtype for name, array in arrays.items()},
             {},
-            wanted,
             updates_pass(updates, kept),
         )
         for name, head in zip(executor._output_names, head_names(executor._graph), strict=True):

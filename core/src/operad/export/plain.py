@@ -61,15 +61,16 @@ def check_exportable(op: OperatorProperty | type[OperatorProperty]) -> None:
 
 @final
 class _Way(NamedTuple):
-    """Thread of a call, the calling one if it is small, and threads inside."""
+    """Thread of a call, the calling one if it is small, threads inside, and whether BLAS is asked."""
 
     inline: bool
     is_parallel: bool
+    uses_blas: bool
 
     @classmethod
     def of(cls, cost: Cost) -> _Way:
         """The way of a call that costs so much."""
-        return cls(cost.us <= settings().inline_us, cost.is_parallel)
+        return cls(cost.us <= settings().inline_us, cost.is_parallel, cost.has_product)
 
 
 @final
@@ -260,7 +261,7 @@ class PlainOperator:
         done = current.new_variable()
         execute(
             function, (), _CPU, (), (done, *mutable_vars_of(requested)), self._title, way.inline,
-            is_parallel=way.is_parallel,
+            is_parallel=way.is_parallel, uses_blas=way.uses_blas,
         )  # fmt: skip
         current.wait_for_var(done)
 

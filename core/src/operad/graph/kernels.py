@@ -6,10 +6,11 @@ An imperative call asks the same function (`operad.op.choose`) for its plan.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from operad.graph.demands import parts_of
-from operad.graph.ir import Graph, OpNode
+from operad.graph.ir import Graph, Node, OpNode
 from operad.graph.partition import node_costs
 from operad.graph.signature import Memo
 from operad.op import (
@@ -23,22 +24,27 @@ from operad.op import (
     is_computed_by_kernels,
 )
 
+_NONE: Final[Mapping[Node, Choice | None]] = MappingProxyType({})
 
-def choose_kernels(graph: Graph, facts: Mapping[str, Any]) -> list[Choice | None]:
+
+def choose_kernels(
+    graph: Graph, facts: Mapping[str, Any], known: Mapping[Node, Choice | None] = _NONE
+) -> list[Choice | None]:
     """For each node the kernels of the operator that it applies or differentiates.
 
     None for variables, and for operators that are computed by no kernel but by what their class makes.
 
     Args:
         facts: `shapes`, `types` and `contexts`. A graph that computes gradients trains.
+        known: What was chosen before for some of the nodes.
     """
     is_train = any(isinstance(node, OpNode) and isinstance(node.op, Gradient) for node in graph.nodes)
     shapes, types, contexts = facts["shapes"].values, facts["types"].values, facts["contexts"]
     answers: Memo[Choice] = Memo()
     found: list[Choice | None] = []
     for number, node in enumerate(graph.nodes):
-        choice = None
-        if isinstance(node, OpNode):
+        choice = known.get(node)
+        if choice is None and isinstance(node, OpNode):
             companion = graph.node_ids.get(node.companion) if node.companion is not None else None
             op = node.op.of if isinstance(node.op, Gradient) else node.op
             if isinstance(op, Chosen):

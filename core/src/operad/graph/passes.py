@@ -61,16 +61,17 @@ def pass_list(last: Pass | None = None) -> list[Pass]:
     """All passes in the order in which they run: the first-party ones with those of plugins among them.
 
     Args:
-        last: A pass that runs behind those of plugins.
+        last: A pass that runs when kernels are chosen.
     """
-    place_of_gradient = FIRST_PARTY.index(GRADIENT)
+    place_of_gradient, place_of_schedule = map(FIRST_PARTY.index, (GRADIENT, SCHEDULE))
     return [
         *FIRST_PARTY[:place_of_gradient],
         *passes_of(FORWARD, KNOWN),
         GRADIENT,
         *passes_of(TRAINING, KNOWN),
+        *FIRST_PARTY[place_of_gradient + 1 : place_of_schedule],
         *([] if last is None else [last]),
-        *FIRST_PARTY[place_of_gradient + 1 :],
+        *FIRST_PARTY[place_of_schedule:],
     ]
 
 

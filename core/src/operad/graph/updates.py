@@ -5,7 +5,9 @@ new value, which whoever binds the graph lets lie in the argument's own array: s
 reads the old value. A gradient that nobody else is to see takes up no output and no array of its own, only
 memory of the plan's until its update has read it.
 
-This pass comes behind those of plugins, for which the gradients are the last outputs.
+This pass comes when kernels are chosen, so that a step computes the bits of forward, backward and updates
+one after another: up to here the graph is that of an executor, and its nodes are left as they are, with their
+kernels. In what order they run is what this pass decides.
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ from typing import Any, Final, NamedTuple
 
 from operad.dtypes import DType
 from operad.graph.compilation import Facts, Pass
+from operad.graph.demands import with_demands
 from operad.graph.estimate import apart
 from operad.graph.infer import extended
 from operad.graph.ir import Entry, Graph, Node, OpNode, Variable
+from operad.graph.kernels import choose_kernels, kernel_costs
 from operad.op import OperatorProperty, Shape
 
-_REQUIRED: Final = ("shapes", "types", "num_outputs", "wanted")
+_RENEWED: Final = ("shapes", "types", "contexts", "kernels", "costs", "wanted")
 
 
 class Update(NamedTuple):
@@ -42,11 +46,11 @@ def updates_pass(updates: Mapping[str, Update], kept: Collection[str]) -> Pass:
     """The pass that appends the updates of arguments.
 
     Args:
-        updates: By argument's name, in the order in which their gradients are ready, roughly.
+        updates: By argument's name, in the order in which their gradients are to be made, roughly.
         kept: Names of arguments whose gradients stay outputs. The new values of these stand before all
             gradients; those of the others take the places of theirs.
     """
-    return Pass("updates", partial(_append, updates, kept), _REQUIRED, ("shapes", "types"))
+    return Pass("updates", partial(_append, updates, kept), (*_RENEWED, "num_outputs", "ctx"), _RENEWED)
 
 
 def _append(
@@ -73,6 +77,16 @@ def _append(
         node = OpNode(update.op, f"{name}_update", [Entry(argument), gradients[name], *map(Entry, states)])
         node.control_deps = readers[argument]
         moved[name] = Entry(node)
-    last = [entry if name in kept else moved.get(name, entry) for name, entry in gradients.items()]
+    # The order of outputs is that of nodes: a gradient is made, and updates its argument, before the next.
+    wanted = [*moved, *[name for name in gradients if name not in moved]]
+    last = [gradients[name] if name in kept else moved.get(name, gradients[name]) for name in wanted]
     made = Graph([*others, *[entry for name, entry in moved.items() if name in kept], *last])
-    return made, extended(made, known)
+    contexts, choices = (dict(zip(graph.nodes, facts[name], strict=True)) for name in ("contexts", "kernels"))
+    found: Facts = {
+        **extended(made, known),
+        "contexts": [contexts.get(node, facts["ctx"]) for node in made.nodes],
+    }
+    made, found, chosen = with_demands(made, found, choose_kernels(made, found, choices))
+    return made, {
+        **found, "kernels": chosen, "costs": kernel_costs(made, found, chosen), "wanted": wanted,
+    }  # fmt: skip

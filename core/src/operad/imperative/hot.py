@@ -21,11 +21,11 @@ A fast path with `runs_under_lock` runs under the engine's lock, any other one w
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from operator import call
 from typing import Any, Final
 
-from operad.engine import current
+from operad.engine import current, run_single
 from operad.engine.thread import NESTED, STEP, ThreadState, local
 from operad.imperative.array import Array
 from operad.imperative.array_spec import ArraySpec
@@ -57,12 +57,15 @@ def fast_path(plan: Plan) -> FastPath | None:
     direct = plan.operator.direct_visible if is_partial else plan.direct
     if (
         direct is None
+        or (is_partial and plan.run.uses_blas)
         or not is_plain
         or not is_usual
         or num_states > _MOST_STATES
         or (is_partial and (signature.num_visible > 1 or run_time is not None))
     ):
         return None
+    if plan.run.uses_blas:
+        direct = partial(run_single, direct)
     num_values = 0 if run_time is None else len(run_time)
     return FastPath(
         _specialized(num_args + num_states, num_states, num_values, is_partial=is_partial),

@@ -38,6 +38,8 @@ from operad.op import (
 _LOCKED_SIZE: Final = 1500
 """Elements of all arrays of a call that may run under the engine's lock: two of 500 and their result.
 NumPy keeps the interpreter's lock for so few, so no thread is held up that is not anyway."""
+_MULTIPLIED_SIZE: Final = 9216
+"""Elements of all arrays of the smallest product that OpenBLAS divides, of a matrix and a vector."""
 
 _MAX_GRADIENT_PLANS: Final = 64
 """Plans for gradients that a plan keeps: one for each set of gradients, and of run-time values."""
@@ -85,6 +87,7 @@ class Run:
         inline: Whether it is small enough for the calling thread.
         is_parallel: Whether it is worth several threads inside.
         runs_under_lock: Whether it may hold the engine's lock meanwhile, for a few microseconds; see `hot`.
+        uses_blas: Whether it has products, which BLAS is to compute with one thread.
 
     Attributes:
         templates: Its calls, once the first run has made them.
@@ -92,7 +95,7 @@ class Run:
 
     __slots__ = (
         "inline", "is_parallel", "op_ctx", "out_bytes", "req", "resource_vars", "runs_under_lock",
-        "state_var", "templates",
+        "state_var", "templates", "uses_blas",
     )  # fmt: skip
 
     def __init__(
@@ -106,6 +109,7 @@ class Run:
         inline: bool,
         is_parallel: bool,
         runs_under_lock: bool,
+        uses_blas: bool,
     ) -> None:
         self.op_ctx = op_ctx
         self.resource_vars = resource_vars
@@ -115,6 +119,7 @@ class Run:
         self.inline = inline
         self.is_parallel = is_parallel
         self.runs_under_lock = runs_under_lock
+        self.uses_blas = uses_blas
         self.templates: Sequence[CallTemplate] | None = None
 
     def anew(self) -> Run:
@@ -123,7 +128,7 @@ class Run:
         resource_vars = self.resource_vars if state_var is None else (*self.resource_vars[:-1], state_var)
         return Run(
             self.op_ctx, resource_vars, state_var, self.req, self.out_bytes, inline=self.inline,
-            is_parallel=self.is_parallel, runs_under_lock=self.runs_under_lock,
+            is_parallel=self.is_parallel, runs_under_lock=self.runs_under_lock, uses_blas=self.uses_blas,
         )  # fmt: skip
 
 
@@ -184,6 +189,9 @@ class Plan(Recordable):
         operator, cost = self._computed()
         total = sum(spec.size for spec in (*signature.in_specs, *out_specs))
         few = operator.runs_under_lock and total <= _LOCKED_SIZE
+        uses_blas = cost.has_product or (
+            total >= _MULTIPLIED_SIZE and not operator.runs_under_lock and self._states_no_cost()
+        )
         run = Run(
             op_ctx=OpContext(ctx, signature.is_train, requested),
             resource_vars=(*resource.mutable_vars_of(requested), *own),
@@ -192,9 +200,15 @@ class Plan(Recordable):
             out_bytes=sum(spec.nbytes for spec in out_specs),
             inline=not ctx.is_gpu and cost.is_light,
             is_parallel=cost.is_parallel,
-            runs_under_lock=few or cost.work_us <= operator.lock_cost_limit_us,
+            runs_under_lock=not uses_blas and (few or cost.work_us <= operator.lock_cost_limit_us),
+            uses_blas=uses_blas,
         )
         return run, operator
+
+    def _states_no_cost(self) -> bool:
+        """Return whether it may call BLAS without telling."""
+        is_silent = type(self.declared).cost is OperatorProperty.cost
+        return is_silent and (self._choice is None or self._choice.forward.cost is None)
 
     def _direct(self) -> Callable[..., Any] | None:
         operator = self.operator
@@ -272,7 +286,7 @@ class Plan(Recordable):
         args = (*data[:num_args], *map(_data_of, outputs), *data[num_args:], *values)
         execute(
             self.direct or self._forward, args, self.signature.ctx, const, mutable, self.name, run.inline,
-            updated, run.is_parallel, run.out_bytes,
+            updated, run.is_parallel, run.out_bytes, run.uses_blas,
         )  # fmt: skip
 
     def _forward(self, *arrays: Any) -> None:

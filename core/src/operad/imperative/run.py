@@ -22,6 +22,7 @@ def execute(
     reads_mutable: bool | Collection[Var] = False,
     is_parallel: bool = True,
     size_bytes: int = 0,
+    uses_blas: bool = False,
 ) -> None:
     """Call `function(*args)` once its variables are free: here and now if that may be, else pushed.
 
@@ -36,10 +37,12 @@ def execute(
         reads_mutable: Whether it uses the old contents of what it writes, or of which variables.
         is_parallel: Whether it is worth several threads inside.
         size_bytes: Memory that it keeps in use until it is done.
+        uses_blas: Whether it has products, which BLAS must compute with one thread wherever they run.
     """
     current = engine.get()
     if inline or local.state.inside == NESTED:
-        call = (function, args, ctx, const_vars, mutable_vars, name)
+        fn, given = (engine.run_single, (function, *args)) if uses_blas else (function, args)
+        call = (fn, given, ctx, const_vars, mutable_vars, name)
         if current.run_inline(*call) or current.run_inline_soon(*call):
             return
     current.push_sync(

@@ -20,8 +20,10 @@ from operad.op.shapes import Shape
 if TYPE_CHECKING:
     from operad.op.property import OperatorProperty
 
-BLAS_FLOPS: Final = 1 << 18
-"""Below this a BLAS product uses one thread anyhow, so it need not be told how many it may use."""
+BLAS_FLOPS: Final = 1 << 14
+"""Below this a BLAS product uses one thread anyhow: OpenBLAS divides inner products from 10,000 on."""
+_FEW_FLOPS: Final = 1 << 18
+"""Operations of products below which these are not looked at beside loops."""
 PARALLEL_US: Final = 250.0
 """Estimate without products below which one thread is worth it: a part that is handed over costs 30."""
 POOLED_US: Final = 80.0
@@ -81,14 +83,12 @@ class Cost(NamedTuple):
     def is_parallel(self) -> bool:
         """Return whether one call is worth several threads.
 
-        Threads of BLAS meet at barriers, where they turn, and they go on turning for a while after a product.
-        So products are worth it only from the setting `parallel_flops`. The pool for parts waits at a queue:
-        what has no products, or divides them itself, is worth it as soon as it takes as long as a few
-        hand-overs.
+        What has no products, or divides them itself, is worth it as soon as it takes as long as a few
+        hand-overs; others from the setting `parallel_flops`, since BLAS computes each with one thread.
         """
         if self.flops >= settings().parallel_flops or self.pooled_us >= POOLED_US:
             return True
-        return not self.has_product and self.us >= PARALLEL_US
+        return self.flops < _FEW_FLOPS and self.us >= PARALLEL_US
 
     @property
     def has_product(self) -> bool:

@@ -14,7 +14,8 @@ from operator import call as call_with
 from operator import itemgetter
 from typing import Any, NamedTuple, final
 
-from operad import engine, resource
+from operad import resource
+from operad.engine.thread import local
 from operad.graph import OpNode, estimated
 from operad.op import ArgumentSlot, CallTemplate, Gradient, OpContext, Operator, OpReq
 from operad.program.binding import Binding
@@ -48,7 +49,6 @@ class SegmentCode:
         ctx: Where.
         is_light: Whether the calling thread may run it.
         is_parallel: Whether its first node is worth several threads.
-        uses_blas_threads: Whether it must be told how many threads BLAS may use.
         reads: Entries read that no node of these wrote before; one for each block.
         writes: Entries written, each with whether it is added to; likewise.
         states: Entries of auxiliary states.
@@ -70,7 +70,6 @@ class SegmentCode:
         costs = [program.costs[node_id] for node_id in node_ids]
         self.is_light = not self.ctx.is_gpu and estimated(costs).is_light
         self.is_parallel = costs[0].is_parallel
-        self.uses_blas_threads = any(cost.has_product for cost in costs)
         nodes = program.graph.nodes
         first, last = nodes[node_ids[0]].name, nodes[node_ids[-1]].name
         self.label = first if len(node_ids) == 1 else f"{first}..{last}"
@@ -192,4 +191,5 @@ def _are_alike(some: Sequence[Operator], others: Sequence[Operator]) -> bool:
 
 
 def _use_threads(is_worth: bool) -> None:
-    engine.get().budget.use_now(is_worth)
+    if run_ctx := local.state.run_ctx:
+        run_ctx.is_worth = is_worth

@@ -105,17 +105,13 @@ class Segment:
         if before is not None:
             run = partial(_run_behind, before, run)
         if local.state.inside == NESTED:
-            current.run_inline(run, (None,), self.ctx, self._const, self._mutable, self._code.label)
+            self._run_inline(current, run)
         elif not (alone and self._code.is_light and self._run_inline(current, run)):
             kept = self._operator(current, form, run) if before is None else self._made(current, run)
             current.push(kept, self.ctx, size_bytes=size_bytes)
 
     def _run_inline(self, current: engine.Engine, run: Callable[[Any], object]) -> bool:
-        fn: Callable[..., object] = run
-        args: tuple[object, ...] = (None,)
-        if self._code.uses_blas_threads:
-            fn, args = current.budget.run_single, (run, None)
-        call = (fn, args, self.ctx, self._const, self._mutable, self._code.label)
+        call = (engine.run_single, (run, None), self.ctx, self._const, self._mutable, self._code.label)
         return current.run_inline(*call) or current.run_inline_soon(*call)
 
     def _operator(self, current: engine.Engine, form: _Form, run: Callable[[Any], None]) -> Opr:

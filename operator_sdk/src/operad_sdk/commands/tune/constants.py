@@ -46,7 +46,7 @@ def least_us(function: Callable[[], object]) -> float:
 
 def constants() -> tuple[dict[str, float], dict[str, float]]:
     """The rates, and what functions of elements cost in operations of loops, on one thread."""
-    return engine.get().budget.run_single(_constants)
+    return engine.run_single(_constants)
 
 
 def _constants() -> tuple[dict[str, float], dict[str, float]]:

@@ -1,0 +1,96 @@
+"""Products have the same bits with 1, 2 and 3 threads, whatever else runs, in operators of all plugins."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from tools.workspace import ROOT
+
+FEW, MANY, AT_ONCE = 3, 2000, 100
+KNOWN = [1028, 1035]
+"""Programs whose bits depended on BLAS's threads."""
+SPINNING = "while True: pass"
+
+
+def found(seeds: Sequence[int], mapper: str) -> list[dict[str, dict[str, str]]]:
+    """Arrays of programs with 1, 2 and 3 threads: three processes that disturb each other, and a busy one."""
+    words = [sys.executable, "-m", "tests.integration.random_products", *map(str, seeds)]
+    settings = {**os.environ, "OPERAD_MAPPER": mapper, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen([sys.executable, "-c", SPINNING]) as busy:
+        try:
+            runs = [
+                subprocess.Popen(
+                    words, env={**settings, "OPERAD_NUM_THREADS": threads}, stdout=subprocess.PIPE, text=True
+                )
+                for threads in ("1", "2", "3")
+            ]
+            texts = [run.communicate()[0] for run in runs]
+        finally:
+            busy.kill()
+    assert [run.returncode for run in runs] == [0, 0, 0]
+    return [
+        {seed: arrays for line in text.splitlines() for seed, arrays in json.loads(line).items()}
+        for text in texts
+    ]
+
+
+def compare(seeds: Sequence[int], mapper: str) -> int:
+    one, two, three = found(seeds, mapper)
+    for seed, arrays in one.items():
+        differing = [name for name in arrays if {arrays[name]} != {two[seed][name], three[seed][name]}]
+        assert not differing, (seed, mapper)
+    return len(one)
+
+
+@pytest.mark.parametrize("mapper", ["auto", "numpy"])
+def test_one_answer_for_any_number_of_threads(mapper: str, drawn_seed: int) -> None:
+    assert compare([*KNOWN, *range(drawn_seed, drawn_seed + FEW)], mapper) == FEW + len(KNOWN)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("chunk", range(MANY // AT_ONCE))
+def test_one_answer_for_any_number_of_threads_in_many_programs(chunk: int, drawn_seed: int) -> None:
+    mapper = ("auto", "numpy")[chunk % 2]
+    assert compare(range(drawn_seed, drawn_seed + AT_ONCE), mapper) == AT_ONCE
+
+
+def test_blas_computes_small_products_with_one_thread_by_itself(drawn_seed: int) -> None:
+    """So operators need not say that they have such products; see `operad.op.cost.BLAS_FLOPS`."""
+    program = (
+        "import sys, numpy as np, threadpoolctl; rng = np.random.default_rng(int(sys.argv[1]))\n"
+        "from operad.op.cost import BLAS_FLOPS\n"
+        "for number in range(300):\n"
+        "    sizes = 2 ** (rng.dirichlet(np.ones(3)) * rng.uniform(8, np.log2(BLAS_FLOPS) - 1))\n"
+        "    rows, inner, columns = np.maximum(sizes.astype(int), 1)\n"
+        "    left, right = rng.standard_normal((rows, inner)), rng.standard_normal((columns, inner)).T\n"
+        "    if number % 2: left, right = left.astype('f'), right.astype('f')\n"
+        "    found = []\n"
+        "    for threads in (1, 2, 3):\n"
+        "        with threadpoolctl.threadpool_limits(threads): found.append((left @ right).tobytes())\n"
+        "    assert len({*found}) == 1, (rows, inner, columns)\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(drawn_seed)], check=True)
+
+
+def test_products_do_not_depend_on_where_arrays_begin(drawn_seed: int) -> None:
+    rng = np.random.default_rng(drawn_seed)
+    for _ in range(30):
+        rows, inner, columns = map(int, 2 ** rng.uniform(1, 9, 3))
+        values = rng.standard_normal((rows, inner)), rng.standard_normal((inner, columns))
+        results = set()
+        for offset in (0, 1, 3, 4, 7, 15):
+            moved = []
+            for array in values:
+                memory = np.empty(array.size + offset, "float32")[offset:].reshape(array.shape)
+                memory[...] = array
+                moved.append(memory)
+            results.add((moved[0] @ moved[1]).tobytes())
+        assert len(results) == 1, (rows, inner, columns)
