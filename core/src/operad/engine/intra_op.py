@@ -19,6 +19,7 @@ from queue import SimpleQueue
 from typing import Final, final
 
 from operad.engine.thread import OPERATION, local, new_event
+from operad.interrupts import block_signals
 
 PartFn = Callable[[int, int], object]
 """`function(part, slot)`: computes part `part`; no two parts that run at once have one `slot`."""
@@ -141,6 +142,7 @@ class IntraOpPool:
                 threading.Thread(target=self._serve, args=(self._jobs,), name=name, daemon=True).start()
 
     def _serve(self, jobs: SimpleQueue[tuple[_Job, int]]) -> None:
+        block_signals()
         self._membership.is_member = True
         thread = local.state
         thread.inside = OPERATION

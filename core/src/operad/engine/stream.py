@@ -26,6 +26,7 @@ from operad.device import Context
 from operad.engine.dispatch import Dispatcher
 from operad.engine.operation import CALLED, DELETE, OprBlock, RunContext
 from operad.engine.thread import OPERATION, local
+from operad.interrupts import block_signals
 
 
 @final
@@ -87,6 +88,7 @@ class Stream:
         return self._stream
 
     def _serve(self) -> None:
+        block_signals()
         local.state.inside = OPERATION
         while True:
             block, event, raised = self._events.get()

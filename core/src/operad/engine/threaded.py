@@ -32,6 +32,7 @@ from operad.engine.lock import Request
 from operad.engine.operation import CALLED, DELETE, OFFERED, TAKEN, FnProperty, OprBlock, RunContext
 from operad.engine.pools import Worker, WorkerPool
 from operad.engine.thread import OPERATION, OUTSIDE, local
+from operad.interrupts import block_signals
 
 _CPU: Final = cpu()
 _JOIN_S: Final = 0.001
@@ -218,6 +219,7 @@ class ThreadedRunner(Runner):
         while worker is None or not self._is_ending or pool.ready:
             try:
                 if worker is None:
+                    block_signals()
                     self._threads.append(threading.current_thread())
                     worker = Worker(pool, self._dispatcher, self._budget)
                     self._hired.append(worker)
