@@ -9,7 +9,7 @@ from tools.workspace import distributions
 
 
 def started(tree: ast.Module) -> Iterator[tuple[str, bool]]:
-    """What each thread or pool of a module runs first, and whether that is `block_signals`."""
+    """The target of each thread, or the pool, and whether it calls `block_signals`."""
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call):
@@ -27,7 +27,11 @@ def started(tree: ast.Module) -> Iterator[tuple[str, bool]]:
             target = next(ast.unparse(keyword.value) for keyword in call.keywords if keyword.arg == "target")
             function = functions.get(target.split(".")[-1])
             # An engine's worker does so where it bears exceptions, a few lines on.
-            yield target, function is not None and "block_signals()" in ast.unparse(function)
+            yield (
+                target,
+                function is not None
+                and any(call in ast.unparse(function) for call in ("block_signals()", "become_helper()")),
+            )
 
 
 def test_the_scan_sees_each_way_to_start_a_thread() -> None:
