@@ -23,8 +23,8 @@ CALLS = {
     "run_path", "pread", "read_array", "VideoCapture",
 }  # fmt: skip
 """Calls that open, parse or decode, by their last name."""
-OURS = {"nd", "operad", "od", "sym", "files"}
-"""`nd.load` and `operad.files.opened` are doors themselves."""
+OURS = {"nd", "operad", "od", "sym", "files", "cache", "cache_files"}
+"""`nd.load`, `operad.files.opened` and `operad.files.cache` are doors themselves."""
 
 
 def calls(tree: ast.AST) -> Iterator[str]:

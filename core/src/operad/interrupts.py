@@ -17,6 +17,22 @@ from types import CodeType, FrameType
 from typing import Final
 
 _RAISE: Final = opmap["RAISE_VARARGS"]
+_OF_PROGRAMS: Final = {"SIGALRM", "SIGVTALRM", "SIGUSR1", "SIGUSR2", "SIGIO", "SIGURG", "SIGWINCH", ""}
+"""Names of signals that a program uses for itself; real-time ones have none."""
+
+
+def block_signals() -> None:
+    """Leave a program's signals to its own threads; called in each thread that operad starts.
+
+    A handler's Python code runs in the main thread, whichever thread takes the signal. A helper that takes it
+    is interrupted for nothing, and a main thread that waits does not hear of it.
+
+    A process that a helper starts inherits the mask. So signals that stop a process stay open, or
+    `Popen.terminate` and Ctrl-C would not reach it; every wait of a helper goes on after an interruption.
+    """
+    if hasattr(signal, "pthread_sigmask"):
+        numbers = {number for number in signal.valid_signals() if getattr(number, "name", "") in _OF_PROGRAMS}
+        signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
 
 
 def is_from_outside(error: BaseException) -> bool:

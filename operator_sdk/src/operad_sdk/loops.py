@@ -8,6 +8,7 @@ time: a program computes the same bits on every run.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeVar, final
@@ -15,9 +16,11 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from operad.config import settings
+from operad.errors import OperadError
+from operad.files import read_bytes
 from operad.first_use import import_module
 from operad.operator import KernelCall
-from operad_sdk.numba_setup import NUMBA_FROM_SIZE, has_numba, keep_numba_quiet
+from operad_sdk.numba_setup import NUMBA_FROM_SIZE, has_numba
 
 F = TypeVar("F", bound=Callable[..., Any])
 Condition = Callable[[KernelCall], "bool | str"]
@@ -121,22 +124,24 @@ def loop(function: F, *, may_reorder: bool = False) -> F:
     """Compile a function of arrays and numbers on its first call, for the types that it gets.
 
     It runs without the interpreter's lock, divides by zero as NumPy does, and starts no threads
-    (`op_ctx.parallel` divides work). Machine code is kept beside the function's file, or in the user's cache
-    folder; where neither can be written to, in memory.
+    (`op_ctx.parallel` divides work). Machine code is kept in the folder of `OPERAD_CACHE_DIR`, for as long as
+    the function's file stays as it is.
 
     Args:
         function: In the part of Python that numba compiles; it may call other loops of its file.
         may_reorder: Whether sums may be vectorized, which changes their order, but not from run to run.
     """
-    import numba  # noqa: PLC0415 - only modules of loops get here, which are imported where it is installed
-
-    keep_numba_quiet()
+    jit = import_module("operad_sdk.jit").jit  # numba, which modules of loops alone need
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     if may_reorder:
         options["fastmath"] = {"reassoc", "nsz", "contract"}
-    compiled: F
-    try:
-        compiled = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # numba finds no folder to write to
-        compiled = numba.njit(**options)(function)
+    compiled: F = jit(function, _source(function), **options)
     return compiled
+
+
+def _source(function: Callable[..., Any]) -> bytes | None:
+    """The file of a function; None of one that was typed, or is in an archive."""
+    try:
+        return read_bytes(inspect.getfile(function), "the source of compiled loops")
+    except OperadError:
+        return None

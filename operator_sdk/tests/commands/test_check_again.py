@@ -99,17 +99,14 @@ def test_an_operator_that_could_not_be_loaded_counts_as_red(program, run_json) -
     assert LastRun(SCOPE.format(program.parent.resolve())).red() == {"acme_square": ["import"]}
 
 
-def test_a_memory_that_cannot_be_read_or_written_is_none(cache_dir, tmp_path) -> None:
+def test_a_memory_that_cannot_be_read_is_none(cache_dir, tmp_path) -> None:
     (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / "check-red.json").write_text("{ no json")
+    (tmp_path / "cache" / "check-red").write_text("{ no json")
     last = LastRun()
-    assert last.red() == {}
+    with pytest.warns(RuntimeWarning, match="without the cache"):
+        assert last.red() == {}
     last.note({"one": ["B301"], "two": []})
     assert LastRun().red() == {"one": ["B301"]}
-    (tmp_path / "cache" / "check-red.json").unlink()
-    (tmp_path / "cache" / "check-red.json").mkdir()
-    last.note({"one": ["F201"]})
-    assert last.red() == {}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from operad import config, registry
+from operad.files import cache
 from operad.operator import DEFAULTS, Cost, forget_rates, rates, tuned_path
 from operad_sdk import unary
 from operad_sdk.commands.tune import constants, kernels
@@ -71,8 +72,17 @@ def test_kernels_that_apply_are_measured_and_others_kept(a_machine, doubled, run
 
 def test_a_file_that_is_no_use_is_written_anew(a_machine, run_json):
     tuned_path().write_text("{}")
-    run_json("tune")
-    assert json.loads(tuned_path().read_text())["format"].startswith("operad-tune")
+    with pytest.warns(RuntimeWarning, match="is damaged"):
+        run_json("tune")
+    assert json.loads(cache.read(tuned_path()))[3] == rates().memory_us
+
+
+def test_a_folder_that_cannot_be_written_is_named(a_machine, run, folder):
+    folder.chmod(0o777)
+    done = run("tune")
+    folder.chmod(0o700)
+    assert done.exit_code == 1
+    assert f"tune: {str(tuned_path())!r} cannot be written (other users may write to" in done.stderr
 
 
 def test_shapes_go_with_one_operator(a_machine, run):

@@ -64,34 +64,6 @@ def test_the_next_process_finds_what_one_compiled(tmp_path):
     assert run(tmp_path) == ["0", "1"]
 
 
-def test_a_damaged_file_is_compiled_anew(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine, "code_folder", lambda name: tmp_path)
-    text = tanh_text()
-
-    def compiled():
-        before = machine.statistics.compiled
-        call, x, y = machine.loaded(text), np.ones(3, SINGLE), np.zeros(3, SINGLE)
-        table = np.array([3, x.ctypes.data, 4, y.ctypes.data, 4])
-        call(table.ctypes.data, 0, 3, 0)
-        np.testing.assert_allclose(y, np.tanh(x), rtol=1e-6)
-        return machine.statistics.compiled - before
-
-    assert compiled() == 1
-    (file,) = tmp_path.iterdir()
-    whole = file.read_bytes()
-    for damaged in (
-        b"",
-        whole[:50],
-        whole[:-1],
-        whole[:100] + bytes([whole[100] ^ 1]) + whole[101:],
-        whole + b"0",
-    ):
-        file.write_bytes(damaged)
-        assert compiled() == 1
-        assert file.read_bytes() == whole
-    assert compiled() == 0
-
-
 @pytest.mark.slow
 def test_processes_that_compile_the_same_at_once_agree(tmp_path):
     environment = {**os.environ, "OPERAD_CACHE_DIR": str(tmp_path)}

@@ -21,6 +21,38 @@ pytestmark = pytest.mark.skipif(not has_team(), reason="helpers wait at semaphor
 
 HELPERS = 2
 """Helpers of the model; each has a box."""
+THREADS = 1 + HELPERS
+"""The poster is the first of them."""
+ENDS = (-1, 0)
+"""Values of a wait that ends without a post: by a signal, and for no reason."""
+MOST_STEPS = 2000
+"""Steps of a model that goes on for ever."""
+
+
+def sem_wait(world, me, counts, box):
+    """Steps of a wait, and its value; it also ends where the order of steps says so."""
+    world["ends"][me] = None
+    yield  # what comes before is a step: one that cannot go on changes nothing
+    while not counts[box] and world["ends"][me] is None:
+        yield "blocked"
+    end = world["ends"].pop(me)
+    if end is None:
+        counts[box] -= 1
+        return 0
+    return end
+
+
+def wait_while(world, me, counts, box, is_waiting):
+    """Steps of a wait that begins again until it ended with 0, and there is a reason."""
+    while True:
+        error = yield from sem_wait(world, me, counts, box)
+        if world["trusting"] == (1 if me else 0):
+            return
+        if error:
+            continue
+        yield
+        if not is_waiting(world["state"][box]):
+            return
 
 
 def helper_steps(world, me):
@@ -36,9 +68,7 @@ def helper_steps(world, me):
                 yield
                 if state[me] == awake:
                     state[me] = asleep
-                    while not world["posted"][me]:
-                        yield "blocked"
-                    world["posted"][me] -= 1  # sem_wait
+                    yield from wait_while(world, 1 + me, world["posted"], me, lambda seen: seen >= 5)
                     break
             continue
         yield
@@ -102,13 +132,7 @@ def collecting_steps(world, box):
         yield
         if state[box] == 2:
             state[box] = 4
-            while True:
-                while not world["finished"][box]:
-                    yield "blocked"
-                world["finished"][box] -= 1
-                yield
-                if state[box] in (3, 6):
-                    break
+            yield from wait_while(world, 0, world["finished"], box, lambda seen: seen not in (3, 6))
     yield
     if state[box] == 3:
         state[box] = 0
@@ -119,62 +143,102 @@ def collecting_steps(world, box):
     yield
 
 
-def run_model(choices, jobs, looks):
-    """One order of steps: `choices` says which thread goes on, then the first that can.
+def run_model(choices, jobs, looks, trusting=None):
+    """One order of steps: `choices` says which thread goes on, then the last one does until it cannot.
 
     Args:
+        choices: Numbers of threads; from `THREADS` on a wait of a thread ends, if it waits.
         looks: Of a helper, before it sleeps.
+        trusting: Who takes any end of a wait for a post, wrongly: 0 the poster, 1 helpers.
     Returns:
-        At each step, which threads could go on.
+        At each step, which number was taken, and which waits could have ended.
     """
     world = {
         "state": [0] * HELPERS, "posted": [0] * HELPERS, "finished": [0] * HELPERS, "job": [None] * HELPERS,
-        "valid": None, "is_over": False, "looks": looks,
+        "valid": None, "is_over": False, "looks": looks, "ends": {}, "trusting": trusting,
     }  # fmt: skip
     threads = [poster_steps(world, jobs), *[helper_steps(world, me) for me in range(HELPERS)]]
-    trail = []
+    trail, last = [], 0
     while not world["is_over"]:
-        wanted = choices[len(trail)] if len(trail) < len(choices) else 0
-        order = [wanted, *[n for n in range(len(threads)) if n != wanted]]
-        for number in order:
-            if next(threads[number], "over") != "blocked":
-                trail.append(number)
+        wanted = choices[len(trail)] if len(trail) < len(choices) else last
+        endable = [me for me, end in world["ends"].items() if end is None]
+        for number in [wanted, *[n for n in range(THREADS) if n != wanted]]:
+            if go_on(world, threads, number):
+                trail.append((number, endable))
+                last = number if number < THREADS else last
                 break
         else:
             raise AssertionError(f"all wait for each other after {trail}")
+        assert len(trail) < MOST_STEPS, "a thread goes on for ever"
     expect_no_helper_is_lost(world, threads[1:])
     return trail
+
+
+def go_on(world, threads, number):
+    """One step, of a thread or of what ends its wait; False: it cannot go on."""
+    if number < THREADS:
+        return next(threads[number], "over") != "blocked"
+    me, kind = divmod(number - THREADS, len(ENDS))
+    if world["ends"].get(me, "no wait") is not None:
+        return False
+    world["ends"][me] = ENDS[kind]
+    return True
 
 
 def expect_no_helper_is_lost(world, helpers):
     """Left alone, each helper sleeps where the next job wakes it."""
     for me, helper in enumerate(helpers):
-        while next(helper) != "blocked":
-            pass
+        for _ in range(MOST_STEPS):
+            if next(helper) == "blocked":
+                break
+        else:
+            raise AssertionError("a helper goes on for ever")
         assert world["state"][me] == 5, "a helper sleeps, and no job would wake it"
         assert not world["posted"][me], "a helper was woken twice"
 
 
-@pytest.mark.parametrize("looks", [0, 1])
-def test_every_order_of_steps_with_few_changes_of_threads(looks):
-    """All orders in which threads take turns up to three times beyond those that blocking forces."""
-    jobs, seen, waiting = (2, 1), 0, [((), 3)]
+def explore(looks, changes, trusting=None):
+    """Run all orders with up to so many changes beyond those that blocking forces; how many there are.
+
+    A change is another thread that goes on, or a wait that ends without a post.
+    """
+    seen, waiting = 0, [((), changes)]
     while waiting:
         choices, left = waiting.pop()
-        trail = run_model(choices, jobs, looks)
+        trail = run_model(choices, (2, 1), looks, trusting)
         seen += 1
-        if left:
-            for step in range(len(choices), len(trail)):
-                others = [number for number in range(1 + HELPERS) if number != trail[step]]
-                waiting += [((*trail[:step], number), left - 1) for number in others]
-    assert seen > 10_000
+        for step in range(len(choices), len(trail)) if left else ():
+            taken, endable = trail[step]
+            before = [number for number, _ in trail[:step]]
+            others = [number for number in range(THREADS) if number != taken]
+            others += [THREADS + len(ENDS) * me + kind for me in endable for kind in range(len(ENDS))]
+            waiting += [((*before, number), left - 1) for number in others]
+    return seen
+
+
+@pytest.mark.parametrize("looks", [0, 1])
+def test_every_order_of_steps_with_few_changes_of_threads_and_ends_of_waits(looks):
+    assert explore(looks, 2) > 2_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("looks", [0, 1])
+def test_every_order_of_steps_with_three_changes(looks):
+    assert explore(looks, 3) > 50_000
+
+
+@pytest.mark.parametrize(("trusting", "message"), [(0, "before it was collected"), (1, "goes on for ever")])
+def test_a_thread_that_takes_any_end_of_a_wait_for_a_post_is_found(trusting, message):
+    with pytest.raises(AssertionError, match=message):
+        explore(0, 3, trusting)
 
 
 def test_many_random_orders_of_steps():
     rng = np.random.default_rng(0)
     for seed in range(2000):
-        trail = run_model(rng.integers(0, 1 + HELPERS, 300).tolist(), (3, 0, 1, 2), looks=seed % 4)
-        assert len({one for one, _ in pairwise(trail)}) > 1
+        choices = rng.integers(0, THREADS * (1 + len(ENDS)), 300).tolist()
+        trail = run_model(choices, (3, 0, 1, 2), looks=seed % 4)
+        assert len({one for one, _ in pairwise(number for number, _ in trail)}) > 1
 
 
 @mapper

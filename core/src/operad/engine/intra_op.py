@@ -18,7 +18,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Final, final
 
-from operad.engine.thread import OPERATION, local, new_event
+from operad.engine.thread import become_helper, local, new_event
 
 PartFn = Callable[[int, int], object]
 """`function(part, slot)`: computes part `part`; no two parts that run at once have one `slot`."""
@@ -141,9 +141,9 @@ class IntraOpPool:
                 threading.Thread(target=self._serve, args=(self._jobs,), name=name, daemon=True).start()
 
     def _serve(self, jobs: SimpleQueue[tuple[_Job, int]]) -> None:
+        become_helper()
         self._membership.is_member = True
         thread = local.state
-        thread.inside = OPERATION
         while True:
             job, slot = jobs.get()
             thread.run(job.work, slot)

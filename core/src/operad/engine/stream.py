@@ -25,7 +25,7 @@ from typing import Any, final
 from operad.device import Context
 from operad.engine.dispatch import Dispatcher
 from operad.engine.operation import CALLED, DELETE, OprBlock, RunContext
-from operad.engine.thread import OPERATION, local
+from operad.engine.thread import become_helper, local
 
 
 @final
@@ -87,7 +87,7 @@ class Stream:
         return self._stream
 
     def _serve(self) -> None:
-        local.state.inside = OPERATION
+        become_helper()
         while True:
             block, event, raised = self._events.get()
             try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
+from operad.interrupts import block_signals
 from operad.scopes import Ending, closing
 
 if TYPE_CHECKING:
@@ -76,6 +77,12 @@ class _Local(threading.local):
 
 
 local: Final = _Local()
+
+
+def become_helper() -> None:
+    """First step of a thread that operad starts: signals are the program's, and it is inside operations."""
+    block_signals()
+    local.state.inside = OPERATION
 
 
 def new_event() -> threading.Lock:

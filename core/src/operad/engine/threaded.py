@@ -31,7 +31,7 @@ from operad.engine.dispatch import Runner
 from operad.engine.lock import Request
 from operad.engine.operation import CALLED, DELETE, OFFERED, TAKEN, FnProperty, OprBlock, RunContext
 from operad.engine.pools import Worker, WorkerPool
-from operad.engine.thread import OPERATION, OUTSIDE, local
+from operad.engine.thread import OPERATION, OUTSIDE, become_helper, local
 
 _CPU: Final = cpu()
 _JOIN_S: Final = 0.001
@@ -213,11 +213,11 @@ class ThreadedRunner(Runner):
             return
         hire.has_begun = True
         # commit: end
-        local.state.inside = OPERATION
         worker = None
         while worker is None or not self._is_ending or pool.ready:
             try:
                 if worker is None:
+                    become_helper()
                     self._threads.append(threading.current_thread())
                     worker = Worker(pool, self._dispatcher, self._budget)
                     self._hired.append(worker)

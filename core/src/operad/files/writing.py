@@ -35,16 +35,17 @@ def _write(target: str, content: bytes) -> None:
     try:
         old = os.stat(target)
     except FileNotFoundError:
-        _replace(target, content, None)
+        replace_file(target, content, None)
         return
     if stat.S_ISREG(old.st_mode):
-        _replace(target, content, old)
+        replace_file(target, content, old)
         return
     with open(target, "wb") as file:
         file.write(content)
 
 
-def _replace(target: str, content: bytes, old: os.stat_result | None) -> None:
+def replace_file(target: str, content: bytes, old: os.stat_result | None) -> None:
+    """Put a file in the place of what has its name; with `old`, it gets that one's owner and permissions."""
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".operad-{os.urandom(8).hex()}.tmp")
     # Made here rather than by `tempfile`, so that it gets the permissions any new file gets. One that takes

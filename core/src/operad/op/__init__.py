@@ -57,14 +57,13 @@ from operad.op.property import is_computed_by_kernels as is_computed_by_kernels
 from operad.op.rates import ARITHMETIC as ARITHMETIC
 from operad.op.rates import CONSTANTS as CONSTANTS
 from operad.op.rates import DEFAULTS as DEFAULTS
-from operad.op.rates import FORMAT as FORMAT
 from operad.op.rates import Correction as Correction
 from operad.op.rates import Rates as Rates
 from operad.op.rates import forget_rates as forget_rates
 from operad.op.rates import function_cost as function_cost
 from operad.op.rates import machine as machine
+from operad.op.rates import parse_rates as parse_rates
 from operad.op.rates import rates as rates
-from operad.op.rates import read_rates as read_rates
 from operad.op.rates import tuned_path as tuned_path
 from operad.op.req import OpReq as OpReq
 from operad.op.req import assign as assign

@@ -2,7 +2,7 @@
 
 The defaults are those of one core of a common machine (measured on an x86-64 server core with AVX-512,
 float32, NumPy 2 on OpenBLAS). `operad tune` measures them here and writes a file, which is read once in a
-process and is all that is read; without such a file there are the defaults.
+process and is all that is read; without such a file, or with a damaged one, there are the defaults.
 
 A byte has two rates, that of the caches and that of memory. A call is taken to find half of the last-level
 cache for its arrays, since other programs and earlier arrays have their part of it. An addition of arrays
@@ -12,20 +12,16 @@ that fill it takes two to three times as long per byte as one of arrays that fil
 from __future__ import annotations
 
 import functools
-import math
 import platform
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, final
+from typing import Final, NamedTuple, final
 
 from operad.config import settings
-from operad.errors import FormatError
-from operad.files import parse_json, read_bytes
+from operad.files import cache, parse_json
 
-FORMAT: Final = "operad-tune 2"
-_MOST: Final = 1e6
-"""Bound that no constant of a machine reaches, in whatever unit it is."""
+_FORMAT: Final = "operad-tune 3"
 
 
 @final
@@ -88,27 +84,15 @@ _USUAL_BYTES: Final = 16 << 20
 """Taken for the last-level cache where the system does not say."""
 
 
-class _InForce:
-    """The constants of this process; None before the first question."""
-
-    rates: Rates | None = None
-
-
+@functools.cache
 def rates() -> Rates:
-    """The constants in force: those of `operad tune`, or the defaults.
-
-    Raises:
-        FormatError: The file is there and is none of `operad tune`.
-    """
-    if _InForce.rates is None:
-        path = tuned_path()
-        _InForce.rates = read_rates(path) if path.exists() else DEFAULTS
-    return _InForce.rates
+    """The constants in force: those of `operad tune`, or the defaults."""
+    content = cache.load(tuned_path())
+    return DEFAULTS if content is None else parse_rates(content)
 
 
-def forget_rates() -> None:
-    """Read the file anew when the constants are next asked for."""
-    _InForce.rates = None
+forget_rates: Final = rates.cache_clear
+"""Has the file read anew when the constants are next asked for."""
 
 
 def function_cost(name: str) -> float:
@@ -159,53 +143,11 @@ def tuned_path(folder: Path | None = None) -> Path:
         folder: In place of the setting `cache_dir`.
     """
     own = settings().cache_dir if folder is None else folder
-    return own / f"tune-{zlib.crc32(machine().encode()):08x}.json"
+    return own / f"tune-{zlib.crc32(f'{_FORMAT} {machine()}'.encode()):08x}"
 
 
-def read_rates(path: Path) -> Rates:
-    """The constants in a file of `operad tune`.
-
-    Raises:
-        FormatError: It is damaged, or no such file; the message says where, and what to do.
-    """
-    what = f"the constants of `operad tune` in {str(path)!r}"
-    try:
-        return _parsed(parse_json(read_bytes(path, what), what), what)
-    except FormatError as error:
-        raise FormatError(f"{error}; delete the file, or run `operad tune` again") from error
-
-
-def _parsed(content: Any, what: str) -> Rates:
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        found = content.get("format") if isinstance(content, dict) else content
-        raise FormatError(f"{what}: its format is {found!r:.40}, expected {FORMAT!r}")
-    if content.get("machine") != machine():
-        raise FormatError(f"{what}: measured on {content.get('machine')!r}, and this is {machine()!r}")
-    constants = _numbers(content, "rates", what)
-    if set(constants) != set(CONSTANTS):
-        raise FormatError(f"{what}: rates has {sorted(constants)}, expected {sorted(CONSTANTS)}")
-    kernels = _object(content, "kernels", what)
-    corrections = {}
-    for name in kernels:
-        found = _numbers(kernels, name, what)
-        if set(found) != set(Correction._fields):
-            raise FormatError(f"{what}: kernel {name!r} has {sorted(found)}, expected base_us and factor")
-        corrections[name] = Correction(**found)
-    functions = {**_FUNCTIONS, **_numbers(content, "functions", what)}
-    return Rates(**constants, functions=functions, kernels=corrections)
-
-
-def _object(content: Mapping[str, Any], key: str, what: str) -> dict[str, Any]:
-    found = content.get(key)
-    if not isinstance(found, dict):
-        raise FormatError(f"{what}: {key} is {found!r:.40}, expected an object")
-    return found
-
-
-def _numbers(content: Mapping[str, Any], key: str, what: str) -> dict[str, float]:
-    found = _object(content, key, what)
-    for name, value in found.items():
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not is_number or not math.isfinite(value) or not 0 <= value < _MOST:
-            raise FormatError(f"{what}: {key}.{name} is {value!r:.40}, expected a number of 0 to {_MOST:.0e}")
-    return found
+def parse_rates(content: bytes) -> Rates:
+    """The constants in a file of `operad tune`: those of `Rates`, as JSON."""
+    *constants, functions, kernels = parse_json(content, "the constants of `operad tune`")
+    corrections = {name: Correction(*pair) for name, pair in kernels.items()}
+    return Rates._make([*constants, {**_FUNCTIONS, **functions}, corrections])

@@ -45,6 +45,16 @@ def test_the_cache_is_counted(acme, run_json, environment, tmp_path):
     environment(CACHE_DIR=str(tmp_path / "cache"))
     cache = run_json("doctor")["cache"]
     assert (cache["files"], cache["size_bytes"], cache["writable"], cache["exists"]) == (1, 5, True, True)
+    assert cache["problem"] is None
+
+
+def test_a_cache_that_others_may_write_to_is_a_finding(acme, run_json, environment, tmp_path):
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache").chmod(0o777)
+    environment(CACHE_DIR=str(tmp_path / "cache"))
+    (finding,) = [f for f in run_json("doctor")["findings"] if f["about"] == "cache"]
+    assert finding["level"] == "warning"
+    assert finding["text"].startswith(f"other users may write to {str(tmp_path / 'cache')!r}")
 
 
 def test_a_library_that_is_absent_has_no_version(site, run_json, monkeypatch):

@@ -57,7 +57,8 @@ def test_safe_mode_says_nothing_of_plugins_that_it_does_not_know(acme, findings,
 def test_a_cache_that_cannot_be_made_is_a_warning(tmp_path):
     (tmp_path / "file").write_text("in the way")
     found = facts.cache(tmp_path / "file" / "cache")
-    assert found == Cache(str(tmp_path / "file" / "cache"), False, False, 0, 0)
+    folder = str(tmp_path / "file" / "cache")
+    assert found == Cache(folder, False, False, f"the cache folder {folder} cannot be written", 0, 0)
     assert [f.level for f in surroundings.cache_findings(found)] == ["warning"]
 
 

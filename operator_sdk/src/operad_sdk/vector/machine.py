@@ -1,9 +1,8 @@
 """From text of LLVM to machine code, for this processor or another, kept on disk.
 
 llvmlite does it, which numba brings along (`operad-sdk[fast]`). Compiling takes milliseconds, loading what
-a file holds 0.2 ms. A file is found by the hash of the text, of the processor and of LLVM's version, and
-begins with the hash of what follows: one that was damaged is compiled anew, one of another processor is
-never found.
+a file holds 0.2 ms. A file is found by the hash of the text, of the processor and of LLVM's version, so that
+of another processor is never found; `operad.files.cache` has the rule of such files.
 """
 
 from __future__ import annotations
@@ -13,15 +12,14 @@ import hashlib
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
 from operad.config import settings
 from operad.errors import OperadError
-from operad.files import read_bytes, write_atomically
+from operad.files import cache as cache_files
 from operad.first_use import import_module
 from operad.locks import new_lock
-from operad_sdk.code_folder import code_folder
+from operad_sdk.once import Once
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.writer import NAME
 
@@ -65,6 +63,7 @@ class Statistics:
 
 statistics: Final = Statistics()
 _lock: Final = new_lock()
+_addresses: Final[Once[tuple[str, str], int]] = Once()
 _engines: Final[list[Any]] = []  # which own the code
 
 
@@ -151,12 +150,17 @@ def address_of(text: str, name: str) -> int:
         NoVectorCodeError: As for `host`.
     """
     machine = host()
-    path = code_folder("kernels") / f"{_digest(text, machine)}.o"
-    code = _read(path)
+    digest = _digest(text, machine)
+    return _addresses.get((digest, name), _loaded_or_compiled, text, name, machine, digest)
+
+
+def _loaded_or_compiled(text: str, name: str, machine: Machine, digest: str) -> int:
+    path = settings().cache_dir / "kernels" / f"{digest}.o"
+    code = cache_files.load(path)
     if code is None:
         code = object_code(text, machine)
         statistics.compiled += 1
-        _write(path, code)
+        cache_files.save(path, code)
     else:
         statistics.loaded += 1
     return _loaded(code, name)
@@ -185,26 +189,6 @@ def function_at(address: int) -> Callable[[int, int, int, int], None]:
 def _digest(text: str, machine: Machine) -> str:
     version = ".".join(map(str, _llvm().llvm_version_info))
     return hashlib.sha256("\0".join([version, *machine, text]).encode()).hexdigest()
-
-
-def _read(path: Path) -> bytes | None:
-    """Content of a file; None if there is no complete one."""
-    try:
-        content = read_bytes(path, "compiled kernel")
-    except OperadError:
-        return None
-    code = content[_HASH_BYTES:]
-    return code if hashlib.sha256(code).digest() == content[:_HASH_BYTES] else None
-
-
-_HASH_BYTES: Final = hashlib.sha256().digest_size
-
-
-def _write(path: Path, code: bytes) -> None:
-    try:
-        write_atomically(path, hashlib.sha256(code).digest() + code)
-    except OSError:  # a full disk, say: the next process compiles again
-        path.unlink(missing_ok=True)
 
 
 def _loaded(code: bytes, name: str) -> int:

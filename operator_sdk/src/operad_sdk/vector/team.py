@@ -17,6 +17,10 @@ State of a box, which only atomic exchanges change:
 A helper that comes late finds a job taken back (1 -> 0) and goes on waiting: nobody waits for it. Who
 posted returns when no box refers to the job any more, so that what it lies in may go.
 
+A wait may end without a post: a signal interrupts it (-1), or a count is left of a job that was taken back.
+So a wait that was interrupted begins again, and what ends one is only a reason to look: while the box says
+"sleeps", or "works" to who posted, the thread waits again. Helpers block signals besides (`block_signals`).
+
 To wake a thread takes 20 to 60 microseconds, as long as many a part. So a helper that had to wait less than
 `_SHORT_NS` for its last job looks for the next one as long before it sleeps: kernels that follow each other
 find it awake. One whose jobs come rarely sleeps at once, and takes no core from anybody.
@@ -38,6 +42,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from operad.interrupts import block_signals
 from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.machine import address_of, function_at
@@ -157,7 +162,13 @@ tire2:
   br i1 %is_uncollected, label %sleep, label %wait
 sleep:
   %error = call i32 @sem_wait(ptr %posted)
-  br label %wait
+  %is_interrupted = icmp ne i32 %error, 0
+  br i1 %is_interrupted, label %sleep, label %woken
+woken:
+  ; invariant: only who posts takes 5 or 6 away, so a thread that finds them was woken by nothing
+  %seen = load atomic i64, ptr %box seq_cst, align 8
+  %still_sleeps = icmp sge i64 %seen, 5
+  br i1 %still_sleeps, label %sleep, label %wait
 take:
   %is_mine = call i1 @exchange(ptr %box, i64 1, i64 2)
   br i1 %is_mine, label %help, label %wait
@@ -227,6 +238,9 @@ sleep:
   br i1 %is_told, label %await, label %free
 await:
   %error3 = call i32 @sem_wait(ptr %finished)
+  %is_interrupted = icmp ne i32 %error3, 0
+  br i1 %is_interrupted, label %await, label %told
+told:
   %is_done2 = call i1 @is_done(ptr %box2)
   br i1 %is_done2, label %free, label %await
 free:
@@ -260,11 +274,12 @@ class _Box:
         for word in _SEMAPHORES:
             if ctypes.CDLL(None).sem_init(ctypes.c_void_p(self.address + 8 * word), 0, 0):
                 raise OSError("a semaphore could not be made")
-        serve = function_at(address_of(_TEXT, "serve"))
-        thread = threading.Thread(
-            target=serve, args=(self.address, 0, 0, None), name=f"operad-team-{number}", daemon=True
-        )
-        thread.start()
+        self._function = function_at(address_of(_TEXT, "serve"))
+        threading.Thread(target=self._serve, name=f"operad-team-{number}", daemon=True).start()
+
+    def _serve(self) -> None:
+        block_signals()
+        self._function(self.address, 0, 0, 0)
 
 
 @final

@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
+from operad.interrupts import block_signals
 from operad.profiler import laps
 
 Array = np.ndarray[Any, Any]
@@ -116,7 +117,7 @@ class BatchMaker:
         num_threads: int,
     ) -> None:
         self._fill, self._shapes, self._dtype, self._seed = fill, shapes, dtype, seed
-        self._threads = ThreadPoolExecutor(num_threads, "operad-images")
+        self._threads = ThreadPoolExecutor(num_threads, "operad-images", block_signals)
         self._own = threading.local()
         self._arrays: list[Array] = []
         self._pending: deque[Made] = deque()

@@ -24,6 +24,7 @@ import numpy as np
 import operad
 from operad.errors import FormatError, OperadError, OutOfMemoryError
 from operad.files import inside, read_bytes, write_atomically
+from operad.interrupts import block_signals
 from operad_image.codec import decode, encode
 from operad_image.listing import Listed, read_listed
 from operad_image.pixels import resize, shorter_edge
@@ -122,7 +123,10 @@ def pack_list(
     failures: list[str] = []
     for image in images[:done]:
         advance(image.path)
-    with operad.recordio.MXRecordIO(records, "a") as out, ThreadPoolExecutor(num_threads) as threads:
+    with (
+        operad.recordio.MXRecordIO(records, "a") as out,
+        ThreadPoolExecutor(num_threads, initializer=block_signals) as threads,
+    ):
         for image, made in _in_order(threads, packing.record, images[done:], 4 * num_threads):
             try:
                 out.write(made.result())

@@ -17,6 +17,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Generic, TypeVar, final
 
+from operad.interrupts import block_signals
+
 T = TypeVar("T")
 
 
@@ -78,6 +80,7 @@ class ReadAhead(Generic[T]):
             self._thread.join()
 
     def _run(self) -> None:
+        block_signals()
         while True:
             try:
                 item = self._make()

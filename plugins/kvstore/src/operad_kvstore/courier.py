@@ -12,6 +12,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import Any, TypeVar, final
 
+from operad.interrupts import block_signals
+
 T = TypeVar("T")
 
 
@@ -45,6 +47,7 @@ class Courier:
         return bool(wait([answer], within_s).done)
 
     def _run(self) -> None:
+        block_signals()
         while True:
             job, answer = self._jobs.get()
             failed, self._failed = self._failed, None

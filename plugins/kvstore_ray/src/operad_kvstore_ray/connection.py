@@ -27,6 +27,8 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
+from operad.interrupts import block_signals
+
 _FRAME: Final = struct.Struct("<BQ")
 _NONCE_BYTES: Final = 32
 _PROOF_BYTES: Final = 32
@@ -73,6 +75,7 @@ class Listener:
         threading.Thread(target=self._accept, name="kvstore-listener", daemon=True).start()
 
     def _accept(self) -> None:
+        block_signals()
         while True:
             self._strangers.acquire()
             try:
@@ -83,6 +86,7 @@ class Listener:
             threading.Thread(target=self._serve, args=(connected,), name="kvstore-peer", daemon=True).start()
 
     def _serve(self, connected: socket.socket) -> None:
+        block_signals()
         with connected, suppress(OSError):
             try:
                 is_known = self._is_known(connected)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from operad.interrupts import block_signals
+
 REMIND_S: Final = 5.0
 """From one line to the next, in seconds."""
 
@@ -18,6 +20,7 @@ def reminding(echo: Callable[[str], None], what: str) -> Iterator[None]:
     begun, is_done = time.monotonic(), threading.Event()
 
     def remind() -> None:
+        block_signals()
         while not is_done.wait(REMIND_S):
             echo(f"operad launch: still {what}, {time.monotonic() - begun:.0f} s")
 

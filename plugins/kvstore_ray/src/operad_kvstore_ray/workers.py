@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Final, final
 
+from operad.interrupts import block_signals
 from operad_kvstore_ray import reminders
 from operad_kvstore_ray.watching import Watch, WorkerStatus, report_of
 
@@ -133,6 +134,7 @@ class Workers:
         return f"; starting it again, {number} of {self._restarts}" if is_restarted else ""
 
     def _show(self, rank: int, lines: IO[str]) -> None:
+        block_signals()
         with lines:
             for line in lines:
                 self._silent.discard(rank)

@@ -16,8 +16,8 @@ import operad
 from operad import config, registry
 from operad.device import num_gpus
 from operad.errors import ConfigError, DuplicateOperatorError, OperadError
-from operad.files import read_bytes
-from operad.op import read_rates, tuned_path
+from operad.files import cache as cache_files
+from operad.op import parse_rates, tuned_path
 
 _OWN: Final = ("operad", "operad-sdk")
 _LIBRARIES: Final = (
@@ -98,6 +98,7 @@ class Cache:
         folder: Its path.
         exists: Whether it is there; it is made on first use.
         writable: Whether this process may write into it, or make it.
+        problem: Why it is not used, or null.
         files: How many files it holds.
         size_bytes: Of them together.
     """
@@ -105,6 +106,7 @@ class Cache:
     folder: str
     exists: bool
     writable: bool
+    problem: str | None
     files: int
     size_bytes: int
 
@@ -143,9 +145,10 @@ def tuning(folder: Path) -> Tuning:
     if not path.exists():
         return Tuning(str(path), None, 0, None)
     try:
-        digest = hashlib.sha256(read_bytes(path, f"the file {str(path)!r}")).hexdigest()
-        return Tuning(str(path), digest, len(read_rates(path).kernels), None)
-    except OperadError as error:
+        content = cache_files.read(path)
+        digest = hashlib.sha256(content).hexdigest()
+        return Tuning(str(path), digest, len(parse_rates(content).kernels), None)
+    except (OSError, OperadError) as error:
         return Tuning(str(path), None, 0, str(error))
 
 
@@ -222,7 +225,14 @@ def cache(folder: Path) -> Cache:
     files = [path for path in folder.rglob("*") if path.is_file()] if exists else []
     nearest = next((path for path in (folder, *folder.parents) if path.exists()), folder)
     writable = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
-    return Cache(str(folder), exists, writable, len(files), sum(path.stat().st_size for path in files))
+    problem = None if writable else f"the cache folder {folder} cannot be written"
+    try:
+        if exists:
+            cache_files.private_path(folder / "any")
+    except OSError as error:
+        problem = str(error)
+    size_bytes = sum(path.stat().st_size for path in files)
+    return Cache(str(folder), exists, writable, problem, len(files), size_bytes)
 
 
 def _version(distribution: str) -> str | None:

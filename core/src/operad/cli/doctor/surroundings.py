@@ -75,15 +75,13 @@ def library_findings(libraries: Sequence[Library], gpus: int) -> Iterator[Findin
 
 
 def tuning_findings(tuning: Tuning) -> Iterator[Finding]:
-    """A file of measured constants that cannot be used, for which every binding would fail."""
+    """A file of measured constants that cannot be used, so that the shipped ones hold."""
     if tuning.problem is not None:
-        yield error("estimates", tuning.problem, f"delete {tuning.file}, or run operad tune")
+        yield warning("estimates", tuning.problem, f"delete {tuning.file}, or run operad tune")
 
 
 def cache_findings(cache: Cache) -> Iterator[Finding]:
     """A cache folder that cannot be used."""
-    if not cache.writable:
-        text = (
-            f"the cache folder {cache.folder} cannot be written, so every process compiles its kernels again"
-        )
-        yield warning("cache", text, "set OPERAD_CACHE_DIR to a folder that can")
+    if cache.problem is not None:
+        text = f"{cache.problem}, so every process compiles its kernels again"
+        yield warning("cache", text, "set OPERAD_CACHE_DIR to a folder of your own")

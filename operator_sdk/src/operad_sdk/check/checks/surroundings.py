@@ -19,6 +19,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from operad.config import settings
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.mutations.mutant import Wrapped
 from operad_sdk.check.running.register import Evidence, check
@@ -60,15 +61,14 @@ _STATE: Final[dict[str, Callable[[], Any]]] = {
 
 _UNUSUAL: Final[Any] = {"divide": "ignore", "over": "warn", "under": "ignore", "invalid": "warn"}
 """An error state that no code sets, so that any state that is set differs from it."""
-_CACHES: Final = (".pyc", ".nbi", ".nbc")
-"""Endings of files that compilers keep."""
 _writes: list[list[str]] = []
 
 
 def _note_write(event: str, args: tuple[Any, ...]) -> None:
     if event == "open" and _writes and isinstance(args[0], str):
         flags = args[2] if len(args) > 2 and isinstance(args[2], int) else 0
-        if flags & (os.O_WRONLY | os.O_RDWR) and not args[0].removesuffix(".tmp").endswith(_CACHES):
+        is_cached = args[0].startswith(os.path.realpath(settings().cache_dir)) or args[0].endswith(".pyc")
+        if flags & (os.O_WRONLY | os.O_RDWR) and not is_cached:
             _writes[-1].append(args[0])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import resource
 import sys
 from collections.abc import Sequence
@@ -67,7 +66,6 @@ def judged(
             path = Path(folder, *module.split(".")).with_suffix(".py")
             path.parent.mkdir(parents=True)
             write_atomically(path, source.encode())
-            os.environ["NUMBA_CACHE_DIR"] = folder
             sys.meta_path.insert(0, _Replacing(module, path))
         try:
             session = Session(subject_of(name), profile_of(profile), shrinks=False)

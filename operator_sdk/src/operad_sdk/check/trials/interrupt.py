@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Final, final
 
+from operad.interrupts import block_signals
 from operad_sdk.check.trials.cause import is_library
 
 _MOST_STOPS: Final = 60
@@ -51,7 +52,7 @@ def interrupted(
     """
     found = Interrupted()
     before = sys.gettrace()
-    with ThreadPoolExecutor(1, "contract check") as pool:
+    with ThreadPoolExecutor(1, "contract check", block_signals) as pool:
         stops = _Stops(found, lambda: pool.submit(other).result, only)
         sys.settrace(stops.on_call)
         try:

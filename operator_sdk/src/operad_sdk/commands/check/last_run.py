@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Final, final
 
 import msgspec
 
 from operad import config
-from operad.errors import OperadError
-from operad.files import read_bytes, write_atomically
+from operad.files import cache
 
-_NAME: Final = "check-red.json"
+_NAME: Final = "check-red"
 
 
 @final
@@ -39,13 +37,8 @@ class LastRun:
         known = self._read()
         ours = {**known.get(self._scope, {}), **found}
         known[self._scope] = {name: list(ids) for name, ids in ours.items() if ids}
-        with suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._path, msgspec.json.encode(known))
+        cache.save(self._path, msgspec.json.encode(known))
 
     def _read(self) -> dict[str, dict[str, list[str]]]:
-        try:
-            text = read_bytes(self._path, "the memory of `operad check`")
-            return msgspec.json.decode(text, type=dict[str, dict[str, list[str]]])
-        except (OSError, OperadError, msgspec.MsgspecError):
-            return {}
+        text = cache.load(self._path)
+        return {} if text is None else msgspec.json.decode(text, type=dict[str, dict[str, list[str]]])

@@ -13,17 +13,16 @@ from operad.cli.listing import Listing
 from operad.cli.options import complete_operators, param_option, shape_option
 from operad.cli.page import Page
 from operad.errors import OperadError
-from operad.files import write_atomically
+from operad.files import cache
 from operad.operator import (
     CONSTANTS,
     DEFAULTS,
-    FORMAT,
     Correction,
     Rates,
     Shape,
     forget_rates,
     machine,
-    read_rates,
+    parse_rates,
     tuned_path,
 )
 from operad_sdk.commands.tune.constants import constants
@@ -106,10 +105,8 @@ def tuned(operators: Sequence[tuple[str, Mapping[str, Any], Sequence[Shape]]] = 
     Args:
         operators: Names, each with parameters and shapes of leading arguments; what is not given is made up.
     """
-    try:
-        kernels = dict(read_rates(tuned_path()).kernels)
-    except OperadError:  # none yet, or one that is no use
-        kernels = {}
+    before = cache.load(tuned_path())
+    kernels = {} if before is None else dict(parse_rates(before).kernels)
     rates, functions = constants()
     write(Rates(**rates, functions=functions, kernels=kernels))  # corrections speak of estimates by these
     for name, params, shapes in operators:
@@ -121,21 +118,13 @@ def tuned(operators: Sequence[tuple[str, Mapping[str, Any], Sequence[Shape]]] = 
 
 def write(found: Rates) -> None:
     """Write the constants where binding reads them, from now on in this process too."""
-    path = tuned_path()
-    content = {
-        "format": FORMAT,
-        "machine": machine(),
-        "rates": {name: getattr(found, name) for name in CONSTANTS},
-        "functions": dict(found.functions),
-        "kernels": {name: correction._asdict() for name, correction in sorted(found.kernels.items())},
-    }
+    content = [*found[: len(CONSTANTS)], dict(found.functions), dict(sorted(found.kernels.items()))]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        cache.write(tuned_path(), (json.dumps(content, indent=1) + "\n").encode())
     except OSError as error:
         raise OperadError(
-            f"tune: the folder {str(path.parent)!r} cannot be made ({error}); set OPERAD_CACHE_DIR to another"
+            f"tune: {str(tuned_path())!r} cannot be written ({error}); set OPERAD_CACHE_DIR to another folder"
         ) from error
-    write_atomically(path, (json.dumps(content, indent=1) + "\n").encode())
     forget_rates()
 
 
