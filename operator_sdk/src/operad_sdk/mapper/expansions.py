@@ -173,11 +173,20 @@ def _sign(x: Value, t: Precision) -> Value:
 
 
 def _maximum(a: Value, b: Value, t: Precision) -> Value:
+    if _is_bound(b):
+        return select(a <= b, b, a)
     return select((a > b) | (a != a), a, b)  # noqa: PLR0124 -- true for NaN
 
 
 def _minimum(a: Value, b: Value, t: Precision) -> Value:
+    if _is_bound(b):
+        return select(a >= b, b, a)
     return select((a < b) | (a != a), a, b)  # noqa: PLR0124 -- true for NaN
+
+
+def _is_bound(b: Value) -> bool:
+    """Return whether a value is a number, beside which NaN is told from all others by one comparison."""
+    return b.number is not None and not math.isnan(b.number)
 
 
 def _is_other_sign(m: Value, b: Value) -> Value:
