@@ -55,6 +55,7 @@ RULES: Final[dict[np.ufunc, _Emit]] = {
 }
 RULES.update(
     {
+        np.power: lambda builder, base, exponent: builder.power(base, exponent),
         np.square: lambda builder, x: builder.apply("multiply", x, x),
         np.reciprocal: _reciprocal,
         np.positive: lambda builder, x: x,

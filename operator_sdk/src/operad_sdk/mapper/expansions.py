@@ -181,7 +181,7 @@ def _cosh(x: Value, t: Precision) -> Value:
 
 
 def _sign(x: Value, t: Precision) -> Value:
-    return select(x > 0.0, 1.0, select(x < 0.0, -1.0, x))
+    return select(x > 0.0, 1.0, select(x < 0.0, -1.0, select(x == 0.0, 0.0, x)))
 
 
 def _maximum(a: Value, b: Value, t: Precision) -> Value:
