@@ -78,11 +78,12 @@ clip = of_one(
     "output_grad, data",
     params={"a_min": param(float, doc="Smallest value."), "a_max": param(float, doc="Largest value.")},
 
-    # bounds that are equal, or the wrong way round, make it a constant that has no slope anywhere
+    # bounds that are equal make it a constant that has no slope anywhere
     contract=Contract(
         params={"a_min": (-1.0, -0.5, 0.0), "a_max": (1.0, 0.5, 2.0)},
+        param_sets=[{"a_min": 0.5, "a_max": -0.5}],
         reference=lambda data, a_min, a_max: np.where(
-            data < a_min, a_min, np.where(data > a_max, a_max, data)
+            data > a_max, a_max, np.where(data < a_min, a_min, data)
         ),
     ),
 )  # fmt: skip
