@@ -26,7 +26,7 @@ from tools.workspace import ROOT
 PAGE: Final = ROOT / "docs" / "authoring" / "scalar-forms.md"
 BEGIN: Final = "<!-- written by `python -m tools.scalar_forms`, do not edit -->"
 END: Final = "<!-- end -->"
-_SHAPE: Final = (4, 5)
+SHAPE: Final = (4, 5)
 _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 _LENGTHS: Final = (2, 1)
 _IMAGES: Final = (4, 6, 5, 7)
@@ -108,11 +108,11 @@ def counts(found: dict[str, Found]) -> Counts:
 def _asked(name: str) -> dict[str, list[tuple[str, str | None]]]:
     """For each part, and each time: the parameter that was changed, and why there is no form."""
     parts: dict[str, list[tuple[str, str | None]]] = defaultdict(list)
-    for changed, prop in _variants(name):
-        shapes = [_SHAPE] * len(prop.list_arguments())
+    for changed, prop in variants(name):
+        shapes = [SHAPE] * len(prop.list_arguments())
         for dtype in _TYPES:
             types = [dtype] * len(shapes)
-            if not _is_same_shape(prop, shapes, types):
+            if not has_same_shapes(prop, shapes, types):
                 continue
             for part in prop.list_parts():
                 form = prop.scalar_form(part, shapes, types)
@@ -120,7 +120,7 @@ def _asked(name: str) -> dict[str, list[tuple[str, str | None]]]:
     return parts
 
 
-def _variants(name: str) -> Iterator[tuple[str, OperatorProperty]]:
+def variants(name: str) -> Iterator[tuple[str, OperatorProperty]]:
     """The operator as it is, and with one parameter at a time at each planned value."""
     subject = subject_of(name)
     try:
@@ -138,13 +138,13 @@ def _variants(name: str) -> Iterator[tuple[str, OperatorProperty]]:
                 continue
 
 
-def _is_same_shape(prop: OperatorProperty, shapes: Sequence[Any], types: Sequence[Any]) -> bool:
+def has_same_shapes(prop: OperatorProperty, shapes: Sequence[Any], types: Sequence[Any]) -> bool:
     try:
         inferred = prop.infer_shape(shapes)
         prop.infer_type(types)
     except OperadError:
         return False
-    return bool(shapes) and all(shape == _SHAPE for group in inferred for shape in group)
+    return bool(shapes) and all(shape == SHAPE for group in inferred for shape in group)
 
 
 def _summary(parts: Sequence[Sequence[tuple[str, str | None]]]) -> Found:

@@ -51,6 +51,18 @@ def test_a_tensor_that_some_parameters_leave_out_is_optional():
     ]  # fmt: skip
 
 
+class Update(Layer):
+    """Has a state among its arguments, as updates of MXNet have."""
+
+    def list_inputs(self):
+        return ["data", "mean", "weight", *([] if self.no_bias else ["bias"])]
+
+
+def test_tensors_have_the_order_of_a_call():
+    assert call_of(Update).text("Update") == "Update(data, mean, weight, [bias], units, no_bias=False)"
+    assert [t.is_state for t in call_of(Update).tensors] == [False, True, False, False]
+
+
 def test_lists_of_tensors_are_told_longest_first():
     assert call_of(Layer).tensor_lists == (("data", "weight", "bias", "mean"), ("data", "weight", "mean"))
 

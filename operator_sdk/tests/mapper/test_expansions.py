@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy import special
@@ -24,6 +26,7 @@ OWN = {
     "cosh": (2.0, 2.0),
     "tanh": (3.0, 3.0),
     "erf": (1.5, 3.5),
+    "erfc": (7.0, 1.0),
 }
 C_LIBRARY = {
     "sin": (1.0, 1.0),
@@ -65,6 +68,8 @@ def sample(dtype):
 def reference(op, x):
     if op == "erf":
         return special.erf(x.astype(np.float64)).astype(np.longdouble)
+    if op == "erfc":  # of which SciPy's is 0 where the value is subnormal
+        return np.vectorize(math.erfc, otypes=[float])(x).astype(np.longdouble)
     with np.errstate(all="ignore"):
         return PRIMITIVES[op].evaluate(x.astype(np.longdouble))
 
@@ -94,7 +99,7 @@ def test_bounded_functions_stay_within_one(op):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("op", ["erfc", "gamma", "lgamma", "power", "atan2", "hypot", "fmod"])
+@pytest.mark.parametrize("op", ["gamma", "lgamma", "power", "atan2", "hypot", "fmod"])
 def test_functions_of_the_c_library_agree_with_numpy(op, dtype):
     kind = DTYPES[dtype]
     arity = PRIMITIVES[op].arity
@@ -112,7 +117,7 @@ def test_expansion_itself_is_accurate_without_the_compiler(op, dtype):
     kind = DTYPES[dtype]
     builder = Builder(f"only_{op}", ["x"])
     form = expanded(builder.finish(builder.apply(op, 0)), np.dtype(kind))
-    is_own = kind is np.float32 or op != "erf"
+    is_own = kind is np.float32 or op not in ("erf", "erfc")
     assert (op not in [step.op for step in form.instructions]) is is_own
     x = np.linspace(0.05, 3.0, 2001).astype(kind)
     np.testing.assert_allclose(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import special
@@ -232,12 +233,37 @@ def test_wrong_requests_are_refused():
         slope_of(composite, 2)
 
 
-def test_digamma_is_scipys():
-    negative = np.linspace(-4.9, -0.1, 200)
-    away_from_poles = negative[np.abs(negative - np.rint(negative)) > 1e-3]
-    x = np.concatenate([away_from_poles, np.linspace(1e-3, 12, 500), [50.0, 1e6, math.inf]])
-    np.testing.assert_allclose(digamma.map(x), special.digamma(x), rtol=1e-9, atol=1e-9)
+@pytest.mark.parametrize("backend", ["python", "numpy", "numba"])
+def test_digamma_has_four_units_in_the_last_place_and_1e_15_beside_its_zeros(backend):
+    """Below -6 a unit more than 1e-15 is lost beside zeros, which lie between any two poles."""
+    rng = np.random.default_rng(7)
+    positive = [rng.uniform(1e-3, 12, 150), 10 ** rng.uniform(1, 15, 30), 10 ** rng.uniform(-300, -3, 30)]
+    near = 1.4616321449683622 + rng.normal(size=40) * 10.0 ** rng.uniform(-12, -2, 40)
+    negative = [-rng.uniform(0, 6, 250), -(10 ** rng.uniform(-300, -3, 30))]
+    x = np.concatenate([*positive, near, *negative])
+    with mpmath.workdps(40):
+        exact = [mpmath.digamma(mpmath.mpf(value)) for value in x.tolist()]
+        found = digamma.backend(backend).map(x)
+        error = np.array([float(abs(mpmath.mpf(a) - b)) for a, b in zip(found.tolist(), exact, strict=True)])
+    allowed = np.maximum(4 * np.spacing(np.abs(np.array(exact, float))), 1e-15)
+    assert (error <= allowed).all(), x[np.argmax(error / allowed)]
+    # on the right nothing cancels, so that all digits stand up to the zero
+    is_right = x > 1
+    assert (error <= 4 * np.spacing(np.maximum(np.abs(np.array(exact, float)), 1e-8)))[is_right].all()
+
+
+def test_digamma_has_no_value_at_its_poles_and_grows_without_end():
     assert all(math.isnan(digamma(value)) for value in (0.0, -1.0, -7.0, math.nan))
+    assert digamma(math.inf) == math.inf
+
+
+def test_trigamma_is_the_slope_of_digamma():
+    """The second derivative of lgamma; some digits of the polynomials' fit are lost."""
+    x = np.concatenate([np.linspace(0.05, 20, 400), np.linspace(-5.9, -0.1, 100)])
+    x = x[np.abs(x - np.rint(x)) > 1e-3]
+    with mpmath.workdps(40):
+        exact = np.array([float(mpmath.polygamma(1, mpmath.mpf(value))) for value in x.tolist()])
+    np.testing.assert_allclose(slope_of(digamma).map(x), exact, rtol=2e-13)
 
 
 def test_digamma_keeps_its_digits_beside_a_pole():

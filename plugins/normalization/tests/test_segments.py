@@ -131,7 +131,7 @@ class Case:
             way.apply_statistics(*given, output, mean, spread)
         else:
             way.standardize(*given, 1e-3, output, mean, spread)
-            spread[...] = 1 / np.sqrt(spread + 1e-3)
+            np.divide(1, spread, out=spread)
         gains = [self.array((groups.shape[groups.gain_axis],)) for _ in range(2)]
         standardize_gradients(
             way, ctx, groups, self.head, self.data, self.gamma, mean, spread, grad, *gains,

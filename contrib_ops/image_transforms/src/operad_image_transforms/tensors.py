@@ -71,6 +71,15 @@ def _vector(values: tuple[float, ...], data: Array) -> Array:
     return np.asarray(_given(values), data.dtype, like=data)[:, None, None]
 
 
+def _normalized(data: Array, mean: tuple[float, ...], std: tuple[float, ...]) -> Array:
+    """Channel by channel."""
+    output = np.empty_like(data)
+    for number in range(data.shape[-3]):
+        own = [values[number % len(values)] for values in (mean, std)]
+        output[..., number, :, :] = (data[..., number, :, :] - own[0]) / own[1]
+    return output
+
+
 @operator("_image_normalize")
 class normalize(OperatorProperty):
     """`(x - mean) / std` of each channel.
@@ -94,12 +103,8 @@ class normalize(OperatorProperty):
     compute_dtype = "float32"
     inplace = "data -> output"
     contract = Contract(
-        params={"mean": (_ZEROS, (0.5,)), "std": (_ONES, (0.25,))},
-        narrowed={
-            "mean": "numbers for each channel want as many channels, and are tested on their own",
-            "std": "numbers for each channel want as many channels, and are tested on their own",
-        },
-        reference=lambda data, mean, std: (data - mean[0]) / std[0],
+        params={"mean": (_ZEROS, (0.5,), (0.5, -1.0)), "std": (_ONES, (0.25,), (0.25, 2.0))},
+        reference=_normalized,
     )
 
     def infer_shape(self, in_shapes: Any) -> InferredShapes:

@@ -16,9 +16,10 @@ TARGET: Final[Any] = param("shape", (0, 0), ge=0, doc="Height and width of the o
 
 
 def coordinates(xp: Any, length: int, dtype: Any) -> Array:
-    """Positions of the pixels of an axis, from -1 to 1; NaN where there is only one, as in MXNet."""
-    with np.errstate(invalid="ignore"):
-        return xp.arange(length).astype(dtype) * 2 / xp.asarray(length - 1, dtype) - 1
+    """Positions of the pixels of an axis, from -1 to 1; the middle, 0, where there is only one."""
+    if length == 1:
+        return xp.zeros(1, dtype)
+    return xp.arange(length).astype(dtype) * 2 / xp.asarray(length - 1, dtype) - 1
 
 
 def affine_base(xp: Any, shape: Shape, dtype: Any) -> Array:
@@ -54,12 +55,11 @@ def _reference(data: Array, transform_type: str, target_shape: Shape) -> Array:
     grid = np.empty((len(data), 2, height, width))
     for y, x in np.ndindex(height, width):
         if transform_type == "affine":
-            with np.errstate(invalid="ignore"):
-                position = [2 * np.float64(x) / (width - 1) - 1, 2 * np.float64(y) / (height - 1) - 1, 1]
-            grid[:, :, y, x] = data.reshape(-1, 2, 3) @ position
+            position = [2 * i / (n - 1) - 1 if n > 1 else 0 for i, n in ((x, width), (y, height))]
+            grid[:, :, y, x] = data.reshape(-1, 2, 3) @ [*position, 1]
         else:
-            half = np.array([width - 1, height - 1]) / 2
-            grid[:, :, y, x] = (data[:, :, y, x] + [x, y]) / half - 1
+            half = np.array([width - 1 or 1, height - 1 or 1]) / 2
+            grid[:, :, y, x] = (data[:, :, y, x] + [x, y]) / half - [width > 1, height > 1]
     return grid
 
 
@@ -69,6 +69,7 @@ class GridGenerator(OperatorProperty):
 
     With `transform_type='affine'` the data are six numbers for each image, the rows of a matrix that maps
     (x, y, 1). With `'warp'` they are how far each pixel moves, in pixels; `target_shape` then says nothing.
+    Along an axis of one pixel that pixel is in the middle, at 0.
 
     Shapes:
         data: With `'affine'` (N, 6), with `'warp'` (N, 2, H, W).
@@ -84,7 +85,7 @@ class GridGenerator(OperatorProperty):
                [[-1. , -1. ],
                 [ 1. ,  1. ]]], dtype=float32)
 
-    Source: GridGeneratorOp, src/operator/grid_generator-inl.h.
+    Source: GridGeneratorOp, src/operator/grid_generator-inl.h. Differs: an axis of one pixel has no NaN.
     """
 
     transform_type = param(str, choices=("affine", "warp"), doc="What the data are.")
@@ -100,7 +101,6 @@ class GridGenerator(OperatorProperty):
     contract: ClassVar = Contract(
         reference=_reference,
         params={"target_shape": ((2, 3), (3, 2), (1, 1))},
-        undefined="along an axis of one pixel there is no distance to its end; MXNet divides by 0 as well",
     )
 
     def __init__(self, **params: Any) -> None:
@@ -115,10 +115,8 @@ class GridGenerator(OperatorProperty):
             return
         for axis, length in enumerate(data.shape[:1:-1]):
             position = op_ctx.xp.arange(length, dtype=data.dtype).reshape(-1, *[1] * axis)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                output[:, axis] = (data[:, axis] + position) / op_ctx.xp.asarray(
-                    (length - 1) / 2, data.dtype
-                ) - 1
+            half = op_ctx.xp.asarray(max(length - 1, 1) / 2, data.dtype)
+            output[:, axis] = (data[:, axis] + position) / half - (length > 1)
 
     @gradient
     def data_grad(
@@ -130,6 +128,5 @@ class GridGenerator(OperatorProperty):
             data_grad[...] = affine_gradient(output_grad, base)
             return
         for axis, length in enumerate(output_grad.shape[:1:-1]):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                half = op_ctx.xp.asarray((length - 1) / 2, output_grad.dtype)
-                np.divide(output_grad[:, axis], half, out=data_grad[:, axis])
+            half = op_ctx.xp.asarray(max(length - 1, 1) / 2, output_grad.dtype)
+            np.divide(output_grad[:, axis], half, out=data_grad[:, axis])

@@ -14,7 +14,8 @@ from operad_spatial_transformer.sampler import CUDNN_OFF, check_image, interpola
 
 def _reference(data: Array, loc: Array, target_shape: Shape) -> Array:
     """The pixels' positions under the map, and the image there."""
-    y, x = np.meshgrid(*(np.linspace(-1, 1, length) for length in target_shape), indexing="ij")
+    axes = [np.linspace(-1, 1, length) if length > 1 else np.zeros(1) for length in target_shape]
+    y, x = np.meshgrid(*axes, indexing="ij")
     homogeneous = np.stack([x, y, np.ones_like(x)])
     return interpolated(data, np.einsum("nac,cij->naij", loc.reshape(-1, 2, 3), homogeneous))
 
@@ -54,7 +55,7 @@ class SpatialTransformer(OperatorProperty):
     contract: ClassVar = Contract(
         reference=_reference,
         inputs={"data": Real(-2.0, 2.0), "loc": Real(-2.0, 2.0)},
-        params={"target_shape": ((2, 3), (3, 2), (4, 4))},
+        params={"target_shape": ((2, 3), (3, 2), (4, 4), (1, 1))},
     )
 
     def __init__(self, **params: Any) -> None:

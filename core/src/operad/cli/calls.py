@@ -29,7 +29,7 @@ class CallForm(NamedTuple):
     """The call of one operator.
 
     Attributes:
-        tensors: What it takes, arguments before auxiliary states; empty where it takes any number.
+        tensors: What it takes, in the order of a call; empty where it takes any number.
         tensor_lists: Names of what it takes under one set of parameters or another, longest first.
         takes_any_number: Whether it takes any number of tensors.
         params: Its parameters that can be given by name.
@@ -67,15 +67,13 @@ def call_of(op: type[OperatorProperty]) -> CallForm:
     if op.key_var_num_args is not None:
         params = tuple(p for p in params if p.name != op.key_var_num_args)
         return CallForm((), (), True, params, counts)
+    lists = [prop.list_inputs() for prop in made]
+    states = {name for prop in made for name in prop.list_auxiliary_states()}
     tensors = [
-        TensorArgument(name, not all(name in names for names in lists), is_state)
-        for is_state, lists in (
-            (False, [prop.list_arguments() for prop in made]),
-            (True, [prop.list_auxiliary_states() for prop in made]),
-        )
+        TensorArgument(name, not all(name in names for names in lists), name in states)
         for name in _merged(lists)
     ]
-    every = {(*prop.list_arguments(), *prop.list_auxiliary_states()) for prop in made}
+    every = set(map(tuple, lists))
     return CallForm(
         tuple(tensors), tuple(sorted(every, key=lambda names: (-len(names), names))), False, params, counts
     )

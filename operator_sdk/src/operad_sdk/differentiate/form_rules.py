@@ -55,13 +55,13 @@ RULES: Final[dict[np.ufunc, _Emit]] = {
 }
 RULES.update(
     {
+        np.power: lambda builder, base, exponent: builder.power(base, exponent),
         np.square: lambda builder, x: builder.apply("multiply", x, x),
         np.reciprocal: _reciprocal,
         np.positive: lambda builder, x: x,
         np.conjugate: lambda builder, x: x,
         np.fabs: _applied("abs"),
-        np.degrees: _times(180 / math.pi),
-        np.rad2deg: _times(180 / math.pi),
+        # none for np.degrees, whose factor for float32 is not the nearest to 180 / pi
         np.radians: _times(math.pi / 180),
         np.deg2rad: _times(math.pi / 180),
         np.fmax: _or_number("maximum"),

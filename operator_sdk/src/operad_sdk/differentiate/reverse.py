@@ -61,7 +61,9 @@ def _accumulate(level: int, outputs: Sequence[Any], gradients: Sequence[Any]) ->
             heappush(pending, (-node.number, node))
 
     for output, gradient in zip(outputs, gradients, strict=True):
-        if isinstance(output, Traced) and output.level == level and output.node.leads:
+        # An output that nothing was asked of must add nothing: 0 times an infinite slope of it is NaN.
+        is_asked = isinstance(gradient, Traced) or gradient.any()
+        if isinstance(output, Traced) and output.level == level and output.node.leads and is_asked:
             add(output.node, gradient)
     done: dict[Node, Any] = {}
     with np.errstate(all="ignore"):

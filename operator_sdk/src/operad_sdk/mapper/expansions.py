@@ -20,6 +20,8 @@ from operad_sdk.mapper.precision import (
     ERF_FLOAT32_LARGE,
     ERF_FLOAT32_LIMIT,
     ERF_FLOAT32_SMALL,
+    ERFC_FLOAT32,
+    ERFC_FLOAT32_LIMIT,
     FLOAT32,
     FLOAT64,
     Coefficients,
@@ -156,6 +158,16 @@ def _erf(x: Value, t: Precision) -> Value:
     return select(a < 1.0, _fma(x, _polynomial(x * x, ERF_FLOAT32_SMALL), x), call("copysign", large, x))
 
 
+def _erfc(x: Value, t: Precision) -> Value:
+    """The square's rounding error, which exp would magnify by the square, is a factor of what it multiplies."""
+    a = _at_most(call("abs", x), ERFC_FLOAT32_LIMIT)
+    square, w = a * a, 1 / (a + 3)
+    n, r = _reduced(-square, t)
+    share = _polynomial((a - 3) * w, ERFC_FLOAT32) * w
+    tail = call("scaled", _fma(share, -_fma(a, a, -square), share) * (1 + _expm1_small(r, t)), n)
+    return select(x < 0.0, 2 - tail, tail)
+
+
 def _sinh(x: Value, t: Precision) -> Value:
     a, z = call("abs", x), x * x
     half = _exp(a, t, halvings=1)
@@ -169,15 +181,24 @@ def _cosh(x: Value, t: Precision) -> Value:
 
 
 def _sign(x: Value, t: Precision) -> Value:
-    return select(x > 0.0, 1.0, select(x < 0.0, -1.0, x))
+    return select(x > 0.0, 1.0, select(x < 0.0, -1.0, select(x == 0.0, 0.0, x)))
 
 
 def _maximum(a: Value, b: Value, t: Precision) -> Value:
+    if _is_bound(b):
+        return select(a <= b, b, a)
     return select((a > b) | (a != a), a, b)  # noqa: PLR0124 -- true for NaN
 
 
 def _minimum(a: Value, b: Value, t: Precision) -> Value:
+    if _is_bound(b):
+        return select(a >= b, b, a)
     return select((a < b) | (a != a), a, b)  # noqa: PLR0124 -- true for NaN
+
+
+def _is_bound(b: Value) -> bool:
+    """Return whether a value is a number, beside which NaN is told from all others by one comparison."""
+    return b.number is not None and not math.isnan(b.number)
 
 
 def _is_other_sign(m: Value, b: Value) -> Value:
@@ -236,7 +257,7 @@ def expanded(form: ScalarForm, dtype: np.dtype[np.floating]) -> ScalarForm:
     precision = FLOAT32 if dtype == np.float32 else FLOAT64
     rules = {**LOGIC, **_MATHEMATICS}
     if precision is FLOAT32:
-        rules["erf"] = _erf
+        rules |= {"erf": _erf, "erfc": _erfc}
     return replaced(form, rules, precision)
 
 

@@ -96,7 +96,7 @@ _LOGIC: Final = (
     Primitive("logical_not", 1, np.logical_not, "(not {0})", "!{0}", takes="bool", gives="bool"),
     Primitive("select", 3, np.where, "({1} if {0} else {2})", "({0} ? {1} : {2})"),
 )
-_SIGN_CUDA: Final = "({0} > 0 ? 1 : {0} < 0 ? -1 : {0})"  # the last case keeps zero and NaN
+_SIGN_CUDA: Final = "({0} > 0 ? 1 : {0} < 0 ? -1 : {0} == 0 ? 0 : {0})"  # the last case is NaN
 _MAXIMUM_CUDA: Final = "(isnan({0}) || {0} > {1} ? {0} : {1})"
 _MINIMUM_CUDA: Final = "(isnan({0}) || {0} < {1} ? {0} : {1})"
 _FUNCTIONS: Final = (

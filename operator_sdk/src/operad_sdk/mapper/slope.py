@@ -35,6 +35,11 @@ def _digamma(x: Value) -> Value:
     return Value(x.builder, x.builder.inline(digamma_form(), [x.position]))
 
 
+def _length(y: Value) -> Value:
+    """Divisor of slopes of a length, which at 0 are 0 and do not change."""
+    return select(y == 0, math.inf, y)
+
+
 def _share(is_chosen: Value, a: Value, b: Value) -> Value:
     """The part of an argument's slope that counts: all where it is chosen, half at a tie."""
     return select(is_chosen, 1.0, select(a == b, 0.5, 0.0))
@@ -81,13 +86,16 @@ _BINARY: Final[dict[str, tuple[_BinaryRule, _BinaryRule]]] = {
     "divide": (lambda a, b, y: 1 / b, lambda a, b, y: -(y / b)),
     "remainder": (lambda a, b, y: 1, lambda a, b, y: -call("floor_divide", a, b)),
     "fmod": (lambda a, b, y: 1, lambda a, b, y: -call("trunc", a / b)),
-    # y * log(a) is 0 * inf, hence NaN, at a = 0
+    # 0 * inf, hence NaN, of either at a = 0
     "power": (
-        lambda a, b, y: b * call("power", a, b - 1),
+        lambda a, b, y: b * call("power", a, b - 1 if b.number else select((a == 0) & (b == 0), 0.0, b - 1)),
         lambda a, b, y: select(a == 0, 0.0, y * call("log", a)),
     ),
-    "hypot": (lambda a, b, y: a / y, lambda a, b, y: b / y),
-    "atan2": (lambda a, b, y: b / (a * a + b * b), lambda a, b, y: -(a / (a * a + b * b))),
+    "hypot": (lambda a, b, y: a / _length(y), lambda a, b, y: b / _length(y)),
+    "atan2": (
+        lambda a, b, y: b / call("hypot", a, b) / call("hypot", a, b),
+        lambda a, b, y: -(a / call("hypot", a, b) / call("hypot", a, b)),
+    ),
     "copysign": (lambda a, b, y: call("sign", a) * call("copysign", a * 0 + 1, b), lambda a, b, y: 0),
     **dict.fromkeys(
         ("maximum", "larger"), (lambda a, b, y: _share(a > b, a, b), lambda a, b, y: _share(a < b, a, b))

@@ -54,6 +54,17 @@ SLOW: Final = frozenset(
 ) | {"log2", "log10"}  # fmt: skip
 """Functions that LLVM leaves to the C library, element by element; and some for which NumPy has tables."""
 
+
+def slow_functions(form: ScalarForm) -> list[str]:
+    """The functions of a form that are slow in vector code, where whole powers are products."""
+    steps = form.instructions
+    return sorted({
+        step.op
+        for step in steps
+        if step.op in SLOW and not (step.op == "power" and steps[step.args[1]].value in (3, -1, -2))
+    })  # fmt: skip
+
+
 Target = tuple[NDArray[Any] | None, OpReq]
 
 
@@ -68,8 +79,7 @@ def reason_for(part: str, call: KernelCall) -> str | None:
     form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
     if isinstance(form, str):
         return form
-    slow = sorted({step.op for step in form.instructions} & SLOW)
-    if slow:
+    if slow := slow_functions(form):
         return f"NumPy's {', '.join(slow)} computes faster than vector code does"
     signature = _Signature(call.prop, part, form, call.in_shapes, call.in_types)
     return _reason(form, signature.dtype, signature.specs) or reason_against()

@@ -38,6 +38,12 @@ def test_an_operator_without_exemptions_has_nothing_unproved() -> None:
     assert found(defined()) == []
 
 
+def test_a_reference_that_is_narrower_than_its_operator_says_so() -> None:
+    reason = "factors above 5 want a table that the reference has not"
+    assert found(defined(narrowed={"reference": reason})) == [("narrowing", "reference", True)]
+    assert found(defined(narrowed={"reference": "no"})) == [("narrowing", "reference", False)]
+
+
 def single(data, factor):
     return data.astype(np.float64) * factor
 

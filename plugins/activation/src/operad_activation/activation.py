@@ -26,6 +26,10 @@ from operad_sdk import (
 from operad_sdk.form_kernels import by_elements
 
 
+_SIGMOID_IS_1: Final = 40.0
+"""Argument from which 1 is the nearest float64, far below those whose exponential overflows a float32."""
+
+
 def relu(data: Array, out: Array) -> None:
     """`y = max(x, 0)`."""
     np.maximum(data, 0, out=out)
@@ -37,10 +41,9 @@ def relu_gradient(output_grad: Array, output: Array, out: Array) -> None:
 
 
 def sigmoid(data: Array, out: Array) -> None:
-    """`y = 1 / (1 + e^-x)`."""
-    with np.errstate(over="ignore"):  # 1 / (1 + inf) is the 0 that is wanted
-        np.exp(np.negative(data, out=out), out=out)
-    np.reciprocal(np.add(out, 1, out=out), out=out)
+    """`y = t / (1 + t)` with `t = e^x`, so that `t` alone is left where it is small."""
+    tail = np.exp(np.minimum(data, _SIGMOID_IS_1, out=out), out=out)
+    np.divide(tail, np.add(tail, 1), out=out)
 
 
 def sigmoid_gradient(output_grad: Array, output: Array, out: Array) -> None:

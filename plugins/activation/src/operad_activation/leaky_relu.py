@@ -1,7 +1,8 @@
 """`LeakyReLU`: rectifiers that let something through below zero.
 
-leaky, elu and selu compute the gradient from the output's value, whose sign is the input's as long
-as the slope is not negative; for a negative slope they read the input. prelu learns its slopes, one
+leaky computes the gradient from the output's value, whose sign is the input's as long as the slope is not
+negative; for a negative slope it reads the input. elu and selu read the input, since their slope is an
+exponential of which the output, rounded near `-slope`, has lost all digits. prelu learns its slopes, one
 per channel. rrelu draws one for each element in training and keeps it, as its second output, for the
 gradient.
 """
@@ -39,11 +40,11 @@ SELU_ALPHA: Final = 1.6732632423543772848170429916717
 
 
 def _reads_output(prop: Any) -> bool:
-    return prop.act_type == "selu" or (prop.act_type in ("leaky", "elu") and prop.slope >= 0)
+    return bool(prop.act_type == "leaky" and prop.slope >= 0)
 
 
 def _reads_data(prop: Any) -> bool:
-    return prop.act_type == "gelu" or (prop.act_type in ("leaky", "elu") and prop.slope < 0)
+    return prop.act_type in ("gelu", "elu", "selu") or (prop.act_type == "leaky" and prop.slope < 0)
 
 
 def _is_prelu(prop: Any) -> bool:
@@ -159,26 +160,26 @@ class LeakyReLU(OperatorProperty):
             _fill_elu(data, *_elu(act_type, slope), output)
 
     @gradient(when=_reads_output, inplace="output_grad, output")
-    def gradient_from_output(
-        output_grad: Array, output: Array, act_type: str, slope: float, data_grad: Array
-    ) -> None:
-        """`dy/dx` above and below zero: leaky 1, `slope`; elu 1, `y + slope`; selu `s`, `y + s * alpha`."""
-        scale, alpha = _elu(act_type, slope)
+    def gradient_from_output(output_grad: Array, output: Array, slope: float, data_grad: Array) -> None:
+        """`dy/dx` of leaky: 1 above zero, `slope` below."""
         number = output.dtype.type
-        below: Any = number(slope) if act_type == "leaky" else output + scale * alpha
-        np.multiply(output_grad, np.where(output > 0, number(scale), below), out=data_grad)
+        np.multiply(output_grad, np.where(output > 0, number(1), number(slope)), out=data_grad)
 
     @gradient(when=_reads_data, inplace="output_grad, data")
     def gradient_from_data(
         output_grad: Array, data: Array, act_type: str, slope: float, data_grad: Array
     ) -> None:
-        """`dy/dx` above and below zero: leaky 1, `slope`; elu 1, `slope * e^x`. Gelu: `gelu_gradient`."""
+        """`dy/dx` above and below zero: leaky 1, `slope`; elu 1, `slope * e^x`; selu `s`, `s * alpha * e^x`.
+
+        Gelu: `gelu_gradient`.
+        """
         if act_type == "gelu":
             gelu_gradient.map(output_grad, data, out=data_grad)
             return
+        scale, alpha = _elu(act_type, slope)
         number = data.dtype.type
-        below: Any = number(slope) if act_type == "leaky" else slope * np.exp(np.minimum(data, 0))
-        np.multiply(output_grad, np.where(data > 0, number(1), below), out=data_grad)
+        below: Any = number(slope) if act_type == "leaky" else scale * alpha * np.exp(np.minimum(data, 0))
+        np.multiply(output_grad, np.where(data > 0, number(scale), below), out=data_grad)
 
     @gradient(when=_is_prelu, inplace="output_grad")
     def prelu_data_gradient(output_grad: Array, data: Array, gamma: Array, data_grad: Array) -> None:

@@ -14,9 +14,10 @@ exp = of_real(
     reference=lambda data: np.expm1(data) + 1,
 )  # fmt: skip
 expm1 = of_real(
-    "expm1", np.expm1, "`y = e^x - 1`, exact near 0; `dy/dx = y + 1`.", ("[0, 1]", "[0.    , 1.7183]"),
-    lambda output_grad, output, data_grad: np.multiply(output_grad, np.add(output, 1, data_grad), data_grad),
-    "output",
+    "expm1", np.expm1, "`y = e^x - 1`, exact near 0; `dy/dx = e^x`.", ("[0, 1]", "[0.    , 1.7183]"),
+    # not y + 1, of which nothing is left where y is near -1
+    lambda output_grad, data, data_grad: np.multiply(output_grad, np.exp(data, data_grad), data_grad),
+    "data",
     reference=lambda data: np.exp(data) - 1,
 )  # fmt: skip
 log = of_real(
@@ -26,13 +27,13 @@ log = of_real(
 )  # fmt: skip
 log10 = of_real(
     "log10", np.log10, "`y = ln x / ln 10`; `dy/dx = 1 / (x ln 10)`.", ("[1, 100]", "[0., 2.]"),
-    lambda output_grad, data: output_grad / data * (1 / math.log(10)), "output_grad, data",
+    lambda output_grad, data: output_grad * (1 / math.log(10)) / data, "output_grad, data",
     reference=lambda data: np.log(data) / np.log(10),
     by_numpy="forward",
 )  # fmt: skip
 log2 = of_real(
     "log2", np.log2, "`y = ln x / ln 2`; `dy/dx = 1 / (x ln 2)`.", ("[1, 8]", "[0., 3.]"),
-    lambda output_grad, data: output_grad / data * (1 / math.log(2)), "output_grad, data",
+    lambda output_grad, data: output_grad * (1 / math.log(2)) / data, "output_grad, data",
     reference=lambda data: np.log(data) / np.log(2),
     by_numpy="forward",
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,12 +18,14 @@ relu = of_one(
 )  # fmt: skip
 
 
+_LOGISTIC_IS_1: Final = 40.0
+"""Argument from which 1 is the nearest float64, far below those whose exponential overflows a float32."""
+
+
 def _logistic(data: Any, output: Any) -> None:
-    """Logistic function, of clipped arguments: beyond, values are subnormal and the exponential overflows."""
-    # mutant: equivalent, because what is cut off is below 1e-38
-    largest = 88.0 if data.dtype == np.float32 else 709.0
-    np.minimum(np.negative(data, output), largest, out=output)
-    np.divide(1, np.add(np.exp(output, output), 1, output), output)
+    """Logistic function as `t / (1 + t)` with `t = e^x`, so that `t` alone is left where it is small."""
+    tail = np.exp(np.minimum(data, _LOGISTIC_IS_1, out=output), output)
+    np.divide(tail, np.add(tail, 1), output)
 
 
 sigmoid = of_real(
@@ -76,11 +78,12 @@ clip = of_one(
     "output_grad, data",
     params={"a_min": param(float, doc="Smallest value."), "a_max": param(float, doc="Largest value.")},
 
-    # bounds that are equal, or the wrong way round, make it a constant that has no slope anywhere
+    # bounds that are equal make it a constant that has no slope anywhere
     contract=Contract(
         params={"a_min": (-1.0, -0.5, 0.0), "a_max": (1.0, 0.5, 2.0)},
+        param_sets=[{"a_min": 0.5, "a_max": -0.5}],
         reference=lambda data, a_min, a_max: np.where(
-            data < a_min, a_min, np.where(data > a_max, a_max, data)
+            data > a_max, a_max, np.where(data < a_min, a_min, data)
         ),
     ),
 )  # fmt: skip

@@ -34,7 +34,7 @@ cbrt = of_real(
 rcbrt = of_real(
     "rcbrt", lambda data, output: np.divide(1, np.cbrt(data, output), output),
     "`y = x^(-1/3)`; `dy/dx = -y^4 / 3`.", ("[-8, 64]", "[-0.5 ,  0.25]"),
-    lambda output_grad, output: output_grad * np.square(np.square(output)) * (-1 / 3), "output_grad",
+    lambda output_grad, output: -output_grad * np.square(np.square(output) * 3**-0.5), "output_grad",
     reference=lambda data: np.copysign(np.abs(data) ** (-1 / 3), data),
     by_numpy="forward",
 )  # fmt: skip

@@ -29,14 +29,14 @@ tan = of_real(
 arcsin = of_real(
     "arcsin", np.arcsin, "The angle whose sine `x` is; `dy/dx = 1 / sqrt(1 - x^2)`.",
     ("[0, 1]", "[0.    , 1.5708]"),
-    lambda output_grad, data: output_grad / np.sqrt(1 - np.square(data)), "output_grad, data",
+    lambda output_grad, data: output_grad / np.sqrt((1 - data) * (1 + data)), "output_grad, data",
     reference=lambda data: np.arctan2(data, np.sqrt(1 - data**2)),
     by_numpy="forward",
 )  # fmt: skip
 arccos = of_real(
     "arccos", np.arccos, "The angle whose cosine `x` is; `dy/dx = -1 / sqrt(1 - x^2)`.",
     ("[0, 1]", "[1.5708, 0.    ]"),
-    lambda output_grad, data: -output_grad / np.sqrt(1 - np.square(data)), "output_grad, data",
+    lambda output_grad, data: -output_grad / np.sqrt((1 - data) * (1 + data)), "output_grad, data",
     reference=lambda data: np.arctan2(np.sqrt(1 - data**2), data),
     by_numpy="forward",
 )  # fmt: skip
@@ -48,7 +48,7 @@ arctan = of_real(
     by_numpy="forward",
 )  # fmt: skip
 degrees = of_real(
-    "degrees", np.degrees, "`y = 180 x / pi`; `dy/dx = 180 / pi`.", ("[0, 1]", "[ 0.    , 57.2958]"),
+    "degrees", lambda data, output: np.multiply(data, 180 / math.pi, output), "`y = 180 x / pi`; `dy/dx = 180 / pi`.", ("[0, 1]", "[ 0.    , 57.2958]"),
     lambda output_grad, data_grad: np.multiply(output_grad, 180 / math.pi, data_grad), "output_grad",
     reference=lambda data: data / np.pi * 180,
 )  # fmt: skip
@@ -84,14 +84,14 @@ arcsinh = of_real(
 arccosh = of_real(
     "arccosh", np.arccosh, "`y = ln(x + sqrt(x^2 - 1))`; `dy/dx = 1 / sqrt(x^2 - 1)`.",
     ("[1, 2]", "[0.   , 1.317]"),
-    lambda output_grad, data: output_grad / np.sqrt(np.square(data) - 1), "output_grad, data",
+    lambda output_grad, data: output_grad / (np.sqrt(data - 1) * np.sqrt(data + 1)), "output_grad, data",
     reference=lambda data: np.log(data + np.sqrt(data**2 - 1)),
     by_numpy="forward",
 )  # fmt: skip
 arctanh = of_real(
     "arctanh", np.arctanh, "`y = ln((1 + x) / (1 - x)) / 2`; `dy/dx = 1 / (1 - x^2)`.",
     ("[0, 0.5]", "[0.    , 0.5493]"),
-    lambda output_grad, data: output_grad / (1 - np.square(data)), "output_grad, data",
+    lambda output_grad, data: output_grad / ((1 - data) * (1 + data)), "output_grad, data",
     reference=lambda data: np.log((1 + data) / (1 - data)) / 2,
     by_numpy="forward",
 )  # fmt: skip

@@ -149,7 +149,7 @@ class LogisticRegressionOutput(_RegressionOutput):
     )
 
     def forward(data: Array, output: Array) -> None:
-        """`1 / (1 + e^-x)`; subnormal beyond the clipping, without which the exponential would overflow."""
-        largest = 88.0 if data.dtype == np.float32 else 709.0
-        np.minimum(np.negative(data, out=output), largest, out=output)
-        np.divide(1, np.add(np.exp(output, out=output), 1, out=output), out=output)
+        """`t / (1 + t)` with `t = e^x`, so that `t` alone is left where it is small."""
+        # from 40 on 1 is the nearest float64, far below where an exponential overflows
+        tail = np.exp(np.minimum(data, 40, out=output), out=output)
+        np.divide(tail, np.add(tail, 1), out=output)

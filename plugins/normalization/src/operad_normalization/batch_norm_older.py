@@ -41,7 +41,7 @@ class _Older(BatchStatistics):
 
     axis = 1
 
-    def keep(self, variance: Array, var: Array) -> None:
+    def keep(self, variance: Array, deviation: Array, var: Array) -> None:
         """Write the variance."""
         np.copyto(var, variance)
 

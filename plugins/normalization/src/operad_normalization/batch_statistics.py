@@ -53,9 +53,9 @@ class BatchStatistics(OperatorProperty):
     element_cost = 4
     initializers = {"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'}
 
-    def keep(self, variance: Array, var: Array) -> None:
-        """Write what the output `var` holds of a variance."""
-        np.divide(1, np.sqrt(variance + self.eps), out=var)
+    def keep(self, variance: Array, deviation: Array, var: Array) -> None:
+        """Write what the output `var` holds of a variance; `deviation` is `sqrt(variance + eps)`."""
+        np.divide(1, deviation, out=var)
 
     def rate(self, var: Array) -> Array:
         """Factor of the data, `1 / sqrt(variance + eps)`, of the output `var`."""
@@ -126,14 +126,15 @@ class BatchStatistics(OperatorProperty):
         gain, offset, m, v = (vector.reshape(groups.vector) for vector in (gamma, beta, mean, var))
         fixed = None if self.fix_gamma else gain
         if is_train and not self.use_global_stats and data.size:
-            way.standardize(op_ctx, groups, data, fixed, offset, self.eps, output, m, v)
+            deviation = np.empty_like(v)
+            way.standardize(op_ctx, groups, data, fixed, offset, self.eps, output, m, deviation, v)
             for moving, new in ((moving_mean, mean), (moving_var, var)):
                 moving *= self.momentum
                 moving += (1 - self.momentum) * new
-            self.keep(var, var)
+            self.keep(var, deviation.reshape(var.shape), var)
         else:
             mean[...] = moving_mean
-            self.keep(moving_var, var)
+            self.keep(moving_var, np.sqrt(moving_var + self.eps), var)
             rate = self.rate(var).reshape(groups.vector)
             way.apply_statistics(op_ctx, groups, data, fixed, offset, output, m, rate)
 

@@ -106,9 +106,8 @@ class LayerProperty(OperatorProperty):
         groups = self.groups(data.shape)
         x, y = data.reshape(groups.shape), output.reshape(groups.shape)
         gain, offset = gamma.reshape(groups.vector), beta.reshape(groups.vector)
-        m, v = mean.reshape(groups.statistics), std.reshape(groups.statistics)
-        way.standardize(op_ctx, groups, x, gain, offset, self.eps, y, m, v)
-        np.sqrt(np.add(std, self.eps, out=std), out=std)
+        m, s = mean.reshape(groups.statistics), std.reshape(groups.statistics)
+        way.standardize(op_ctx, groups, x, gain, offset, self.eps, y, m, s)
 
     @gradient_of(inplace="output_grad -> data_grad")
     def backward(

@@ -87,12 +87,13 @@ def standardize(
     eps: float,
     output: Array,
     mean: Array,
-    variance: Array,
+    deviation: Array,
+    variance: Array | None = None,
 ) -> None:
     """`operad_normalization.standardize.standardize` in vector code."""
     segments = _segments(groups, data, output)
     if segments is None:
-        blocks.standardize(op_ctx, groups, data, gamma, beta, eps, output, mean, variance)
+        blocks.standardize(op_ctx, groups, data, gamma, beta, eps, output, mean, deviation, variance)
         return
     gain, offset = _vectors(groups, data, gamma, beta)
     found = np.empty((2, segments.shape[1]))
@@ -100,7 +101,12 @@ def standardize(
         op_ctx, standardize_text, segments, _variant(data, segments), eps,
         data=data, gain=gain, offset=offset, output=output, mean=found[0], spread=found[1],
     )  # fmt: skip
-    mean[...], variance[...] = found.reshape(2, *groups.statistics)
+    own = found.reshape(2, *groups.statistics)
+    mean[...] = own[0]
+    with np.errstate(over="ignore"):  # squares that single precision cannot hold
+        if variance is not None:
+            variance[...] = own[1]
+        np.sqrt(np.add(own[1], eps, out=own[1]), out=deviation, casting="same_kind")
 
 
 def apply_statistics(

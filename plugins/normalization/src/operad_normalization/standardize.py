@@ -12,6 +12,9 @@ float32 has steps of 0.001. The differences from the rounded mean are exact, or 
 what rounding lost: it is subtracted too, and its square from the mean of theirs, which is as small. The
 gradient does the same with the mean that it is given.
 
+Squares of float32 overflow from 1.8e19 on, and sums do where many elements are near the limit. There mean and
+deviation, which the type holds, are found of the data times a power of two. The variance is infinite then.
+
 These are NumPy's loops, for every device and layout; `segments.py` has faster ones for the usual case, which
 are kernels of their own.
 """
@@ -36,9 +39,10 @@ def standardize(
     eps: float,
     output: Array,
     mean: Array,
-    variance: Array,
+    deviation: Array,
+    variance: Array | None = None,
 ) -> None:
-    """Write the output, and mean and variance of every group.
+    """Write the output, and mean and deviation of every group.
 
     Args:
         op_ctx: The run.
@@ -48,26 +52,71 @@ def standardize(
         beta: What is added.
         eps: Added to the variance.
         output: To be written.
-        mean: To be written; of the groups' statistics shape, as `variance`.
-        variance: To be written, without eps.
+        mean: To be written; of the groups' statistics shape, as `deviation` and `variance`.
+        deviation: To be written: `sqrt(variance + eps)`.
+        variance: To be written, without eps; None: not wanted.
     """
     blocks = groups.blocks(data)
 
     def run(part: int, slot: int) -> None:
-        x, y, m, v, b = (groups.of(blocks[part], array) for array in (data, output, mean, variance, beta))
+        x, y, m, s, b = (groups.of(blocks[part], array) for array in (data, output, mean, deviation, beta))
         with np.errstate(all="ignore"):
-            m[...] = x.sum(groups.axes, keepdims=True) / groups.count
-            np.subtract(x, m, out=y)
-            rest = y.sum(groups.axes, keepdims=True) / groups.count
-            squares = np.square(y).sum(groups.axes, keepdims=True) / groups.count
-            # Beyond the range of the type the variance is infinite, and not infinity less infinity.
-            v[...] = np.maximum(squares - np.minimum(rest * rest, np.finfo(x.dtype).max), 0)
+            find = _statistics if type(x) is np.ndarray else _wide_statistics
+            m[...], v, rest, s[...] = find(x, y, groups, eps)  # after which `y` is `x - m`
+            if variance is not None:
+                groups.of(blocks[part], variance)[...] = v
             y -= rest
-            y *= 1 / np.sqrt(v + eps)  # which is no more than 1e23 where the square is not 0
+            y *= 1 / s  # which is no more than 1e23 where the square is not 0
             _scale(y, gamma, groups, blocks[part])
             y += b
 
     op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
+
+
+_Statistics = tuple[Array, Array, Array, Array]
+"""The rounded mean of every group, the variance, what rounding left of the mean, and the deviation."""
+
+
+def _statistics(x: Array, y: Array, groups: Groups, eps: float) -> _Statistics:
+    mean = _mean(x, groups)
+    np.subtract(x, mean, out=y)  # from here on, as the data may have been there
+    variance, rest = _variance(y, groups)
+    root = np.sqrt(variance + eps)
+    if not np.isfinite(root).all():
+        small = 2.0 ** (-np.finfo(y.dtype).maxexp * 5 // 8)
+        scaled, shift = _variance(y * y.dtype.type(small), groups)
+        rest = np.where(np.isfinite(root), rest, shift / small)
+        root = np.where(np.isfinite(root), root, np.sqrt(scaled + eps * small * small) / small)
+    return mean, variance, rest, root
+
+
+def _mean(x: Array, groups: Groups) -> Array:
+    mean: Array = x.sum(groups.axes, keepdims=True) / groups.count
+    if type(x) is not np.ndarray or np.isfinite(mean).all():
+        return mean
+    small = x.dtype.type(2.0**-40)
+    scaled = (x * small).sum(groups.axes, keepdims=True) / groups.count / small
+    return np.where(np.isfinite(mean), mean, scaled)
+
+
+def _variance(y: Array, groups: Groups) -> tuple[Array, Array]:
+    rest = y.sum(groups.axes, keepdims=True) / groups.count
+    squares = np.square(y).sum(groups.axes, keepdims=True) / groups.count
+    # Beyond the range of the type the variance is infinite, and not infinity less infinity.
+    return np.maximum(squares - np.minimum(rest * rest, np.finfo(y.dtype).max), 0), rest
+
+
+def _wide_statistics(x: Array, y: Array, groups: Groups, eps: float) -> _Statistics:
+    """The same for forms and devices, where nobody may look whether the type holds a sum: in float64."""
+    wide = x.sum(groups.axes, keepdims=True, dtype=np.float64) / groups.count
+    mean = wide.astype(x.dtype)
+    np.subtract(x, mean, out=y)
+    rest = wide - mean.astype(np.float64)
+    squares = np.square(y.astype(np.float64)).sum(groups.axes, keepdims=True) / groups.count
+    variance = squares - rest * rest
+    variance = np.where(variance > 0, variance, np.where(squares < np.inf, 0, squares))
+    root = np.sqrt(variance + eps)
+    return mean, variance.astype(x.dtype), rest.astype(x.dtype), root.astype(x.dtype)
 
 
 def apply_statistics(
@@ -185,7 +234,7 @@ def _subtract_mean(data: Array, mean: Array, groups: Groups, out: Array) -> None
     """Write data less its mean, of which `mean` is a rounding."""
     np.subtract(data, mean, out=out)
     # mutant: equivalent, because it makes up for roundings, less than is allowed
-    out -= out.sum(groups.axes, keepdims=True) / groups.count
+    out -= _mean(out, groups)
 
 
 def _scale(array: Array, gamma: Array | None, groups: Groups, block: slice) -> None:

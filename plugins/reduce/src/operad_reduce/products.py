@@ -1,7 +1,8 @@
 """`prod` and `nanprod`; of integers in their own type, where products may wrap around; of bool, if all are.
 
-The gradient is the product of the other elements. It is the output divided by the element, except
-where an element is 0: then only a single zero has a gradient.
+The gradient is the product of the other elements. It is found without a division, so that it is right, and can
+be differentiated, where elements are 0, and where the product of all is beyond the range of the type: pairs are
+multiplied, the products of all other pairs found in the same way, and each multiplied with the pair's other.
 """
 
 from __future__ import annotations
@@ -22,15 +23,24 @@ def _multiply(data: Array, axis: Any, exclude: bool, output: Array) -> None:
 def _multiply_gradient(output_grad: Array, data: Array, axis: Any, exclude: bool) -> Array:
     """`dy/dx_i`, the product of all `x_j` with j other than i, times the gradient."""
     axes = axes_of(data.ndim, axis, exclude)
-    is_zero = data == 0
-    # mutant: 1 becomes 2: equivalent, because what stands for the only zero is divided out again
-    factors = np.where(is_zero, 1, data)
-    others = np.prod(factors, axis=axes, keepdims=True) / factors
-    if is_zero.any():
-        zeros = np.sum(is_zero, axis=axes, keepdims=True)
-        others = np.where(zeros == is_zero, others, 0)
-    others *= unreduced(output_grad, data.shape, axis, exclude)
-    return others
+    kept = [one for one in range(data.ndim) if one not in axes]
+    order = [*kept, *axes]
+    moved = np.transpose(data, order)
+    rows = moved.reshape((*moved.shape[: len(kept)], -1)) if data.size else moved
+    others = _others(rows).reshape(moved.shape) if data.size else moved
+    return np.transpose(others, np.argsort(order)) * unreduced(output_grad, data.shape, axis, exclude)
+
+
+def _others(rows: Array) -> Array:
+    """For each element of a row the product of the others."""
+    length = rows.shape[-1]
+    if length == 1:
+        return np.ones_like(rows)
+    if length % 2:
+        rows = np.concatenate([rows, np.ones_like(rows[..., :1])], axis=-1)
+    first, second = rows[..., ::2], rows[..., 1::2]
+    others = _others(first * second)
+    return np.stack([others * second, others * first], axis=-1).reshape(rows.shape)[..., :length]
 
 
 Prod = reduction(

@@ -104,6 +104,9 @@ def _first_reason(subject: Subject, reason: Callable[[Any], str], params: Iterab
 
 
 def _narrowed(subject: Subject) -> Iterator[Unproved]:
+    if reason := subject.contract.narrowed.get("reference", ""):
+        what = "the values where the reference does not say them"
+        yield Unproved("narrowing", "reference", what, reason, says_something(reason))
     for name, values in subject.contract.params.items():
         param = subject.cls.params.get(name)
         tried_together = [each[name] for each in subject.contract.param_sets if name in each]

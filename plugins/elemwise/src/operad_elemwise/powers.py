@@ -1,0 +1,25 @@
+"""Gradients of powers and lengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def slope_of_base(output_grad: Any, lhs: Any, rhs: Any) -> Any:
+    """`b a^(b - 1)`, and 0 at 0^0 alone: a guard wherever `b` is 0 would hide that its own slope is `1 / a`."""
+    # mutant: 0 becomes 1: equivalent, because it is multiplied by 0
+    exponent = np.where(np.logical_and(lhs == 0, rhs == 0), 0, rhs - 1)
+    return output_grad * (rhs * np.power(lhs, exponent))
+
+
+def slope_of_exponent(output_grad: Any, lhs: Any, output: Any) -> Any:
+    """`a^b ln(a)`, 0 where `a` is."""
+    # mutant: 1 becomes 2: equivalent, because of 0^0 alone, which has no derivative
+    return output_grad * (np.where(lhs == 0, 0, output) * np.log(np.where(lhs == 0, 1, lhs)))
+
+
+def slope_of_length(output_grad: Any, data: Any, output: Any) -> Any:
+    """`a / y`, and 0 where the length `y` is, which has no slope there."""
+    return output_grad * data / np.where(output == 0, output.dtype.type(np.inf), output)
