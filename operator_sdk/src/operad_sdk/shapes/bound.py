@@ -10,7 +10,7 @@ from operad.dtypes import DType, as_dtype
 from operad.errors import DTypeError, ShapeError
 from operad.operator import InferredShapes, InferredTypes, PartialShape, Shape
 from operad_sdk.errors import SpecError
-from operad_sdk.shapes.expressions import GivenTuple
+from operad_sdk.shapes.expressions import Expression, GivenTuple
 from operad_sdk.shapes.grammar import Axis, Item, Spec, parse
 from operad_sdk.shapes.solver import complete, solve
 
@@ -18,6 +18,8 @@ _ANY: Final = "any"
 _ABSENT: Final = object()
 _MOST_SHAPES: Final = 64
 """Number of argument shapes whose inferred shapes are kept."""
+_FARTHEST: Final = 1024
+"""Distance up to which an example looks for a size that passes the tests of the line."""
 
 
 @final
@@ -168,7 +170,7 @@ class BoundSpec:
 
         Args:
             choose: `choose(name, is_sequence)` gives a size for a free name, or a tuple of sizes
-                where any number will do.
+                where any number will do. A size that a test of the line refuses is replaced by one near it.
         Raises:
             ShapeError: The sizes chosen make an axis negative.
         """
@@ -177,13 +179,22 @@ class BoundSpec:
         env = solve(self, [])
         for name in free:
             items = env.get(name)
-            env[name] = (
-                choose(name, name in self.sequences)
-                if items is None
-                else tuple(choose(name, False) for _ in items)
-            )
+            chosen = choose(name, name in self.sequences) if items is None else None
+            if type(chosen) is int:
+                chosen = self._fitting(name, chosen, env)
+            env[name] = tuple(choose(name, False) for _ in items or ()) if chosen is None else chosen
         shapes = [complete(self, tensor, env, None) for tensor in self.arguments]
         return [tuple(axis for axis in shape if axis is not None) for shape in shapes if shape is not None]
+
+    def _fitting(self, name: str, size: int, env: Mapping[str, Any]) -> int:
+        """The size, or the nearest larger one, then smaller one, that passes the tests of what is known."""
+        tests = [
+            test
+            for test, _ in self._bounds
+            if name in test.names and all(env.get(other) is not None for other in test.names - {name})
+        ]
+        near = (*range(size, size + _FARTHEST), *range(size - 1, -1, -1)) if tests else ()
+        return next((n for n in near if all(_passes(test, {**env, name: n}) for test in tests)), size)
 
     def _tensors(self, items: Sequence[Item]) -> tuple[Tensor, ...]:
         turns: list[list[list[Tensor]]] = []
@@ -238,6 +249,13 @@ class BoundSpec:
             f"{other.name}: {given}" for other, given in alike if given and other.type == tensor.type
         )
         return f"{self.operator}: arguments must have one element type, got {pairs}; cast with astype"
+
+
+def _passes(test: Expression, env: Mapping[str, Any]) -> bool:
+    try:
+        return bool(test.value(env, None))
+    except ShapeError:  # a division by a size of 0
+        return False
 
 
 def bind(spec: Spec, operator: str, parameters: Mapping[str, Any]) -> BoundSpec:
