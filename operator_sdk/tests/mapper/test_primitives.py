@@ -22,9 +22,7 @@ def test_a_form_with_a_primitive_is_what_the_primitive_computes(name):
     arrays = [each > 0 if kind == "bool" else each for each, kind in zip(columns, kinds, strict=True)]
     loads = [Instruction("input", (), kind, f"x{i}") for i, kind in enumerate(kinds)]
     step = Instruction(name, tuple(range(len(kinds))), primitive.gives)
-    form = ScalarForm(
-        "f", tuple(f"x{i}" for i in range(len(kinds))), (*loads, step), (Result(len(kinds)),)
-    )
+    form = ScalarForm("f", tuple(f"x{i}" for i in range(len(kinds))), (*loads, step), (Result(len(kinds)),))
 
     (found,) = form.evaluate(arrays, VALUES.shape)
 

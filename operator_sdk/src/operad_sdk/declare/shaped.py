@@ -22,7 +22,8 @@ class ShapedProperty(CoreProperty):
         spec: A line of the shape language, or a method that returns one.
         functions: Functions of whole shapes that `spec` calls, by name.
         accepts: Element types that arguments may have: any, number, integer, floating, or a tuple of
-            names; for every argument of the common type (where none is, for those of any type), or by argument.
+            names; by argument, or for every argument of the common type, or for those of any type where
+            no argument has the common one.
     """
 
     spec: Any = None

@@ -98,6 +98,7 @@ def _digest_with(subject: Subject, seed: str) -> str:
         "from operad_sdk.check.checks.hash_seed import digest\n"
         "from operad_sdk.check.trials.subject import importing\n"
         f"with importing():\n    {module or 'pass'}\n"
+        f"{expression}; print('found')\n"
         f"print(digest({expression}))"
     )
     environment = {
@@ -109,6 +110,8 @@ def _digest_with(subject: Subject, seed: str) -> str:
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
     )
-    if done.returncode:
+    if done.returncode and "found" not in done.stdout.split():
         raise Unavailable("the operator cannot be found in another process")
+    if done.returncode:
+        raise RuntimeError(f"the process ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
     return done.stdout.strip().splitlines()[-1]

@@ -31,6 +31,7 @@ from operad.operator import (
 )
 from operad.resource import ResourceRequest
 from operad_sdk.check.trials.case import Case
+from operad_sdk.check.trials.cause import is_own
 from operad_sdk.check.trials.resources import SPACE_FILL, resources_for
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.violation import OperatorRaised
@@ -306,11 +307,16 @@ def poisoned(shape: Shape, dtype: Any) -> Array:
 
 @contextmanager
 def raising(where: str) -> Iterator[None]:
-    """Turn what the operator's code raises into `OperatorRaised`; floating-point warnings are off."""
+    """Turn what the operator's code raises into `OperatorRaised`; floating-point warnings are off.
+
+    One of the harness's own code, other than of the block itself, is no operator's, and stays what it is.
+    """
     try:
         with np.errstate(all="ignore"):
             yield
     except (Exception, SystemExit) as error:
+        if is_own(error, outside=2):
+            raise
         raise OperatorRaised(where, error) from error
 
 
