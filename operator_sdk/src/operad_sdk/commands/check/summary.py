@@ -47,7 +47,7 @@ def _operators(operators: Sequence[CheckedOperator], unusable: int) -> Cell:
         return Mark("it passes" if count == 1 else f"all {count} pass", "good")
     parts = [f"{count - red - unusable - broken} of {count} pass"]
     parts += [f"{red} fail"] if red else []
-    parts += [f"{broken} not judged by every check, as some are broken, operad's own fault"] if broken else []
+    parts += [f"{broken} not judged by all checks: some are broken, operad's own fault"] if broken else []
     parts += [f"{unusable} could not be checked"] if unusable else []
     return Mark(", ".join(parts), "bad")
 
