@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final, NamedTuple, final
 
 from operad.dtypes import DType, as_dtype
@@ -20,6 +21,8 @@ _MOST_SHAPES: Final = 64
 """Number of argument shapes whose inferred shapes are kept."""
 _FARTHEST: Final = 1024
 """Distance up to which an example looks for a size that passes the tests of the line."""
+_FEW: Final = 16
+"""Sizes that are tried where others, which come later, have to fit them."""
 
 
 @final
@@ -179,22 +182,47 @@ class BoundSpec:
         env = solve(self, [])
         for name in free:
             items = env.get(name)
-            chosen = choose(name, name in self.sequences) if items is None else None
-            if type(chosen) is int:
-                chosen = self._fitting(name, chosen, env)
-            env[name] = tuple(choose(name, False) for _ in items or ()) if chosen is None else chosen
+            env[name] = (
+                choose(name, name in self.sequences)
+                if items is None
+                else tuple(choose(name, False) for _ in items)
+            )
+        env = self._fitting(env) if self._bounds else env
         shapes = [complete(self, tensor, env, None) for tensor in self.arguments]
         return [tuple(axis for axis in shape if axis is not None) for shape in shapes if shape is not None]
 
-    def _fitting(self, name: str, size: int, env: Mapping[str, Any]) -> int:
-        """The size, or the nearest larger one, then smaller one, that passes the tests of what is known."""
-        tests = [
-            test
-            for test, _ in self._bounds
-            if name in test.names and all(env.get(other) is not None for other in test.names - {name})
-        ]
-        near = (*range(size, size + _FARTHEST), *range(size - 1, -1, -1)) if tests else ()
-        return next((n for n in near if all(_passes(test, {**env, name: n}) for test in tests)), size)
+    def _fitting(self, env: Mapping[str, Any]) -> dict[str, Any]:
+        """The sizes, or the nearest larger ones, then smaller ones, that pass the tests of the line.
+
+        Sizes that a test joins are tried together, a few of each before the last. If none fit, they stay.
+        """
+        tested = sorted(
+            {name for test, _ in self._bounds for name in test.names if type(env.get(name)) is int}
+        )
+        known = {name: value for name, value in env.items() if name not in tested}
+        return {**env, **(self._chosen(tested, known, env) or {})}
+
+    def _chosen(
+        self, names: list[str], known: dict[str, Any], wish: Mapping[str, Any]
+    ) -> dict[str, int] | None:
+        if not names:
+            return {}
+        name, *rest = names
+        tests = [test for test, _ in self._bounds if name in test.names and not test.names & {*rest}]
+        size, is_joined = (
+            wish[name],
+            any(name in test.names and test.names & {*rest} for test, _ in self._bounds),
+        )
+        fits = (
+            n
+            for n in (*range(size, size + _FARTHEST), *range(size - 1, -1, -1))
+            if all(_passes(test, {**known, name: n}) for test in tests)
+        )
+        for n in islice(fits, _FEW if is_joined else 1):
+            found = self._chosen(rest, {**known, name: n}, wish)
+            if found is not None:
+                return {name: n, **found}
+        return None
 
     def _tensors(self, items: Sequence[Item]) -> tuple[Tensor, ...]:
         turns: list[list[list[Tensor]]] = []

@@ -96,10 +96,11 @@ def _digest_with(subject: Subject, seed: str) -> str:
     module, expression = subject.reference()
     program = (
         "from operad_sdk.check.checks.hash_seed import digest\n"
-        "from operad_sdk.check.trials.subject import importing\n"
+        "from operad_sdk.check.trials.subject import importing, subject_of\n"
         f"with importing():\n    {module or 'pass'}\n"
-        f"{expression}; print('found')\n"
-        f"print(digest({expression}))"
+        f"found = subject_of({expression})\n"
+        "print('found')\n"
+        "print(digest(found))"
     )
     environment = {
         **os.environ,
