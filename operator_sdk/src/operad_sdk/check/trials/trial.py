@@ -92,8 +92,8 @@ class Trial:
         lacking = [*({*self.arguments} - {*case.inputs}), *({*self.states} - {*case.aux})]
         if lacking:  # as where a parameter is another
             raise OperatorRaised("inference", ArgumentError(f"the case has no {', '.join(sorted(lacking))}"))
-        self.inputs: list[Array] = [case.inputs[name] for name in self.arguments]
-        self.aux: list[Array] = [case.aux[name] for name in self.states]
+        self.inputs: list[Array] = [_whole(case.inputs[name]) for name in self.arguments]
+        self.aux: list[Array] = [_whole(case.aux[name]) for name in self.states]
         self.in_shapes: list[Shape] = [array.shape for array in self.inputs]
         self.in_types: list[DType] = [array.dtype for array in self.inputs]
         with raising("inference"):
