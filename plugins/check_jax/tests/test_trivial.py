@@ -1,4 +1,4 @@
-"""All checks on trivial functions of JAX: none breaks, and none accuses; skipped where it is not installed."""
+"""All checks on trivial functions of JAX: none breaks, and none accuses. Skipped without JAX."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import pytest
 
 pytest.importorskip("jax", reason="JAX is an extra")
 
-from operad_check_jax import check_jax  # noqa: E402 - after the skip
-from operad_sdk import Contract  # noqa: E402 - after the skip
-from operad_sdk.check.plan.profile import Profile  # noqa: E402 - after the skip
-from operad_sdk.check.reporting.outcome import Status  # noqa: E402 - after the skip
-from operator_sdk.tests.check.trivial import ROWS  # noqa: E402 - after the skip
+from operad_check_jax import check_jax
+from operad_sdk import Contract
+from operad_sdk.check.plan.profile import Profile
+from operad_sdk.check.reporting.outcome import Status
+from operator_sdk.tests.check.trivial import ROWS
 
 pytestmark = pytest.mark.filterwarnings("default")  # JAX warns of its own
 
