@@ -61,8 +61,8 @@ def judged(library: str, name: str) -> dict[str, Any]:
         "name": name,
         "version": backend.version,
         "checks": sum(outcome.status == "passed" for outcome in report.outcomes),
-        "red": report.red_ids,
-        "outcomes": [outcome.to_json() for outcome in report.outcomes if outcome.status.is_red],
+        "red": [*report.red_ids, *report.broken_ids],
+        "outcomes": [one.to_json() for one in report.outcomes if one.status.is_red or one.traceback],
         "gradcheck": by_gradcheck(subject, made) if library == "torch" else None,
         "seconds": process_time() - begin,
     }

@@ -155,6 +155,7 @@ def test_a_round_that_a_change_overtakes_is_not_shown(tmp_path) -> None:
 
     class Shown:
         passed = True
+        exit_code = 0
 
         def __init__(self, number):
             self.number = number

@@ -31,8 +31,8 @@ BAD = operator("bad", outcome("F213"), outcome("B301", "failed"), red=["B301"])
     [
         ([GOOD], 0, "it passes"),
         ([GOOD, GOOD], 0, "all 2 pass"),
-        ([GOOD, BAD], 0, "1 of 2 pass, 1 broken"),
-        ([GOOD, BAD], 3, "1 of 5 pass, 1 broken, 3 could not be checked"),
+        ([GOOD, BAD], 0, "1 of 2 pass, 1 fail"),
+        ([GOOD, BAD], 3, "1 of 5 pass, 1 fail, 3 could not be checked"),
     ],
 )
 def test_the_verdict_counts_operators(operators, unusable, text):

@@ -13,12 +13,14 @@ from operad.operator import OpContext, OpReq
 from operad_sdk import (
     BINARY,
     BROADCAST,
+    OperatorProperty,
     Scalar,
     as_dtype,
     binary,
     param,
     unary,
 )
+from operad_sdk.errors import DeclarationError
 from operad_sdk.testing import check_forward, gradient_check
 from operator_sdk.tests.declare.declaring import X, declared, run
 
@@ -147,3 +149,44 @@ def test_types_are_accepted_for_every_argument() -> None:
     single = declared(accepts=("float32", "float64"), forward=lambda data: data)
     with pytest.raises(DTypeError, match="data is float16, expected float32 or float64"):
         single().infer_type([np.dtype("f2")])
+
+
+@pytest.mark.parametrize(
+    ("line", "accepts", "refused"),
+    [
+        ("data:(N) -> output:(N)", "integer", {"data"}),
+        ("data:any(N) -> output:int64(N)", "integer", {"data"}),
+        ("a:any(N), b:any(N) -> output:int64(N)", "integer", {"a", "b"}),
+        ("a:T(N), b:T(N) -> output:T(N)", ("int32", "int64"), {"a", "b"}),
+        ("data:(N), index:any(M) -> output:(M)", "integer", {"data"}),
+        ("data:any(N), index:int64(M) -> output:int64(M)", "integer", {"data", "index"}),
+        ("data:(N), index:any(M) -> output:(M)", {"index": "integer"}, {"index"}),
+        ("a[2]:any(N) -> output:int64(N)", {"a": "integer"}, {"a0", "a1"}),
+    ],
+)
+def test_accepts_is_about_the_common_type_or_where_there_is_none_about_any(line, accepts, refused):
+    words = {"name": "accepting", "spec": line, "accepts": accepts}
+    prop = type("Accepting", (OperatorProperty,), words)()
+    names = prop.list_arguments()
+
+    for place, name in enumerate(names):
+        types = [None] * len(names)
+        types[place] = np.dtype("float32")
+        if name in refused:
+            with pytest.raises(DTypeError, match="is float32, expected"):
+                prop.infer_type(types)
+        else:
+            prop.infer_type(types)
+
+
+def test_accepts_names_arguments_that_there_are():
+    with pytest.raises(DeclarationError, match="accepts names 'dta', expected one of data, index"):
+        type(
+            "Misnamed",
+            (OperatorProperty,),
+            {
+                "spec": "data:(N), index:any(M) -> output:(M)",
+                "accepts": {"dta": "integer"},
+                "name": "misnamed",
+            },
+        )

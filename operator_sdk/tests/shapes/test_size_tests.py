@@ -5,7 +5,7 @@ import pytest
 from operad.errors import ShapeError
 from operad_sdk import OperatorProperty, operator
 from operad_sdk.errors import SpecError
-from operad_sdk.shapes import parse
+from operad_sdk.shapes import bind, parse
 
 
 @operator("largest_of_row")
@@ -61,3 +61,26 @@ def test_bounds_compare_sizes_with_each_other():
 def test_what_is_no_test_of_sizes_is_refused(line, text):
     with pytest.raises(SpecError, match=text):
         parse(line)
+
+
+@pytest.mark.parametrize(
+    ("tests", "sizes"),
+    [
+        ("N >= 3", {"D": 1, "N": 3}),
+        ("N >= 700", {"D": 1, "N": 700}),
+        ("N == 2", {"D": 1, "N": 2}),
+        ("N < 1", {"D": 1, "N": 0}),
+        ("N > D, D > 4", {"D": 5, "N": 6}),
+        ("N == 2*D, D >= 3", {"D": 3, "N": 6}),
+        ("N % D == 0, D % 3 == 0, D > 0, N > 0", {"D": 3, "N": 3}),
+    ],
+)
+def test_an_example_has_sizes_near_the_chosen_ones_that_pass_the_tests(tests, sizes):
+    made = bind(parse(f"x:(N, D) -> y:(N); {tests}"), "example", {})
+
+    assert made.example(lambda name, is_sequence: 1) == [(sizes["N"], sizes["D"])]
+
+
+def test_an_example_has_the_chosen_sizes_where_none_pass_or_all_do():
+    for tests, expected in (("N >= 3, N < 3", (1, 1)), ("N >= 1", (1, 1))):
+        assert bind(parse(f"x:(N, D) -> y:(N); {tests}"), "example", {}).example(lambda *_: 1) == [expected]

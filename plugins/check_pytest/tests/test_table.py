@@ -178,3 +178,36 @@ found = {"operad", "operad_sdk", "numpy", "numba", "torch", "jax"} & set(sys.mod
 assert not found and "operad_check_pytest.plugin" in sys.modules, found
 """
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, cwd=pytester.path)
+
+
+BROKEN = """
+import pytest
+from operad_sdk.check.running.suite import BrokenCheck
+
+def test_broken():
+    raise BrokenCheck("F202 broken: twice is not judged: operad's own fault", pytrace=False)
+
+def test_right():
+    pass
+"""
+WRONG = "def test_wrong(): assert False"
+
+
+def test_a_check_that_breaks_is_counted_as_broken_alone(pytester):
+    pytester.makepyfile(BROKEN)
+
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+
+    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*::test_broken: operad's own fault*", "F202 broken: twice*", "*1 broken*"])
+    result.stdout.no_fnmatch_line("*failed*")
+
+
+def test_beside_a_failure_the_status_is_that_of_the_failure(pytester):
+    pytester.makepyfile(BROKEN + WRONG)
+
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*1 failed, 1 passed, 1 broken*"])

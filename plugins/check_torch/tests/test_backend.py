@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is an extra")
 
 from operad_check_torch import check_torch  # noqa: E402 - after the skip
 from operad_check_torch.backend import TorchBackend  # noqa: E402 - after the skip
-from operad_sdk import Contract  # noqa: E402 - after the skip
+from operad_sdk import Contract, Index  # noqa: E402 - after the skip
 
 pytestmark = pytest.mark.filterwarnings("default")  # PyTorch warns of its own
 
@@ -194,3 +194,36 @@ def test_a_median_of_expanded_tensors_has_a_program_that_fails_alone():
 def test_a_reference_may_be_given():
     report = check_torch("torch.exp(x)", LINE, contract=Contract(reference=np.exp), checks=["F213"])
     assert report.red_ids == []
+
+
+class _Entropy(torch.autograd.Function):
+    """A cross entropy whose gradient does not depend on `x` any more, so that it has no derivative."""
+
+    @staticmethod
+    def forward(ctx, x, i):
+        ctx.save_for_backward(torch.softmax(x, -1), i)
+        return -torch.log_softmax(x, -1).gather(-1, i[:, None])[:, 0]
+
+    @staticmethod
+    def backward(ctx, head):
+        p, i = ctx.saved_tensors
+        return (p.detach() - torch.nn.functional.one_hot(i, p.shape[-1])) * head[:, None], None
+
+
+def test_the_second_derivative_is_checked_beside_an_argument_of_whole_numbers():
+    contract = Contract(inputs={"i": Index("x", 1)})
+    line = "x:(N, C), i:int64(N) -> y:(N); C >= 1"
+
+    def entropy(x, i):
+        return _Entropy.apply(x, i)
+
+    report = check_torch(entropy, line, contract=contract, checks=["B301", "B312"])
+    right = check_torch("F.cross_entropy(x, i, reduction='none')", line, contract=contract, checks=["B312"])
+
+    assert (report.red_ids, report.broken_ids) == (["B312"], [])
+    assert [(one.red_id, any(one.evidence.values())) for one in right.outcomes] == [(None, True)]
+
+
+def test_what_a_function_gives_beside_tensors_breaks_nothing():
+    report = check_torch("(x * 2, None)", "x:(N) -> y:(N)", checks=["F201", "B301", "B312"])
+    assert (report.red_ids, report.broken_ids) == ([], [])

@@ -217,7 +217,7 @@ def _lifted(value: Any, axes: Axes, space: Shape) -> Any:
 
 
 def function_of_elements(op: str) -> Callable[..., Any]:
-    """NumPy's function for an instruction; four that NumPy lacks are Python's."""
+    """NumPy's function for an instruction; six that NumPy lacks are Python's."""
     found: Callable[..., Any] = (
         _SPECIAL[op] if op in _SPECIAL else getattr(np, "where" if op == "select" else op)
     )
@@ -249,7 +249,10 @@ def _lgamma(value: float) -> float:
     return math.inf if is_pole else math.lgamma(value)
 
 
-_SPECIAL: Final[dict[str, Callable[[Any], Any]]] = {
+_SPECIAL: Final[dict[str, Callable[..., Any]]] = {
+    # Python's own `max` and `min`: the first argument, unless the second compares better.
+    "larger": lambda a, b: np.where(b > a, b, a)[()],
+    "smaller": lambda a, b: np.where(b < a, b, a)[()],
     "erf": _of_numbers(math.erf),
     "erfc": _of_numbers(math.erfc),
     "gamma": _of_numbers(_gamma),

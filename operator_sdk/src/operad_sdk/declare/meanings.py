@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from operad_sdk.declare.function import Bound, Declared
@@ -27,6 +28,11 @@ def check_names(cls: Any, spec: Spec) -> None:
             raise DeclarationError(
                 f"operator {cls.name!r}: {name!r} is a parameter, and a tensor or its gradient too; "
                 "use another name"
+            )
+    for name in cls.accepts if isinstance(cls.accepts, Mapping) else ():
+        if name not in tensors and name.rstrip("0123456789") not in tensors:
+            raise DeclarationError(
+                f"operator {cls.name!r}: accepts names {name!r}, expected one of {', '.join(tensors)}"
             )
     for declared in (cls._forward_function, *cls._gradient_functions.values()):
         if declared is not None:

@@ -22,7 +22,8 @@ class ShapedProperty(CoreProperty):
         spec: A line of the shape language, or a method that returns one.
         functions: Functions of whole shapes that `spec` calls, by name.
         accepts: Element types that arguments may have: any, number, integer, floating, or a tuple of
-            names; for every argument of the common type, or by argument.
+            names; by argument, or for every argument of the common type, or for those of any type where
+            no argument has the common one.
     """
 
     spec: Any = None
@@ -95,7 +96,15 @@ class ShapedProperty(CoreProperty):
     def _accepted(self, position: int, name: str) -> Accepts | None:
         if isinstance(self.accepts, Mapping):
             return self.accepts.get(name) or self.accepts.get(name.rstrip("0123456789"))
-        return None if position in self.typed_arguments else self.accepts
+        return self.accepts if position in self._accepting else None
+
+    @cached_property
+    def _accepting(self) -> frozenset[int]:
+        """Positions of the arguments that `accepts` is about where it names none."""
+        common = frozenset(range(len(self.list_arguments()))) - self.typed_arguments
+        if common:
+            return common
+        return frozenset(i for i, t in enumerate(self._bound.arguments) if isinstance(t.type, str))
 
     @property
     def typed_arguments(self) -> frozenset[int]:

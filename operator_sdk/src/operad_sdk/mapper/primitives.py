@@ -166,30 +166,15 @@ def _mantissa(x: Any) -> Any:
 _ROOT_HALF: Final = np.float32(math.sqrt(0.5))
 
 
-def _smaller(a: Any, b: Any) -> Any:
-    return np.where(b < a, b, a)[()]
-
-
-def _larger(a: Any, b: Any) -> Any:
-    return np.where(b > a, b, a)[()]
-
-
-_CHOICES: Final = (
-    # Python's own `min` and `max`: the first argument, unless the second compares better.
+_CHOICES: Final = tuple(
     Primitive(
-        "smaller",
+        name,
         2,
-        _smaller,
-        "({1} if {1} < {0} else {0})",
-        "({1} < {0} ? {1} : {0})",
-    ),
-    Primitive(
-        "larger",
-        2,
-        _larger,
-        "({1} if {1} > {0} else {0})",
-        "({1} > {0} ? {1} : {0})",
-    ),
+        function_of_elements(name),
+        f"({{1}} if {{1}} {sign} {{0}} else {{0}})",
+        f"({{1}} {sign} {{0}} ? {{1}} : {{0}})",
+    )
+    for name, sign in (("smaller", "<"), ("larger", ">"))
 )
 _MACHINE: Final = (
     # Made by expansions only; authors cannot name them. None has a meaning for NaN.

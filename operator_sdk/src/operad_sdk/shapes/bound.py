@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final, NamedTuple, final
 
 from operad.dtypes import DType, as_dtype
 from operad.errors import DTypeError, ShapeError
 from operad.operator import InferredShapes, InferredTypes, PartialShape, Shape
 from operad_sdk.errors import SpecError
-from operad_sdk.shapes.expressions import GivenTuple
+from operad_sdk.shapes.expressions import Expression, GivenTuple
 from operad_sdk.shapes.grammar import Axis, Item, Spec, parse
 from operad_sdk.shapes.solver import complete, solve
 
@@ -18,6 +19,10 @@ _ANY: Final = "any"
 _ABSENT: Final = object()
 _MOST_SHAPES: Final = 64
 """Number of argument shapes whose inferred shapes are kept."""
+_FARTHEST: Final = 1024
+"""Distance up to which an example looks for a size that passes the tests of the line."""
+_FEW: Final = 16
+"""Sizes that are tried where others, which come later, have to fit them."""
 
 
 @final
@@ -168,7 +173,7 @@ class BoundSpec:
 
         Args:
             choose: `choose(name, is_sequence)` gives a size for a free name, or a tuple of sizes
-                where any number will do.
+                where any number will do. A size that a test of the line refuses is replaced by one near it.
         Raises:
             ShapeError: The sizes chosen make an axis negative.
         """
@@ -182,8 +187,42 @@ class BoundSpec:
                 if items is None
                 else tuple(choose(name, False) for _ in items)
             )
+        env = self._fitting(env) if self._bounds else env
         shapes = [complete(self, tensor, env, None) for tensor in self.arguments]
         return [tuple(axis for axis in shape if axis is not None) for shape in shapes if shape is not None]
+
+    def _fitting(self, env: Mapping[str, Any]) -> dict[str, Any]:
+        """The sizes, or the nearest larger ones, then smaller ones, that pass the tests of the line.
+
+        Sizes that a test joins are tried together, a few of each before the last. If none fit, they stay.
+        """
+        tested = sorted(
+            {name for test, _ in self._bounds for name in test.names if type(env.get(name)) is int}
+        )
+        known = {name: value for name, value in env.items() if name not in tested}
+        return {**env, **(self._chosen(tested, known, env) or {})}
+
+    def _chosen(
+        self, names: list[str], known: dict[str, Any], wish: Mapping[str, Any]
+    ) -> dict[str, int] | None:
+        if not names:
+            return {}
+        name, *rest = names
+        tests = [test for test, _ in self._bounds if name in test.names and not test.names & {*rest}]
+        size, is_joined = (
+            wish[name],
+            any(name in test.names and test.names & {*rest} for test, _ in self._bounds),
+        )
+        fits = (
+            n
+            for n in (*range(size, size + _FARTHEST), *range(size - 1, -1, -1))
+            if all(_passes(test, {**known, name: n}) for test in tests)
+        )
+        for n in islice(fits, _FEW if is_joined else 1):
+            found = self._chosen(rest, {**known, name: n}, wish)
+            if found is not None:
+                return {name: n, **found}
+        return None
 
     def _tensors(self, items: Sequence[Item]) -> tuple[Tensor, ...]:
         turns: list[list[list[Tensor]]] = []
@@ -238,6 +277,13 @@ class BoundSpec:
             f"{other.name}: {given}" for other, given in alike if given and other.type == tensor.type
         )
         return f"{self.operator}: arguments must have one element type, got {pairs}; cast with astype"
+
+
+def _passes(test: Expression, env: Mapping[str, Any]) -> bool:
+    try:
+        return bool(test.value(env, None))
+    except ShapeError:  # a division by a size of 0
+        return False
 
 
 def bind(spec: Spec, operator: str, parameters: Mapping[str, Any]) -> BoundSpec:

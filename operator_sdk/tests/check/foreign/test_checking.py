@@ -218,3 +218,12 @@ def test_what_a_library_keeps_in_its_caches_is_no_leak_of_a_function(monkeypatch
     if forgets:
         monkeypatch.setattr(NumpyBackend, "forget", lambda self: kept.clear())
     assert check_numpy(np.tanh, LINE, checks=["M411"]).red_ids == red
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["x[2]:(N) -> y:(N)", "x:(N), b:(N) if bias -> y:(N)", "x:(N); aux m:(N) -> y:(N)", "x:(N) -> y[2]:(N)"],
+)
+def test_a_line_of_lists_conditions_or_states_is_refused(line):
+    with pytest.raises(ArgumentError, match="has no lists, conditions or states; name each argument"):
+        check_numpy("x * 2", line, checks=["F201"])

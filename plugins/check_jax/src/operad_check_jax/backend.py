@@ -75,10 +75,10 @@ class JaxBackend(TransformingBackend):
             found = function(*_replaced(arrays, wanted, values))
             several = tuple(found) if isinstance(found, (tuple, list)) else (found,)
             result[:] = several
-            return tuple(each for each in several if jnp.issubdtype(each.dtype, jnp.floating))
+            return tuple(each for each in several if _is_floating(each))
 
         outputs, pull = jax.vjp(called, *[arrays[i] for i in wanted])
-        floating = [jnp.issubdtype(each.dtype, jnp.floating) for each in result]
+        floating = [_is_floating(each) for each in result]
 
         def pulled(heads: Sequence[Any]) -> list[Any]:
             given = [head for head, is_floating in zip(heads, floating, strict=False) if is_floating]
@@ -111,12 +111,16 @@ class JaxBackend(TransformingBackend):
 
     def jvp(self, function: Function, arrays: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """`jax.jvp` of the floating arguments."""
-        real = [i for i, array in enumerate(arrays) if jnp.issubdtype(array.dtype, jnp.floating)]
+        real = [i for i, array in enumerate(arrays) if _is_floating(array)]
         primals, moved = ([each[i] for i in real] for each in (arrays, tangents))
         found: tuple[Any, Any] = jax.jvp(
             lambda *values: function(*_replaced(arrays, real, values)), primals, moved
         )
         return found
+
+
+def _is_floating(value: Any) -> bool:
+    return bool(jnp.issubdtype(jnp.result_type(value), jnp.floating))
 
 
 def _replaced(arrays: Sequence[Any], places: Sequence[int], values: Sequence[Any]) -> list[Any]:

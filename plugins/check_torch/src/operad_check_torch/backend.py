@@ -115,7 +115,11 @@ class TorchBackend(TransformingBackend):
                     leaves[i] = leaves[i] if leaves[i].requires_grad else leaves[i].detach().requires_grad_()
                 result = function(*leaves)
                 several = result if isinstance(result, (tuple, list)) else (result,)
-                pairs = [(one, head) for one, head in zip(several, heads, strict=False) if one.requires_grad]
+                pairs = [
+                    (one, head)
+                    for one, head in zip(several, heads, strict=False)
+                    if isinstance(one, torch.Tensor) and one.requires_grad
+                ]
                 inputs = [leaves[i] for i in wanted]
                 if not pairs:
                     return tuple(torch.zeros_like(one) for one in inputs)

@@ -8,6 +8,7 @@ and what it leaves open is tried, until inference accepts all.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any, final
 
 from hypothesis import strategies as st
@@ -82,6 +83,27 @@ def argument_shapes(
         if found is not None:
             return found
     return None
+
+
+def most_elements(prop: OperatorProperty, kind: CaseKind) -> int:
+    """Largest number of elements of all arguments: more than the kind's where the line wants more."""
+    least = _from_spec(prop, smallest) if getattr(prop, "spec", None) is not None else None
+    return max(kind.max_elements, 2 * sum(map(prod, least or ())))
+
+
+def smallest(name: str, is_sequence: bool) -> Any:
+    """The smallest value of a name in a spec line that leaves elements; tests of the line may want more."""
+    return () if is_sequence else 1
+
+
+def fitting_shapes(subject: Subject, prop: OperatorProperty) -> list[list[Shape]]:
+    """Shapes of few small sizes that fit a shape line which alone says what is accepted; else none."""
+    cls = type(prop)
+    is_of_line = getattr(prop, "spec", None) is not None and cls.infer_shape is ShapedProperty.infer_shape
+    if not is_of_line or getattr(prop, "functions", None) or subject.contract.shapes is not None:
+        return []
+    tried = (_from_spec(prop, lambda name, is_sequence, n=n: (n,) if is_sequence else n) for n in range(1, 6))
+    return [shapes for shapes in tried if shapes is not None]
 
 
 def num_sizes(subject: Subject, prop: OperatorProperty) -> int:

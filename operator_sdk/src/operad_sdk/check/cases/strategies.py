@@ -20,8 +20,9 @@ from operad.dtypes import DType
 from operad.errors import OperadError
 from operad.operator import OperatorProperty, PartialShape, Shape, is_known
 from operad_sdk.check.cases.goal import Goal
-from operad_sdk.check.cases.params import parameters
-from operad_sdk.check.cases.shapes import argument_shapes
+from operad_sdk.check.cases.kinds import CaseKind
+from operad_sdk.check.cases.params import parameters, required_params
+from operad_sdk.check.cases.shapes import argument_shapes, fitting_shapes, most_elements
 from operad_sdk.check.cases.values import Values
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject
@@ -55,11 +56,12 @@ def cases(draw: st.DrawFn, subject: Subject, goal: Goal) -> Case:
         shapes = argument_shapes(draw, subject, prop, kind, goal.size)
     except OperadError:  # these sizes and parameters do not go together
         shapes = None
-    assume(shapes is not None and sum(int(np.prod(s)) for s in shapes) <= kind.max_elements)
+    most = most_elements(prop, kind)
+    assume(shapes is not None and sum(map(prod, shapes)) <= most)
     assert shapes is not None
     assume(goal.size is None or any(goal.size.is_reached(size) for shape in shapes for size in shape))
     outputs: Sequence[Any] = prop.infer_shape(list(shapes))[1]  # one that stays open is F202's to report
-    assume(all(not is_known(shape) or prod(shape) <= 2 * kind.max_elements for shape in outputs))
+    assume(all(not is_known(shape) or prod(shape) <= 2 * most for shape in outputs))
     usable = _usable_types(subject, prop, goal.dtypes or kind.dtypes)
     if not usable and not goal.dtypes and "float32" in kind.dtypes:
         usable = _usable_types(subject, prop, _UNUSUAL)
@@ -71,6 +73,21 @@ def cases(draw: st.DrawFn, subject: Subject, goal: Goal) -> Case:
     case = case_of(subject, prop, params, shapes, types, is_train, seed, goal.values)
     assume(not (goal.dtypes or subject.writer) or _is_computed(subject, case))
     return case
+
+
+def is_takeable(subject: Subject, kind: CaseKind) -> bool:
+    """Return whether cases of a kind follow from a declaration alone, so that some should be found.
+
+    What an author's own inference accepts, or a function of shapes, has to be found by trying.
+    """
+    params = required_params(subject)
+    prop = made(subject, params)
+    usable = _usable_types(subject, prop, kind.dtypes) if prop is not None else []
+    if prop is None or not usable:
+        return False
+    fitting = fitting_shapes(subject, prop)
+    made_of = (case_of(subject, prop, params, shapes, usable[0], True, 0) for shapes in fitting)
+    return any(_is_computed(subject, case) for case in made_of)
 
 
 def _usable_types(

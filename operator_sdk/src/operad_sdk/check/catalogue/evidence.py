@@ -48,4 +48,13 @@ EVIDENCE: Final = (
         "Declare what is missing in the Contract: domains of arguments, a reference that returns states too, "
         "shapes that a kernel wants.",
     ),
+    Check(
+        "X806",
+        "no check breaks",
+        "A check is broken where its own code raises, and not the operator's, or where it finds no case of a "
+        "kind though the operator's shape line says which there are. That is operad's own fault: it says "
+        "nothing for or against the operator, which was not checked in this respect.",
+        "assert allowed is not None    # a line of a check, for an argument that it did not expect",
+        "Report it, with the traceback and the declaration of the operator.",
+    ),
 )

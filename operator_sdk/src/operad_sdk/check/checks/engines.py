@@ -17,6 +17,7 @@ from operad_sdk.check.cases.kinds import LARGE, ORDINARY
 from operad_sdk.check.comparison.bitwise import expect_same
 from operad_sdk.check.comparison.closeness import expect_close, magnitude, tolerance
 from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.cause import is_own
 from operad_sdk.check.trials.runs import ImperativeRun, Run, SymbolicRun, can_be_bound
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import Violation
@@ -187,6 +188,8 @@ def _guarded(call: Callable[[], Any], cases: Sequence[Any], when: str) -> Any:
     try:
         return call()
     except Exception as error:
+        if is_own(error):
+            raise
         raise Violation(f"{type(error).__name__} {when}: {error}", cases=cases) from error
 
 

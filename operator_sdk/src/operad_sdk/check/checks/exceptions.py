@@ -12,6 +12,7 @@ from operad.operator import Array, OpContext, OpReq
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.mutations.mutant import Wrapped, mutant
 from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.cause import Meant, is_own
 from operad_sdk.check.trials.runs import ImperativeRun, Run, SymbolicRun, can_be_bound
 from operad_sdk.check.trials.subject import IN_PROCESS
 from operad_sdk.check.trials.trial import Trial
@@ -23,7 +24,7 @@ _ENGINE_RUNS: Final = 2
 """Cases that are run through the engine."""
 
 
-class _Planted(Exception):  # noqa: N818 - a fault, and not one of ours
+class _Planted(Meant, Exception):  # noqa: N818 - a fault, and not one of ours
     """Exception that the check plants."""
 
 
@@ -112,6 +113,8 @@ def _reaches_reader(kind: type[Run], trial: Trial) -> int:
     except _Planted as error:
         notes = " ".join(getattr(error, "__notes__", ()))
     except Exception as error:
+        if is_own(error):
+            raise
         raise OperatorRaised(f"a {kind.name} run", error) from error  # its own, before the planted one
     else:
         message = f"an exception in forward does not reach who reads the result of a {kind.name} run"

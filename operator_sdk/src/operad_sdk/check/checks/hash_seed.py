@@ -96,9 +96,11 @@ def _digest_with(subject: Subject, seed: str) -> str:
     module, expression = subject.reference()
     program = (
         "from operad_sdk.check.checks.hash_seed import digest\n"
-        "from operad_sdk.check.trials.subject import importing\n"
+        "from operad_sdk.check.trials.subject import importing, subject_of\n"
         f"with importing():\n    {module or 'pass'}\n"
-        f"print(digest({expression}))"
+        f"found = subject_of({expression})\n"
+        "print('found')\n"
+        "print(digest(found))"
     )
     environment = {
         **os.environ,
@@ -109,6 +111,8 @@ def _digest_with(subject: Subject, seed: str) -> str:
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
     )
-    if done.returncode:
+    if done.returncode and "found" not in done.stdout.split():
         raise Unavailable("the operator cannot be found in another process")
+    if done.returncode:
+        raise RuntimeError(f"the process ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
     return done.stdout.strip().splitlines()[-1]

@@ -14,6 +14,7 @@ from operad.operator import Param
 from operad_sdk.check.cases.kinds import ALL_KINDS, ORDINARY
 from operad_sdk.check.cases.retype import is_random
 from operad_sdk.check.comparison.closeness import stem
+from operad_sdk.check.reporting.outcome import Outcome, Status
 from operad_sdk.check.running.register import Evidence, check, find_check
 from operad_sdk.check.running.runner import run_check
 from operad_sdk.check.running.session import Session
@@ -82,7 +83,12 @@ def _compared(session: Session, id: str, name: str) -> bool:
     if id in session.subject.contract.expected_failures:
         return True
     outcome = run_check(session, find_check(id))
-    return outcome.failure is not None or bool(outcome.evidence.get(name))
+    return _is_settled(outcome) or bool(outcome.evidence.get(name))
+
+
+def _is_settled(outcome: Outcome) -> bool:
+    """Return whether a check failed; or broke, so that nobody knows what it would have compared."""
+    return outcome.failure is not None or outcome.status is Status.BROKEN
 
 
 def _gradients(session: Session, trial: Trial) -> Iterator[Obligation]:
@@ -121,7 +127,7 @@ def _outputs(session: Session, trial: Trial) -> Iterator[Obligation]:
 
 def _passed(session: Session, id: str) -> bool:
     outcome = run_check(session, find_check(id))
-    return outcome.failure is not None or any(outcome.evidence.values())
+    return _is_settled(outcome) or any(outcome.evidence.values())
 
 
 def _states(session: Session, trial: Trial) -> Iterator[Obligation]:

@@ -12,6 +12,7 @@ from operad.operator import FORWARD, Kernel, KernelCall, Operator, choose_among
 from operad_sdk.check.cases.kinds import BULK, EXTREME, LARGE, ORDINARY, SPECIAL
 from operad_sdk.check.cases.retype import is_random, perturbed, retyped
 from operad_sdk.check.comparison.closeness import ROUNDINGS, at, coarsest, magnitude
+from operad_sdk.check.comparison.point import real_arguments
 from operad_sdk.check.comparison.rounding import (
     SPREADS,
     WIDE_TYPE,
@@ -160,6 +161,7 @@ def float64_throughout(trial: Trial) -> Evidence:
     may_be_flat = (
         trial.subject.contract.why_no_numeric_gradient(trial.prop)
         or not any(trial.prop.differentiable_inputs())
+        or not real_arguments(wide)
         or only_steps
     )
     return compared or (None if may_be_flat else 0)

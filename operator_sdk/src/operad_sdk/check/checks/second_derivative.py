@@ -124,10 +124,10 @@ class _Point:
         trial = self._trial
         outputs = trial.forward([array.copy() for array in self._inputs]).outputs
         groups: dict[str, Any] = {"out_grad": self._heads, "in_data": self._inputs, "out_data": outputs}
-        reads = [groups[kind][index] for kind, index in self._entries]
+        reads = [np.asarray(groups[kind][index]) for kind, index in self._entries]
         grads = [np.zeros_like(array) for array in reads]
-        flags = self._made.differentiable_inputs()
-        requests = [OpReq.WRITE if flag else OpReq.NULL for flag in flags]
+        flags = zip(self._made.differentiable_inputs(), reads, strict=True)
+        requests = [OpReq.WRITE if flag and array.dtype.kind == "f" else OpReq.NULL for flag, array in flags]
         with raising("the gradient of the gradient"):
             self._operator.backward(
                 trial.context([]), list(cotangents), reads, [None] * len(cotangents),

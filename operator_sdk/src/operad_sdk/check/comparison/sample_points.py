@@ -68,5 +68,5 @@ def _moved(trial: Trial, values: list[Array], *, free: bool = False) -> list[Arr
             accepted = [domain.accepts(float(element)) for element in value.flat]
             inputs.append(np.where(np.reshape(accepted, array.shape), value, array))
         else:
-            inputs.append(value)
+            inputs.append(np.asarray(value))  # of arrays without axes, NumPy makes numbers
     return inputs

@@ -118,10 +118,17 @@ def function_of(
         described: Fields of `ForeignFunction`.
 
     Raises:
-        ArgumentError: The text leads to no function.
+        ArgumentError: The text leads to no function, or the line is none of a function.
         SpecError: The line cannot be read.
     """
-    words = [item.name for item in parse(line).inputs]
+    spec = parse(line)
+    for item in spec.items:
+        if item.repeat is not None or item.condition is not None or item.is_state:
+            raise ArgumentError(
+                f"check: {item.text!r} in {line!r}: a function's line has no lists, conditions or states; "
+                "name each argument and result"
+            )
+    words = [item.name for item in spec.inputs]
     arguments = ", ".join([*words, *[f"{key}={value!r}" for key, value in keywords.items()]])
     if not isinstance(function, str):
         own = getattr(function, "__name__", type(function).__name__)

@@ -11,6 +11,7 @@ from operad.errors import ArgumentError
 from operad_sdk.check.foreign.backend import Array, Backend, Function, Pull
 from operad_sdk.check.foreign.function import place_of
 from operad_sdk.check.foreign.programs import NumpyLike, Syntax
+from operad_sdk.check.trials.cause import call_of_author
 
 
 @final
@@ -102,7 +103,7 @@ class NumpyBackend(Backend):
 
         def pull(heads: Sequence[Array | None]) -> list[Any]:
             assert self._gradient is not None, "no gradient is asked for where there is none"
-            found = self._gradient(*heads, *arrays)
+            found = call_of_author(self._gradient, *heads, *arrays)
             several = found if isinstance(found, (tuple, list)) else (found,)
             if len(several) != len(arrays):
                 raise ArgumentError(

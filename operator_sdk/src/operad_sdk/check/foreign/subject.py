@@ -22,6 +22,7 @@ from operad_sdk.check.foreign.function import ForeignFunction
 from operad_sdk.check.foreign.programs import Shown, programs
 from operad_sdk.check.foreign.small import small_cases
 from operad_sdk.check.trials.case import Case
+from operad_sdk.check.trials.cause import is_own
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Refusal
@@ -112,6 +113,11 @@ class _Gradient(CoreProperty):
     def infer_type(self, in_types: Sequence[Any]) -> Any:
         return self._types, [self._types[i] for i in self._made], []
 
+    def differentiable_inputs(self) -> list[bool]:
+        without = self._function.without_gradient
+        pairs = zip(self._names, self._types, strict=True)
+        return [dtype.kind == "f" and name not in without for name, dtype in pairs]
+
     def create_operator(self, ctx: Context, in_shapes: Any, in_types: Any) -> Operator:
         outs, types = [self._shapes[i] for i in self._made], [self._types[i] for i in self._made]
         return ForeignOperator(self._function, self._call, outs, types, self.list_outputs(), self._names)
@@ -184,7 +190,7 @@ class ForeignOperator(Operator):
             with quiet():
                 gradients = pull(heads)
         except NotImplementedError as error:
-            if self._may_have_no_gradient:
+            if self._may_have_no_gradient and not is_own(error, outside=1):
                 raise Refusal(f"{self._function.name}: {error}") from error
             raise
         for place, gradient in zip(wanted, gradients, strict=True):
@@ -202,7 +208,8 @@ class ForeignOperator(Operator):
             with quiet():
                 return call()
         except Exception as error:
-            if self._function.backend.is_refusal(error) and not isinstance(error, OperadError):
+            is_meant = is_own(error) or isinstance(error, OperadError)
+            if self._function.backend.is_refusal(error) and not is_meant:
                 raise Refusal(f"{self._function.name}: {type(error).__name__}: {error}") from error
             raise
 

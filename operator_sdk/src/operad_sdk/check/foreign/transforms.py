@@ -15,12 +15,13 @@ from operad_sdk.check.cases.kinds import LARGE, ORDINARY, WIDE, CaseKind
 from operad_sdk.check.cases.retype import perturbed, retyped
 from operad_sdk.check.catalogue import ENTRIES
 from operad_sdk.check.comparison.closeness import coarsest, magnitude, scale_of, tolerance
-from operad_sdk.check.comparison.point import random_direction
+from operad_sdk.check.comparison.point import random_direction, real_arguments
 from operad_sdk.check.comparison.rounding import hidden_movements
 from operad_sdk.check.comparison.terms import expect_close_in_terms, gradients, results
 from operad_sdk.check.foreign.backend import Array, Backend, Function, TransformingBackend, quiet
 from operad_sdk.check.foreign.function import ForeignFunction
 from operad_sdk.check.running.register import CheckFunction, Evidence
+from operad_sdk.check.trials.cause import is_own
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
@@ -76,6 +77,8 @@ def run_otherwise(trial: Trial, call: Callable[[], Any], when: str, *, may_refus
         with quiet():
             return call()
     except Exception as error:
+        if is_own(error):
+            raise
         if may_refuse and backend.is_refusal(error):
             return None
         raise Violation(f"{when}, it raises {type(error).__name__}: {str(error).strip():.300}") from error
@@ -152,17 +155,11 @@ def transposed(trial: Trial) -> Evidence:
     function, backend = function_in(trial), _transforming(trial)
     if not any(trial.differentiable()) or not trial.is_runnable:
         return None
-    moved = [i for i, flows in enumerate(trial.differentiable()) if flows and trial.inputs[i].size]
-    tangents = [
-        random_direction(trial, i, 7) if i in moved and trial.inputs[i].dtype == np.float64 else np.zeros(0)
-        for i in range(len(trial.inputs))
-    ]
-    if any(not tangents[i].size for i in moved) or not moved:
+    moved = [i for i in real_arguments(trial) if trial.differentiable()[i] and trial.inputs[i].size]
+    if not moved:
         return None
-    given = [
-        backend.array((t if t.size else np.zeros_like(a)).astype(a.dtype))
-        for t, a in zip(tangents, trial.inputs, strict=True)
-    ]
+    tangents = {i: random_direction(trial, i, 7) for i in moved}
+    given = [backend.array(tangents.get(i, np.zeros_like(array))) for i, array in enumerate(trial.inputs)]
     found = run_otherwise(
         trial, lambda: backend.jvp(function.call, arrays_of(trial), given), "differentiated forward"
     )

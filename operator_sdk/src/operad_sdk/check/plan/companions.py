@@ -14,6 +14,7 @@ import numpy as np
 from operad_sdk.check.cases.params import candidates
 from operad_sdk.check.cases.strategies import made
 from operad_sdk.check.trials.subject import Subject
+from operad_sdk.check.trials.violation import OperatorRaised
 
 _TRIES: Final = 400
 """Choices of the other parameters that are tried for a value; to make an operator takes some 50 us."""
@@ -55,7 +56,7 @@ def _found(subject: Subject, name: str, value: Any) -> dict[str, Any] | None:
 def _is_taken(subject: Subject, given: Mapping[str, Any]) -> bool:
     try:
         return made(subject, dict(given)) is not None
-    except (Exception, SystemExit):  # noqa: BLE001 - what a declaration raises, F201 reports
+    except (OperatorRaised, SystemExit):  # what a declaration raises, F201 reports
         return False
 
 

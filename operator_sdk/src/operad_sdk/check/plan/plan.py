@@ -37,6 +37,7 @@ from operad_sdk.check.cases.values import Values
 from operad_sdk.check.plan.companions import companions
 from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.plan.rows import rows
+from operad_sdk.check.trials.cause import is_own
 from operad_sdk.check.trials.kernels import can_compute, is_possible
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import raising
@@ -213,7 +214,9 @@ class CasePlan:
             values = {name: candidates(self._subject, param, 2)[0] for name, param in required.items()}
             prop = made(self._subject, values)
             return num_sizes(self._subject, prop) if prop is not None else 1
-        except (Exception, SystemExit):  # noqa: BLE001 - what a declaration raises, F201 reports
+        except (Exception, SystemExit) as error:  # what a declaration raises, F201 reports
+            if is_own(error, outside=1):
+                raise
             return 1
 
     def _bulk(self) -> Iterator[Goal]:

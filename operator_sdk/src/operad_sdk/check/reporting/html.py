@@ -20,12 +20,14 @@ _MARKS: Final = {
     "no evidence": ("bad", "0"),
     "unexpected pass": ("bad", "!"),
     "blocked": ("blk", "–"),
+    "broken": ("own", "⚠"),
 }
+_BROKEN: Final = "broken, operad's own fault"
 
 _INAPPLICABLE: Final = {"does not apply"}
 """Statuses without a column: a check gets a column if some operator has another status."""
 
-_LINKED: Final = ("bad", "exp")
+_LINKED: Final = ("bad", "exp", "own")
 """Statuses that are listed under the findings."""
 
 _STYLE: Final = """
@@ -37,7 +39,8 @@ _STYLE: Final = """
 body { font: 14px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 90rem; padding: 0 1rem;
        color: var(--ink); background: var(--page) }
 h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2.2rem }
-.sum { font-size: 1.05rem } b.bad { color: var(--bad) } b.ok { color: var(--good) }
+.sum { font-size: 1.05rem }
+b.own { color: var(--odd) } b.bad { color: var(--bad) } b.ok { color: var(--good) }
 .notes { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: 1rem 0 }
 .notes dt { margin: 0; font-weight: 400; color: var(--faint) } .notes dd { margin: 0 }
 .scroll { overflow-x: auto } table { border-collapse: collapse }
@@ -49,7 +52,7 @@ thead th { font-weight: 600; font-size: .72rem; vertical-align: bottom }
 thead th span { writing-mode: vertical-rl; transform: rotate(180deg) }
 td a { color: inherit; display: block } td.ok { color: var(--good) }
 td.bad { background: var(--alarm); color: var(--bad); font-weight: 700 } td.gone { text-align: left }
-td.na, td.blk { color: var(--none) } td.exp { color: var(--odd) }
+td.na, td.blk { color: var(--none) } td.exp, td.own { color: var(--odd) }
 td.num, th.num { color: var(--faint); text-align: right; padding-left: .6rem }
 details { border: 1px solid var(--line); border-radius: 6px; margin: .5rem 0; padding: .4rem .8rem }
 summary { cursor: pointer } code, pre { font: 12.5px/1.4 ui-monospace, monospace }
@@ -67,7 +70,7 @@ td.op .reds { display: none } button { float: right; font: inherit; cursor: poin
 """
 
 _FILTER: Final = (
-    '<p><label><input type="checkbox" id="only"> broken only</label>'
+    '<p><label><input type="checkbox" id="only"> only what is not green</label>'
     '<label>find <input id="find" size="24"></label></p>'
 )
 _SCRIPT: Final = """
@@ -111,10 +114,15 @@ def page(
     ids = [id for id in ENTRIES if statuses.get(id, _INAPPLICABLE) != _INAPPLICABLE]
     red = sum(bool(op["red_ids"]) for op in operators) + len(report["unusable"])
     count = len(operators) + len(report["unusable"])
+    broken = sum(bool(op.get("broken_ids")) for op in operators)
     if red:
         verdict = f'<b class="bad">{red} of {count} operators break their contract.</b>'
+    elif broken:
+        verdict = "No operator was seen to break its contract."
     else:
         verdict = '<b class="ok">Every operator keeps its contract.</b>'
+    if broken:
+        verdict += f' <b class="own">Checks of {broken} of {count} operators are {_BROKEN}.</b>'
     return "".join(
         [
             '<!doctype html><html lang="en"><meta charset="utf-8">',
@@ -135,7 +143,8 @@ def page(
 
 
 def _legend() -> str:
-    marks = "".join(f"<span>{mark} {escape(status)}</span>" for status, (_, mark) in _MARKS.items())
+    words = {**dict(zip(_MARKS, _MARKS, strict=True)), "broken": _BROKEN}
+    marks = "".join(f"<span>{mark} {escape(words[status])}</span>" for status, (_, mark) in _MARKS.items())
     return f'<p class="legend by">{marks}</p>'
 
 
@@ -175,10 +184,10 @@ def _row(op: Mapping[str, Any], ids: Sequence[str]) -> str:
     reds = " ".join(
         f'<a href="#{_anchor(op["operator"], outcome)}">{escape(outcome["check_id"])}</a>'
         for outcome in op["outcomes"]
-        if _MARKS[str(outcome["status"])][0] == "bad"
+        if _MARKS[str(outcome["status"])][0] in ("bad", "own")
     )
     return (
-        f'<tr data-name="{search}" data-red="{len(op["red_ids"])}">'
+        f'<tr data-name="{search}" data-red="{len(op["red_ids"]) + len(op.get("broken_ids", ()))}">'
         f'<td class="op"><code>{name}</code> <span class="by">{provider}</span>'
         f'<span class="reds">{reds}</span></td>{cells}'
         f'<td class="num">{op["seconds"]:.1f}</td></tr>'
@@ -229,10 +238,13 @@ def _finding(op: Mapping[str, Any], outcome: Mapping[str, Any]) -> str:
         shown["cause"] = f"probably {outcome['echo_of']}, which is red as well"
     pairs = "".join(f"<dt>{key}</dt><dd>{escape(value)}</dd>" for key, value in shown.items())
     program = "" if failure is None else f"<dt>program</dt><dd><pre>{escape(failure['script'])}</pre></dd>"
+    if outcome.get("traceback"):
+        program = f"<dt>traceback</dt><dd><pre>{escape(outcome['traceback'])}</pre></dd>"
+    status = str(outcome["status"]).replace("broken", _BROKEN)
     is_open = " open" if str(outcome["status"]) != "expected failure" and not outcome.get("echo_of") else ""
     return (
         f'<details{is_open} id="{_anchor(op["operator"], outcome)}"><summary><b>{outcome["check_id"]}</b> '
-        f"{escape(str(outcome['status']))}: <code>{escape(op['operator'])}</code> "
+        f"{escape(status)}: <code>{escape(op['operator'])}</code> "
         f'<span class="by">{escape(op["distribution"])} {escape(op["version"])}</span></summary>'
         f"<dl>{pairs}{program}</dl>"
         f'<p><a href="#check-{outcome["check_id"]}">what {outcome["check_id"]} is for</a></p></details>'

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from html import escape
+from textwrap import indent
 from typing import Any, Final, final
 
 from operad_sdk.check.reporting.html import page
@@ -21,15 +22,22 @@ class Status(StrEnum):
     NO_EVIDENCE = "no evidence"
     UNEXPECTED_PASS = "unexpected pass"
     BLOCKED = "blocked"
+    BROKEN = "broken"
 
     @property
     def is_red(self) -> bool:
-        """True if the status is an error; a check that another one blocks is red in that one only."""
+        """True if the status is an error of the operator.
+
+        A check that another one blocks is red in that one only, and a broken check is no operator's fault.
+        """
         return self in (Status.FAILED, Status.NO_EVIDENCE, Status.UNEXPECTED_PASS)
 
 
 ENDED: Final = "R506"
 """Id under which an operator is red if the process of its run ended."""
+BROKEN: Final = "X806"
+"""Id that explains a broken check, and stands for the harness where that breaks outside of any check."""
+OWN_FAULT: Final = "operad's own fault"
 
 
 @final
@@ -60,10 +68,12 @@ class Outcome:
         status: How it ended.
         examples: Cases it was shown.
         evidence: Things it compared, by name.
-        reason: Why a failure is expected, a check does not apply or is blocked, or what it did not find.
+        reason: Why a failure is expected, a check does not apply or is blocked, what it did not find, or what
+            broke it.
         failure: What is broken.
         seconds: Time it took.
         echo_of: The id of the red check that explains this one; empty: none does.
+        traceback: Where a check broke; empty: it did not, or nothing was raised.
     """
 
     check_id: str
@@ -74,6 +84,7 @@ class Outcome:
     failure: Failure | None = None
     seconds: float = 0.0
     echo_of: str = ""
+    traceback: str = ""
 
     @property
     def red_id(self) -> str | None:
@@ -163,9 +174,14 @@ class OperatorReport:
         return sorted(red)
 
     @property
+    def broken_ids(self) -> list[str]:
+        """The ids of checks that broke, which says nothing of the operator, sorted."""
+        return sorted(one.check_id for one in self.outcomes if one.status is Status.BROKEN)
+
+    @property
     def passed(self) -> bool:
-        """True if nothing is red."""
-        return not self.red_ids
+        """True if nothing is red, and no check broke."""
+        return not self.red_ids and not self.broken_ids
 
     @property
     def seconds(self) -> float:
@@ -175,13 +191,19 @@ class OperatorReport:
     def __repr__(self) -> str:
         """The verdict in a line, and one for each cause."""
         passed = sum(outcome.status is Status.PASSED for outcome in self.outcomes)
-        verdict = " ".join(self.red_ids) or "passed"
+        broken = f"{' '.join(self.broken_ids)} broken, {OWN_FAULT}" if self.broken_ids else ""
+        verdict = ", ".join(filter(None, (" ".join(self.red_ids), broken))) or "passed"
         lines = [f"<report on {self.operator}: {verdict}; {passed} checks passed in {self.seconds:.1f} s>"]
         for outcome in self.outcomes:
             if outcome.status.is_red and not outcome.echo_of:
                 failure = outcome.failure
                 lines.append(f"  {outcome.check_id}: {failure.message if failure else outcome.reason}")
                 lines += [f"        fix: {failure.fix}"] if failure else []
+            if outcome.status is Status.BROKEN:
+                lines += [
+                    f"  {outcome.check_id}: {outcome.reason}",
+                    *indent(outcome.traceback, " " * 8).splitlines(),
+                ]
         lines += [f"  not proved: {one}" for one in self.unproved]
         return "\n".join(lines)
 
@@ -198,7 +220,8 @@ class OperatorReport:
             outcomes = [
                 {**data, "red_id": "X801"} if data["status"] == Status.BLOCKED else data for data in outcomes
             ]
-        return {**asdict(self), "outcomes": outcomes, "red_ids": red_ids, "seconds": self.seconds}
+        found = {"outcomes": outcomes, "red_ids": red_ids, "broken_ids": self.broken_ids}
+        return {**asdict(self), **found, "seconds": self.seconds}
 
 
 @final
@@ -216,7 +239,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """True if nothing is red and everything could be loaded."""
+        """True if nothing is red, no check broke, and everything could be loaded."""
         return not self.unusable and all(report.passed for report in self.operators)
 
     def to_json(self) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from operad_sdk.check.catalogue import ENTRIES
-from operad_sdk.check.reporting.outcome import Outcome
+from operad_sdk.check.reporting.outcome import BROKEN, OWN_FAULT, Outcome, Status
 
 
 def outcome_text(operator: str, provider: str, outcome: Outcome) -> str:
-    """A red outcome for a person: id, operator, smallest case, suggestion, program that shows it.
+    """A red outcome for a person: id, operator, smallest case, suggestion, program; or what broke a check.
 
     Args:
         operator: The operator's name.
@@ -19,7 +19,10 @@ def outcome_text(operator: str, provider: str, outcome: Outcome) -> str:
         f"  wanted: {ENTRIES[outcome.check_id].title}",
     ]
     failure = outcome.failure
-    if failure is None:
+    if outcome.status is Status.BROKEN:
+        lines[0] += f" is not judged by it: this is {OWN_FAULT}"
+        lines += [f"  {outcome.reason}", *(f"    {line}" for line in outcome.traceback.splitlines())]
+    elif failure is None:
         lines.append(f"  found: {outcome.reason}")
     else:
         lines += [
@@ -29,5 +32,6 @@ def outcome_text(operator: str, provider: str, outcome: Outcome) -> str:
             *["  this program fails in the same way:"][: len(failure.script)],
             *(f"    {line}" for line in failure.script.splitlines()),
         ]
-    lines.append(f"  more: operad explain {outcome.red_id or outcome.check_id}")
+    id = BROKEN if outcome.status is Status.BROKEN else outcome.red_id or outcome.check_id
+    lines.append(f"  more: operad explain {id}")
     return "\n".join(lines)

@@ -16,7 +16,7 @@ from operad_sdk.check.plan.profile import profile_of
 from operad_sdk.check.running.register import CheckFunction, Evidence, find_check
 from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.cause import authors_line
+from operad_sdk.check.trials.cause import authors_line, is_own
 from operad_sdk.check.trials.subject import Subject, subject_of
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
@@ -59,6 +59,7 @@ def run_on(check: CheckFunction, subject: Subject, cases: Sequence[Case]) -> Evi
     Raises:
         Violation: It fails.
         OperatorRaised: Code of the operator raises, wherever the check calls it.
+        Exception: The check itself is broken.
     """
     if not check.kinds:
         return check.run(Session(subject, profile_of(None)) if check.of_session else subject)
@@ -74,9 +75,9 @@ def run_with(check: CheckFunction, subject: Subject, trials: Trial | Sequence[Tr
         raise
     except (Exception, SystemExit) as error:
         line = authors_line(error)
-        if line is not None:
-            raise OperatorRaised(f"code of the operator ({line})", error) from error
-        raise  # a mistake of the check
+        if line is None or is_own(error):
+            raise
+        raise OperatorRaised(f"code of the operator ({line})", error) from error
 
 
 def script(check_id: str, subject: Subject, cases: Sequence[Case], message: str) -> str:

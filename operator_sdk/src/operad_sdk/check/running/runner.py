@@ -6,6 +6,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from time import perf_counter, process_time
 from typing import Any, Final, final
 
@@ -13,10 +14,11 @@ import numpy as np
 
 from operad.operator import choose
 from operad_sdk.check.cases.kinds import ALL_KINDS, ORDINARY, WIDE, CaseKind
+from operad_sdk.check.cases.strategies import is_takeable
 from operad_sdk.check.plan.profile import Profile, profile_of
 from operad_sdk.check.reporting.advice import advice
 from operad_sdk.check.reporting.diagnosis import diagnosed
-from operad_sdk.check.reporting.outcome import Failure, OperatorReport, Outcome, Status
+from operad_sdk.check.reporting.outcome import BROKEN, OWN_FAULT, Failure, OperatorReport, Outcome, Status
 from operad_sdk.check.reporting.unproved import without_evidence
 from operad_sdk.check.running.order import in_order
 from operad_sdk.check.running.register import CheckFunction, Evidence, all_checks, find_check
@@ -26,7 +28,7 @@ from operad_sdk.check.running.shrink import smallest
 from operad_sdk.check.running.shrink_arrays import shrink_arrays
 from operad_sdk.check.running.usual_time import usual_time
 from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.cause import authors_line, last_line
+from operad_sdk.check.trials.cause import authors_line, is_own, last_line, trace_of
 from operad_sdk.check.trials.kernels import call_of
 from operad_sdk.check.trials.subject import Subject, subject_of
 from operad_sdk.check.trials.trial import Trial
@@ -106,17 +108,39 @@ def _outcome(session: Session, check: CheckFunction) -> Outcome:
     run = _Run(session, check)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an operator's warnings are not the harness's errors
+        traceback = ""
         try:
             status, reason, failure = run.verdict()
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the other checks run all the same
-            status, reason, failure = run.stopped_by(error)
+            status, reason, failure, traceback = Status.BROKEN, _broken_by(error), None, trace_of(error)
     expected = session.subject.contract.expected_failures.get(check.id)
     if expected is not None and status in (Status.FAILED, Status.PASSED):
         is_failure = status is Status.FAILED
         status = Status.EXPECTED if is_failure else Status.UNEXPECTED_PASS
         reason = expected if is_failure else f"it passes, though a failure is expected: {expected}"
     evidence = dict(run.evidence)
-    return Outcome(check.id, status, run.examples, evidence, reason, failure, seconds=perf_counter() - begin)
+    return Outcome(
+        check.id,
+        status,
+        run.examples,
+        evidence,
+        reason,
+        failure,
+        seconds=perf_counter() - begin,
+        traceback=traceback,
+    )
+
+
+def broken_report(operator: str, error: BaseException) -> OperatorReport:
+    """The report where the harness broke outside of any check."""
+    outcome = Outcome(BROKEN, Status.BROKEN, reason=_broken_by(error), traceback=trace_of(error))
+    profile = profile_of(None)
+    return OperatorReport(operator, "", "", profile.name, profile.seed, [outcome])
+
+
+def _broken_by(error: BaseException) -> str:
+    """What is said of a check that an exception of the harness's own ended."""
+    return f"{OWN_FAULT}: the check raised {type(error).__name__}: {error} ({last_line(error)})"
 
 
 _MOST_CUTS: Final = 60
@@ -144,43 +168,38 @@ class _Run:
         self.silent: dict[str, Case] = {}  # that says nothing of something, by what
         self.blocked: list[str] = []
         self.refused: list[str] = []
-        self.current: Sequence[Case] = ()
 
     def verdict(self) -> Verdict:
         """Run the check on its cases."""
         reason = self.subject.contract.completed_by_programs
         if reason and (self.check.kinds or self.check.of_session):
             return Status.INAPPLICABLE, reason, None
-        if not self.check.kinds:
-            return self._on_subject()
+        try:
+            return self._on_cases() if self.check.kinds else self._on_subject()
+        except Unavailable as error:
+            return Status.INAPPLICABLE, str(error), None
+
+    def _on_cases(self) -> Verdict:
         try:
             pool = self._pool()
         except (Exception, SystemExit) as error:  # noqa: BLE001 - code of the author's, or declared
             return self._without_cases(error)
-        try:
-            if not pool:
-                return self._on_nothing(self.check.kinds[0]) or self._judged()
-            found = self._on_pool(pool) if self.check.pooled else self._one_by_one(pool)
-        except Unavailable as error:
-            return Status.INAPPLICABLE, str(error), None
+        if not pool:
+            return self._on_nothing(self.check.kinds[0]) or self._judged()
+        found = self._on_pool(pool) if self.check.pooled else self._one_by_one(pool)
         return found or self._judged()
 
     def _pool(self) -> list[Case]:
         return [case for kind in self.check.kinds for case in self.session.pool(kind)]
 
-    def stopped_by(self, error: BaseException) -> Verdict:
-        """Verdict after an exception that the check did not expect."""
-        what = f"raised {type(error).__name__}: {error}"
-        line = authors_line(error)
-        if line is not None:
-            violation = Violation(f"code of the operator {what} ({line})", "Correct the line named.")
-        else:
-            fix = "Report it with this program; nothing is said about the operator."
-            violation = Violation(f"the check itself {what} ({last_line(error)})", fix)
-        return self._failed(violation, self.current)
-
     def _without_cases(self, error: BaseException) -> Verdict:
-        """Verdict where no case can be made; one check reports this for all."""
+        """Verdict where no case can be made; one check reports this for all.
+
+        Raises:
+            Exception: It is none of the author's.
+        """
+        if is_own(error):
+            raise error
         cause = error.error if isinstance(error, OperatorRaised) else error
         line = authors_line(cause) or last_line(cause)
         message = f"making a case raised {type(cause).__name__}: {cause} ({line})"
@@ -210,8 +229,10 @@ class _Run:
                 "derivatives are taken in float64, which type inference refuses: accept it too, or "
                 "declare Contract(no_numeric_gradient=reason)"
             )
-        reason = f"no case of kind {kind.name!r} was found that the operator accepts; {advice}"
-        return Status.NO_EVIDENCE, reason, None
+        reason = f"no case of kind {kind.name!r} was found that the operator accepts"
+        if is_takeable(self.subject, kind):
+            return Status.BROKEN, f"{OWN_FAULT}: {reason}, and its shape line says that there are some", None
+        return Status.NO_EVIDENCE, f"{reason}; {advice}", None
 
     def _on_subject(self) -> Verdict:
         self.examples = 1
@@ -221,6 +242,12 @@ class _Run:
             return self._failed(error, ())
         except OperatorRaised as error:
             return Status.BLOCKED, str(error), None
+        except (Exception, SystemExit) as error:
+            line = authors_line(error)
+            if line is None or is_own(error):
+                raise
+            what = f"code of the operator raised {type(error).__name__}: {error} ({line})"
+            return self._failed(Violation(what, "Correct the line named."), ())
         return self._judged()
 
     def _on_pool(self, pool: Sequence[Case]) -> Verdict | None:
@@ -234,10 +261,19 @@ class _Run:
         try:
             self._count(run_with(self.check, self.subject, trials) if trials else None)
         except Violation as error:
-            return self._shrunk_together(error)
+            return self._with_smaller_cases(self._shrunk_together, error, error.cases)
         except OperatorRaised as error:
             self._note(error)
         return None
+
+    def _with_smaller_cases(
+        self, shrink: Callable[[Violation], Verdict], error: Violation, cases: Sequence[Case]
+    ) -> Verdict:
+        """Verdict on a finding; it stands where the check breaks on the smaller cases that are looked for."""
+        try:
+            return shrink(error)
+        except Exception:  # noqa: BLE001 - whatever breaks there
+            return self._failed(error, cases)
 
     def _shrunk_together(self, error: Violation) -> Verdict:
         """The verdict on cases that fail together, each made smaller beside the others."""
@@ -289,12 +325,11 @@ class _Run:
             if is_late and self.examples >= profile.least and all(self.evidence.values()):
                 continue
             self.examples += 1
-            self.current = [case]
             begin = process_time()  # of this process: how busy the machine is must not decide what is found
             try:
                 self._count(self._evidence(case), case)
             except Violation as error:
-                return self._shrunk(case, error)
+                return self._with_smaller_cases(partial(self._shrunk, case), error, [case])
             except OperatorRaised as error:
                 self._note(error)
             times.append(process_time() - begin)
@@ -347,7 +382,10 @@ class _Run:
     def _failed(self, error: Violation, cases: Sequence[Case]) -> Verdict:
         fix = error.fix or self.check.entry.fix
         case = "; ".join(case.describe() + self._kernel(case) for case in cases)
-        program = script(self.check.id, self.subject, cases, error.message)
+        try:
+            program = script(self.check.id, self.subject, cases, error.message)
+        except Exception:  # noqa: BLE001 - whatever breaks there: the finding stands without a program
+            program = ""
         return Status.FAILED, "", Failure(error.message, fix, case, program)
 
     def _kernel(self, case: Case) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, Final, final
 from zlib import crc32
 
@@ -24,6 +25,7 @@ from operad_sdk.check.reporting.unproved import unproved
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
 
 class _GivenUp(BaseException):
@@ -39,7 +41,6 @@ class Session:
     """One operator and one profile, with the cases made so far.
 
     Attributes:
-        plan: What the cases are to show.
         shrinks: Whether a case that fails is made smaller.
         outcomes: What each check found that has run.
     """
@@ -48,12 +49,16 @@ class Session:
         self.subject = subject
         self.profile = profile
         self.shrinks = shrinks
-        self.plan = CasePlan(subject, profile)
         self.outcomes: dict[str, Outcome] = {}
         self._counts: dict[Goal, int] = {}
         self._pools: dict[CaseKind, list[Case]] = {}
         self._goals: dict[int, Goal] = {}
         self._more: dict[Any, list[Case]] = {}
+
+    @cached_property
+    def plan(self) -> CasePlan:
+        """Goals of the cases; made by the first check that wants some, which can say what breaks."""
+        return CasePlan(self.subject, self.profile)
 
     def pool(self, kind: CaseKind) -> list[Case]:
         """Cases of one kind, always the same; empty if the operator accepts none.
@@ -97,7 +102,7 @@ class Session:
         if function is None:
             return None
         for case in self._pools.get(ORDINARY, ()):
-            with suppress(Exception):  # the checks say what a run, or the reference, raises
+            with suppress(OperatorRaised, Violation):  # the checks say what a run, or the reference, raises
                 found = has_more_digits(Trial(self.subject, case), function)
                 if found is not None:
                     return found

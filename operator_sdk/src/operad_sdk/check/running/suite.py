@@ -34,6 +34,15 @@ _STRICT: Final = "strict"
 """Name of the test of what is not proved, beside the ids of checks."""
 
 
+class BrokenCheck(pytest.fail.Exception):
+    """End of a test whose check broke: it did not fail, though pytest has no other word for it.
+
+    The plugin of operad-check-pytest, which knows it by `is_broken`, gives it a word of its own.
+    """
+
+    is_broken = True
+
+
 def contract_suite(
     operators: str | Sequence[Any],
     *,
@@ -126,7 +135,9 @@ def _session(operator: Any, profile: Profile) -> Session:
 
 
 def report(subject: Subject, outcome: Outcome) -> None:
-    """End a test by what its check found: it fails, is expected to fail, is skipped, or passes."""
+    """End a test by what its check found: it fails, is expected to fail, is skipped, passes, or is broken."""
+    if outcome.status is Status.BROKEN:
+        raise BrokenCheck(outcome_text(subject.name, subject.provider, outcome), pytrace=False)
     if outcome.status.is_red:
         pytest.fail(outcome_text(subject.name, subject.provider, outcome), pytrace=False)
     if outcome.status is Status.EXPECTED:

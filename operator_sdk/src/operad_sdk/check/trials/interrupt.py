@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any, Final, final
 
 from operad.interrupts import block_signals
-from operad_sdk.check.trials.cause import is_library
+from operad_sdk.check.trials.cause import is_library, is_own
 
 _MOST_STOPS: Final = 60
 _PATIENCE_S: Final = 0.5
@@ -32,7 +32,7 @@ class Interrupted:
     Attributes:
         value: Of the first.
         others: Of the second, once for each stop.
-        errors: Exceptions of both.
+        errors: Exceptions of both, but for those of the harness's own.
         place: The last line at which the first was stopped.
     """
 
@@ -57,8 +57,10 @@ def interrupted(
         sys.settrace(stops.on_call)
         try:
             found.value = function()
-        except Exception as error:  # noqa: BLE001 - whatever the operator raises under these conditions
-            found.errors.append(error)
+        except Exception as error:
+            if is_own(error, outside=1):
+                raise
+            found.errors.append(error)  # whatever the operator raises under these conditions
         finally:
             sys.settrace(before)
     return found
@@ -92,7 +94,9 @@ class _Stops:
                 self._found.others.append(self._start()(_PATIENCE_S))
             except Unfinished:
                 self._left = 0  # it waits for a lock held here; it will go on when this thread does
-            except Exception as error:  # noqa: BLE001 - as above
+            except Exception as error:
+                if is_own(error, outside=1):
+                    raise
                 self._found.errors.append(error)
                 self._left = 0
             finally:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from operad.context import cpu
 from operad.dtypes import DType
-from operad.errors import ShapeError
+from operad.errors import ArgumentError, ShapeError
 from operad.operator import (
     BackwardEntry,
     OpContext,
@@ -31,6 +31,7 @@ from operad.operator import (
 )
 from operad.resource import ResourceRequest
 from operad_sdk.check.trials.case import Case
+from operad_sdk.check.trials.cause import is_own
 from operad_sdk.check.trials.resources import SPACE_FILL, resources_for
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.violation import OperatorRaised
@@ -75,7 +76,7 @@ class Trial:
         in_shapes: Shapes of the arguments; `out_shapes` as inferred. Types likewise.
 
     Raises:
-        OperatorRaised: The property cannot be made, or inference raises.
+        OperatorRaised: The property cannot be made, inference raises, or the case lacks an argument.
     """
 
     def __init__(self, subject: Subject, case: Case) -> None:
@@ -88,10 +89,14 @@ class Trial:
             self.outputs = list(self.prop.list_outputs())
             self.states = list(self.prop.list_auxiliary_states())
             self.visible = self.prop.num_visible_outputs
-            self.inputs: list[Array] = [case.inputs[name] for name in self.arguments]
-            self.aux: list[Array] = [case.aux[name] for name in self.states]
-            self.in_shapes: list[Shape] = [array.shape for array in self.inputs]
-            self.in_types: list[DType] = [array.dtype for array in self.inputs]
+        lacking = [*({*self.arguments} - {*case.inputs}), *({*self.states} - {*case.aux})]
+        if lacking:  # as where a parameter is another
+            raise OperatorRaised("inference", ArgumentError(f"the case has no {', '.join(sorted(lacking))}"))
+        self.inputs: list[Array] = [_whole(case.inputs[name]) for name in self.arguments]
+        self.aux: list[Array] = [_whole(case.aux[name]) for name in self.states]
+        self.in_shapes: list[Shape] = [array.shape for array in self.inputs]
+        self.in_types: list[DType] = [array.dtype for array in self.inputs]
+        with raising("inference"):
             self.out_shapes: list[Any] = self.prop.infer_shape(self.in_shapes)[1]
             self.out_types: list[Any] = self.prop.infer_type(self.in_types)[1]
 
@@ -306,11 +311,16 @@ def poisoned(shape: Shape, dtype: Any) -> Array:
 
 @contextmanager
 def raising(where: str) -> Iterator[None]:
-    """Turn what the operator's code raises into `OperatorRaised`; floating-point warnings are off."""
+    """Turn what the operator's code raises into `OperatorRaised`; floating-point warnings are off.
+
+    One of the harness's own code, other than of the block itself, is no operator's, and stays what it is.
+    """
     try:
         with np.errstate(all="ignore"):
             yield
     except (Exception, SystemExit) as error:
+        if is_own(error, outside=2):
+            raise
         raise OperatorRaised(where, error) from error
 
 

@@ -7,11 +7,11 @@ from typing import final
 
 from operad.errors import OperadError
 from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.cause import authors_line
+from operad_sdk.check.trials.cause import Meant, authors_line
 
 
 @final
-class Violation(AssertionError):  # noqa: N818 - a finding about an operator, no error of ours
+class Violation(Meant, AssertionError):  # noqa: N818 - a finding about an operator, no error of ours
     """Breach of an operator's contract.
 
     Args:
@@ -28,7 +28,7 @@ class Violation(AssertionError):  # noqa: N818 - a finding about an operator, no
 
 
 @final
-class OperatorRaised(Exception):  # noqa: N818 - says what happened, in the operator's code
+class OperatorRaised(Meant, Exception):  # noqa: N818 - says what happened, in the operator's code
     """Exception from an operator's code where none is allowed.
 
     One check of each pass reports it; the others have no example in this case.
@@ -58,5 +58,5 @@ class Refusal(OperadError):  # noqa: N818 - what a function may do, no error of 
 
 
 @final
-class Unavailable(Exception):  # noqa: N818 - no error of anybody's
+class Unavailable(Meant, Exception):  # noqa: N818 - no error of anybody's
     """Lack of something on this machine that a check needs; the message names it."""

@@ -153,7 +153,8 @@ def check(
 
     Each failure comes with its smallest case, a suggestion, and a program that shows it. Give the
     NAMEs of operators, --plugin or --all. Each operator is checked in a process of its own. Ctrl-C
-    keeps what is known. Exit code 1: something is wrong.
+    keeps what is known. Exit code 1: something is wrong; 3: nothing is, but a check is broken, which is
+    operad's own fault.
 
     With --module a NAME may be what a CustomOpProp was registered by; --param gives what it is made with.
 

@@ -51,7 +51,8 @@ def check_one(
             progress=tell,
             red=red.get(name, ()),
             until_red=until_red,
-        )
+        ),
+        name,
     )
     return {**found, "left": len(checks) - len(found["outcomes"])} if isinstance(found, dict) else found
 
@@ -71,7 +72,7 @@ def plan_one(name: str, profile: str | None, told: Told, source: Source | Librar
     """The case plan of one operator as plain data, or the reason why it has none."""
     from operad_sdk.check.running.runner import case_plan  # noqa: PLC0415 - an extra
 
-    return _plain(lambda: case_plan(source.subject(name) if source else name, profile=profile))
+    return _plain(lambda: case_plan(source.subject(name) if source else name, profile=profile), name)
 
 
 def fails_alone(script: str, profile: str | None, told: Told) -> Any:
@@ -85,10 +86,15 @@ def fails_alone(script: str, profile: str | None, told: Told) -> Any:
     return False
 
 
-def _plain(report: Callable[[], Any]) -> Any:
+def _plain(report: Callable[[], Any], name: str) -> Any:
+    from operad_sdk.check.running.runner import broken_report  # noqa: PLC0415 - an extra
+    from operad_sdk.check.trials.cause import authors_line  # noqa: PLC0415 - likewise
+
     try:
         return msgspec.to_builtins(report().to_json())
     except OperadError as error:
         return str(error)
-    except (Exception, SystemExit):  # noqa: BLE001 - the other operators are checked all the same
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the other operators are checked all the same
+        if authors_line(error) is None:
+            return msgspec.to_builtins(broken_report(name, error).to_json())
         return traceback.format_exc()

@@ -1,4 +1,4 @@
-"""Memory of `operad check`: which checks of which operators were red the last time."""
+"""Memory of `operad check`: which checks of which operators were red, or broken, the last time."""
 
 from __future__ import annotations
 

@@ -15,6 +15,8 @@ from operad.cli import Mark, Page
 from operad_sdk.commands.check.summary import summary
 
 _RED: Final = ("failed", "no evidence", "unexpected pass")
+_BROKEN_CODE: Final = 3
+"""Exit code where nothing is wrong but a check of operad's."""
 _RANKS: Final = "SFBMRDALX"
 """Groups by how near they are to a cause."""
 _ALONE: Final = {
@@ -53,14 +55,16 @@ class CheckOutcome:
 
     Attributes:
         check_id: What ran; `operad explain` says what it is for.
-        status: passed, does not apply, expected failure, failed, no evidence, unexpected pass or blocked.
+        status: passed, does not apply, expected failure, failed, no evidence, unexpected pass, blocked, or
+            broken, which is operad's own fault.
         examples: Cases it was shown.
         evidence: Things it compared, by name.
-        reason: Why a failure is expected, or what it lacks.
+        reason: Why a failure is expected, what it lacks, or what broke it.
         failure: What is broken, or null.
         seconds: Time it took.
         red_id: The id under which it is red, or null.
         echo_of: The id of the red check that explains this one, or empty.
+        traceback: Where a check broke, or empty.
     """
 
     check_id: str
@@ -72,6 +76,7 @@ class CheckOutcome:
     seconds: float
     red_id: str | None = None
     echo_of: str = ""
+    traceback: str = ""
 
 
 @final
@@ -130,6 +135,7 @@ class CheckedOperator:
         unproved: What no check looked at, because the author declared so.
         printed: The end of what it printed while it was checked.
         left: How many checks did not run, because one was red and the first is enough.
+        broken_ids: Ids of checks that broke, which says nothing of the operator.
     """
 
     operator: str
@@ -144,6 +150,7 @@ class CheckedOperator:
     unproved: list[NotProved] = field(default_factory=list)
     printed: str = ""
     left: int = 0
+    broken_ids: list[str] = field(default_factory=list)
 
     @property
     def provider(self) -> str:
@@ -163,12 +170,12 @@ class CheckedOperator:
 
     @property
     def verdict(self) -> str:
-        """Red ids that are causes, and the number of those that follow from them."""
-        if not self.red_ids:
-            return "passed"
+        """Red ids that are causes, and the number of those that follow from them; then the broken checks."""
         ids = list(dict.fromkeys(outcome.red_id or outcome.check_id for outcome in self.causes))
         echoes = sum(bool(outcome.echo_of) for outcome in self.outcomes)
-        return " ".join(ids or self.red_ids) + (f" (+{echoes})" if echoes else "")
+        red = " ".join(ids or self.red_ids) + (f" (+{echoes})" if echoes else "")
+        broken = f"{' '.join(self.broken_ids)} broken, operad's own fault" if self.broken_ids else ""
+        return ", ".join(filter(None, (red, broken))) or "passed"
 
 
 @final
@@ -177,7 +184,7 @@ class CheckRun:
     """Result of `operad check`.
 
     Attributes:
-        passed: Whether nothing is wrong and every operator could be loaded.
+        passed: Whether nothing is wrong, no check is broken and every operator could be loaded.
         operators: The operators checked.
         unusable: Operators that could not be checked: name and error.
         left: Operators that were not reached before the run was interrupted.
@@ -198,14 +205,18 @@ class CheckRun:
 
     @property
     def exit_code(self) -> int:
-        """1 if something is wrong."""
-        return int(not self.passed)
+        """1 if something is wrong; 3 if nothing is, and a check is broken."""
+        is_wrong = self.unusable or self.left or any(op.red_ids for op in self.operators)
+        is_open = self.strict and not all(one.is_accepted for op in self.operators for one in op.unproved)
+        is_broken = any(op.broken_ids for op in self.operators) and not (is_wrong or is_open)
+        return _BROKEN_CODE if is_broken else int(not self.passed)
 
     def show(self, page: Page) -> None:
         """Write one row per operator, then each failure with its program, then the summary."""
         if self.explains:
             for op in self.operators:
                 _show_plan(page, op)
+                _show_broken(page, op)
             _show_unusable(page, self.unusable)
             return
         for name, text in self.written.items():
@@ -217,7 +228,7 @@ class CheckRun:
                 (
                     Mark(op.operator, "name"),
                     op.provider,
-                    Mark(op.verdict, "bad" if op.red_ids else "good"),
+                    Mark(op.verdict, "bad" if op.red_ids or op.broken_ids else "good"),
                     str(sum(outcome.status == "passed" for outcome in op.outcomes)),
                     str(sum(outcome.examples for outcome in op.outcomes)),
                     f"{op.seconds:.1f}",
@@ -228,6 +239,7 @@ class CheckRun:
         for op in self.operators:
             for outcome in op.causes:
                 _show_failure(page, op, outcome)
+            _show_broken(page, op)
             if op.red_ids and not op.red:
                 _show_blocked(page, op)
             if op.printed and op.red_ids:
@@ -294,6 +306,16 @@ def _show_blocked(page: Page, op: CheckedOperator) -> None:
     page.heading(f"X801 blocked: {op.operator} of {op.provider}")
     page.pairs([(" ".join(found), Mark(reason, "bad")) for reason, found in ids.items()])
     page.text(Mark("more: operad explain X801", "quiet"))
+
+
+def _show_broken(page: Page, op: CheckedOperator) -> None:
+    """Write where checks broke."""
+    for outcome in op.outcomes:
+        if outcome.status == "broken":
+            page.heading(f"{outcome.check_id} broken, operad's own fault: it says nothing of {op.operator}")
+            page.text(Mark(outcome.reason, "bad"))
+            page.code(indent(outcome.traceback, "    "))
+            page.text(Mark("more: operad explain X806", "quiet"))
 
 
 def _show_failure(page: Page, op: CheckedOperator, outcome: CheckOutcome) -> None:

@@ -69,7 +69,9 @@ class Round:
                 advance(result.name)
         run = self._result(found)
         if self.kind == "check":
-            last.note({op.operator: [one.check_id for one in op.red] for op in run.operators})
+            last.note(
+                {op.operator: [*(one.check_id for one in op.red), *op.broken_ids] for op in run.operators}
+            )
             last.note({name: [_IMPORT] for name in run.unusable})
         if not self.until_red:
             with suppress(KeyboardInterrupt):  # what was found is shown, with programs that were not tried
@@ -93,7 +95,7 @@ class Round:
             data = result.report or _cut_short(result, self.profile)
             operators.append(msgspec.convert({**data, "printed": result.printed}, CheckedOperator))
         left = [name for name in self.names if name not in found]
-        passed = not unusable and not left and not any(op.red_ids for op in operators)
+        passed = not unusable and not left and not any(op.red_ids or op.broken_ids for op in operators)
         if self.is_strict:
             passed &= all(one.is_accepted for op in operators for one in op.unproved)
         return CheckRun(passed, operators, unusable, left, written, self.kind == "explain", self.is_strict)
@@ -115,6 +117,7 @@ def _cut_short(found: Found, name: str | None) -> dict[str, Any]:
         **data,
         "outcomes": [*found.told, *data["outcomes"]],
         "red_ids": sorted({*data["red_ids"], *red}),
+        "broken_ids": sorted(one["check_id"] for one in found.told if one["status"] == "broken"),
         "seconds": sum(outcome["seconds"] for outcome in found.told),
     }
 

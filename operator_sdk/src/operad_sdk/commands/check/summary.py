@@ -42,16 +42,18 @@ def summary(operators: Sequence[CheckedOperator], unusable: int) -> Lines:
 def _operators(operators: Sequence[CheckedOperator], unusable: int) -> Cell:
     count = len(operators) + unusable
     red = sum(bool(op.red_ids) for op in operators)
-    if not red and not unusable:
+    broken = sum(bool(op.broken_ids) and not op.red_ids for op in operators)
+    if not red and not unusable and not broken:
         return Mark("it passes" if count == 1 else f"all {count} pass", "good")
-    parts = [(f"{count - red - unusable} of {count} pass")]
-    parts += [f"{red} broken"] if red else []
+    parts = [f"{count - red - unusable - broken} of {count} pass"]
+    parts += [f"{red} fail"] if red else []
+    parts += [f"{broken} not judged by all checks: some are broken, operad's own fault"] if broken else []
     parts += [f"{unusable} could not be checked"] if unusable else []
     return Mark(", ".join(parts), "bad")
 
 
 def _counts(statuses: Iterable[str]) -> str:
-    order = ("passed", "failed", "no evidence", "unexpected pass", "expected failure", "blocked")
+    order = ("passed", "failed", "no evidence", "unexpected pass", "expected failure", "blocked", "broken")
     counted = Counter(statuses)
     parts = [f"{counted[status]:,} {status}" for status in order if counted[status]]
     if counted["does not apply"]:

@@ -67,16 +67,18 @@ class WatchedRuns:
 
     Attributes:
         rounds: How often the checks ran.
-        passed: Whether the last round found nothing wrong.
+        passed: Whether the last round found nothing wrong, and no check broke.
+        code: Exit code of the last round.
     """
 
     rounds: int
     passed: bool
+    code: int = 0
 
     @property
     def exit_code(self) -> int:
-        """1 if something was wrong in the last round."""
-        return int(not self.passed)
+        """That of the last round."""
+        return self.code
 
     def show(self, page: Page) -> None:
         """Write nothing: each round was shown when it was over."""
@@ -90,7 +92,7 @@ def watched(run: Callable[[Callable[[], bool]], CheckRun], files: Files, page: P
         files: Looked at, during a round as well.
         page: Where each round is shown.
     """
-    rounds, passed = 0, True
+    rounds, passed, code = 0, True, 0
     changed: list[Path] = []
 
     def is_stale() -> bool:
@@ -102,11 +104,11 @@ def watched(run: Callable[[Callable[[], bool]], CheckRun], files: Files, page: P
             changed.clear()
             found = run(is_stale)
             if not changed:
-                rounds, passed = rounds + 1, found.passed
+                rounds, passed, code = rounds + 1, found.passed, found.exit_code
                 found.show(page)
                 page.text(Mark(f"{datetime.now():%H:%M:%S}: waiting for a change; Ctrl-C ends", "quiet"))
             while not is_stale():
                 time.sleep(POLL_S)
             page.heading(f"changed: {', '.join(sorted({path.name for path in changed}))}")
     except KeyboardInterrupt:
-        return WatchedRuns(rounds, passed)
+        return WatchedRuns(rounds, passed, code)

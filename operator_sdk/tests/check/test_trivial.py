@@ -1,0 +1,70 @@
+"""All checks on trivial operators and functions: none breaks, none accuses, and each of them runs."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from operad_sdk import Contract
+from operad_sdk.check import check_numpy, check_operator
+from operad_sdk.check.plan.profile import Profile
+from operad_sdk.check.reporting.outcome import OperatorReport, Status
+from operad_sdk.check.running.register import all_checks
+from operator_sdk.tests.check import trivial
+
+FEW = Profile("few", 4, 1.0)
+FAST = ("where W >= 3", "where W >= 5", "of drawn", "of any integers", "of several", "limited")
+FAST_ROWS = ("W >= 3", "N == W", "of drawn", "of integers", "with truth", "of places")
+OPERATORS = trivial.operators()
+
+
+def each(names, fast):
+    return [pytest.param(name, marks=() if name in fast else pytest.mark.slow) for name in names]
+
+
+UNDOCUMENTED = ("limited", "smoother")
+"""Operators of mappers, which have no docstring of their own."""
+
+
+@cache
+def report_on(name: str) -> OperatorReport:
+    left_out = ("S107", "S108") if name in UNDOCUMENTED else ()
+    return check_operator(
+        OPERATORS[name], checks=[id for id in all_checks() if id not in left_out], profile=FEW
+    )
+
+
+@cache
+def report_on_row(name: str) -> OperatorReport:
+    row = trivial.ROWS[name]
+    return check_numpy(row.expression, row.line, row.gradient, contract=Contract(**row.contract), profile=FEW)
+
+
+@pytest.mark.parametrize("name", each(OPERATORS, FAST))
+def test_no_check_breaks_on_a_trivial_operator_or_accuses_it(name):
+    report = report_on(name)
+    assert (report.red_ids, report.broken_ids) == ([], []), repr(report)
+
+
+@pytest.mark.parametrize("name", each(trivial.ROWS, FAST_ROWS))
+def test_no_check_breaks_on_a_trivial_function_or_accuses_it(name):
+    report = report_on_row(name)
+    assert (report.red_ids, report.broken_ids) == ([], []), repr(report)
+    assert any(outcome.status is Status.PASSED for outcome in report.outcomes)
+
+
+NEVER = {}
+"""Checks that say nothing of any of these, and why."""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_every_check_compares_something_in_some_of_them():
+    passed = {
+        outcome.check_id
+        for name in OPERATORS
+        for outcome in report_on(name).outcomes
+        if outcome.status is Status.PASSED
+    }
+    assert set(all_checks()) - passed == set(NEVER)

@@ -1,0 +1,30 @@
+"""All checks on trivial functions of PyTorch: none breaks, and none accuses. Skipped without PyTorch."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch", reason="PyTorch is an extra")
+
+from operad_check_torch import check_torch
+from operad_sdk import Contract
+from operad_sdk.check.plan.profile import Profile
+from operad_sdk.check.reporting.outcome import Status
+from operator_sdk.tests.check.trivial import ROWS
+
+pytestmark = pytest.mark.filterwarnings("default")  # PyTorch warns of its own
+
+FEW = Profile("few", 4, 1.0)
+FAST = ("W >= 3", "of places")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in ROWS]
+)
+def test_no_check_breaks_on_a_trivial_function_or_accuses_it(name):
+    row = ROWS[name]
+
+    report = check_torch(row.expression, row.line, contract=Contract(**row.contract), profile=FEW)
+
+    assert (report.red_ids, report.broken_ids) == ([], []), repr(report)
+    assert any(outcome.status is Status.PASSED for outcome in report.outcomes)
