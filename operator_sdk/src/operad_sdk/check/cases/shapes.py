@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from operad.errors import OperadError
 from operad.operator import OperatorProperty, PartialShape, Shape, is_known
+from operad_sdk.check.cases.attempts import Attempts
 from operad_sdk.check.cases.goal import GivenSize
 from operad_sdk.check.cases.kinds import CaseKind
 from operad_sdk.check.trials.subject import Subject
@@ -60,17 +61,23 @@ class _Sizes:
 
 
 def argument_shapes(
-    draw: st.DrawFn, subject: Subject, prop: OperatorProperty, kind: CaseKind, given: GivenSize | None = None
+    draw: st.DrawFn,
+    subject: Subject,
+    prop: OperatorProperty,
+    kind: CaseKind,
+    given: GivenSize | None,
+    attempts: Attempts,
 ) -> list[Shape] | None:
     """Shapes of the arguments; None if none were found.
 
     Args:
         given: A size that is not drawn, where sizes can be chosen.
+        attempts: Told how the operator refuses shapes.
     """
     declared = subject.contract.shapes
     if declared is not None:
         chosen = declared(prop, _Sizes(draw, kind, given).of)
-        return _accepted(prop, [tuple(s) for s in chosen])
+        return _accepted(prop, [tuple(s) for s in chosen], attempts)
     if getattr(prop, "is_elementwise", False):
         return [_Sizes(draw, kind, given).shape()] * len(prop.list_arguments())
     has_spec = getattr(prop, "spec", None) is not None
@@ -78,7 +85,11 @@ def argument_shapes(
         # a property may want more than its spec line says, so that most examples of the line are refused
         is_from_spec = has_spec and attempt % 2 == 0
         sizes = _Sizes(draw, kind, given)
-        found = _from_spec(prop, sizes.choose) if is_from_spec else _searched(draw, prop, sizes)
+        found = (
+            _from_spec(prop, sizes.choose, attempts)
+            if is_from_spec
+            else _searched(draw, prop, sizes, attempts)
+        )
         if found is not None:
             return found
     return None
@@ -96,19 +107,24 @@ def num_sizes(subject: Subject, prop: OperatorProperty) -> int:
     if subject.contract.shapes is not None:
         return _OF_AUTHORS
     if getattr(prop, "spec", None) is not None:
-        _from_spec(prop, choose)
+        _from_spec(prop, choose, Attempts())
     return max(count, 1)
 
 
-def _from_spec(prop: OperatorProperty, choose: Callable[[str, bool], Any]) -> list[Shape] | None:
+def _from_spec(
+    prop: OperatorProperty, choose: Callable[[str, bool], Any], attempts: Attempts
+) -> list[Shape] | None:
     try:
         shapes: list[Shape] = prop._bound.example(choose)  # type: ignore[attr-defined]  # the toolkit's own
-    except OperadError:  # these sizes and parameters do not go together
+    except OperadError as error:  # these sizes and parameters do not go together
+        attempts.refused(error)
         return None
-    return _accepted(prop, shapes)
+    return _accepted(prop, shapes, attempts)
 
 
-def _searched(draw: st.DrawFn, prop: OperatorProperty, sizes: _Sizes) -> list[Shape] | None:
+def _searched(
+    draw: st.DrawFn, prop: OperatorProperty, sizes: _Sizes, attempts: Attempts
+) -> list[Shape] | None:
     """One attempt: fill the arguments one after another, and infer after each."""
     count = len(prop.list_arguments())
     shapes: list[PartialShape] = [None] * count
@@ -127,7 +143,8 @@ def _searched(draw: st.DrawFn, prop: OperatorProperty, sizes: _Sizes) -> list[Sh
         else:
             shapes[place] = draw(st.sampled_from(_relatives(shapes[:place]))) if place else None
             shapes[place] = shapes[place] if shapes[place] is not None else sizes.shape()
-    return _accepted(prop, [tuple(size or 0 for size in s or ()) for s in shapes])  # all known by now
+    found = [tuple(size or 0 for size in shape or ()) for shape in shapes]  # all known by now
+    return _accepted(prop, found, attempts)
 
 
 def _relatives(before: Sequence[PartialShape]) -> list[PartialShape]:
@@ -153,10 +170,11 @@ def _inferred(prop: OperatorProperty, shapes: Sequence[PartialShape]) -> list[Pa
         return None
 
 
-def _accepted(prop: OperatorProperty, shapes: Sequence[Shape]) -> list[Shape] | None:
+def _accepted(prop: OperatorProperty, shapes: Sequence[Shape], attempts: Attempts) -> list[Shape] | None:
     try:
         prop.infer_shape(list(shapes))
-    except Exception:  # noqa: BLE001 - as above
+    except Exception as error:  # noqa: BLE001 - as above
+        attempts.refused(error)
         return None
     return list(shapes)
 
