@@ -70,7 +70,7 @@ class Goal:
 
     def with_shorter_axes(self) -> Goal:
         """The goal for arguments that are too many, or of too many axes, for the limit on all together."""
-        return replace(self, sizes=_SHORT, each_at_most=self.kind.each_at_most or self.kind.max_elements)
+        return replace(self, sizes=_SHORT, each_at_most=self.kind.each_at_most)
 
     @property
     def is_drawn(self) -> bool:

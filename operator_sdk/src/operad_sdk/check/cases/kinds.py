@@ -18,8 +18,8 @@ class CaseKind:
         dtypes: Element types to try, the preferred first; the first two that the operator takes
             are used.
         max_elements: Largest number of elements of all inputs together.
-        each_at_most: Largest number of elements of each input where no case is found within `max_elements`,
-            and axes are shorter then; 0: as many.
+        each_at_most: Largest number of elements of each input, instead, for a goal that has no case within
+            `max_elements` and is tried again with shorter axes; 0: all together are limited there too.
         share: Examples that are drawn, as a part of the profile's number; 0: all are designed.
     """
 
