@@ -6,7 +6,7 @@ import pytest
 from operad.errors import ShapeError
 from operad_sdk import Contract, OperatorProperty, Real, operator, param, unary
 from operad_sdk.check import case_plan
-from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY, PARTS, SPECIAL
+from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY, PARTS, SPECIAL, WIDE
 from operad_sdk.check.cases.values import Values
 from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.running.session import Session
@@ -209,11 +209,12 @@ def test_what_the_operator_was_not_asked_for_is_not_called_refused():
         def forward(data):
             return data * 1
 
-    coverage = [goal for goal in case_plan(Wide, profile=FEW).coverage if not goal.cases]
-    lacks = {goal.goal: goal.lack for goal in coverage if goal.kind == "extreme"}
+    session = Session(subject_of(Wide), FEW)
+    assert (len(session.pool(WIDE)) > 0, session.pool(EXTREME)) == (True, [])
+    lacks = {goal.goal: goal.lack for goal in session.coverage() if goal.kind == "extreme"}
     assert lacks["zeros (float32)"] == "too large"
     assert lacks["numbers with all their digits (int8)"] == "refused"
-    (one,) = [each for each in case_plan(Wide, profile=FEW).unproved if each.name == "extreme"]
+    (one,) = [each for each in session.unproved() if each.name == "extreme"]
     assert (one.kind, one.is_accepted) == ("untried", False)
 
 
@@ -223,12 +224,16 @@ def test_a_size_that_shapes_do_not_have_is_no_refusal():
         """The same."""
         return data * 1
 
-    lacks = {goal.goal: goal.lack for goal in case_plan(flat, profile=FEW).coverage if not goal.cases}
+    session = Session(subject_of(flat), FEW)
+    session.pool(EDGES)
+    lacks = {goal.goal: goal.lack for goal in session.coverage() if not goal.cases}
     assert lacks["size 1 is 0"] == "no such size"
 
 
 def test_the_plan_has_the_words_with_which_the_operator_refuses():
-    words = {goal.words for goal in case_plan(Wordy, profile=FEW).coverage if goal.lack == "refused"}
+    session = Session(subject_of(Wordy), FEW)
+    session.pool(LARGE)
+    words = {goal.words for goal in session.coverage() if goal.lack == "refused"}
     assert any("at most 100 rows, please" in each for each in words)
 
 

@@ -71,3 +71,6 @@ PARTS: Final = CaseKind("parts", sizes=(1,), ranks=(1,), max_elements=2**20, sha
 """Arrays of more elements than an operator computes at once, where the author says how many those are."""
 
 ALL_KINDS: Final = (ORDINARY, EDGES, SMOOTH, WIDE, LARGE, LONG, BULK, EXTREME, SPECIAL, PARTS)
+
+DESIGNED: Final = (BULK, EDGES, EXTREME, LARGE)
+"""Kinds of cases that any operator might take, and that are designed for the most part."""

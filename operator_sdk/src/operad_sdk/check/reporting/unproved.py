@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from operad.operator import OperatorProperty, Param
+from operad_sdk.check.cases.kinds import DESIGNED
 from operad_sdk.check.reporting.outcome import Coverage, Outcome, Status, Unproved
 from operad_sdk.check.trials.subject import Subject
 
@@ -29,8 +30,7 @@ _EXEMPTIONS: Final[Mapping[str, str]] = {
     "nondeterministic": "that two runs give the same bits",
     "completed_by_programs": "anything that takes a case: values, gradients, memory",
 }
-_KINDS: Final = ("bulk", "edges", "extreme", "large")
-"""Kinds of cases that any operator might take."""
+_KINDS: Final = tuple(kind.name for kind in DESIGNED)
 
 
 def unproved(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, final
 from zlib import crc32
@@ -15,7 +16,7 @@ from hypothesis.errors import FlakyFailure, Unsatisfiable
 from operad_sdk.check.cases import backend
 from operad_sdk.check.cases.attempts import Attempts
 from operad_sdk.check.cases.goal import Goal
-from operad_sdk.check.cases.kinds import ORDINARY, CaseKind
+from operad_sdk.check.cases.kinds import DESIGNED, ORDINARY, CaseKind
 from operad_sdk.check.cases.strategies import cases
 from operad_sdk.check.comparison.closeness import stem
 from operad_sdk.check.comparison.trusted import has_more_digits
@@ -31,6 +32,9 @@ from operad_sdk.check.trials.trial import Trial
 class _GivenUp(BaseException):
     """Refusal of a goal by the operator; no `Exception`, so that nothing on the way up catches it."""
 
+
+_MOST_TRIES: Final = 4
+"""Choices of parameters that are tried to bring an argument into a kind of cases."""
 
 _MORE: Final = 20
 """Cases that are made where others say too little."""
@@ -65,7 +69,23 @@ class Session:
         """
         if kind not in self._pools:
             self._pools[kind] = [case for goal in self.plan.of(kind) for case in self._cases(goal)]
+            if kind in DESIGNED and self._pools[kind]:
+                self._pools[kind] += self._with_lacking_arguments(kind)
         return self._pools[kind]
+
+    def _with_lacking_arguments(self, kind: CaseKind) -> list[Case]:
+        """Cases with arguments that a few values of parameters bring, and that are in no case of the plan."""
+        filled = _filled(self._pools[kind])
+        found: list[Case] = []
+        tries = Counter[str]()
+        for case in self.pool(ORDINARY):
+            names = {name for name in _filled([case]) - filled if tries[name] < _MOST_TRIES}
+            if names:
+                tries.update(names)
+                made = self._cases(self.plan.with_arguments(kind, case.params, sorted(names)))
+                found += made
+                filled |= _filled(made)
+        return found
 
     def more_like(self, case: Case) -> list[Case]:
         """Further cases with the kind and the parameters of `case`, which gave too little evidence."""
@@ -93,11 +113,7 @@ class Session:
 
     def left_out(self) -> dict[str, list[str]]:
         """Arguments with elements in no case of a kind, by the kind, among those that others have so."""
-        filled = {
-            kind: {stem(name) for case in pool for name, array in case.inputs.items() if array.size}
-            for kind, pool in self._pools.items()
-            if pool
-        }
+        filled = {kind: _filled(pool) for kind, pool in self._pools.items() if pool}
         every = sorted(filled.get(ORDINARY, set()))
         return {kind.name: [name for name in every if name not in found] for kind, found in filled.items()}
 
@@ -184,3 +200,8 @@ class Session:
                 if error is not None and not isinstance(error, Exception):
                     raise error from None
             raise
+
+
+def _filled(pool: Sequence[Case]) -> set[str]:
+    """Names of the arguments that have elements in some case; numbered ones are one."""
+    return {stem(name) for case in pool for name, array in case.inputs.items() if array.size}
