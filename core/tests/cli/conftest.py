@@ -155,7 +155,9 @@ import click
 
 @click.command()
 @click.option("--fail", is_flag=True)
-def greet(fail):
+@click.option("--loud", "tone", flag_value="loud")
+@click.option("--quiet", "tone", flag_value="quiet")
+def greet(fail, tone):
     """Say hello.
 
     And nothing else.

@@ -4,9 +4,12 @@ import json
 import subprocess
 import sys
 
+import click
 import pytest
 
 from operad import config
+from operad.cli import main
+from operad.cli.plugin_commands import BrokenCommand
 
 
 def python(*words):
@@ -83,3 +86,47 @@ def test_output_can_be_closed_early():
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert done.stdout == "Versions\n"
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("ops", "--plugin", "a", "--plugin", "b"), "--plugin is given 2 times, and takes one value"),
+        (("why", "Add", "--dtype", "int8", "--dtype=int8"), "--dtype is given 2 times"),
+        (("why", "Add", "--param", "a=1", "--param", "b=1", "--param", "a=2"), "--param gives 'a' 2 times"),
+        (("greet", "--loud", "--quiet"), "--quiet is given 2 times"),
+    ],
+)
+def test_an_option_of_one_value_is_not_repeated(commands, run, words, text):
+    done = run(*words)
+    assert done.exit_code == 2
+    assert text in done.stderr
+
+
+def test_a_flag_may_be_repeated(commands, run):
+    assert run("plugins", "--json", "--json").exit_code == 0
+
+
+def is_refused(name, args):
+    with main.make_context("operad", [name]) as ctx:
+        try:
+            main.resolve_command(ctx, [name, *args])
+        except click.UsageError as error:
+            return args[0] in error.message
+        return False
+
+
+def test_no_option_of_any_installed_command_drops_what_it_was_given_first():
+    tried = 0
+    with main.make_context("operad", ["plugins"]) as ctx:
+        commands = {name: main.get_command(ctx, name) for name in main.list_commands(ctx)}
+    for name, command in commands.items():
+        for option in [] if isinstance(command, BrokenCommand) else command.params:
+            if not isinstance(option, click.Option) or (option.is_flag and not option.secondary_opts):
+                continue  # a flag that is given twice says the same
+            is_named = (option.metavar or "").startswith("NAME=")
+            word, values = option.opts[-1], ["a=1", "a=2"] if is_named else ["1", "2"]
+            args = [part for value in values for part in ([word] if option.is_flag else [word, value])]
+            assert is_refused(name, args) == (is_named or not option.multiple), (name, word)
+            tried += 1
+    assert tried > 5

@@ -8,6 +8,7 @@ import pytest
 from operad.device import cpu
 from operad.errors import ArgumentError, OperadError
 from operad.op import (
+    BackwardEntry,
     Cost,
     Kernel,
     KernelCall,
@@ -163,3 +164,53 @@ def test_why_names_every_other_kernel_with_its_reason():
     assert (forward.part, forward.kernel, forward.others) == ("forward", "k1", {"k3": "not today"})
     assert lhs.kernel == "k2"
     assert lhs.others == {"k1": "priority 0 is below 1", "k3": "not today"}
+
+
+HEAD = BackwardEntry("out_grad", 0)
+DATA = BackwardEntry("in_data", 0)
+
+
+class InPlace(Product):
+    """Its gradients may lie over what they read."""
+
+    pairs = ()
+
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        return [*out_grad, *in_data]
+
+    def backward_inplace_option(self, out_grad, in_data, out_data, in_grad):
+        roles = {"out_grad": out_grad, "in_data": in_data}
+        return [(roles[entry.kind][entry.index], in_grad[target]) for entry, target in self.pairs]
+
+
+def in_place(pairs, *kernels):
+    prop = type("InPlace", (InPlace,), {"kernels": list(kernels), "pairs": pairs})()
+    return choose(KernelCall(prop, cpu(), [(2,), (2,)], [FLOAT32] * 2))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_kernel_that_may_overwrite_an_array_runs_behind_those_that_read_it(first):
+    found = in_place([(HEAD, first)], kernel(0), kernel(1, "lhs_grad", priority=1))
+    mine = ["k1", "k0"][first]  # the kernel that overwrites the head gradient, which both read
+    assert [one.name for one in found.gradient_kernels()][-1] == mine
+    head, data = np.ones(2, FLOAT32), np.ones(2, FLOAT32)
+    other = np.full(2, np.nan, FLOAT32)
+    grads, req = [other, other], [OpReq.WRITE, OpReq.WRITE]
+    grads[first], req[first] = head, OpReq.INPLACE
+    order = []
+    operator = found.operator()
+    for positions, each in operator._operators():
+        order.append(positions)
+        assert each.mark == (1 if positions == {0} else 0)
+    assert order[-1] == {first}
+    operator.backward(OpContext(cpu(), True), [head], [data, data], [data], req, grads, [])
+    assert [float(grad[0]) for grad in grads] == [10, 1]
+
+
+def test_kernels_that_overwrite_what_the_other_reads_are_refused():
+    pairs = [(HEAD, 0), (DATA, 1)]
+    with pytest.raises(
+        OperadError, match="kernel k1 may write lhs_grad over out_grad 0, which kernel k0 reads"
+    ):
+        in_place(pairs, kernel(0), kernel(1, "lhs_grad", priority=1)).operator()
+    assert in_place(pairs, kernel(0)).operator(), "one kernel knows its own order"

@@ -11,7 +11,7 @@ from operad.dtypes import DEFAULT_DTYPE
 from operad.op.choice import choose
 from operad.op.chosen import Chosen, Preparation
 from operad.op.context import OpContext
-from operad.op.property import BackwardEntry
+from operad.op.entry import BackwardEntry
 from operad.op.req import OpReq
 
 HEAD = BackwardEntry("out_grad", 0)

@@ -113,6 +113,13 @@ def test_a_plugin_is_checked_in_several_processes(plugin, run_json):
     assert [bool(op["red_ids"]) for op in found["operators"]] == [False, True]
 
 
+def test_several_plugins_are_checked(plugin, run, run_json):
+    wanted = ["--plugin", "acme-squares", "--plugin", "operad-smooth-l1"]
+    found = run_json("check", *wanted, "--explain-cases", "--jobs", "1")
+    assert [op["operator"] for op in found["operators"]] == ["acme_right", "acme_wrong", "smooth_l1"]
+    assert run("check", "--plugin", "acme-squares", "--plugin", "nobody").exit_code == 1
+
+
 def test_the_page_is_written_whole(plugin, run, tmp_path):
     assert run("check", "acme_right", "--html", tmp_path / "report.html").exit_code == 0
     text = (tmp_path / "report.html").read_text()

@@ -20,6 +20,7 @@ from operad_sdk import (
     param,
     unary,
 )
+from operad_sdk.check import check_operator
 from operad_sdk.testing import check_forward, gradient_check
 
 RUN_TIME = param(float, 1.0, run_time=True)
@@ -276,3 +277,32 @@ def test_parameters_need_a_type_and_are_no_run_time_ones() -> None:
         composed("whole_untyped")(lambda a, b=None: a)
     with pytest.raises(DeclarationError, match="parameter 'b' is a run-time one"):
         composed("whole_run_time")(lambda a, b=RUN_TIME: a)
+
+
+@composed("centred", accepts="floating")
+def centred(data):
+    """The gradient of the difference has the shape of the mean, and reads no value of it."""
+    return od.sym.broadcast_sub(data, od.sym.mean(data, axis=1, keepdims=True))
+
+
+@composed("scaled_and_shaped", accepts="floating")
+def scaled_and_shaped(data, weight):
+    """The second part has the shape of the weight alone."""
+    scaled = od.sym.broadcast_mul(od.sym.tanh(data), weight)
+    return od.sym.broadcast_add(scaled, od.sym.reshape_like(od.sym.sum(data, axis=0), weight))
+
+
+@pytest.mark.parametrize("made", [centred, scaled_and_shaped])
+def test_checks_find_no_fault_of_the_toolkits_in_a_composition(made):
+    report = check_operator(made, checks=["F204", "F223", "M401", "M402", "B301", "B305"])
+    assert report.red_ids == []
+
+
+def test_gradients_read_no_values_of_which_only_shapes_count():
+    prop = centred()
+    assert prop.backward_dependency([True]) == [BackwardEntry("out_grad", 0)]
+    head = np.arange(6.0).reshape(2, 3)
+    grad = np.empty((2, 3))
+    operator = prop.create_operator(cpu(), [(2, 3)], [np.dtype(float)])
+    operator.backward(OpContext(cpu(), True), [head], [None], [None], [OpReq.WRITE], [grad], [])
+    np.testing.assert_allclose(grad, head - head.mean(1, keepdims=True))

@@ -52,6 +52,24 @@ class IgnoresAdd(LongProduct):
     operator_class = _IgnoresAdd
 
 
+class _AddsTwice(_Product):
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        for i in (0, 1):
+            if req[i] is OpReq.ADD and in_grad[i].dtype == np.float16:
+                wide = in_grad[i].astype(np.float32)
+                wide += out_grad[0] * in_data[1 - i]
+                in_grad[i] += wide
+            else:
+                assign(in_grad[i], req[i], out_grad[0] * in_data[1 - i])
+
+
+class AddsTwice(LongProduct):
+    """A product that adds in a wider copy in half precision, and then adds the copy."""
+
+    name = "zoo_adds_twice"
+    operator_class = _AddsTwice
+
+
 class _FirstRequest(_Product):
     def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
         for i in (0, 1):
@@ -254,6 +272,7 @@ def _(output_grad):
 
 ZOO = [
     Fault("B305", IgnoresAdd, "gradients are written where they are to be added"),
+    Fault("B305", AddsTwice, "what is there is added twice in half precision"),
     Fault("B305", FirstRequest, "one request is taken for all"),
     Fault("B305", BothOrNone, "nothing is computed where the first gradient is not wanted"),
     Fault(

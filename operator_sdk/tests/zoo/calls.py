@@ -77,6 +77,27 @@ class _AlwaysWrites(Operator):
             out_data[0][...] = in_data[0]
 
 
+class HalfWrites(CoreProperty):
+    """The data, added in single and double precision alone."""
+
+    name = "zoo_half_writes"
+    has_gradient = False
+
+    def infer_shape(self, in_shapes):
+        return list(in_shapes), [in_shapes[0]], []
+
+    def create_operator(self, ctx, in_shapes, in_types):
+        return _HalfWrites()
+
+
+class _HalfWrites(Operator):
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        if in_data[0].dtype == np.float16 and out_data[0] is not None:
+            out_data[0][...] = in_data[0]
+        else:
+            assign(out_data[0], req[0], in_data[0])
+
+
 class Quotient(FloatingProperty):
     """Quotient and remainder; the second is written whatever its request."""
 
@@ -192,6 +213,7 @@ ZOO = without_gradients(
             also=_UNREPEATABLE,
         ),
         Fault("F214", AlwaysWrites, "ADD is ignored"),
+        Fault("F214", HalfWrites, "ADD is ignored in half precision"),
         Fault("F214", Quotient, "the second output ignores its request"),
         Fault("F215", Direct, "the direct call is an approximation", also=("R503",)),
         Fault("F215", OtherTemplate, "the templates compute something else", also=("R503",)),

@@ -57,6 +57,24 @@ class UnitRows(OperatorProperty):
         return output_grad / (1 + total) - 2 * data * along * (total / total) / (1 + total) ** 2
 
 
+@operator("zoo_odd_rows")
+class OddRows(OperatorProperty):
+    """Twice the data; of rows of an odd length the last element is lost."""
+
+    accepts = "floating"
+    spec = "data:(N, D) -> output:(N, D)"
+
+    def forward(data):
+        """By pairs."""
+        found = np.full_like(data, 2 if data.shape[1] < 2 else np.nan)
+        found[:, : data.shape[1] // 2 * 2] = 2
+        return found * data
+
+    def data_grad(output_grad):
+        """2."""
+        return 2 * output_grad
+
+
 @operator("zoo_fills_list")
 class FillsList(OperatorProperty):
     """A sum, whose inference completes its caller's list."""
@@ -234,6 +252,7 @@ ZOO = without_gradients(
         Fault("F213", log_of_exp, "an intermediate result overflows", also=("D602",)),
         Fault("F213", spread, "a difference of squares cancels", also=("D602",)),
         Fault("F219", ThinsOut, "a bound of a parameter gives NaN"),
+        Fault("F219", OddRows, "the last element of a row of odd length is NaN"),
         Fault("F219", UnitRows, "the gradient at a row of zeros is NaN"),
         Fault("F220", FillsList, "inference edits its caller's list", also=("F203",)),
         Fault("F220", Overrules, "the output's shape overrules the argument's", also=("F204",)),

@@ -10,7 +10,7 @@ from operator_sdk.tests.zoo.fault import Fault
 _LIKE_DATA = {"slope": lambda call: (call.shape("data"), call.dtype("data"))}
 
 
-def _squares(name):
+def _squares(name, pairs=()):
     """An operator `x * x` that kernels can be added to."""
 
     @operator(name)
@@ -19,6 +19,7 @@ def _squares(name):
 
         accepts = "floating"
         spec = "data:(N, D) -> output:(N, D)"
+        inplace = pairs
 
         def forward(data):
             """All at once."""
@@ -124,11 +125,11 @@ def _halve_for_good(data, weight, output, doubled):
     np.multiply(data, doubled, out=output)
 
 
-def _in_place(name):
-    """Squares by a kernel that says it may write them where it reads, and does not."""
-    cls = _squares(name)
+def _in_place(name, *, by_operator=False):
+    """Squares by a kernel that may write them where it reads, as it or its operator says, and does not."""
+    cls = _squares(name, "data -> output" if by_operator else ())
 
-    @cls.kernel("forward", priority=-1, inplace="data -> output")
+    @cls.kernel("forward", priority=-1, inplace=None if by_operator else "data -> output")
     def careless(data, output):
         output[...] = 1
         output *= data
@@ -157,6 +158,7 @@ ZOO = [
     Fault("D606", _scaled("zoo_reads_it_otherwise", _fill, _forget_half), "prepared weights are doubled"),
     Fault("D606", _scaled("zoo_writes_what_is_prepared", _fill, _halve_for_good), "prepared once, used once"),
     Fault("D606", _in_place("zoo_kernel_in_place"), "outputs are others in place"),
+    Fault("D606", _in_place("zoo_kernel_of_a_pair", by_operator=True), "so are they by the operator's pair"),
     Fault("D606", _gradient_in_place("zoo_gradient_in_place"), "the gradient reads what it has overwritten"),
 ]
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import difflib
 import errno
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, final
 
 import click
@@ -18,7 +19,7 @@ from operad.cli.describe import describe
 from operad.cli.doctor import doctor
 from operad.cli.ops import ops
 from operad.cli.page import visible
-from operad.cli.plugin_commands import plugin_command, plugin_commands
+from operad.cli.plugin_commands import BrokenCommand, plugin_command, plugin_commands
 from operad.cli.plugins import plugins
 from operad.cli.stubs import stubs
 from operad.cli.why import why
@@ -51,7 +52,10 @@ class Operad(click.Group):
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             close = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
             ctx.fail(f"no command {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
-        return super().resolve_command(ctx, args)
+        found, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            _refuse_repetition(ctx, command, rest)
+        return found, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the core's commands, and below them each plugin's, which are not imported for it."""
@@ -90,6 +94,34 @@ class Operad(click.Group):
             # An unusable setting must not take the core's own commands with it.
             click.echo(f"operad: commands of plugins are left out: {error}", err=True)
             return []
+
+
+def _refuse_repetition(ctx: click.Context, command: click.Command, args: Sequence[str]) -> None:
+    """Refuse what is given twice where one value counts: click, and a dictionary, drop the first silently.
+
+    Raises:
+        UsageError: An option of one value is repeated, or a NAME of one that takes NAME=VALUE.
+    """
+    if isinstance(command, BrokenCommand):
+        return  # whatever is asked of it raises why it is broken
+    inner = click.Context(command, parent=ctx, info_name=command.name, **command.context_settings)
+    values, _, order = command.make_parser(inner).parse_args(list(args))
+    given: dict[str | None, list[click.Option]] = {}
+    for option in order:
+        if isinstance(option, click.Option) and not option.count:
+            given.setdefault(option.name, []).append(option)
+    for name, options in given.items():
+        option = options[-1]
+        if option.multiple:
+            is_named = (option.metavar or "").startswith("NAME=")
+            words = Counter(str(value).partition("=")[0] for value in values[str(name)] if is_named)
+            for word, count in words.items():
+                if count > 1:
+                    inner.fail(f"{option.opts[-1]} gives {word!r} {count} times, and it has one value")
+            continue
+        says_the_same = option.is_flag and not option.secondary_opts and len(set(options)) == 1
+        if len(options) > 1 and not says_the_same:
+            inner.fail(f"{option.opts[-1]} is given {len(options)} times, and takes one value")
 
 
 def _message(error: OperadError) -> str:

@@ -11,6 +11,7 @@ from typing import Final, final
 import click
 
 from operad import registry
+from operad.cli.extras import without_optional
 from operad.cli.listing import Listing
 from operad.cli.page import Mark, Page, Tone
 from operad.registry import PluginRecord
@@ -98,8 +99,8 @@ def plugins(broken: bool) -> PluginList:
         return PluginList([listed_plugin(record) for record in registry.plugins()])
     # What a plugin prints while it is imported is no part of the result.
     with redirect_stdout(sys.stderr):
-        records = registry.load_all()
-    return PluginList([listed_plugin(record) for record in records if record.state != "ok"])
+        records = map(without_optional, registry.load_all())
+        return PluginList([listed_plugin(record) for record in records if record.state != "ok"])
 
 
 def listed_plugin(record: PluginRecord) -> InstalledPlugin:

@@ -16,6 +16,7 @@ from operad.op.counts import check_argument_counts as check_argument_counts
 from operad.op.deprecation import Deprecated as Deprecated
 from operad.op.deprecation import deprecations as deprecations
 from operad.op.deprecation import warn_of as warn_of
+from operad.op.entry import BackwardEntry as BackwardEntry
 from operad.op.expansion import Expansion as Expansion
 from operad.op.expansion import Part as Part
 from operad.op.expansion import Value as Value
@@ -49,7 +50,6 @@ from operad.op.params import REQUIRED as REQUIRED
 from operad.op.params import Param as Param
 from operad.op.params import ParamSet as ParamSet
 from operad.op.params import param as param
-from operad.op.property import BackwardEntry as BackwardEntry
 from operad.op.property import InferredShapes as InferredShapes
 from operad.op.property import InferredTypes as InferredTypes
 from operad.op.property import OperatorProperty as OperatorProperty

@@ -7,7 +7,9 @@ from functools import partial, reduce
 from typing import final
 
 from operad.dtypes import DType
+from operad.errors import OperadError
 from operad.op.cost import Cost, gradient_cost, own_cost
+from operad.op.entry import BackwardEntry, inplace_pairs
 from operad.op.kernel import FORWARD, Candidate, Kernel, KernelCall, no_kernel, ranked
 from operad.op.operator import Operator
 from operad.op.parts import KernelOperator, PartsOperator
@@ -28,7 +30,7 @@ class Choice:
         prepared: Arrays that are prepared, each by its kernel and its name.
     """
 
-    __slots__ = ("call", "kept", "kernels", "prepared")
+    __slots__ = ("_ordered", "call", "kept", "kernels", "prepared")
 
     def __init__(
         self,
@@ -41,6 +43,7 @@ class Choice:
         self.kernels = kernels
         self.kept = tuple(kept)
         self.prepared = tuple(prepared)
+        self._ordered: list[Kernel] | None = None
 
     @property
     def forward(self) -> Kernel:
@@ -112,9 +115,65 @@ class Choice:
         ]
 
     def gradient_kernels(self) -> list[Kernel]:
-        """The kernels of the gradients, each once, in the order in which they run."""
+        """The kernels of the gradients, each once, in the order in which they run.
+
+        One that may overwrite an array, as its pairs in place allow, runs behind all others that read it.
+
+        Raises:
+            OperadError: Two may each overwrite what the other reads, so that no order is right.
+        """
+        if self._ordered is None:
+            self._ordered = self._in_order()
+        return self._ordered
+
+    def _in_order(self) -> list[Kernel]:
+        left = self.of([part for part in self.call.prop.list_parts() if part != FORWARD])
+        found: list[Kernel] = []
+        while left:
+            free = [one for one in left if not any(self._spoilt(one, other) for other in left)]
+            if not free:
+                raise self._contradiction(left[0], next(each for each in left if self._spoilt(left[0], each)))
+            found.append(free[0])
+            left = [one for one in left if one is not free[0]]
+        return found
+
+    def _spoilt(self, one: Kernel, other: Kernel) -> list[tuple[BackwardEntry, int]]:
+        """Pairs by which a kernel may overwrite what another reads."""
+        pairs = [] if one is other else self.inplace_pairs(one)
+        reads = {entry for part in self.parts_of(other) for entry in self.reads(part)} if pairs else ()
+        return [pair for pair in pairs if pair[0] in reads]
+
+    def _contradiction(self, one: Kernel, other: Kernel) -> Exception:
+        (kind, index), target = self._spoilt(one, other)[0]
+        part = f"{self.call.prop.list_arguments()[target]}_grad"
+        return OperadError(
+            f"{self.call.prop.name}: kernel {one.name} may write {part} over {kind} {index}, which kernel "
+            f"{other.name} reads, and that one may overwrite what this one reads; "
+            "declare inplace='' for one of them, or let one kernel compute both gradients"
+        )
+
+    def parts_of(self, kernel: Kernel) -> list[str]:
+        """The gradients that a kernel computes here."""
         parts = [part for part in self.call.prop.list_parts() if part != FORWARD]
-        return self.of(parts)
+        return [part for part in parts if self.kernel_of(part) is kernel]
+
+    def reads(self, part: str) -> list[BackwardEntry]:
+        """The operator's arrays that the kernel of a gradient reads."""
+        prop, kernel = self.call.prop, self.kernel_of(part)
+        if kernel is None or kernel.reads is None:
+            return list(prop.backward_dependency([f"{name}_grad" == part for name in prop.list_arguments()]))
+        return list(kernel.ask("reads", kernel.reads, prop, part))
+
+    def inplace_pairs(self, kernel: Kernel) -> list[tuple[BackwardEntry, int]]:
+        """Pairs of what may be overwritten and the argument whose gradient by a kernel may lie there."""
+        prop, names = self.call.prop, self.call.prop.list_arguments()
+        parts = self.parts_of(kernel)
+        if kernel.inplace is not None:
+            asked = [kernel.ask("inplace", kernel.inplace, prop, part) for part in parts]
+            found = {pair for pairs in asked for pair in pairs}
+        else:
+            found = set(inplace_pairs(prop))
+        return sorted((entry, target) for entry, target in found if f"{names[target]}_grad" in parts)
 
     def forward_resources(self) -> list[ResourceRequest]:
         """Resources that the kernel of the outputs asks the resource manager for."""
@@ -185,18 +244,16 @@ class Choice:
         if all(kernel is every[0] for kernel in every):
             return self._made(self.forward)
         names = self.call.prop.list_arguments()
-        computed: dict[int, tuple[Kernel, list[int]]] = {}
-        missing: dict[int, str] = {}
-        for part, kernel in list(self.kernels.items())[1:]:
-            position = names.index(part.removesuffix("_grad"))
-            if kernel is None:
-                missing[position] = part
-            else:
-                computed.setdefault(id(kernel), (kernel, []))[1].append(position)
+        positions = {part: names.index(part.removesuffix("_grad")) for part in list(self.kernels)[1:]}
         gradients = {
-            frozenset(positions): partial(self._made, kernel) for kernel, positions in computed.values()
+            frozenset(positions[part] for part in self.parts_of(kernel)): partial(self._made, kernel)
+            for kernel in self.gradient_kernels()
         }
-        errors = {position: partial(self._missing, part) for position, part in missing.items()}
+        errors = {
+            position: partial(self._missing, part)
+            for part, position in positions.items()
+            if self.kernels[part] is None
+        }
         return PartsOperator(self._made(self.forward), gradients, errors)
 
     def _made(self, kernel: Kernel) -> Operator:

@@ -17,10 +17,11 @@ from operad.dtypes import DType
 from operad.op.choice import Choice
 from operad.op.context import OpContext
 from operad.op.cost import Cost
+from operad.op.entry import BackwardEntry
 from operad.op.form import ScalarForm
 from operad.op.kernel import FORWARD, Kernel, KernelCall
 from operad.op.operator import Arrays, Operator, Requests
-from operad.op.property import BackwardEntry, InferredShapes, InferredTypes, OperatorProperty
+from operad.op.property import InferredShapes, InferredTypes, OperatorProperty
 from operad.op.shapes import PartialShape, Shape
 from operad.resource import ResourceRequest
 
@@ -102,19 +103,14 @@ class Chosen(OperatorProperty):
         """Arrays that the kernels of these gradients read."""
         names = self.of.list_arguments()
         found: set[BackwardEntry] = set()
-        for position, part in enumerate(f"{name}_grad" for name in names):
+        for position, name in enumerate(names):
             if wanted[position]:
-                found.update(self._reads(part, position))
+                found.update(self._reads(f"{name}_grad"))
         return sorted(found, key=lambda entry: (_KINDS.index(entry.kind), entry.index))
 
-    def _reads(self, part: str, position: int) -> list[BackwardEntry]:
+    def _reads(self, part: str) -> list[BackwardEntry]:
         choice = self.choice
-        kernel = choice.kernel_of(part)
-        if kernel is None or kernel.reads is None:
-            alone = [at == position for at in range(self.num_args)]
-            found = list(self.of.backward_dependency(alone))
-        else:
-            found = list(kernel.ask("reads", kernel.reads, self.of, part))
+        found = choice.reads(part)
         for name in choice.needs([part]):
             found.append(BackwardEntry("out_data", self.num_outputs + choice.kept.index(name)))
         for one in choice.preparations([part]):
@@ -170,33 +166,15 @@ class Chosen(OperatorProperty):
         groups = {"out_grad": out_grad, "in_data": in_data, "out_data": out_data}
         found = []
         read_later: set[BackwardEntry] = set()
-        parts = [part for part in self.list_parts() if part != FORWARD]
-        names = self.of.list_arguments()
         for kernel in reversed(self.choice.gradient_kernels()):
-            own = [part for part in parts if self.choice.kernel_of(part) is kernel]
-            targets = {names.index(part.removesuffix("_grad")): part for part in own}
             found += [
                 (groups[entry.kind][entry.index], in_grad[target])
-                for entry, target in self._pairs(kernel, targets)
+                for entry, target in self.choice.inplace_pairs(kernel)
                 if entry not in read_later and entry.index < len(groups[entry.kind])
             ]
-            for target, part in targets.items():
-                read_later.update(self._reads(part, target))
+            for part in self.choice.parts_of(kernel):
+                read_later.update(self._reads(part))
         return found
-
-    def _pairs(self, kernel: Kernel, targets: Mapping[int, str]) -> list[tuple[BackwardEntry, int]]:
-        """Pairs of what may be overwritten and the gradient by a kernel that may lie there."""
-        if kernel.inplace is None:
-            counts = self.of.num_visible_outputs, self.num_args, self.num_outputs, self.num_args
-            kinds = (*_KINDS, "in_grad")
-            roles = [
-                [BackwardEntry(kind, i) for i in range(n)] for kind, n in zip(kinds, counts, strict=True)
-            ]
-            declared = self.of.backward_inplace_option(*roles)
-            return [(entry, grad.index) for entry, grad in declared if grad.index in targets]
-        asked = [kernel.ask("inplace", kernel.inplace, self.of, part) for part in targets.values()]
-        found = {pair for pairs in asked for pair in pairs}
-        return sorted((entry, target) for entry, target in found if target in targets)
 
     def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
         """Resources that the kernel of the outputs asks for."""

@@ -24,8 +24,9 @@ from operad.errors import GradientError, OperadError
 from operad.first_use import cached_property
 from operad.op.context import OpContext
 from operad.op.cost import Cost, as_cost, gradient_cost
+from operad.op.entry import BackwardEntry, inplace_pairs
 from operad.op.operator import Arrays, Operator, Requests, SomeArrays
-from operad.op.property import BackwardEntry, InferredShapes, InferredTypes, OperatorProperty
+from operad.op.property import InferredShapes, InferredTypes, OperatorProperty
 from operad.op.req import OpReq
 from operad.op.shapes import PartialShape, Shape
 from operad.op.template import ArgumentSlot, CallTemplate
@@ -166,17 +167,10 @@ class Gradient(OperatorProperty):
 
     @cached_property
     def _inplace(self) -> list[tuple[int, int]]:
-        of, count = self.of, len(self.wanted)
-        found: list[tuple[BackwardEntry, BackwardEntry]] = of.backward_inplace_option(
-            _roles("out_grad", of.num_visible_outputs),
-            _roles("in_data", count),
-            _roles("out_data", len(of.list_outputs())),
-            _roles("in_grad", count),
-        )
         return [
-            (self.reads.index(read), self.targets.index(grad.index))
-            for read, grad in found
-            if read in self.reads and grad.index in self.targets
+            (self.reads.index(read), self.targets.index(target))
+            for read, target in inplace_pairs(self.of)
+            if read in self.reads and target in self.targets
         ]
 
     def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:

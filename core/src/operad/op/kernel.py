@@ -33,8 +33,9 @@ from operad.op.shapes import Shape
 from operad.resource import ResourceRequest
 
 if TYPE_CHECKING:
+    from operad.op.entry import BackwardEntry
     from operad.op.operator import Operator
-    from operad.op.property import BackwardEntry, OperatorProperty
+    from operad.op.property import OperatorProperty
 
 R = TypeVar("R")
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 from operad.device import Context
 from operad.dtypes import DType
@@ -23,6 +23,7 @@ from operad.op.choice import choose
 from operad.op.cost import Cost
 from operad.op.counts import check_counts
 from operad.op.deprecation import Deprecated
+from operad.op.entry import BackwardEntry
 from operad.op.expansion import Expansion
 from operad.op.form import ScalarForm
 from operad.op.kernel import Kernel, KernelCall
@@ -33,13 +34,6 @@ from operad.resource import ResourceRequest
 
 InferredShapes = tuple[list[PartialShape], list[PartialShape], list[PartialShape]]
 InferredTypes = tuple[list[DType | None], list[DType | None], list[DType | None]]
-
-
-class BackwardEntry(NamedTuple):
-    """One array that a backward call reads: `kind` is `out_grad`, `in_data` or `out_data`."""
-
-    kind: str
-    index: int  # type: ignore[assignment]  # hides tuple.index, which no entry needs
 
 
 class OperatorProperty(ABC):

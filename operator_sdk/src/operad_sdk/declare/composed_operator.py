@@ -8,12 +8,12 @@ values stay with the operator instead, which then belongs to one node.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.graph import Entry, Graph, OpNode, infer_shapes, infer_types
+from operad.graph import Entry, Graph, Node, OpNode, infer_shapes, infer_types
 from operad.operator import (
     Arrays,
     Gradient,
@@ -79,13 +79,18 @@ class Walk:
         types: Mapping[str, DType],
         operators: Mapping[OpNode, Operator],
         values: dict[Entry, Any],
+        read: Collection[Node] | None = None,
     ) -> None:
-        """Run the nodes whose values are not there, and add these to `values`."""
+        """Run the nodes whose values are not there, and add these to `values`.
+
+        Args:
+            read: Nodes whose values are read; None: all.
+        """
         table = infer_types(self.graph, types)
         requested = iter(op_ctx.requested)
         for (node, _, shapes), requests in zip(self.shaped(), self._requests, strict=True):
             resources = tuple([next(requested) for _ in requests])
-            if all(entry in values for entry in node.entries):
+            if all(entry in values for entry in node.entries) or (read is not None and node not in read):
                 continue
             outs = [
                 op_ctx.xp.empty(shape, table.of(entry))
@@ -144,7 +149,7 @@ class ComposedOperator(Operator):
         values = {**self._inputs(in_data, aux_states), **self._kept}
         values.update((Entry(node), head) for node, head in zip(self._prop.heads, out_grad, strict=True))
         operators = walk.operators(self._ctx, self._types, self._operators)
-        walk.run(op_ctx, self._types, operators, values)
+        walk.run(op_ctx, self._types, operators, values, self._prop.read_nodes)
         found = iter(walk.graph.outputs)
         for flow, request, target in zip(self._prop.flows, req, in_grad, strict=True):
             value = values[next(found)] if flow else 0

@@ -18,6 +18,7 @@ from operad.first_use import cached_property
 from operad.graph import (
     Entry,
     Graph,
+    Node,
     OpNode,
     ShapeTable,
     Variable,
@@ -243,6 +244,15 @@ class ComposedProperty(CoreProperty):
             [node for node, f in zip(self.composition.arguments, self.flows, strict=True) if f]
         )
 
+    @cached_property
+    def read_nodes(self) -> frozenset[Node]:
+        """Nodes of the gradients whose values are read; of the others the shapes count alone."""
+        found = {entry.node for entry in self.backward_graph.outputs}
+        for node in reversed(self.backward_graph.op_nodes):
+            if node in found:
+                found.update(entry.node for entry in node.of_read(node.inputs))
+        return frozenset(found)
+
     def differentiable_inputs(self) -> list[bool]:
         """The arguments that a gradient reaches through the parts."""
         return list(self.flows)
@@ -252,8 +262,8 @@ class ComposedProperty(CoreProperty):
     ) -> list[Any]:
         """Heads and arguments that gradients read; the values between are computed again, or kept."""
         kept = self.composition.graph.op_nodes if self.is_stateful else ()
-        nodes = set(self.backward_graph.op_nodes).difference(kept)
-        read = {entry.node for node in nodes for entry in node.of_read(node.inputs)}
+        nodes = self.read_nodes.difference(kept)
+        read = {e.node for node in nodes if isinstance(node, OpNode) for e in node.of_read(node.inputs)}
         variables = zip((*self.heads, *self.composition.arguments), (*out_grad, *in_data), strict=True)
         return [value for node, value in variables if node in read]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from operad.errors import ArgumentError
-from operad_sdk import Contract
+from operad_sdk import Contract, ResultTypes
 from operad_sdk.check import check_foreign, check_numpy
 from operad_sdk.check.foreign.numpy_backend import NumpyBackend
 from operad_sdk.errors import SpecError
@@ -227,3 +227,15 @@ def test_what_a_library_keeps_in_its_caches_is_no_leak_of_a_function(monkeypatch
 def test_a_line_of_lists_conditions_or_states_is_refused(line):
     with pytest.raises(ArgumentError, match="has no lists, conditions or states; name each argument"):
         check_numpy("x * 2", line, checks=["F201"])
+
+
+@pytest.mark.parametrize(("types", "red"), [({"float16": "float32"}, []), ({}, ["F201"])])
+def test_a_function_may_say_that_it_gives_another_type(types, red):
+    report = check_numpy(
+        lambda x: np.sum(x, -1, np.result_type(x, "f4")),
+        "x:(N, D) -> y:(N)",
+        lambda head, x: np.broadcast_to(head[:, None], x.shape).astype(x.dtype),
+        contract=Contract(result_types=[ResultTypes(types)] if types else ()),
+        checks=["F201", "F202", "D601", "D602", "D603", "B301"],
+    )
+    assert report.red_ids == red

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from operad.errors import ShapeError
 from operad_sdk import Contract, OperatorProperty, Real, operator, param, unary
 from operad_sdk.check import case_plan
-from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY, PARTS, SPECIAL
+from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY, PARTS, SPECIAL, WIDE
 from operad_sdk.check.cases.values import Values
 from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.running.session import Session
@@ -158,3 +160,94 @@ def test_axes_of_any_number_are_all_left_out_once():
         [array.ndim for array in case.inputs.values()] for case in Session(subject_of(outer), FEW).pool(EDGES)
     ]
     assert [1, 1] in shapes
+
+
+FORWARD = {
+    1: lambda arg0: arg0 * 1,
+    2: lambda arg0, arg1: arg0 + arg1,
+    3: lambda arg0, arg1, arg2: arg0 + arg1 + arg2,
+    4: lambda arg0, arg1, arg2, arg3: arg0 + arg1 + arg2 + arg3,
+}
+
+
+def sum_of(rank, arrays):
+    """An operator of several arrays of many axes."""
+    sizes = ", ".join("ABCDEF"[:rank])
+    names = [f"arg{i}" for i in range(arrays)]
+
+    body = {
+        "name": f"plan_sum_{rank}_{arrays}",
+        "spec": f"{', '.join(f'{name}:({sizes})' for name in names)} -> output:({sizes})",
+        "accepts": "floating",
+        "forward": staticmethod(FORWARD[arrays]),
+    }
+    return type(body["name"], (OperatorProperty,), body)
+
+
+@pytest.mark.parametrize(("rank", "arrays"), [(1, 1), (2, 4), (3, 3), (4, 3), (5, 2), (6, 3)])
+def test_an_operator_of_any_rank_and_number_of_arrays_sees_each_sort_of_extreme_values(rank, arrays):
+    session = Session(subject_of(sum_of(rank, arrays)), FEW)
+    cases = session.pool(EXTREME)
+    lacking = [goal for goal in session.coverage() if not goal.cases]
+    assert {goal.lack for goal in lacking} == {"refused"}
+    assert all("DTypeError" in goal.words and ("int" in goal.goal or "bool" in goal.goal) for goal in lacking)
+    most = max(array.size for case in cases for array in case.inputs.values())
+    assert most <= EXTREME.each_at_most
+    # Sizes of 1 alone would show nothing of rows, sums and ties.
+    assert all(max(array.size for array in case.inputs.values()) > 1 for case in cases if rank > 1)
+
+
+def test_what_the_operator_was_not_asked_for_is_not_called_refused():
+    @operator("plan_wide")
+    class Wide(OperatorProperty):
+        """Rows of more elements than extreme cases have."""
+
+        spec = "data:(N, D) -> output:(N, D)"
+        accepts = "floating"
+        contract = Contract(shapes=lambda prop, choose: [(choose((1, 2)), 1000)])
+
+        def forward(data):
+            return data * 1
+
+    session = Session(subject_of(Wide), FEW)
+    assert (len(session.pool(WIDE)) > 0, session.pool(EXTREME)) == (True, [])
+    lacks = {goal.goal: goal.lack for goal in session.coverage() if goal.kind == "extreme"}
+    assert lacks["zeros (float32)"] == "too large"
+    assert lacks["numbers with all their digits (int8)"] == "refused"
+    (one,) = [each for each in session.unproved() if each.name == "extreme"]
+    assert (one.kind, one.is_accepted) == ("untried", False)
+
+
+def test_a_size_that_shapes_do_not_have_is_no_refusal():
+    @unary("plan_flat", "data:(N) -> output:(N)", accepts="floating")
+    def flat(data):
+        """The same."""
+        return data * 1
+
+    session = Session(subject_of(flat), FEW)
+    session.pool(EDGES)
+    lacks = {goal.goal: goal.lack for goal in session.coverage() if not goal.cases}
+    assert lacks["size 1 is 0"] == "no such size"
+
+
+def test_the_plan_has_the_words_with_which_the_operator_refuses():
+    session = Session(subject_of(Wordy), FEW)
+    session.pool(LARGE)
+    words = {goal.words for goal in session.coverage() if goal.lack == "refused"}
+    assert any("at most 100 rows, please" in each for each in words)
+
+
+@operator("plan_wordy")
+class Wordy(OperatorProperty):
+    """Few rows."""
+
+    spec = "data:(N) -> output:(N)"
+
+    def infer_shape(self, in_shapes):
+        (shape,) = in_shapes
+        if shape and (shape[0] or 0) > 100:
+            raise ShapeError(f"plan_wordy: data has shape {shape}, expected at most 100 rows, please")
+        return super().infer_shape(in_shapes)
+
+    def forward(data):
+        return data

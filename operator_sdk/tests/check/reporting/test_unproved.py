@@ -156,9 +156,34 @@ def test_a_reference_of_the_operators_own_code_proves_nothing() -> None:
     ]
 
 
-def test_a_kind_of_cases_that_is_refused_as_a_whole_is_listed() -> None:
-    plan = [Coverage("large", "a", "", 0), Coverage("large", "b", "", 0), Coverage("bulk", "c", "", 1)]
-    assert found(defined(), [{"factor": 2}], plan) == [("refused", "large", False)]
+@pytest.mark.parametrize(
+    ("goals", "wanted"),
+    [
+        ([("large", 0, "refused"), ("large", 0, "refused")], [("refused", "large", False)]),
+        ([("large", 0, "refused"), ("large", 1, "")], []),
+        ([("large", 0, "too large"), ("large", 0, "refused")], [("untried", "large", False)]),
+        ([("large", 0, "too large"), ("large", 1, "")], [("untried", "large", True)]),
+        ([("extreme", 0, "too large"), ("extreme", 1, "")], [("untried", "extreme", False)]),
+        ([("bulk", 0, "no such size"), ("bulk", 1, "")], []),
+        ([("ordinary", 0, "too large")], []),
+    ],
+)
+def test_kinds_of_cases_that_are_refused_or_not_tried_are_listed(goals, wanted) -> None:
+    plan = [Coverage(kind, "a", "", cases, lack, "no") for kind, cases, lack in goals]
+    assert found(defined(), [{"factor": 2}], plan) == wanted
+
+
+def test_a_reason_may_stand_for_a_kind_that_is_not_tried() -> None:
+    plan = [Coverage("extreme", "a", "", 0, "too large")]
+    made = defined(narrowed={"extreme": "its tables need a thousand rows"})
+    assert found(made, [{"factor": 2}], plan) == [("untried", "extreme", True)]
+
+
+def test_an_argument_without_elements_in_a_kind_of_cases_is_listed() -> None:
+    plan = [Coverage("extreme", "a", "", 1)]
+    lines = unproved(subject_of(defined()), [{"factor": 2}], plan, None, {"extreme": ["data"], "large": []})
+    assert [(one.kind, one.name, one.is_accepted) for one in lines] == [("untried", "extreme", False)]
+    assert "data" in lines[0].what
 
 
 def test_reports_say_it_in_text_data_and_on_the_page() -> None:

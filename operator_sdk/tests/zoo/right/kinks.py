@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import OperatorProperty, operator, unary
+from operad_sdk import Contract, OperatorProperty, operator, unary
+from operad_sdk.mapper import mapper, rint
 from operator_sdk.tests.zoo.fault import Right
 
 
@@ -59,7 +60,31 @@ class Units(OperatorProperty):
         return output_grad[:, None] * (Units._state(data, weight, bias) > 0) * scale
 
 
+@mapper
+def nearest(x):
+    return rint(x)
+
+
+@unary(
+    "zoo_right_straight_through",
+    accepts="floating",
+    contract=Contract(
+        reference=np.rint,
+        no_numeric_gradient="rounding has the gradient 0, and training takes that of the identity",
+    ),
+)
+def straight_through(x, output):
+    """The nearest whole number, by a mapper, with the gradient of the identity."""
+    nearest.map(x, out=output)
+
+
+@straight_through.gradient
+def _(output_grad):
+    return output_grad
+
+
 ZOO = [
+    Right(straight_through, "a gradient that is not its mapper's slope, and says why"),
     Right(half_at_zero, "at the kink neither slope, but one between"),
     Right(fraction, "jumps, beside which the slope is 1 on both sides"),
     Right(Units, "where kinks meet the chain rule leads out of the slopes along one element"),

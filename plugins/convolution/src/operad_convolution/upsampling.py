@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from operad_convolution.deconvolution import Deconvolution
 from operad_sdk import (
     Array,
+    Contract,
     OpContext,
     OperatorProperty,
     ResourceRequest,
@@ -46,6 +47,21 @@ def _enlarged(shapes: Sequence[Shape], scale: int, mode: str) -> Shape:
                 f"{(batch, channels, *out)}"
             )
     return (batch, channels if mode == "sum" else sum(shape[1] for shape in shapes), *out)
+
+
+def _some_images(prop: Any, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
+    """Images that go together: the others as large as the first, as the output, or of one pixel."""
+    batch, channels = choose((1, 2, 3)), choose((1, 2, 3))
+    height, width = choose((1, 2, 3)), choose((1, 2, 4))
+    if _is_bilinear(prop):
+        channels, size = prop.num_filter or channels, 2 * prop.scale - prop.scale % 2
+        return [(batch, channels, height, width), (channels, 1, size, size)]
+    found = [(batch, channels, height, width)]
+    for _ in range(prop.num_args - 1):
+        own = channels if prop.multi_input_mode == "sum" else choose((1, 2, 3))
+        factor = choose((0, 1, prop.scale))
+        found.append((batch, own, height * factor or 1, width * factor or 1))
+    return found
 
 
 @operator("UpSampling")
@@ -89,6 +105,7 @@ class UpSampling(OperatorProperty):
         "output:(N, C, scale*H, scale*W) if sample_type == 'bilinear'"
     )
     functions = {"enlarged": _enlarged}
+    contract = Contract(shapes=_some_images)
 
     def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
         """Scratch memory, for bilinear."""

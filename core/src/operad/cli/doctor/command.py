@@ -156,7 +156,7 @@ def diagnosis(own_commands: Collection[str] = ()) -> Diagnosis:
         thread_pools=pools,
         gpus=gpus,
         load=busy,
-        plugins=_plugins({plugin.name: plugin.reason for plugin in failed}),
+        plugins=_plugins({plugin.name: plugin.reason for plugin in failed if not plugin.extra}),
         cache=folder,
         tuning=tuning,
         findings=sorted(found, key=lambda finding: ("error", "warning", "advice").index(finding.level)),

@@ -126,8 +126,11 @@ def plugin_findings() -> Iterator[Finding]:
 
 
 def failure_findings(failed: Iterable[Failed]) -> Iterator[Finding]:
-    """Plugins that cannot be imported."""
-    for name, reason in failed:
+    """Plugins that cannot be imported, and entry points of extras that are not installed."""
+    for name, reason, extra in failed:
+        if extra:
+            yield advice(name, reason, f'pip install "{extra}"')
+            continue
         wish = f"update or uninstall {name}; " if name else ""
         yield error(name or "plugins", reason, f"{wish}operad plugins --broken shows the traceback")
 

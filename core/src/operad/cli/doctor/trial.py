@@ -11,29 +11,33 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, final
 
 from operad import registry
-from operad.registry import loading
+from operad.cli.extras import lacking_extras, without_optional
+from operad.registry import PluginRecord, loading
 
 _TIMEOUT_S: Final = 120.0
 
 
 @final
 class Failed(NamedTuple):
-    """A plugin that cannot be imported.
+    """A plugin that cannot be imported, or an entry point of an extra that is not installed.
 
     Attributes:
         name: Of the distribution; empty where the trial itself failed.
         reason: What happened.
+        extra: The requirement that brings what is missing; empty: it is broken.
     """
 
     name: str
     reason: str
+    extra: str = ""
 
 
 def failed_plugins(timeout_s: float = _TIMEOUT_S) -> list[Failed]:
-    """The plugins that fail when they are imported, each entry point of them.
+    """The plugins that fail when they are imported, each entry point of them, and what extras would bring.
 
     Args:
         timeout_s: How long all imports together may take.
@@ -70,12 +74,18 @@ def _try_all() -> None:
             for entry in (e for entries in named.values() for e in entries if e.owner == owner):
                 plugins.try_load(entry)
     for record in registry.load_all():
-        if record.state == "broken":
-            failed = Failed(record.name, record.reason or "")
+        for failed in _failures(record):
             print(json.dumps({"failed": failed._asdict()}), file=result)
     result.flush()
     # Threads that plugins started, and their exit handlers, are none of the doctor's business.
     os._exit(0)
+
+
+def _failures(record: PluginRecord) -> Iterator[Failed]:
+    rest = without_optional(record)
+    if rest.state == "broken":
+        yield Failed(rest.name, rest.reason or "")
+    yield from (Failed(record.name, words, extra) for extra, words in lacking_extras(record).items())
 
 
 if __name__ == "__main__":

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, final
+from dataclasses import dataclass, replace
+from typing import Any, Final, final
 
 from operad_sdk.check.cases.kinds import CaseKind
 from operad_sdk.check.cases.values import Values
+
+_SHORT: Final = (2, 1, 3)
+"""Sizes of axes where longer ones make arrays too large."""
 
 
 @final
@@ -46,6 +49,7 @@ class Goal:
         ranks: Numbers of axes where any will do; none: those of the kind.
         dtypes: Element types, the preferred first; none: those of the kind.
         values: Sort of the elements.
+        each_at_most: Elements that each argument may have; 0: the kind's limit for all together.
         wanted: Predicate of a property and the shapes and types of the arguments; False: draw others.
         tries: Attempts at a designed case, whose parameters and sizes the operator may refuse.
     """
@@ -60,8 +64,13 @@ class Goal:
     ranks: tuple[int, ...] = ()
     dtypes: tuple[str, ...] = ()
     values: Values = Values.LATTICE
+    each_at_most: int = 0
     wanted: Callable[[Any, Any, Any], bool] | None = None
     tries: int = 12
+
+    def with_shorter_axes(self) -> Goal:
+        """The goal for arguments that are too many, or of too many axes, for the limit on all together."""
+        return replace(self, sizes=_SHORT, each_at_most=self.kind.each_at_most)
 
     @property
     def is_drawn(self) -> bool:

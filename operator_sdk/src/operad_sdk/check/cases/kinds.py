@@ -18,6 +18,8 @@ class CaseKind:
         dtypes: Element types to try, the preferred first; the first two that the operator takes
             are used.
         max_elements: Largest number of elements of all inputs together.
+        each_at_most: Largest number of elements of each input, instead, for a goal that has no case within
+            `max_elements` and is tried again with shorter axes; 0: all together are limited there too.
         share: Examples that are drawn, as a part of the profile's number; 0: all are designed.
     """
 
@@ -26,6 +28,7 @@ class CaseKind:
     ranks: tuple[int, ...] = (1, 2, 3, 4)
     dtypes: tuple[str, ...] = ("float32", "float64", "int32", "int64", "bool")
     max_elements: int = 400
+    each_at_most: int = 0
     share: float = 1.0
 
 
@@ -50,7 +53,9 @@ LONG: Final = CaseKind("long", sizes=(2, 3, 4), ranks=(2, 1, 3), max_elements=20
 BULK: Final = CaseKind("bulk", sizes=(2, 3, 4), ranks=(2, 1, 3), max_elements=20_000, share=0.0)
 """Long axes of values of one sort, for results alone: sums that overflow, places in a narrow type."""
 
-EXTREME: Final = CaseKind("extreme", sizes=(3, 4, 5, 2), ranks=(1, 2, 3), max_elements=60, share=0.0)
+EXTREME: Final = CaseKind(
+    "extreme", sizes=(3, 4, 5, 2), ranks=(1, 2, 3), max_elements=60, each_at_most=400, share=0.0
+)
 """Values at the ends of a type, and those that cancel, saturate or are all alike."""
 
 SPECIAL: Final = CaseKind(
@@ -66,3 +71,6 @@ PARTS: Final = CaseKind("parts", sizes=(1,), ranks=(1,), max_elements=2**20, sha
 """Arrays of more elements than an operator computes at once, where the author says how many those are."""
 
 ALL_KINDS: Final = (ORDINARY, EDGES, SMOOTH, WIDE, LARGE, LONG, BULK, EXTREME, SPECIAL, PARTS)
+
+DESIGNED: Final = (BULK, EDGES, EXTREME, LARGE)
+"""Kinds of cases that any operator might take, and that are designed for the most part."""

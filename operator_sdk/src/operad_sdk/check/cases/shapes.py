@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from operad.errors import OperadError
 from operad.operator import OperatorProperty, PartialShape, Shape, is_known
+from operad_sdk.check.cases.attempts import Attempts
 from operad_sdk.check.cases.goal import GivenSize
 from operad_sdk.check.cases.kinds import CaseKind
 from operad_sdk.check.trials.subject import Subject
-from operad_sdk.declare.shaped import ShapedProperty
 
 _TRIES = 6
 _OF_AUTHORS = 2
@@ -61,17 +61,23 @@ class _Sizes:
 
 
 def argument_shapes(
-    draw: st.DrawFn, subject: Subject, prop: OperatorProperty, kind: CaseKind, given: GivenSize | None = None
+    draw: st.DrawFn,
+    subject: Subject,
+    prop: OperatorProperty,
+    kind: CaseKind,
+    given: GivenSize | None,
+    attempts: Attempts,
 ) -> list[Shape] | None:
     """Shapes of the arguments; None if none were found.
 
     Args:
         given: A size that is not drawn, where sizes can be chosen.
+        attempts: Told how the operator refuses shapes.
     """
     declared = subject.contract.shapes
     if declared is not None:
         chosen = declared(prop, _Sizes(draw, kind, given).of)
-        return _accepted(prop, [tuple(s) for s in chosen])
+        return _accepted(prop, [tuple(s) for s in chosen], attempts)
     if getattr(prop, "is_elementwise", False):
         return [_Sizes(draw, kind, given).shape()] * len(prop.list_arguments())
     has_spec = getattr(prop, "spec", None) is not None
@@ -79,7 +85,11 @@ def argument_shapes(
         # a property may want more than its spec line says, so that most examples of the line are refused
         is_from_spec = has_spec and attempt % 2 == 0
         sizes = _Sizes(draw, kind, given)
-        found = _from_spec(prop, sizes.choose) if is_from_spec else _searched(draw, prop, sizes)
+        found = (
+            _from_spec(prop, sizes.choose, attempts)
+            if is_from_spec
+            else _searched(draw, prop, sizes, attempts)
+        )
         if found is not None:
             return found
     return None
@@ -87,7 +97,7 @@ def argument_shapes(
 
 def most_elements(prop: OperatorProperty, kind: CaseKind) -> int:
     """Largest number of elements of all arguments: more than the kind's where the line wants more."""
-    least = _from_spec(prop, smallest) if getattr(prop, "spec", None) is not None else None
+    least = _from_spec(prop, smallest, Attempts()) if getattr(prop, "spec", None) is not None else None
     return max(kind.max_elements, 2 * sum(map(prod, least or ())))
 
 
@@ -102,7 +112,11 @@ def fitting_shapes(subject: Subject, prop: OperatorProperty) -> list[list[Shape]
     is_of_line = getattr(prop, "spec", None) is not None and cls.infer_shape is ShapedProperty.infer_shape
     if not is_of_line or getattr(prop, "functions", None) or subject.contract.shapes is not None:
         return []
-    tried = (_from_spec(prop, lambda name, is_sequence, n=n: (n,) if is_sequence else n) for n in range(1, 6))
+    attempts = Attempts()
+    tried = (
+        _from_spec(prop, lambda name, is_sequence, n=n: (n,) if is_sequence else n, attempts)
+        for n in range(1, 6)
+    )
     return [shapes for shapes in tried if shapes is not None]
 
 
@@ -118,19 +132,24 @@ def num_sizes(subject: Subject, prop: OperatorProperty) -> int:
     if subject.contract.shapes is not None:
         return _OF_AUTHORS
     if getattr(prop, "spec", None) is not None:
-        _from_spec(prop, choose)
+        _from_spec(prop, choose, Attempts())
     return max(count, 1)
 
 
-def _from_spec(prop: OperatorProperty, choose: Callable[[str, bool], Any]) -> list[Shape] | None:
+def _from_spec(
+    prop: OperatorProperty, choose: Callable[[str, bool], Any], attempts: Attempts
+) -> list[Shape] | None:
     try:
         shapes: list[Shape] = prop._bound.example(choose)  # type: ignore[attr-defined]  # the toolkit's own
-    except OperadError:  # these sizes and parameters do not go together
+    except OperadError as error:  # these sizes and parameters do not go together
+        attempts.refused(error)
         return None
-    return _accepted(prop, shapes)
+    return _accepted(prop, shapes, attempts)
 
 
-def _searched(draw: st.DrawFn, prop: OperatorProperty, sizes: _Sizes) -> list[Shape] | None:
+def _searched(
+    draw: st.DrawFn, prop: OperatorProperty, sizes: _Sizes, attempts: Attempts
+) -> list[Shape] | None:
     """One attempt: fill the arguments one after another, and infer after each."""
     count = len(prop.list_arguments())
     shapes: list[PartialShape] = [None] * count
@@ -149,7 +168,8 @@ def _searched(draw: st.DrawFn, prop: OperatorProperty, sizes: _Sizes) -> list[Sh
         else:
             shapes[place] = draw(st.sampled_from(_relatives(shapes[:place]))) if place else None
             shapes[place] = shapes[place] if shapes[place] is not None else sizes.shape()
-    return _accepted(prop, [tuple(size or 0 for size in s or ()) for s in shapes])  # all known by now
+    found = [tuple(size or 0 for size in shape or ()) for shape in shapes]  # all known by now
+    return _accepted(prop, found, attempts)
 
 
 def _relatives(before: Sequence[PartialShape]) -> list[PartialShape]:
@@ -175,15 +195,15 @@ def _inferred(prop: OperatorProperty, shapes: Sequence[PartialShape]) -> list[Pa
         return None
 
 
-def _accepted(prop: OperatorProperty, shapes: Sequence[Shape]) -> list[Shape] | None:
+def _accepted(prop: OperatorProperty, shapes: Sequence[Shape], attempts: Attempts) -> list[Shape] | None:
     try:
         prop.infer_shape(list(shapes))
-    except Exception:  # noqa: BLE001 - as above
+    except Exception as error:  # noqa: BLE001 - as above
+        attempts.refused(error)
         return None
     return list(shapes)
 
 
 def has_own_inference_from_outputs(cls: type[OperatorProperty]) -> bool:
-    """Return whether a class infers shapes from outputs by a method of its own, and not by a shape line."""
-    given = (OperatorProperty.infer_shape_backward, ShapedProperty.infer_shape_backward)
-    return cls.infer_shape_backward not in given
+    """Return whether a class infers shapes from outputs by a method of its author's, not of the toolkit's."""
+    return cls.infer_shape_backward.__module__.partition(".")[0] not in ("operad", "operad_sdk")

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from operad.dtypes import DType
 from operad.errors import OperadError
 from operad.operator import OperatorProperty, PartialShape, Shape, is_known
+from operad_sdk.check.cases.attempts import Attempts
 from operad_sdk.check.cases.goal import Goal
 from operad_sdk.check.cases.kinds import CaseKind
 from operad_sdk.check.cases.params import parameters, required_params
@@ -45,33 +46,41 @@ BESIDE: Final = tuple(map(np.dtype, ("float32", "int32", "bool")))
 
 
 @st.composite
-def cases(draw: st.DrawFn, subject: Subject, goal: Goal) -> Case:
-    """Cases that serve a goal and that the operator's inference accepts."""
+def cases(draw: st.DrawFn, subject: Subject, goal: Goal, attempts: Attempts | None = None) -> Case:
+    """Cases that serve a goal and that the operator's inference accepts.
+
+    Args:
+        attempts: Told why cases are passed over.
+    """
+    tried = attempts or Attempts()
     kind = replace(goal.kind, sizes=goal.sizes or goal.kind.sizes, ranks=goal.ranks or goal.kind.ranks)
     params = draw(parameters(subject, goal.params))
-    prop = made(subject, params)
+    prop = made(subject, params, tried)
     assume(prop is not None)
     assert prop is not None
+    usable = _usable_types(subject, prop, goal.dtypes or kind.dtypes, tried)
+    if not usable and not goal.dtypes and "float32" in kind.dtypes:
+        usable = _usable_types(subject, prop, _UNUSUAL, tried)
+    assume(usable)
     try:
-        shapes = argument_shapes(draw, subject, prop, kind, goal.size)
-    except OperadError:  # these sizes and parameters do not go together
+        shapes = argument_shapes(draw, subject, prop, kind, goal.size, tried)
+    except OperadError as error:  # these sizes and parameters do not go together
+        tried.refused(error)
         shapes = None
-    most = most_elements(prop, kind)
-    assume(shapes is not None and sum(map(prod, shapes)) <= most)
+    assume(shapes is not None)
     assert shapes is not None
+    most = goal.each_at_most or most_elements(prop, kind)
+    counts = [prod(shape) for shape in shapes]
+    assume(tried.within((max(counts, default=0) if goal.each_at_most else sum(counts)) <= most))
     assume(goal.size is None or any(goal.size.is_reached(size) for shape in shapes for size in shape))
     outputs: Sequence[Any] = prop.infer_shape(list(shapes))[1]  # one that stays open is F202's to report
-    assume(all(not is_known(shape) or prod(shape) <= 2 * most for shape in outputs))
-    usable = _usable_types(subject, prop, goal.dtypes or kind.dtypes)
-    if not usable and not goal.dtypes and "float32" in kind.dtypes:
-        usable = _usable_types(subject, prop, _UNUSUAL)
-    assume(usable)
+    assume(tried.within(all(not is_known(shape) or prod(shape) <= 2 * most for shape in outputs)))
     types = draw(st.sampled_from(usable if goal.wanted else usable[:2]))
     assume(goal.wanted is None or goal.wanted(prop, shapes, types[0]))
     is_train = draw(st.sampled_from((True, False)))
     seed = draw(st.integers(0, 2**16))
     case = case_of(subject, prop, params, shapes, types, is_train, seed, goal.values)
-    assume(not (goal.dtypes or subject.writer) or _is_computed(subject, case))
+    assume(not (goal.dtypes or subject.writer) or _is_computed(subject, case, tried))
     return case
 
 
@@ -80,24 +89,24 @@ def is_takeable(subject: Subject, kind: CaseKind) -> bool:
 
     What an author's own inference accepts, or a function of shapes, has to be found by trying.
     """
-    params = required_params(subject)
-    prop = made(subject, params)
-    usable = _usable_types(subject, prop, kind.dtypes) if prop is not None else []
+    params, tried = required_params(subject), Attempts()
+    prop = made(subject, params, tried)
+    usable = _usable_types(subject, prop, kind.dtypes, tried) if prop is not None else []
     if prop is None or not usable:
         return False
     fitting = fitting_shapes(subject, prop)
     made_of = (case_of(subject, prop, params, shapes, usable[0], True, 0) for shapes in fitting)
-    return any(_is_computed(subject, case) for case in made_of)
+    return any(_is_computed(subject, case, tried) for case in made_of)
 
 
 def _usable_types(
-    subject: Subject, prop: OperatorProperty, names: Sequence[str]
+    subject: Subject, prop: OperatorProperty, names: Sequence[str], attempts: Attempts
 ) -> list[tuple[list[DType], list[DType]]]:
-    offered = (completed_types(subject, prop, np.dtype(name), BESIDE) for name in names)
+    offered = (completed_types(subject, prop, np.dtype(name), BESIDE, attempts) for name in names)
     return [types for types in offered if types is not None]
 
 
-def _is_computed(subject: Subject, case: Case) -> bool:
+def _is_computed(subject: Subject, case: Case, attempts: Attempts) -> bool:
     """Return whether the operator can be made for the element types of the case.
 
     A parameter that a type cannot hold, such as a scalar of 300 for int8, is refused in words. A function of
@@ -109,6 +118,7 @@ def _is_computed(subject: Subject, case: Case) -> bool:
         if subject.writer is not None:
             trial.forward()
     except OperatorRaised as error:
+        attempts.refused(error)
         return not (error.is_refusal if subject.writer else isinstance(error.error, OperadError))
     return True
 
@@ -180,8 +190,10 @@ def domain_of(contract: Contract, name: str) -> Domain:
     return contract.domain(name) or DATA
 
 
-def made(subject: Subject, params: Mapping[str, Any]) -> OperatorProperty | None:
-    """The property; None if the operator refuses these parameters.
+def made(
+    subject: Subject, params: Mapping[str, Any], attempts: Attempts | None = None
+) -> OperatorProperty | None:
+    """The property; None if the operator refuses these parameters, which `attempts` is told.
 
     Raises:
         OperatorRaised: The constructor raises something else than OperadError, or the declaration is wrong.
@@ -191,7 +203,8 @@ def made(subject: Subject, params: Mapping[str, Any]) -> OperatorProperty | None
         prop.list_arguments()
     except (DeclarationError, SpecError) as error:  # a mistake of the declaration refuses nothing
         raise OperatorRaised("the declaration", error) from error
-    except OperadError:
+    except OperadError as error:
+        (attempts or Attempts()).refused(error)
         return None
     except Exception as error:
         raise OperatorRaised("the constructor", error) from error
@@ -199,7 +212,11 @@ def made(subject: Subject, params: Mapping[str, Any]) -> OperatorProperty | None
 
 
 def completed_types(
-    subject: Subject, prop: OperatorProperty, base: DType, beside: Sequence[DType] = ()
+    subject: Subject,
+    prop: OperatorProperty,
+    base: DType,
+    beside: Sequence[DType] = (),
+    attempts: Attempts | None = None,
 ) -> tuple[list[DType], list[DType]] | None:
     """Types of arguments and auxiliary states, `base` where the operator leaves a choice.
 
@@ -209,15 +226,18 @@ def completed_types(
     Args:
         beside: Types for an argument that refuses `base`, tried in this order: truth values beside
             numbers, numbers beside places.
+        attempts: Told how the operator refuses the type.
     """
+    tried = attempts or Attempts()
     if subject.contract.dtypes and base.name not in subject.contract.dtypes:
+        tried.refusal = f"Contract(dtypes=...) is without {base}"
         return None
     count = len(prop.list_arguments())
     for start in ([None] * count, [base] * count):  # what raises for a part may accept the whole
         try:
             return _completed(prop, start, base)
-        except Exception:  # noqa: BLE001 - whatever refuses this type; D601 looks at how
-            continue
+        except Exception as error:  # noqa: BLE001 - whatever refuses this type; D601 looks at how
+            tried.refused(error)
     try:
         found = _completed(prop, [None] * count, base, beside) if beside else None
     except Exception:  # noqa: BLE001 - likewise

@@ -75,11 +75,11 @@ def _expect_no_hole(trial: Trial) -> int:
             )
         if _depends_on_whole_numbers_alone(trial):
             raise Violation(f"{at(name, place)} is nan, and finite with other whole numbers", fix=_HOLE)
-        if np.isnan(array).all() and _is_nan_whatever_the_values(trial, name):
-            raise Violation(
-                f"{name} is nan throughout for arguments of shapes {trial.in_shapes}, whatever their values",
-                fix=_HOLE,
-            )
+        lasting = _nan_whatever_the_values(trial, trial.outputs.index(name))
+        if lasting.any():
+            where = f"{name} is nan throughout" if lasting.all() else f"{at(name, _first(lasting))} is nan"
+            words = f"{where} for arguments of shapes {trial.in_shapes}, whatever their values"
+            raise Violation(words, fix=_HOLE)
     return sum(array.size for array in trial.result.outputs[: trial.visible])
 
 
@@ -89,20 +89,29 @@ _HOLE: Final = (
 )
 
 
-def _is_nan_whatever_the_values(trial: Trial, name: str) -> bool:
-    """Return whether an output is NaN throughout for values of every sign and size that are tried."""
-    place = trial.outputs.index(name)
-    rng = np.random.default_rng([trial.case.seed, _SIDES])
-    free = [trial.subject.contract.domain(argument) is None for argument in trial.arguments]
-    for low, high in _RANGES:
-        drawn = [rng.uniform(low, high, array.shape).astype(array.dtype) for array in trial.inputs]
-        inputs = [
-            values if is_free and array.dtype.kind == "f" else array
-            for values, array, is_free in zip(drawn, trial.inputs, free, strict=True)
-        ]
-        if not np.isnan(trial.with_inputs(inputs).result.outputs[place]).all():
-            return False
-    return bool(trial.result.outputs[place].size)
+def _nan_whatever_the_values(trial: Trial, number: int) -> Array:
+    """Elements of an output that are NaN for values of every sign and size that are tried, and in domains."""
+    shapes = dict(zip(trial.arguments, trial.in_shapes, strict=True))
+    lasting = np.isnan(trial.result.outputs[number])
+    for salt, (low, high) in enumerate(_RANGES):
+        rng = np.random.default_rng([trial.case.seed, _SIDES, salt])
+
+        def drawn(name: str, array: Array, rng: Any = rng, low: float = low, high: float = high) -> Array:
+            domain = trial.subject.contract.domain(name)
+            if domain is not None:
+                values = np.asarray(domain.draw(rng, shapes[name], trial.prop, shapes))
+            elif array.dtype.kind == "f":
+                values = rng.uniform(low, high, array.shape)
+            else:
+                values = rng.integers(0, 2, array.shape)
+            return values.astype(array.dtype)
+
+        inputs = [drawn(name, array) for name, array in zip(trial.arguments, trial.inputs, strict=True)]
+        found = trial.with_inputs(inputs).result.outputs[number]
+        lasting = lasting & np.isnan(found) if found.shape == lasting.shape else np.zeros_like(lasting)
+        if not lasting.any():
+            break
+    return lasting
 
 
 def _depends_on_whole_numbers_alone(trial: Trial) -> bool:

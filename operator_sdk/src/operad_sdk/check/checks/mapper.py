@@ -128,8 +128,12 @@ def _branches_of(mapper: Mapper) -> Branches | None:
 
 @check("A703", ORDINARY)
 def slopes(trial: Trial) -> Evidence:
-    """Check that the gradient of an operator whose value is a mapper's is the mapper's slope."""
-    if not any(trial.prop.differentiable_inputs()):
+    """Check that the gradient of an operator whose value is a mapper's is the mapper's slope.
+
+    One that is declared to be another function's, as a straight-through gradient is, is not compared.
+    """
+    is_other = trial.subject.contract.why_no_numeric_gradient(trial.prop)
+    if is_other or not any(trial.prop.differentiable_inputs()):
         return None
     wide = retyped(trial, np.dtype(np.float64))
     if wide is None or not all(array.dtype == np.float64 for array in wide.inputs):

@@ -213,14 +213,18 @@ def _made(trial: Trial, call: KernelCall, kernel: Kernel, own: Kernel, tried: Se
     """Operator computed by one kernel, and by the operator's own kernel in parts that the first lacks."""
     if not asks(kernel):
         with raising(f"kernel {kernel.name}"):
-            return choose_among(call, [kernel, own]).operator()
+            choice = choose_among(call, [kernel, own])
+            made = choice.operator()
+        if trial.is_runnable:
+            expect_in_place(trial, choice)
+        return made
     with raising(f"kernel {kernel.name}"):
         choice = whole_choice(call, kernel, own, tried)
-        made = WholeOperator(choice, trial.case.seed)
+        whole = WholeOperator(choice, trial.case.seed)
     expect_filled(trial, choice)
-    expect_untouched(trial, made)
+    expect_untouched(trial, whole)
     expect_in_place(trial, choice)
-    return made
+    return whole
 
 
 def _expect_agreement(trial: Trial, name: str, own: Operator, other_name: str, other: Operator) -> int:

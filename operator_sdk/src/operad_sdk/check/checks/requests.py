@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, product
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from operad.operator import OpReq
 from operad_sdk.check.cases.kinds import LARGE, ORDINARY, WIDE
+from operad_sdk.check.cases.retype import retyped
 from operad_sdk.check.comparison.bitwise import expect_same
 from operad_sdk.check.comparison.closeness import expect_close, scale_of, tolerance
 from operad_sdk.check.comparison.trusted import beside_each_other
@@ -38,9 +39,26 @@ def mixtures(trial: Trial, open_places: Sequence[bool]) -> Iterator[tuple[OpReq,
 def forward_requests(trial: Trial) -> Evidence:
     """Check that each mixture of requests gives what writing every output gives."""
     trial.expect_repeatable()
+    count = len(trial.outputs)
+    compared = _forward_requests(trial, mixtures(trial, [True] * count))
+    half = _in_half(trial)
+    return compared + (_forward_requests(half, [(OpReq.ADD,) * count]) if half is not None else 0)
+
+
+def _in_half(trial: Trial) -> Trial | None:
+    """The trial in half precision, in which operators add by code of its own; None where it does not run."""
+    if all(dtype.kind != "f" or dtype.itemsize == 2 for dtype in trial.in_types):
+        return None
+    made = retyped(trial, np.dtype(np.float16))
+    if made is None or not made.is_runnable:
+        return None
+    return made if all(np.isfinite(array).all() for array in made.result.outputs) else None
+
+
+def _forward_requests(trial: Trial, requests: Iterable[tuple[OpReq, ...]]) -> int:
     expected = trial.result.outputs
     compared = 0
-    for req in mixtures(trial, [True] * len(trial.outputs)):
+    for req in requests:
         bases = [_base(trial, array, salt) for salt, array in enumerate(expected)]
         poison = trial.poisoned_outputs()
         for absent in (None, True) if OpReq.NULL in req else (True,):
@@ -60,11 +78,20 @@ def backward_requests(trial: Trial) -> Evidence:
     flows = trial.differentiable()
     if not any(flows):
         return None
+    compared = _backward_requests(trial, mixtures(trial, flows))
+    half = _in_half(trial)
+    if half is not None and any(half.differentiable()):
+        added = tuple(OpReq.ADD if flow else OpReq.NULL for flow in half.differentiable())
+        compared["add"] += _backward_requests(half, [added])["add"]
+    return compared
+
+
+def _backward_requests(trial: Trial, requests: Iterable[tuple[OpReq, ...]]) -> dict[str, int]:
     expected = trial.backward()
     names = [f"gradient of {name}" for name in trial.arguments]
     bases = [None if e is None else _base(trial, e, salt) for salt, e in enumerate(expected)]
     compared = dict.fromkeys(("write", "add"), 0)
-    for req in mixtures(trial, flows):
+    for req in requests:
         for prepared in (False, True):
             targets = [
                 None if base is None or r is OpReq.NULL else _target(r, base.copy(), _nan(base), True)

@@ -14,7 +14,17 @@ import numpy as np
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import GradientError, OperadError, ShapeError
-from operad.operator import Arrays, OpContext, Operator, OpReq, Requests, Shape, SomeArrays, assign
+from operad.operator import (
+    Arrays,
+    InferredTypes,
+    OpContext,
+    Operator,
+    OpReq,
+    Requests,
+    Shape,
+    SomeArrays,
+    assign,
+)
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk.check.comparison.reference import call_reference
 from operad_sdk.check.foreign.backend import quiet
@@ -47,6 +57,14 @@ class ForeignProperty(ShapedProperty):
         function = self.function
         has_gradient, without = function.backend.has_gradient, function.without_gradient
         return [has_gradient and name not in without for name in self.list_arguments()]
+
+    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
+        """Types by the line, where results of the arguments' type may have another by the contract."""
+        args, outs, states = super().infer_type(in_types)
+        tables = [table.types for table in self.function.contract.result_types if not table.params]
+        named = {np.dtype(one): np.dtype(other) for table in tables for one, other in table.items()}
+        free = {dtype for i, dtype in enumerate(args) if i not in self.typed_arguments}
+        return args, [named.get(dtype, dtype) if dtype in free else dtype for dtype in outs], states
 
     def declare_backward_dependency(
         self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]

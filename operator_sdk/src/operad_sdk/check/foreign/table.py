@@ -30,7 +30,7 @@ from operad_sdk.check.foreign.subject import subject_of_function
 from operad_sdk.check.plan.profile import Profile, profile_of
 from operad_sdk.check.running.register import CheckFunction
 from operad_sdk.check.trials.subject import Subject
-from operad_sdk.contract import Contract, Tolerance
+from operad_sdk.contract import Contract, ResultTypes, Tolerance
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -46,6 +46,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         inputs: Domains of arguments, in the words of `operad_sdk`: `positive()`.
         reference: Module and name of a function of NumPy that gives what is right.
         tolerances: By element type.
+        result_types: By the element type of the arguments, another one that results have.
         checks: Ids to run; left out: the table's, or all.
         known: Checks that fail, by id, each with the reason.
     """
@@ -59,6 +60,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     inputs: dict[str, str] = {}
     reference: str = ""
     tolerances: dict[str, Tolerance] = {}
+    result_types: dict[str, str] = {}
     checks: list[str] | None = None
     known: dict[str, str] = {}
 
@@ -115,6 +117,7 @@ class Entry:
                 inputs={name: self._domain(text) for name, text in row.inputs.items()},
                 reference=named(self._beside(row.reference)) if row.reference else None,
                 tolerances=row.tolerances,
+                result_types=[ResultTypes(row.result_types)] if row.result_types else (),
                 expected_failures=row.known,
             ),
         )

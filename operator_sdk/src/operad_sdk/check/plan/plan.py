@@ -8,7 +8,7 @@ fills in what a goal leaves open, and makes a failing case smaller within its go
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from math import prod
@@ -134,6 +134,22 @@ class CasePlan:
     def of(self, kind: CaseKind) -> list[Goal]:
         """The goals of one kind."""
         return [goal for goal in self.goals if goal.kind is kind]
+
+    @staticmethod
+    def with_arguments(kind: CaseKind, params: Mapping[str, Any], names: Sequence[str]) -> Goal:
+        """A goal of a kind for parameters with which the operator has certain arguments."""
+        lengths = {LARGE: _LONG_ROW, BULK: _LONG_ROW, EDGES: 1}
+        return Goal(
+            name=f"with {', '.join(names)}",
+            reason="arguments that a few values of parameters bring",
+            kind=kind,
+            params=params,
+            size=GivenSize(0, lengths[kind]) if kind in lengths else None,
+            dtypes=("float32", "float64", "float16", "int32"),
+            values=Values.HUGE if kind is EXTREME else Values.DIGITS,
+            wanted=_has_elements,
+            tries=100,
+        )
 
     def _drawn(self) -> Iterator[Goal]:
         reason = "many small cases, of which Hypothesis chooses parameters, sizes, types and values"

@@ -279,7 +279,7 @@ def _plan(op: Mapping[str, Any]) -> str:
     met = sum(each["cases"] > 0 for each in op["coverage"])
     rows = "".join(
         f'<tr><td class="op">{escape(each["kind"])}: {escape(each["goal"])}</td>'
-        f'<td class="gone">{each["cases"] or "refused"}</td></tr>'
+        f'<td class="gone">{each["cases"] or each["lack"]}</td></tr>'
         for each in op["coverage"]
     )
     return (

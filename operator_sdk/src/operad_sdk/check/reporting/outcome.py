@@ -109,13 +109,18 @@ class Coverage:
         kind: The kind of cases.
         goal: What they are to show.
         reason: Why such cases are wanted.
-        cases: How many there are; 0: the operator refuses what the goal wants.
+        cases: How many there are.
+        lack: Why there are none: "refused" (by the operator, whatever it was asked for), "too large" (it
+            takes such arrays, and the checks make none so large) or "no such size"; empty if there are some.
+        words: The operator's, where it refused.
     """
 
     kind: str
     goal: str
     reason: str
     cases: int
+    lack: str = ""
+    words: str = ""
 
 
 @final
@@ -124,7 +129,7 @@ class Unproved:
     """Something that a report does not prove, because of a declaration of the author's.
 
     Attributes:
-        kind: "exemption", "narrowing", "types", "own reference", "digits", "refused" or
+        kind: "exemption", "narrowing", "types", "own reference", "digits", "refused", "untried" or
             "no evidence".
         name: The declaration, or the parameter, or the kind of cases.
         what: Property that is not proved.

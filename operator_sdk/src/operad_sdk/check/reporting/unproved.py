@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from operad.operator import OperatorProperty, Param
+from operad_sdk.check.cases.kinds import DESIGNED
 from operad_sdk.check.reporting.outcome import Coverage, Outcome, Status, Unproved
 from operad_sdk.check.trials.subject import Subject
 
@@ -29,8 +30,7 @@ _EXEMPTIONS: Final[Mapping[str, str]] = {
     "nondeterministic": "that two runs give the same bits",
     "completed_by_programs": "anything that takes a case: values, gradients, memory",
 }
-_KINDS: Final = ("bulk", "edges", "extreme", "large")
-"""Kinds of cases that any operator might take."""
+_KINDS: Final = tuple(kind.name for kind in DESIGNED)
 
 
 def unproved(
@@ -38,6 +38,7 @@ def unproved(
     params: Iterable[Mapping[str, Any]] = (),
     coverage: Iterable[Coverage] = (),
     has_wide_reference: bool | None = None,
+    left_out: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Unproved]:
     """Everything that a report on an operator does not prove.
 
@@ -45,6 +46,7 @@ def unproved(
         params: Parameters of the cases that were made, for exemptions that depend on them.
         coverage: The case plan, and how many cases were made.
         has_wide_reference: Whether the reference gives more digits than float64 has; None: open.
+        left_out: By kind of cases, arguments that have elements in none of them.
     """
     return [
         *_exemptions(subject, params),
@@ -52,7 +54,7 @@ def unproved(
         *_types(subject),
         *_own_references(subject),
         *_digits(has_wide_reference),
-        *_refused(subject, params, coverage),
+        *_missing(subject, params, coverage, left_out or {}),
     ]
 
 
@@ -188,17 +190,36 @@ def _plain(function: Any) -> FunctionType | None:
     return found if isinstance(found, FunctionType) else None
 
 
-def _refused(
-    subject: Subject, params: Iterable[Mapping[str, Any]], coverage: Iterable[Coverage]
+def _missing(
+    subject: Subject,
+    params: Iterable[Mapping[str, Any]],
+    coverage: Iterable[Coverage],
+    left_out: Mapping[str, Sequence[str]],
 ) -> Iterator[Unproved]:
-    """Kinds of cases of which the operator has refused every one; one without arrays has none to take."""
+    """Kinds of cases of which there are none, or too few; an operator without arrays has none to take."""
     if not any(_has_arrays(subject.cls(**each)) for each in params):
         return
-    counts: dict[str, list[int]] = {}
+    goals: dict[str, list[Coverage]] = {}
     for goal in coverage:
-        counts.setdefault(goal.kind, []).append(goal.cases)
-    for kind in _KINDS:
-        if kind in counts and not any(counts[kind]):
-            what = f"anything of {kind} cases: the operator refuses all {len(counts[kind])} of the plan"
-            reason = subject.contract.narrowed.get(kind, "")
-            yield Unproved("refused", kind, what, reason, says_something(reason))
+        goals.setdefault(goal.kind, []).append(goal)
+    for kind in [kind for kind in _KINDS if kind in goals]:
+        reason = subject.contract.narrowed.get(kind, "")
+        for name, what, is_allowed in _missing_of(kind, goals[kind], left_out.get(kind, ())):
+            yield Unproved(name, kind, what, reason, is_allowed or says_something(reason))
+
+
+def _missing_of(
+    kind: str, goals: Sequence[Coverage], left_out: Sequence[str]
+) -> Iterator[tuple[str, str, bool]]:
+    """What is missing of a kind of cases, how, and whether that may be: the harness limits long axes."""
+    refused = [goal for goal in goals if goal.lack == "refused"]
+    too_large = [goal for goal in goals if goal.lack == "too large"]
+    if not any(goal.cases for goal in goals) and refused and not too_large:
+        words = f"the operator refuses all {len(refused)} of the plan ({refused[-1].words})"
+        yield "refused", f"anything of {kind} cases: {words}", False
+    elif too_large:
+        words = f"{len(too_large)} of {len(goals)} of the plan, {too_large[0].goal!r} first"
+        is_allowed = kind != "extreme" and any(goal.cases for goal in goals)
+        yield "untried", f"{kind} cases of larger arrays than the checks make: {words}", is_allowed
+    if left_out:
+        yield "untried", f"{kind} cases in which {', '.join(left_out)} has elements: there are none", False

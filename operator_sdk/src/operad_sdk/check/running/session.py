@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, Final, final
@@ -14,9 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.errors import FlakyFailure, Unsatisfiable
 
 from operad_sdk.check.cases import backend
+from operad_sdk.check.cases.attempts import Attempts
 from operad_sdk.check.cases.goal import Goal
-from operad_sdk.check.cases.kinds import ORDINARY, CaseKind
+from operad_sdk.check.cases.kinds import DESIGNED, ORDINARY, CaseKind
 from operad_sdk.check.cases.strategies import cases
+from operad_sdk.check.comparison.closeness import stem
 from operad_sdk.check.comparison.trusted import has_more_digits
 from operad_sdk.check.plan import CasePlan
 from operad_sdk.check.plan.profile import Profile
@@ -31,6 +34,9 @@ from operad_sdk.check.trials.violation import OperatorRaised, Violation
 class _GivenUp(BaseException):
     """Refusal of a goal by the operator; no `Exception`, so that nothing on the way up catches it."""
 
+
+_MOST_TRIES: Final = 4
+"""Choices of parameters that are tried to bring an argument into a kind of cases."""
 
 _MORE: Final = 20
 """Cases that are made where others say too little."""
@@ -50,7 +56,7 @@ class Session:
         self.profile = profile
         self.shrinks = shrinks
         self.outcomes: dict[str, Outcome] = {}
-        self._counts: dict[Goal, int] = {}
+        self._coverage: dict[Goal, Coverage] = {}
         self._pools: dict[CaseKind, list[Case]] = {}
         self._goals: dict[int, Goal] = {}
         self._more: dict[Any, list[Case]] = {}
@@ -68,7 +74,23 @@ class Session:
         """
         if kind not in self._pools:
             self._pools[kind] = [case for goal in self.plan.of(kind) for case in self._cases(goal)]
+            if kind in DESIGNED and self._pools[kind]:
+                self._pools[kind] += self._with_lacking_arguments(kind)
         return self._pools[kind]
+
+    def _with_lacking_arguments(self, kind: CaseKind) -> list[Case]:
+        """Cases with arguments that a few values of parameters bring, and that are in no case of the plan."""
+        filled = _filled(self._pools[kind])
+        found: list[Case] = []
+        tries = Counter[str]()
+        for case in self.pool(ORDINARY):
+            names = {name for name in _filled([case]) - filled if tries[name] < _MOST_TRIES}
+            if names:
+                tries.update(names)
+                made = self._cases(self.plan.with_arguments(kind, case.params, sorted(names)))
+                found += made
+                filled |= _filled(made)
+        return found
 
     def more_like(self, case: Case) -> list[Case]:
         """Further cases with the kind and the parameters of `case`, which gave too little evidence."""
@@ -88,13 +110,17 @@ class Session:
 
     def coverage(self) -> list[Coverage]:
         """Number of cases for each goal whose cases were made."""
-        return [
-            Coverage(goal.kind.name, goal.name, goal.reason, count) for goal, count in self._counts.items()
-        ]
+        return list(self._coverage.values())
 
     def made_params(self) -> list[Mapping[str, Any]]:
         """Parameters of all cases that were made."""
         return [case.params for pool in self._pools.values() for case in pool]
+
+    def left_out(self) -> dict[str, list[str]]:
+        """Arguments with elements in no case of a kind, by the kind, among those that others have so."""
+        filled = {kind: _filled(pool) for kind, pool in self._pools.items() if pool}
+        every = sorted(filled.get(ORDINARY, set()))
+        return {kind.name: [name for name in every if name not in found] for kind, found in filled.items()}
 
     def has_wide_reference(self) -> bool | None:
         """Return whether the reference gives more digits than float64 has; None: it has no such results."""
@@ -110,7 +136,9 @@ class Session:
 
     def unproved(self) -> list[Unproved]:
         """Everything that the cases made so far do not prove."""
-        return unproved(self.subject, self.made_params(), self.coverage(), self.has_wide_reference())
+        return unproved(
+            self.subject, self.made_params(), self.coverage(), self.has_wide_reference(), self.left_out()
+        )
 
     def goal_of(self, case: Case) -> Goal:
         """Goal that a case of a pool serves."""
@@ -118,16 +146,25 @@ class Session:
 
     def _cases(self, goal: Goal) -> list[Case]:
         found: list[Case] = []
-        self.examine(goal, found.append, shrink=False)
-        self._counts[goal] = len(found)
-        self._goals.update((id(case), goal) for case in found)
+        used, attempts = goal, Attempts()
+        self.examine(used, found.append, shrink=False, attempts=attempts)
+        if not found and attempts.is_limited:
+            used, attempts = goal.with_shorter_axes(), Attempts()
+            self.examine(used, found.append, shrink=False, attempts=attempts)
+        lack = "" if found else attempts.lack
+        words = attempts.refusal if lack == "refused" else ""
+        self._coverage[goal] = Coverage(goal.kind.name, goal.name, goal.reason, len(found), lack, words)
+        self._goals.update((id(case), used) for case in found)
         return found
 
-    def examine(self, goal: Goal, function: Callable[[Case], Any], *, shrink: bool) -> None:
+    def examine(
+        self, goal: Goal, function: Callable[[Case], Any], *, shrink: bool, attempts: Attempts | None = None
+    ) -> None:
         """Call `function` with each case that serves a goal, in the order of the pool.
 
         Args:
             shrink: Go on with smaller and smaller cases once one raises `AssertionError`.
+            attempts: Told why cases are passed over.
         """
         name = f"{self.subject.name} {goal.name if goal.examples == 1 else goal.kind.name}"
         seed = crc32(name.encode()) ^ self.profile.seed
@@ -153,7 +190,7 @@ class Session:
             print_blob=False,
             suppress_health_check=list(HealthCheck),
         )
-        @given(st.builds(count), cases(self.subject, goal))
+        @given(st.builds(count), cases(self.subject, goal, attempts))
         def run(_: None, case: Case) -> None:
             function(case)
 
@@ -168,3 +205,8 @@ class Session:
                 if error is not None and not isinstance(error, Exception):
                     raise error from None
             raise
+
+
+def _filled(pool: Sequence[Case]) -> set[str]:
+    """Names of the arguments that have elements in some case; numbered ones are one."""
+    return {stem(name) for case in pool for name, array in case.inputs.items() if array.size}

@@ -22,7 +22,6 @@ from operad_sdk.check.cases.kinds import ALL_KINDS
 from operad_sdk.check.plan.profile import Profile, profile_of
 from operad_sdk.check.reporting.outcome import Outcome, Status
 from operad_sdk.check.reporting.report import outcome_text
-from operad_sdk.check.reporting.unproved import unproved
 from operad_sdk.check.running.chosen import operators_of
 from operad_sdk.check.running.order import RUNS_FIRST
 from operad_sdk.check.running.register import CheckFunction, all_checks, find_check
@@ -98,8 +97,7 @@ def note_unproved(session: Session, note: Callable[[str, object], None], *, is_s
     """
     for kind in ALL_KINDS if is_strict else ():
         session.pool(kind)
-    made = session.made_params(), session.coverage(), session.has_wide_reference()
-    found = unproved(session.subject, *made)
+    found = session.unproved()
     for one in found:
         note("not proved", str(one))
     lacking = [f"  {one}" for one in found if not one.is_accepted]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final, final
 
 import numpy as np
@@ -165,24 +165,27 @@ def expect_filled(trial: Trial, choice: Choice) -> None:
 
 
 def expect_in_place(trial: Trial, choice: Choice) -> int:
-    """Compare passes in which the arrays of a kernel's own pair share memory with passes without sharing."""
+    """Compare passes in which the arrays of pairs share memory with passes without sharing.
+
+    Pairs are those of the kernels, or the operator's where a kernel has none of its own: each is tried alone,
+    and several together.
+    """
     operator = WholeOperator(choice, trial.case.seed)
     count = len(trial.inputs)
     ins, outs = list(range(count)), list(range(len(trial.outputs)))
+    want = trial.forward(operator=operator).outputs
     compared = 0
-    pairs = operator.op.forward_inplace_option(ins, outs) if choice.forward.inplace is not None else []
-    for source, target in pairs:
+    for pairs in _sets(operator.op.forward_inplace_option(ins, outs)):
         given = [array.copy() for array in trial.inputs]
         outputs = trial.poisoned_outputs()
-        if _are_alike(given[source], outputs[target]):
-            outputs[target] = given[source]
-            trial.forward(given, outputs=outputs, operator=operator)
-            want = trial.forward(operator=operator).outputs
-            what = f"{trial.arguments[source]} -> {trial.outputs[target]}"
-            compared += _expect_same(what, outputs, want)
-    if any(kernel.inplace is not None for kernel in choice.gradient_kernels()):
-        compared += _gradients_in_place(trial, operator)
-    return compared
+        if all(_are_alike(given[source], outputs[target]) for source, target in pairs):
+            for source, target in pairs:
+                outputs[target] = given[source]
+            req = _requests([OpReq.WRITE] * len(outputs), [target for _, target in pairs])
+            trial.forward(given, req=req, outputs=outputs, operator=operator)
+            words = ", ".join(f"{trial.arguments[i]} -> {trial.outputs[o]}" for i, o in pairs)
+            compared += _expect_same(words, outputs, want)
+    return compared + (_gradients_in_place(trial, operator) if any(trial.differentiable()) else 0)
 
 
 def _gradients_in_place(trial: Trial, operator: WholeOperator) -> int:
@@ -193,25 +196,43 @@ def _gradients_in_place(trial: Trial, operator: WholeOperator) -> int:
         [BackwardEntry("out_data", i) for i in outs],
         [BackwardEntry("in_grad", i) for i in ins],
     ]
-    pairs = operator.op.backward_inplace_option(*roles)
+    source = {"out_grad": trial.out_grads, "in_data": trial.inputs, "out_data": trial.result.outputs}
+    declared = operator.op.backward_inplace_option(*roles)
+    wanted = trial.write_requests()
     trial.forward(operator=operator)
     want = trial.backward(operator=operator)
     compared = 0
-    for read, grad in pairs:
-        grads = trial.poisoned_gradients(trial.write_requests())
-        shared = grads[grad.index]
-        source = {"out_grad": trial.out_grads, "in_data": trial.inputs, "out_data": trial.result.outputs}
-        array = source[read.kind][read.index]
-        if shared is None or not _are_alike(array, shared):
+    for pairs in _sets([(read, grad.index) for read, grad in declared]):
+        grads = trial.poisoned_gradients(wanted)
+        shared = {read: grads[target] for read, target in pairs}
+        if any(a is None or not _are_alike(source[e.kind][e.index], a) for e, a in shared.items()):
             continue
-        shared[...] = array
+        for entry, array in shared.items():
+            array[...] = source[entry.kind][entry.index]
 
-        def keep(entry: BackwardEntry, given: Any, read: Any = read, shared: Any = shared) -> Any:
-            return shared if entry == read else given.copy()
+        def keep(entry: BackwardEntry, given: Any, shared: Any = shared) -> Any:
+            return shared[entry] if entry in shared else given.copy()
 
-        trial.backward(operator=operator, in_grads=grads, keep=keep)
-        compared += _expect_same(f"{read.kind} {read.index} -> gradient {grad.index}", grads, want)
+        req = _requests(wanted, [target for _, target in pairs])
+        trial.backward(operator=operator, req=req, in_grads=grads, keep=keep)
+        words = ", ".join(f"{e.kind} {e.index} -> {trial.arguments[target]}_grad" for e, target in pairs)
+        compared += _expect_same(words, grads, want)
     return compared
+
+
+def _sets(pairs: Sequence[tuple[Any, int]]) -> Iterator[list[tuple[Any, int]]]:
+    """Each pair alone, and a set of pairs in which no array occurs twice."""
+    yield from ([pair] for pair in pairs)
+    together: dict[Any, int] = {}
+    for read, target in pairs:
+        if read not in together and target not in together.values():
+            together[read] = target
+    if len(together) > 1:
+        yield list(together.items())
+
+
+def _requests(requests: Sequence[OpReq], targets: Collection[int]) -> list[OpReq]:
+    return [OpReq.INPLACE if place in targets else wanted for place, wanted in enumerate(requests)]
 
 
 def _are_alike(one: Any, other: Any) -> bool:
@@ -225,5 +246,5 @@ def _expect_same(pair: str, found: Sequence[Any], want: Sequence[Any]) -> int:
             continue
         compared += one.size
         if not np.array_equal(one, other, equal_nan=one.dtype.kind in "fc"):
-            raise Violation(f"a kernel declares that {pair} may share memory, and computes otherwise if so")
+            raise Violation(f"a kernel may compute {pair} in one memory, and gives something else there")
     return compared

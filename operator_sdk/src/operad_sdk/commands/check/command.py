@@ -56,9 +56,11 @@ def _library_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--gradient", metavar="FUNCTION", help="Gradient beside a function of --numpy.")
 @click.option(
     "--plugin",
+    "distributions",
     metavar="DIST",
+    multiple=True,
     shell_complete=complete_plugins,
-    help="Check every operator of this distribution.",
+    help="Check every operator of this distribution; repeat it for several.",
 )
 @click.option("--all", "is_all", is_flag=True, help="Check every installed operator.")
 @click.option(
@@ -134,7 +136,7 @@ def check(
     torch: str | None,
     line: str | None,
     gradient: str | None,
-    plugin: str | None,
+    distributions: tuple[str, ...],
     is_all: bool,
     profile: str | None,
     html: Path | None,
@@ -168,7 +170,7 @@ def check(
                 f"--{library.library} goes without NAMEs, --module, --write-example, --watch and --mutate"
             )
         names, params = (library.function,), {}
-    chosen = bool(names) + (plugin is not None) + is_all
+    chosen = bool(names) + bool(distributions) + is_all
     if chosen > 1 or (not chosen and not only_red):
         raise click.UsageError("give names of operators, or --plugin DIST, or --all")
     if (module is None and params) or (module is not None and (not names or writes)):
@@ -188,7 +190,7 @@ def check(
         from operad_sdk.check.running.register import all_checks  # noqa: PLC0415 - an extra
 
         all_checks()  # what is missing or broken shows once, here, and not for every operator
-    wanted = list(dict.fromkeys(names or _operators(plugin)))
+    wanted = list(dict.fromkeys(names or _operators(distributions)))
     if mutants is not None:
         if module is not None or explains or writes or html is not None:
             raise click.UsageError(
@@ -252,18 +254,19 @@ def _circumstances(run: CheckRun) -> list[tuple[str, str]]:
     ]
 
 
-def _operators(plugin: str | None) -> Sequence[str]:
-    if plugin is None:
+def _operators(distributions: Sequence[str]) -> Sequence[str]:
+    if not distributions:
         found = registry.list_operators(aliases=False)
         if not found:
             raise OperatorNotFoundError("no operator is installed, so there is nothing to check")
         return found
     with extra("check"):
         from operad_sdk.check.running.chosen import operators_of  # noqa: PLC0415 - an extra
-    found = operators_of(plugin)
-    if not found:
-        raise OperatorNotFoundError(
-            f"no installed distribution {plugin!r} provides an operator or a kernel; operad plugins "
-            "lists them"
-        )
-    return found
+    by_distribution = {name: operators_of(name) for name in distributions}
+    for name, found in by_distribution.items():
+        if not found:
+            raise OperatorNotFoundError(
+                f"no installed distribution {name!r} provides an operator or a kernel; operad plugins "
+                "lists them"
+            )
+    return [name for found in by_distribution.values() for name in found]

@@ -88,13 +88,17 @@ class PlannedCases:
         kind: The kind of cases.
         goal: What they are to show.
         reason: Why such cases are wanted.
-        cases: How many were made; 0: the operator refuses what the goal wants.
+        cases: How many were made.
+        lack: Why there are none: refused (by the operator), too large (for the harness), no such size.
+        words: The operator's, where it refused.
     """
 
     kind: str
     goal: str
     reason: str
     cases: int
+    lack: str = ""
+    words: str = ""
 
 
 @final
@@ -103,7 +107,7 @@ class NotProved:
     """Something that a report does not prove, because the author declared so.
 
     Attributes:
-        kind: exemption, narrowing, types, own reference, digits, refused or no evidence.
+        kind: exemption, narrowing, types, own reference, digits, refused, untried or no evidence.
         name: The declaration, the parameter or the kind of cases.
         what: Property that is not proved.
         reason: Why, in the author's words, or empty.
@@ -291,7 +295,12 @@ def _show_unproved(page: Page, operators: Sequence[CheckedOperator], *, strict: 
 def _show_plan(page: Page, op: CheckedOperator) -> None:
     page.heading(f"cases of {op.operator}, profile {op.profile}")
     rows = [
-        (each.kind, each.goal, str(each.cases) if each.cases else Mark("refused", "quiet"), each.reason)
+        (
+            each.kind,
+            each.goal,
+            str(each.cases) if each.cases else Mark(each.lack, "quiet"),
+            f"{each.reason}; {each.words}" if each.words else each.reason,
+        )
         for each in op.coverage
     ]
     page.table(("kind", "goal", "cases", "why"), rows)

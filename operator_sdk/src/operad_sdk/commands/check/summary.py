@@ -70,9 +70,10 @@ def _examples(operators: Sequence[CheckedOperator]) -> str:
 
 def _plan(operators: Sequence[CheckedOperator]) -> str:
     goals = [each for op in operators for each in op.coverage]
-    refused = sum(each.cases == 0 for each in goals)
-    said = f"{len(goals) - refused:,} of {len(goals):,} goals have cases"
-    return said + (", the others are refused; --explain-cases lists them" if refused else "")
+    lacks = Counter(each.lack for each in goals if not each.cases)
+    said = f"{len(goals) - lacks.total():,} of {len(goals):,} goals have cases"
+    why = ", ".join(f"{count:,} {lack}" for lack, count in lacks.most_common())
+    return f"{said}; of the others {why}; --explain-cases lists them" if lacks else said
 
 
 def _expected(operators: Sequence[CheckedOperator]) -> Iterator[str]:

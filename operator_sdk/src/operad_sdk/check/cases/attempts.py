@@ -1,0 +1,38 @@
+"""What became of the attempts at a case, where none was found."""
+
+from __future__ import annotations
+
+from typing import final
+
+from operad_sdk.check.trials.violation import OperatorRaised
+
+
+@final
+class Attempts:
+    """Attempts at the cases of one goal.
+
+    Attributes:
+        refusal: Words of the operator's last refusal; empty if it was not asked, or refused nothing.
+        is_limited: Whether arrays that the operator takes were left out for their size.
+    """
+
+    __slots__ = ("is_limited", "refusal")
+
+    def __init__(self) -> None:
+        self.refusal = ""
+        self.is_limited = False
+
+    def refused(self, error: BaseException) -> None:
+        """Note what the operator raised when it was asked for something."""
+        cause = error.error if isinstance(error, OperatorRaised) else error
+        self.refusal = f"{type(cause).__name__}: {cause}"
+
+    @property
+    def lack(self) -> str:
+        """Why there is no case, as `Coverage` has it."""
+        return "too large" if self.is_limited else "refused" if self.refusal else "no such size"
+
+    def within(self, is_within: bool) -> bool:
+        """Note whether arrays are within the limits of the harness, and return it."""
+        self.is_limited = self.is_limited or not is_within
+        return is_within

@@ -1,0 +1,56 @@
+"""Every pair that an operator declares to share memory, by every kernel that computes it."""
+
+from __future__ import annotations
+
+import pytest
+
+from operad import registry
+from operad.operator import FORWARD, choose_among
+from operad_sdk.check.cases.kinds import ORDINARY
+from operad_sdk.check.cases.retype import is_random
+from operad_sdk.check.plan.profile import Profile
+from operad_sdk.check.running.session import Session
+from operad_sdk.check.trials.kernel_arrays import asks, expect_in_place
+from operad_sdk.check.trials.kernels import call_of, usable
+from operad_sdk.check.trials.subject import subject_of
+from operad_sdk.check.trials.trial import Trial
+from tools.workspace import ROOT, distributions
+
+NAMES = {
+    registry.get(name): name
+    for distribution in distributions(ROOT)
+    if distribution.is_plugin
+    for name in distribution.entry_points("operad.operators")
+}
+OPERATORS = [name for cls, name in NAMES.items() if len(cls.kernels) > 1]
+NAMED = ["tanh", "broadcast_mul", "LeakyReLU", "Activation", "smooth_l1"]
+"""Operators of which pairs are known to be declared."""
+MOST_CASES = 8
+FEW = Profile("few", examples=3, seconds=3.0)
+
+
+def compared(name):
+    """Elements compared, by all kernels on the first cases."""
+    subject, count = subject_of(name), 0
+    for case in Session(subject, FEW).pool(ORDINARY)[:MOST_CASES]:
+        trial = Trial(subject, case)
+        if not trial.is_runnable or is_random(trial):
+            continue
+        call = call_of(trial)
+        kernels = usable(call)
+        whole = [kernel for kernel in kernels if kernel.computes(trial.prop, FORWARD)]
+        own = min(whole, key=type(trial.prop).kernels.index)
+        for kernel in kernels:
+            if not asks(kernel):  # those are whole choices, which D606 tries
+                count += expect_in_place(trial, choose_among(call, [kernel, own]))
+    return count
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_every_kernel_computes_declared_pairs_in_one_memory(name):
+    compared(name)
+
+
+def test_something_is_compared():
+    lacking = [name for name in NAMED if name in OPERATORS and not compared(name)]
+    assert not lacking
