@@ -19,6 +19,7 @@ from operad_sdk.check.cases.attempts import Attempts
 from operad_sdk.check.cases.goal import GivenSize
 from operad_sdk.check.cases.kinds import CaseKind
 from operad_sdk.check.trials.subject import Subject
+from operad_sdk.declare.shaped import ShapedProperty
 
 _TRIES = 6
 _OF_AUTHORS = 2
