@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +95,7 @@ OWN = {
 
 
 @pytest.fixture
-def passes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Any], Counter[str]]]:
+def passes(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], Counter[str]]:
     """Choose the passes of plugins by name; gives how often each has changed a graph."""
     installed, changed = plugin_passes.installed_passes(), Counter[str]()
     monkeypatch.setenv("OPERAD_RECOMPUTE", "memory")

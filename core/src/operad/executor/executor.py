@@ -80,11 +80,10 @@ class Executor(registry.Extensible):
 
     def _bind(self, arrays: Mapping[str, NDArray], pool: Pool | None, outputs: Sequence[NDArray]) -> None:
         program = self._program
-        bound: dict[int, NDArray] = {}
         for name, array in arrays.items():
             check_context(name, array, program.specs[name].ctx)
-            if name in program.variables:  # else a pass found that nothing reads it
-                bound[program.variables[name]] = array
+        # An array whose argument a pass left without a reader is kept, and bound to nothing.
+        bound = {entry: arrays[name] for name, entry in program.variables.items() if name in arrays}
         for name, entry in program.gradients.items():
             grad = self.grad_dict[name]
             assert grad is not None

@@ -130,10 +130,8 @@ class Compilation:
             return pass_.run(self.graph, known)
         try:
             graph, new = pass_.run(self.graph, known)
-            variables = [
-                *graph.arguments,
-                *graph.auxiliary_states,
-            ]  # a cycle shows here, or a name used twice
+            # A cycle shows here, and so do two variables of one name.
+            variables = [*graph.arguments, *graph.auxiliary_states]
         except Exception as error:
             notes = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
             raise GraphError(f"{pass_.title} failed{notes}: {type(error).__name__}: {error}") from error
