@@ -2,8 +2,8 @@
 
     python -m tests.integration.random_products SEED...
 
-A line of JSON for each seed: names of arrays, each with a digest of its bits. Names say operator, shapes and
-way, so that the line of a program that differs names what differs.
+A line of JSON for each seed: names of arrays, each with a digest of its bits, and what was chosen for them.
+Names say operator, shapes and way, so that the line of a program that differs names what differs.
 """
 
 from __future__ import annotations
@@ -39,9 +39,14 @@ PRODUCTS = {
 
 
 class Program:
-    """A few operators on arrays of their own, none waited for before all are pushed."""
+    """A few operators on arrays of their own, none waited for before all are pushed.
+
+    Attributes:
+        choices: Kernels of bound operators.
+    """
 
     def __init__(self, seed: int) -> None:
+        self.choices: list[str] = []
         self._rng = np.random.default_rng(seed)
         self._found: list[tuple[str, Any]] = []
 
@@ -79,6 +84,7 @@ class Program:
         executor = symbol.bind(
             od.cpu(), arrays, args_grad=grads or None, grad_req="write" if grads else "null"
         )
+        self.choices += [f"{row.operator} {row.part}: {row.kernel}" for row in executor.why().rows]
         executor.forward(is_train=has_gradients)
         if has_gradients:
             executor.backward([od.nd.ones_like(output) for output in executor.outputs])
@@ -152,4 +158,5 @@ class Program:
 
 if __name__ == "__main__":
     for text in sys.argv[1:]:
-        sys.stdout.write(json.dumps({text: Program(int(text)).digests()}) + "\n")
+        program = Program(int(text))
+        sys.stdout.write(json.dumps({text: [program.digests(), program.choices]}) + "\n")

@@ -19,7 +19,11 @@ KNOWN = [1028, 1035]
 SPINNING = "while True: pass"
 
 
-def found(seeds: Sequence[int], mapper: str) -> list[dict[str, dict[str, str]]]:
+Found = dict[str, tuple[dict[str, str], list[str]]]
+"""By seed, arrays and choices of a program."""
+
+
+def found(seeds: Sequence[int], mapper: str) -> list[Found]:
     """Arrays of programs with 1, 2 and 3 threads: three processes that disturb each other, and a busy one."""
     words = [sys.executable, "-m", "tests.integration.random_products", *map(str, seeds)]
     settings = {**os.environ, "OPERAD_MAPPER": mapper, "PYTHONPATH": str(ROOT)}
@@ -36,16 +40,17 @@ def found(seeds: Sequence[int], mapper: str) -> list[dict[str, dict[str, str]]]:
             busy.kill()
     assert [run.returncode for run in runs] == [0, 0, 0]
     return [
-        {seed: arrays for line in text.splitlines() for seed, arrays in json.loads(line).items()}
+        {seed: program for line in text.splitlines() for seed, program in json.loads(line).items()}
         for text in texts
     ]
 
 
 def compare(seeds: Sequence[int], mapper: str) -> int:
     one, two, three = found(seeds, mapper)
-    for seed, arrays in one.items():
-        differing = [name for name in arrays if {arrays[name]} != {two[seed][name], three[seed][name]}]
-        assert not differing, (seed, mapper)
+    for seed, (arrays, choices) in one.items():
+        others = two[seed], three[seed]
+        differing = [name for name in arrays if {arrays[name]} != {other[0][name] for other in others}]
+        assert not differing, (seed, mapper, choices, [other[1] for other in others])
     return len(one)
 
 

@@ -68,6 +68,14 @@ def test_inside_an_operation_as_well() -> None:
     assert blas_limits.users == []
 
 
+def test_who_reads_an_array_has_the_threads_again() -> None:
+    array = od.nd.array(np.ones(4))
+    engine.run_single(int)
+    assert blas_limits.applied == 1
+    array.asnumpy()
+    assert blas_limits.applied == blas_limits.idle
+
+
 def test_the_limit_ends_with_an_operation_that_fails() -> None:
     def fail(data: np.ndarray, out: np.ndarray) -> None:
         raise ValueError("no product")

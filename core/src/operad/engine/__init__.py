@@ -1,5 +1,6 @@
 """The dependency engine: functions run in the order their variables demand, in parallel where they may."""
 
+from operad.engine.budget import blas_limits as blas_limits
 from operad.engine.budget import run_single as run_single
 from operad.engine.current import bulk as bulk
 from operad.engine.current import get as get

@@ -11,10 +11,10 @@ than alone. And threads of BLAS meet at a barrier, where they wait for cores tha
 (measured with four busy cores: 53 ms instead of 0.3 ms). Large products are divided by operators, into
 parts that shapes alone decide (`ThreadBudget.parallel`).
 
-The program's own products have BLAS's threads again when nothing runs and it waits for a value, or when the
-last operation in a worker ends. threadpoolctl's context manager takes 10 us to enter and leave; calling the
-library's own setter through its controller takes 1 us, and is done only when the limit changes (measured on
-4 cores, OpenBLAS 0.3.31).
+The program's own products have BLAS's threads again when nothing runs and it reads an array or waits for
+everything, or when the last operation in a worker ends. threadpoolctl's context manager takes 10 us to enter
+and leave; calling the library's own setter through its controller takes 1 us, and is done only when the limit
+changes (measured on 4 cores, OpenBLAS 0.3.31).
 """
 
 from __future__ import annotations
@@ -165,13 +165,13 @@ class BlasLimits:
 
     def apply(self) -> None:
         """Give the libraries their limit, if they have another."""
-        pools = list(_blas_pools().values())  # which imports, for the first time
+        pools = _blas_pools()  # which imports, for the first time
         with self.lock:
             before = self.applied
             self.applied = 0
             limit = 1 if self.users else self.idle
             if limit != before:
-                for set_num_threads, most in pools:
+                for set_num_threads, most in pools.values():
                     set_num_threads(min(limit, most))
             self.applied = limit
 

@@ -325,9 +325,9 @@ class Engine:
                 traceback; later ones give copies without it.
             BlockingInOperatorError: Called from inside an operation.
         """
-        if not self._dispatcher.is_done(var, False) or var.failure is not None or local.state.inside:
-            self._wait(var, False)
-        blas_limits.restore()
+        if self._dispatcher.is_done(var, False) and var.failure is None and not local.state.inside:
+            return
+        self._wait(var, False)
 
     def wait_to_write(self, var: Var) -> None:
         """Wait until every operation pushed so far that names `var` is done; raises as `wait_for_var`."""

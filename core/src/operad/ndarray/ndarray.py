@@ -83,6 +83,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
                 and every read of it raises until it is overwritten.
         """
         engine.get().wait_for_var(self._chunk.var)
+        engine.blas_limits.restore()  # the program may compute with the values
         return self._to_host()
 
     def _to_host(self) -> np.ndarray[Any, Any]:
