@@ -38,5 +38,7 @@ def test_parameters_that_a_call_takes_by_position_are_shown_in_its_order():
             for each in inspect.signature(getattr(od.nd, name)).parameters.values()
             if each.kind is each.POSITIONAL_OR_KEYWORD and each.name in op.params
         ]
-        shown = [each.name for required in (True, False) for each in form.params if each.is_required is required]
+        shown = [
+            each.name for required in (True, False) for each in form.params if each.is_required is required
+        ]
         assert [each for each in shown if each in by_position] == by_position, name

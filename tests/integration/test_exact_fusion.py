@@ -75,7 +75,9 @@ def test_no_bit_of_any_operator_changes(monkeypatch: pytest.MonkeyPatch) -> None
             same = (found == expected) & (np.signbit(found) == np.signbit(expected))
             same |= np.isnan(found) & np.isnan(expected)
             if not same.all():
-                failures.append(f"{label}: {'gradient' if number else 'output'}, {int((~same).sum())} elements")
+                failures.append(
+                    f"{label}: {'gradient' if number else 'output'}, {int((~same).sum())} elements"
+                )
         compared += 1
     assert not failures, "\n".join(failures)
     assert compared > 400

@@ -54,7 +54,11 @@ def test_single_precision_keeps_what_the_argument_knows() -> None:
                 # beyond the range there is nothing to keep, and subnormal numbers have few digits
                 counts = np.isfinite(exact) & (np.abs(exact) < 3e38)
                 absolute = 2.0**-23 if what == "slope" and prop.name in READ_THE_OUTPUT else 1e-37
-                if prop.name in ("gamma", "gammaln", "hard_sigmoid"):  # which have zeros, where all digits cancel
+                if prop.name in (
+                    "gamma",
+                    "gammaln",
+                    "hard_sigmoid",
+                ):  # which have zeros, where all digits cancel
                     absolute = 1e-6
                 error = np.abs(found.astype("float64") - exact)
                 wrong = counts & ~(error <= RELATIVE * np.abs(exact) + absolute)
@@ -70,7 +74,9 @@ def test_single_precision_keeps_what_the_argument_knows() -> None:
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("size", [1, 40_000])  # by NumPy, and in vector code
 @pytest.mark.parametrize("function", ["sigmoid", "Activation", "LogisticRegressionOutput"])
-def test_the_logistic_function_goes_through_subnormal_numbers_to_0(function: str, size: int, dtype: str) -> None:
+def test_the_logistic_function_goes_through_subnormal_numbers_to_0(
+    function: str, size: int, dtype: str
+) -> None:
     beyond = {"float16": 17.5, "float32": 104.5, "float64": 746.0}[dtype]
     x = np.concatenate([-np.linspace(0, 1.02 * beyond, 400), np.linspace(0, 50, 50)]).astype(dtype)
     data = od.nd.array(np.tile(x, -(-size // len(x))), dtype=dtype)

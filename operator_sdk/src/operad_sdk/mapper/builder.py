@@ -108,7 +108,11 @@ class Builder:
     def over_axes(self, op: str, position: int, axes: Sequence[int]) -> int:
         """The `sum`, `max` or `min` over axes of the space, counted from its end."""
         if not axes:  # NumPy begins a sum with 0, so that of -0 alone is 0
-            return self.apply("add", position, self.constant(0, self.kind(position))) if op == "sum" else position
+            return (
+                self.apply("add", position, self.constant(0, self.kind(position)))
+                if op == "sum"
+                else position
+            )
         own = None if list(axes) == [-1] else tuple(sorted(axes))
         step = Instruction(op, (position,), self.kind(position), axes=own)
         return self._append((op, position, own), step)
