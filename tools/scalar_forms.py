@@ -139,6 +139,7 @@ def variants(name: str) -> Iterator[tuple[str, OperatorProperty]]:
 
 
 def has_same_shapes(prop: OperatorProperty, shapes: Sequence[Any], types: Sequence[Any]) -> bool:
+    """Return whether an operator takes arrays of these shapes and types, and all arrays have one shape."""
     try:
         inferred = prop.infer_shape(shapes)
         prop.infer_type(types)

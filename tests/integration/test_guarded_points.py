@@ -1,8 +1,8 @@
 """Derivatives of operators of elements where their gradients branch.
 
-A gradient that guards a point, `where(b == 0, ...)`, say, is differentiated as it is written: of the guard that is
-taken, and not of the function. So derivatives are compared with differences at the places where the branches of
-scalar forms turn, which tracing finds, at 0, at 1, and at their like of two arguments at once.
+A gradient that guards a point, by `where(b == 0, ...)`, say, is differentiated as it is written: the guard's
+branch, and not the function. So derivatives are compared with differences at the numbers with which scalar
+forms compare, which tracing finds, at 0, at 1, and at pairs of them for two arguments.
 """
 
 from __future__ import annotations

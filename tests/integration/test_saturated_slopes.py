@@ -1,7 +1,7 @@
-"""Values and slopes of operators of elements in single precision, beside double precision, far out and near 0.
+"""Values and slopes of operators of elements in single precision, beside double precision, in all ranges.
 
-What is computed from an output loses its digits where that saturates, though the argument has them all: `y + 1` of
-`expm1` from -16 on. Powers and remainders, whose arguments are ill-conditioned far out, are compared near 1 alone.
+What is computed from an output loses its digits where that saturates, though the argument has them all:
+`y + 1` of `expm1` from -16 on.
 """
 
 from __future__ import annotations

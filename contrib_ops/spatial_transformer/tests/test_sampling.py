@@ -101,3 +101,26 @@ def test_a_target_without_height_and_width_is_refused(target_shape: tuple[int, .
 def test_an_image_without_pixels_is_refused() -> None:
     with pytest.raises(ShapeError, match=r"data has shape \(1, 1, 0, 2\), expected at least one pixel"):
         BilinearSampler().infer_shape([(1, 1, 0, 2), (1, 2, 3, 3)])
+
+
+@pytest.mark.parametrize("target", [(1, 1), (1, 3), (3, 1)])
+def test_an_axis_of_one_pixel_is_sampled_in_the_middle(target: tuple[int, int]) -> None:
+    image = np.arange(9.0).reshape(1, 1, 3, 3)
+    data, loc = od.nd.array(image), od.nd.array([[1, 0, 0, 0, 1, 0]])
+    loc.attach_grad()
+    options = {"target_shape": target, "transform_type": "affine", "sampler_type": "bilinear"}
+    with od.autograd.record():
+        found = od.nd.SpatialTransformer(data, loc, **options)
+    found.backward()
+    rows, columns = ([1] if length == 1 else [0, 1, 2] for length in target)
+    np.testing.assert_array_equal(found.asnumpy()[0, 0], image[0, 0][np.ix_(rows, columns)])
+    assert np.isfinite(loc.grad.asnumpy()).all()
+    flow = od.nd.zeros((1, 2, *target))
+    flow.attach_grad()
+    with od.autograd.record():
+        grid = od.nd.GridGenerator(flow, transform_type="warp")
+    grid.backward()
+    assert np.isfinite(flow.grad.asnumpy()).all()
+    ends = [np.linspace(-1, 1, length) if length > 1 else [0] for length in target]
+    np.testing.assert_allclose(grid.asnumpy()[0, 1, :, 0], ends[0])
+    np.testing.assert_allclose(grid.asnumpy()[0, 0, 0], ends[1])

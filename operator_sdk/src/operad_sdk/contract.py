@@ -84,7 +84,7 @@ class Contract:
         params: Values to try by parameter, instead of those derived from its declaration.
         narrowed: Why `params` gives fewer values of a parameter than are allowed, by its name; why a kind of
             cases (large, bulk, edges, extreme) is refused as a whole; and, by the word `reference`, for which
-            arguments and parameters the reference says nothing, or what the operator does not. Reports show it.
+            arguments and parameters the reference does not say what the operator does. Reports show it.
         param_sets: Values of several parameters that go together, such as a count and lists of that length;
             each set is tried beside `params`, with the other parameters at their defaults and drawn.
         shapes: `shapes(prop, choose)` gives argument shapes where neither a spec line nor inference

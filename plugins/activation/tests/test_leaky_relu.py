@@ -148,3 +148,22 @@ def test_a_single_number_is_an_array(act_type: str) -> None:
     check_forward(LeakyReLU, [data], reference(act_type, data, 0.25), act_type=act_type)
     for slope in (0.25, -0.25):
         gradient_check(LeakyReLU, [data], act_type=act_type, slope=slope)
+
+
+@pytest.mark.parametrize("act_type", ["elu", "selu"])
+def test_the_slope_is_an_exponential_where_the_value_is_rounded_to_its_bound(act_type: str) -> None:
+    x = od.nd.array([-16.5, -30.0, -80.0])
+    x.attach_grad()
+    with od.autograd.record():
+        y = od.nd.LeakyReLU(x, act_type=act_type, slope=0.5)
+    y.backward()
+    factor = 0.5 if act_type == "elu" else 1.0507009873554805 * 1.6732632423543772
+    np.testing.assert_allclose(x.grad.asnumpy(), factor * np.exp([-16.5, -30.0, -80.0]), rtol=1e-6)
+
+
+def test_gelu_keeps_its_digits_in_the_tail() -> None:
+    for size in (3, 3000):
+        x = np.resize(np.float32([-4.0, -6.0, -9.0]), size)
+        found = od.nd.LeakyReLU(od.nd.array(x), act_type="gelu").asnumpy()
+        exact = [-4 * 3.167124183311986e-05, -6 * 9.86587645037698e-10, -9 * 1.1285884059538324e-19]
+        np.testing.assert_allclose(found[:3], exact, rtol=1e-5)

@@ -191,3 +191,21 @@ def test_the_power_zero_is_flat_at_zero() -> None:
         out = od.nd.broadcast_power(base, od.nd.array([0.0]))
     out.backward()
     np.testing.assert_array_equal(base.grad.asnumpy(), [0, 0])
+
+
+def test_powers_and_lengths_have_slopes_where_an_exponent_or_a_length_is_0() -> None:
+    base, exponent = od.nd.array([[0.5], [2.0]], dtype="float64"), od.nd.array([[0.0, 1.0]], dtype="float64")
+    for array in (base, exponent):
+        array.attach_grad()
+    with od.autograd.record():
+        power = od.nd.broadcast_power(base, exponent)
+        (slope,) = od.autograd.grad(power, base, create_graph=True)
+    slope.backward()
+    # d/db of b a^(b - 1) is a^(b - 1) (1 + b ln a), summed over the bases
+    np.testing.assert_allclose(exponent.grad.asnumpy(), [[2.5, 2.0]], rtol=1e-14)
+    zeros = od.nd.zeros((2, 2))
+    zeros.attach_grad()
+    with od.autograd.record():
+        length = od.nd.broadcast_hypot(zeros, od.nd.zeros((1, 2)))
+    length.backward()
+    assert (zeros.grad.asnumpy() == 0).all()

@@ -326,3 +326,43 @@ def test_a_symbol_with_a_number_computes_what_the_function_computes(name: str) -
     np.testing.assert_array_equal(
         bound.forward()[0].asnumpy(), getattr(od.nd, name)(data, scalar=1.5).asnumpy()
     )
+
+
+def hessian(name: str, points: list[Any], **params: Any) -> list[list[Any]]:
+    """Second derivatives of an operator of elements."""
+    arrays = [od.nd.array(point, dtype="float64") for point in points]
+    for array in arrays:
+        array.attach_grad()
+    with od.autograd.record():
+        made = od.nd.invoke(name, arrays, params)
+        first = od.autograd.grad(made, arrays, create_graph=True)
+        rows = [od.autograd.grad(each, arrays, retain_graph=True) for each in first]
+    return [[each.asnumpy() for each in row] for row in rows]
+
+
+def test_a_power_of_exponent_0_has_the_slope_of_a_power_of_any_exponent() -> None:
+    """Along the exponent the slope of `b a^(b - 1)` is `1 / a`, and so is that of `a^b ln(a)` along `a`."""
+    base = np.array([0.25, 0.5, 1.0, 2.0, 3.0, 8.0])
+    rows = hessian("_power", [base, np.zeros_like(base)])
+    np.testing.assert_allclose(rows[0][1], 1 / base, rtol=1e-14)
+    np.testing.assert_allclose(rows[1][0], 1 / base, rtol=1e-14)
+    np.testing.assert_allclose(rows[0][0], 0 * base, atol=1e-15)
+    np.testing.assert_allclose(rows[1][1], np.log(base) ** 2, rtol=1e-14)
+
+
+def test_what_has_no_slope_along_the_exponent_has_one_along_the_base() -> None:
+    """The base is negative, so that the other gradient is NaN; nothing was asked of it."""
+    first = hessian("_power", [np.array([-1.7, -2.0]), np.array([2.0, 3.0])])[0][0]
+    np.testing.assert_allclose(first, [2.0, -12.0], rtol=1e-14)
+
+
+@pytest.mark.parametrize(("name", "params"), [("_hypot", {}), ("_hypot_scalar", {"scalar": 0})])
+def test_a_length_of_0_has_no_slope(name: str, params: dict[str, Any]) -> None:
+    arrays = [od.nd.array([0.0, 3.0]) for _ in range(2 - len(params))]
+    for array in arrays:
+        array.attach_grad()
+    with od.autograd.record():
+        made = od.nd.invoke(name, arrays, params)
+    made.backward()
+    assert arrays[0].grad.asnumpy()[0] == 0
+    assert all((row[0][0] == 0).all() for row in hessian(name, [np.zeros(2) for _ in arrays], **params))

@@ -41,7 +41,7 @@ FUNCTIONS = {
     "reciprocal": Function(lambda x: 1 / x, 0.1, reads=VALUE),
     "negative": Function(np.negative, reads=NOTHING),
     "exp": Function(np.exp, reads=VALUE),
-    "expm1": Function(np.expm1, reads=VALUE),
+    "expm1": Function(np.expm1),
     "log": Function(np.log, 0.1),
     "log10": Function(np.log10, 0.1),
     "log2": Function(np.log2, 0.1),

@@ -45,3 +45,13 @@ def test_a_matrix_with_a_factor_of_zero_is_not_read() -> None:
     output.backward(nd.array(np.full((2, 2), np.inf)))
     np.testing.assert_array_equal(output.asnumpy(), np.full((2, 2), 2.0))
     np.testing.assert_array_equal(bad.grad.asnumpy(), np.zeros((2, 2)))
+
+
+def test_the_gradient_of_factors_of_a_matrix_of_smaller_rank_is_no_error() -> None:
+    x = nd.zeros((2, 2))
+    x.attach_grad()
+    with autograd.record():
+        q, factor = nd.linalg_gelqf(x)
+        total = q.sum() + factor.sum()
+    total.backward()
+    assert not np.isfinite(x.grad.asnumpy()).all()

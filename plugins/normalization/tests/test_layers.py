@@ -144,3 +144,35 @@ def test_bad_input_is_refused() -> None:
         GroupNorm(num_groups=3).infer_shape([(2, 4, 3), None, None])
     with pytest.raises(ShapeError, match="data has 2 axes"):
         LayerNorm(axis=2).infer_shape([(3, 4), None, None])
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e19, 1e25, 1e36])
+@pytest.mark.parametrize(
+    "shape", [(4, 6, 2), (3, 4, 300), (8, 16, 40)]
+)  # by NumPy, by a form, in vector code
+@pytest.mark.parametrize("name", ["LayerNorm", "GroupNorm", "InstanceNorm", "BatchNorm"])
+@pytest.mark.parametrize("is_fused", [False, True])
+def test_squares_that_single_precision_cannot_hold_do_no_harm(
+    name: str, shape: tuple[int, ...], scale: float, is_fused: bool
+) -> None:
+    """Outputs and gradients of data that is large are those of double precision."""
+    count = {"LayerNorm": shape[-1], "GroupNorm": 2}.get(name, shape[1])
+    params: dict[str, Any] = {"GroupNorm": {"num_groups": 2}, "BatchNorm": {"fix_gamma": False}}.get(name, {})
+    rng = np.random.default_rng(3)
+    values, head = (rng.standard_normal(shape) for _ in range(2))
+    found = []
+    for dtype in ("float32", "float64"):
+        data = od.sym.var("data")
+        layer = getattr(od.sym, name)(data * 1 if is_fused else data, name="layer", **params)
+        layer = layer[0] if len(layer.list_outputs()) > 1 else layer
+        executor = (od.sym.tanh(layer) if is_fused else layer).simple_bind(
+            od.cpu(), type_dict={"data": dtype}, data=shape
+        )
+        executor.arg_dict["data"][:] = od.nd.array(values * scale, dtype=dtype)
+        executor.arg_dict["layer_gamma"][:] = 1
+        assert executor.arg_dict["layer_gamma"].shape == (count,)
+        (output,) = executor.forward(is_train=True)
+        executor.backward(od.nd.array(head, dtype=dtype))
+        found.append((output.asnumpy(), executor.grad_dict["data"].asnumpy() * np.float64(scale)))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3 * max(np.abs(other).max(), 0.01))

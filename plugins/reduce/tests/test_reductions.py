@@ -254,3 +254,34 @@ def test_moments_have_mxnets_outputs() -> None:
 def test_the_output_does_not_say_how_long_reduced_axes_are(prop: Any) -> None:
     outputs = [(1,)] * len(prop.list_outputs())
     assert prop.infer_shape_backward([None], outputs) == [None]
+
+
+@pytest.mark.parametrize(
+    "row", [[0.0, 2.0, 3.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0], [1.5, -2.0, 0.5, 4.0, 3.0]]
+)
+def test_a_product_has_the_derivatives_of_a_polynomial_at_zeros_too(row: list[float]) -> None:
+    x = od.nd.array([row], dtype="float64")
+    x.attach_grad()
+    others = [np.prod([v for j, v in enumerate(row) if j != i]) for i in range(len(row))]
+    with od.autograd.record():
+        (first,) = od.autograd.grad(od.nd.prod(x, axis=1), x, create_graph=True)
+        rows = [
+            od.autograd.grad(od.nd.slice_axis(first, axis=1, begin=i, end=i + 1), x, retain_graph=True)[0]
+            for i in range(len(row))
+        ]
+    np.testing.assert_allclose(first.asnumpy()[0], others, rtol=1e-14)
+    for i, second in enumerate(rows):
+        expected = [
+            0 if i == j else np.prod([v for k, v in enumerate(row) if k not in (i, j)])
+            for j in range(len(row))
+        ]
+        np.testing.assert_allclose(second.asnumpy()[0], expected, rtol=1e-14)
+
+
+def test_the_slope_of_a_product_beyond_the_range_of_the_type_is_in_it() -> None:
+    x = od.nd.array([1e30, 1e30, 1e-20])
+    x.attach_grad()
+    with od.autograd.record():
+        product = od.nd.prod(x)
+    product.backward()
+    np.testing.assert_allclose(x.grad.asnumpy(), [1e10, 1e10, np.inf], rtol=1e-6)

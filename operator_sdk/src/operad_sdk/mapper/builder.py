@@ -144,7 +144,7 @@ class Builder:
         )
 
     def power(self, base: int, exponent: int) -> int:
-        """The power as one instruction, where products that are quicker have other bits than NumPy's power."""
+        """The power as one instruction where products, which are quicker, have other bits than NumPy."""
         if self.number(base) is not None or self.number(exponent) not in (3, -1, -2):
             return self.apply("power", base, exponent)
         return self._append(

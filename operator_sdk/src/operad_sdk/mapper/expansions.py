@@ -159,12 +159,12 @@ def _erf(x: Value, t: Precision) -> Value:
 
 
 def _erfc(x: Value, t: Precision) -> Value:
-    """The square's rounding error, which exp would magnify by the square, is a factor of what it multiplies."""
+    """The square's rounding error, which exp would magnify by the square, is taken from its argument."""
     a = _at_most(call("abs", x), ERFC_FLOAT32_LIMIT)
     square, w = a * a, 1 / (a + 3)
     n, r = _reduced(-square, t)
     share = _polynomial((a - 3) * w, ERFC_FLOAT32) * w
-    tail = call("scaled", _fma(share, -_fma(a, a, -square), share) * (1 + _expm1_small(r, t)), n)
+    tail = call("scaled", _fma(share, _expm1_small(r - _fma(a, a, -square), t), share), n)
     return select(x < 0.0, 2 - tail, tail)
 
 

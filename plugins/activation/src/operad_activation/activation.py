@@ -25,7 +25,6 @@ from operad_sdk import (
 )
 from operad_sdk.form_kernels import by_elements
 
-
 _SIGMOID_IS_1: Final = 40.0
 """Argument from which 1 is the nearest float64, far below those whose exponential overflows a float32."""
 

@@ -1,7 +1,7 @@
 """The scalar functions of gelu; they run as compiled code where arrays are large.
 
-The distribution function is computed as `erfc(-x / sqrt 2) / 2`: `1 + erf(x / sqrt 2)` has no digit left from -6
-on, where the function is -6e-9.
+The distribution function is computed as `erfc(-x / sqrt 2) / 2`: `1 + erf(x / sqrt 2)` has no digit left from
+-6 on, where the function is -6e-9.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ erf_ = from_mapper(
 @mapper
 def _improved(y: float, a: float) -> float:
     """A step of Halley's method towards the `y >= 0` whose error function is `a`."""
-    if a < 0.5:
+    if a < 0.75:
         excess = erf(y) - a
     else:
         excess = (1 - a) - erfc(y)

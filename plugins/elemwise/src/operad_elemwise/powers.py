@@ -8,7 +8,10 @@ import numpy as np
 
 
 def slope_of_base(output_grad: Any, lhs: Any, rhs: Any) -> Any:
-    """`b a^(b - 1)`, and 0 at 0^0 alone: a guard wherever `b` is 0 would hide that its own slope is `1 / a`."""
+    """`b a^(b - 1)`, and 0 at 0^0 alone.
+
+    A guard wherever `b` is 0 would hide that the slope of this along `b` is `1 / a` there.
+    """
     # mutant: 0 becomes 1: equivalent, because it is multiplied by 0
     exponent = np.where(np.logical_and(lhs == 0, rhs == 0), 0, rhs - 1)
     return output_grad * (rhs * np.power(lhs, exponent))

@@ -48,7 +48,9 @@ arctan = of_real(
     by_numpy="forward",
 )  # fmt: skip
 degrees = of_real(
-    "degrees", lambda data, output: np.multiply(data, 180 / math.pi, output), "`y = 180 x / pi`; `dy/dx = 180 / pi`.", ("[0, 1]", "[ 0.    , 57.2958]"),
+    # not np.degrees, whose factor in float32 is not the one nearest to 180 / pi
+    "degrees", lambda data, output: np.multiply(data, 180 / math.pi, output),
+    "`y = 180 x / pi`; `dy/dx = 180 / pi`.", ("[0, 1]", "[ 0.    , 57.2958]"),
     lambda output_grad, data_grad: np.multiply(output_grad, 180 / math.pi, data_grad), "output_grad",
     reference=lambda data: data / np.pi * 180,
 )  # fmt: skip

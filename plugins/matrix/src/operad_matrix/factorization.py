@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_matrix.domains import REGULAR, Symmetric
-from operad_matrix.linalg import MatrixOperator, half_symmetric, mirrored_lower, multiplied, solved
+from operad_matrix.linalg import MatrixOperator, half_symmetric, mirrored_lower, multiplied, solved_triangle
 from operad_matrix.products import transposed
 from operad_sdk import Array, Contract, Shape, ShapeError, operator
 
@@ -30,7 +30,7 @@ class Gelqf(MatrixOperator):
     """`A = L @ Q`, where L is lower triangular and the rows of Q are orthonormal.
 
     Shapes:
-        A: (..., N, M), of rank N, not larger than M.
+        A: (..., N, M), of rank N, not larger than M; of a smaller rank the gradient is infinite or NaN.
         output0: (..., N, M), Q.
         output1: (..., N, N), L.
 
@@ -56,7 +56,7 @@ class Gelqf(MatrixOperator):
         """`d/d A = L.T**-1 @ (dQ + mirrored(L.T @ dL - dQ @ Q.T) @ Q)`."""
         q, upper = output0, transposed(output1)
         inner = multiplied(upper, output1_grad) - multiplied(output0_grad, transposed(q))
-        return solved(upper, output0_grad + multiplied(mirrored_lower(inner), q))
+        return solved_triangle(upper, output0_grad + multiplied(mirrored_lower(inner), q), lower=False)
 
 
 def _eigenvectors_and_values(A: Array) -> tuple[Array, Array]:

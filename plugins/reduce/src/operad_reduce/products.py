@@ -1,8 +1,9 @@
 """`prod` and `nanprod`; of integers in their own type, where products may wrap around; of bool, if all are.
 
-The gradient is the product of the other elements. It is found without a division, so that it is right, and can
-be differentiated, where elements are 0, and where the product of all is beyond the range of the type: pairs are
-multiplied, the products of all other pairs found in the same way, and each multiplied with the pair's other.
+The gradient is the product of the other elements. No division finds it, so that it is right, and can be
+differentiated, where elements are 0, and where the product of all is beyond the range of the type: pairs are
+multiplied, for each the product of all other pairs is found in the same way, and multiplied with the
+element's partner.
 """
 
 from __future__ import annotations

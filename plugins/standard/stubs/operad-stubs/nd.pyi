@@ -271,11 +271,11 @@ def _Greater_Equal(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArra
     ...
 
 def _Hypot(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """`y = sqrt(lhs^2 + rhs^2)`, without overflow; `d/dlhs = lhs / y`, `d/drhs = rhs / y`."""
+    """`y = sqrt(lhs^2 + rhs^2)`, without overflow; `d/dlhs = lhs / y`, `d/drhs = rhs / y`, 0 at 0."""
     ...
 
 def _HypotScalar(data: NDArray, scalar: float = 1.0, is_int: bool = True, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """`y = sqrt(x^2 + scalar^2)`, without overflow; `dy/dx = x / y`."""
+    """`y = sqrt(x^2 + scalar^2)`, without overflow; `dy/dx = x / y`, 0 at 0."""
     ...
 
 def _Lesser(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -398,7 +398,7 @@ def _RPowerScalar(data: NDArray, scalar: float = 1.0, is_int: bool = True, *, ou
     """`y = scalar^x`; `dy/dx = y ln(scalar)`, 0 where `scalar` is."""
     ...
 
-def _adamw_update(weight: NDArray, grad: NDArray, rescale_grad: NDArray, mean: NDArray, var: NDArray, lr: float, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, wd: float = 0.0, *, eta: float, clip_gradient: float = -1.0, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+def _adamw_update(weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, rescale_grad: NDArray, lr: float, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, wd: float = 0.0, *, eta: float, clip_gradient: float = -1.0, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """`weight = weight - eta (lr mean / (sqrt(var) + epsilon) + wd weight)`."""
     ...
 
@@ -523,11 +523,11 @@ def _histogram(data: NDArray, bins: NDArray, bin_cnt: int | None = None, range: 
     ...
 
 def _hypot(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """`y = sqrt(lhs^2 + rhs^2)`, without overflow; `d/dlhs = lhs / y`, `d/drhs = rhs / y`."""
+    """`y = sqrt(lhs^2 + rhs^2)`, without overflow; `d/dlhs = lhs / y`, `d/drhs = rhs / y`, 0 at 0."""
     ...
 
 def _hypot_scalar(data: NDArray, scalar: float = 1.0, is_int: bool = True, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """`y = sqrt(x^2 + scalar^2)`, without overflow; `dy/dx = x / y`."""
+    """`y = sqrt(x^2 + scalar^2)`, without overflow; `dy/dx = x / y`, 0 at 0."""
     ...
 
 def _identity_with_attr_like_rhs(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -690,7 +690,7 @@ def _mod_scalar(data: NDArray, scalar: float = 1.0, is_int: bool = True, *, out:
     """`y = x - floor(x / scalar) * scalar`, 0 where `scalar` is; `dy/dx = 1`."""
     ...
 
-def _mp_adamw_update(weight: NDArray, grad: NDArray, rescale_grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, lr: float, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, wd: float = 0.0, *, eta: float, clip_gradient: float = -1.0, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+def _mp_adamw_update(weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, rescale_grad: NDArray, lr: float, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, wd: float = 0.0, *, eta: float, clip_gradient: float = -1.0, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """`weight = weight - eta (lr mean / (sqrt(var) + epsilon) + wd weight)`."""
     ...
 
@@ -702,7 +702,7 @@ def _mul_scalar(data: NDArray, scalar: float = 1.0, is_int: bool = True, *, out:
     """`y = scalar * x`; `dy/dx = scalar`."""
     ...
 
-def _multi_adamw_update(weight_0: NDArray, grad_0: NDArray, rescale_grad: NDArray, mean_0: NDArray, var_0: NDArray, lrs: float | Sequence[float], beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, *, wds: float | Sequence[float], etas: float | Sequence[float], clip_gradient: float = -1.0, num_weights: int = 1, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+def _multi_adamw_update(weight_0: NDArray, grad_0: NDArray, mean_0: NDArray, var_0: NDArray, rescale_grad: NDArray, lrs: float | Sequence[float], beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, *, wds: float | Sequence[float], etas: float | Sequence[float], clip_gradient: float = -1.0, num_weights: int = 1, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """Of each tensor: `weight = weight - eta (lr mean / (sqrt(var) + epsilon) + wd weight)`."""
     ...
 
@@ -710,7 +710,7 @@ def _multi_lamb_update(weight_0: NDArray, grad_0: NDArray, mean_0: NDArray, var_
     """Of each tensor: Both phases of LAMB, `lamb_update_phase1` and `lamb_update_phase2`, with the norms between them."""
     ...
 
-def _multi_mp_adamw_update(weight_0: NDArray, grad_0: NDArray, rescale_grad: NDArray, mean_0: NDArray, var_0: NDArray, weight32_0: NDArray, lrs: float | Sequence[float], beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, *, wds: float | Sequence[float], etas: float | Sequence[float], clip_gradient: float = -1.0, num_weights: int = 1, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
+def _multi_mp_adamw_update(weight_0: NDArray, grad_0: NDArray, mean_0: NDArray, var_0: NDArray, weight32_0: NDArray, rescale_grad: NDArray, lrs: float | Sequence[float], beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, *, wds: float | Sequence[float], etas: float | Sequence[float], clip_gradient: float = -1.0, num_weights: int = 1, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
     """Of each tensor: `weight = weight - eta (lr mean / (sqrt(var) + epsilon) + wd weight)`."""
     ...
 
@@ -1015,7 +1015,7 @@ def broadcast_greater_equal(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequen
     ...
 
 def broadcast_hypot(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """`y = sqrt(lhs^2 + rhs^2)`, without overflow; `d/dlhs = lhs / y`, `d/drhs = rhs / y`."""
+    """`y = sqrt(lhs^2 + rhs^2)`, without overflow; `d/dlhs = lhs / y`, `d/drhs = rhs / y`, 0 at 0."""
     ...
 
 def broadcast_lesser(lhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1175,7 +1175,7 @@ def expand_dims(data: NDArray, axis: int, *, out: NDArray | Sequence[NDArray] | 
     ...
 
 def expm1(data: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
-    """`y = e^x - 1`, exact near 0; `dy/dx = y + 1`."""
+    """`y = e^x - 1`, exact near 0; `dy/dx = e^x`."""
     ...
 
 def fill_element_0index(lhs: NDArray, mhs: NDArray, rhs: NDArray, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> NDArray:
@@ -1451,47 +1451,47 @@ def pick(data: NDArray, index: NDArray, axis: int | None = -1, keepdims: bool = 
     ...
 
 @overload
-def preloaded_multi_mp_sgd_mom_update(weight_0: NDArray, grad_0: NDArray, weight_1: NDArray, grad_1: NDArray, weight_2: NDArray, grad_2: NDArray, lrs: NDArray, wds: NDArray, mom_0: NDArray, weight32_0: NDArray, mom_1: NDArray, weight32_1: NDArray, mom_2: NDArray, weight32_2: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
+def preloaded_multi_mp_sgd_mom_update(weight_0: NDArray, grad_0: NDArray, mom_0: NDArray, weight32_0: NDArray, weight_1: NDArray, grad_1: NDArray, mom_1: NDArray, weight32_1: NDArray, weight_2: NDArray, grad_2: NDArray, mom_2: NDArray, weight32_2: NDArray, lrs: NDArray, wds: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
     """Of each tensor: `mom = momentum mom - lr (grad + wd weight)`, and then `weight = weight + mom`."""
     ...
 
 @overload
-def preloaded_multi_mp_sgd_mom_update(weight_0: NDArray, grad_0: NDArray, weight_1: NDArray, grad_1: NDArray, lrs: NDArray, wds: NDArray, mom_0: NDArray, weight32_0: NDArray, mom_1: NDArray, weight32_1: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
+def preloaded_multi_mp_sgd_mom_update(weight_0: NDArray, grad_0: NDArray, mom_0: NDArray, weight32_0: NDArray, weight_1: NDArray, grad_1: NDArray, mom_1: NDArray, weight32_1: NDArray, lrs: NDArray, wds: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
     """Of each tensor: `mom = momentum mom - lr (grad + wd weight)`, and then `weight = weight + mom`."""
     ...
 
 @overload
-def preloaded_multi_mp_sgd_mom_update(weight_0: NDArray, grad_0: NDArray, lrs: NDArray, wds: NDArray, mom_0: NDArray, weight32_0: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
+def preloaded_multi_mp_sgd_mom_update(weight_0: NDArray, grad_0: NDArray, mom_0: NDArray, weight32_0: NDArray, lrs: NDArray, wds: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
     """Of each tensor: `mom = momentum mom - lr (grad + wd weight)`, and then `weight = weight + mom`."""
     ...
 
 @overload
-def preloaded_multi_mp_sgd_update(weight_0: NDArray, grad_0: NDArray, weight_1: NDArray, grad_1: NDArray, weight_2: NDArray, grad_2: NDArray, lrs: NDArray, wds: NDArray, weight32_0: NDArray, weight32_1: NDArray, weight32_2: NDArray, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
+def preloaded_multi_mp_sgd_update(weight_0: NDArray, grad_0: NDArray, weight32_0: NDArray, weight_1: NDArray, grad_1: NDArray, weight32_1: NDArray, weight_2: NDArray, grad_2: NDArray, weight32_2: NDArray, lrs: NDArray, wds: NDArray, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
     """Of each tensor: `weight = (1 - lr wd) weight - lr grad`, where grad is rescaled and clipped first."""
     ...
 
 @overload
-def preloaded_multi_mp_sgd_update(weight_0: NDArray, grad_0: NDArray, weight_1: NDArray, grad_1: NDArray, lrs: NDArray, wds: NDArray, weight32_0: NDArray, weight32_1: NDArray, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
+def preloaded_multi_mp_sgd_update(weight_0: NDArray, grad_0: NDArray, weight32_0: NDArray, weight_1: NDArray, grad_1: NDArray, weight32_1: NDArray, lrs: NDArray, wds: NDArray, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
     """Of each tensor: `weight = (1 - lr wd) weight - lr grad`, where grad is rescaled and clipped first."""
     ...
 
 @overload
-def preloaded_multi_mp_sgd_update(weight_0: NDArray, grad_0: NDArray, lrs: NDArray, wds: NDArray, weight32_0: NDArray, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
+def preloaded_multi_mp_sgd_update(weight_0: NDArray, grad_0: NDArray, weight32_0: NDArray, lrs: NDArray, wds: NDArray, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
     """Of each tensor: `weight = (1 - lr wd) weight - lr grad`, where grad is rescaled and clipped first."""
     ...
 
 @overload
-def preloaded_multi_sgd_mom_update(weight_0: NDArray, grad_0: NDArray, weight_1: NDArray, grad_1: NDArray, weight_2: NDArray, grad_2: NDArray, lrs: NDArray, wds: NDArray, mom_0: NDArray, mom_1: NDArray, mom_2: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
+def preloaded_multi_sgd_mom_update(weight_0: NDArray, grad_0: NDArray, mom_0: NDArray, weight_1: NDArray, grad_1: NDArray, mom_1: NDArray, weight_2: NDArray, grad_2: NDArray, mom_2: NDArray, lrs: NDArray, wds: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
     """Of each tensor: `mom = momentum mom - lr (grad + wd weight)`, and then `weight = weight + mom`."""
     ...
 
 @overload
-def preloaded_multi_sgd_mom_update(weight_0: NDArray, grad_0: NDArray, weight_1: NDArray, grad_1: NDArray, lrs: NDArray, wds: NDArray, mom_0: NDArray, mom_1: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
+def preloaded_multi_sgd_mom_update(weight_0: NDArray, grad_0: NDArray, mom_0: NDArray, weight_1: NDArray, grad_1: NDArray, mom_1: NDArray, lrs: NDArray, wds: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
     """Of each tensor: `mom = momentum mom - lr (grad + wd weight)`, and then `weight = weight + mom`."""
     ...
 
 @overload
-def preloaded_multi_sgd_mom_update(weight_0: NDArray, grad_0: NDArray, lrs: NDArray, wds: NDArray, mom_0: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
+def preloaded_multi_sgd_mom_update(weight_0: NDArray, grad_0: NDArray, mom_0: NDArray, lrs: NDArray, wds: NDArray, momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, out: NDArray | Sequence[NDArray] | None = None, ctx: Context | None = None, name: str | None = None) -> list[NDArray] | NDArray:
     """Of each tensor: `mom = momentum mom - lr (grad + wd weight)`, and then `weight = weight + mom`."""
     ...
 

@@ -238,11 +238,11 @@ def _Greater_Equal(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = N
     ...
 
 def _Hypot(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """`y = sqrt(lhs^2 + rhs^2)`, without overflow; `d/dlhs = lhs / y`, `d/drhs = rhs / y`."""
+    """`y = sqrt(lhs^2 + rhs^2)`, without overflow; `d/dlhs = lhs / y`, `d/drhs = rhs / y`, 0 at 0."""
     ...
 
 def _HypotScalar(data: Symbol = ..., scalar: float = 1.0, is_int: bool = True, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """`y = sqrt(x^2 + scalar^2)`, without overflow; `dy/dx = x / y`."""
+    """`y = sqrt(x^2 + scalar^2)`, without overflow; `dy/dx = x / y`, 0 at 0."""
     ...
 
 def _Lesser(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -365,7 +365,7 @@ def _RPowerScalar(data: Symbol = ..., scalar: float = 1.0, is_int: bool = True, 
     """`y = scalar^x`; `dy/dx = y ln(scalar)`, 0 where `scalar` is."""
     ...
 
-def _adamw_update(weight: Symbol = ..., grad: Symbol = ..., rescale_grad: Symbol = ..., mean: Symbol = ..., var: Symbol = ..., *, lr: float, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, wd: float = 0.0, eta: float, clip_gradient: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+def _adamw_update(weight: Symbol = ..., grad: Symbol = ..., mean: Symbol = ..., var: Symbol = ..., rescale_grad: Symbol = ..., *, lr: float, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, wd: float = 0.0, eta: float, clip_gradient: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """`weight = weight - eta (lr mean / (sqrt(var) + epsilon) + wd weight)`."""
     ...
 
@@ -490,11 +490,11 @@ def _histogram(data: Symbol = ..., bins: Symbol = ..., bin_cnt: int | None = Non
     ...
 
 def _hypot(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """`y = sqrt(lhs^2 + rhs^2)`, without overflow; `d/dlhs = lhs / y`, `d/drhs = rhs / y`."""
+    """`y = sqrt(lhs^2 + rhs^2)`, without overflow; `d/dlhs = lhs / y`, `d/drhs = rhs / y`, 0 at 0."""
     ...
 
 def _hypot_scalar(data: Symbol = ..., scalar: float = 1.0, is_int: bool = True, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """`y = sqrt(x^2 + scalar^2)`, without overflow; `dy/dx = x / y`."""
+    """`y = sqrt(x^2 + scalar^2)`, without overflow; `dy/dx = x / y`, 0 at 0."""
     ...
 
 def _identity_with_attr_like_rhs(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -657,7 +657,7 @@ def _mod_scalar(data: Symbol = ..., scalar: float = 1.0, is_int: bool = True, *,
     """`y = x - floor(x / scalar) * scalar`, 0 where `scalar` is; `dy/dx = 1`."""
     ...
 
-def _mp_adamw_update(weight: Symbol = ..., grad: Symbol = ..., rescale_grad: Symbol = ..., mean: Symbol = ..., var: Symbol = ..., weight32: Symbol = ..., *, lr: float, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, wd: float = 0.0, eta: float, clip_gradient: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+def _mp_adamw_update(weight: Symbol = ..., grad: Symbol = ..., mean: Symbol = ..., var: Symbol = ..., weight32: Symbol = ..., rescale_grad: Symbol = ..., *, lr: float, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, wd: float = 0.0, eta: float, clip_gradient: float = -1.0, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """`weight = weight - eta (lr mean / (sqrt(var) + epsilon) + wd weight)`."""
     ...
 
@@ -669,7 +669,7 @@ def _mul_scalar(data: Symbol = ..., scalar: float = 1.0, is_int: bool = True, *,
     """`y = scalar * x`; `dy/dx = scalar`."""
     ...
 
-def _multi_adamw_update(weight_0: Symbol = ..., grad_0: Symbol = ..., rescale_grad: Symbol = ..., mean_0: Symbol = ..., var_0: Symbol = ..., *, lrs: float | Sequence[float], beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, wds: float | Sequence[float], etas: float | Sequence[float], clip_gradient: float = -1.0, num_weights: int = 1, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+def _multi_adamw_update(weight_0: Symbol = ..., grad_0: Symbol = ..., mean_0: Symbol = ..., var_0: Symbol = ..., rescale_grad: Symbol = ..., *, lrs: float | Sequence[float], beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, wds: float | Sequence[float], etas: float | Sequence[float], clip_gradient: float = -1.0, num_weights: int = 1, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Of each tensor: `weight = weight - eta (lr mean / (sqrt(var) + epsilon) + wd weight)`."""
     ...
 
@@ -677,7 +677,7 @@ def _multi_lamb_update(weight_0: Symbol = ..., grad_0: Symbol = ..., mean_0: Sym
     """Of each tensor: Both phases of LAMB, `lamb_update_phase1` and `lamb_update_phase2`, with the norms between them."""
     ...
 
-def _multi_mp_adamw_update(weight_0: Symbol = ..., grad_0: Symbol = ..., rescale_grad: Symbol = ..., mean_0: Symbol = ..., var_0: Symbol = ..., weight32_0: Symbol = ..., *, lrs: float | Sequence[float], beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, wds: float | Sequence[float], etas: float | Sequence[float], clip_gradient: float = -1.0, num_weights: int = 1, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+def _multi_mp_adamw_update(weight_0: Symbol = ..., grad_0: Symbol = ..., mean_0: Symbol = ..., var_0: Symbol = ..., weight32_0: Symbol = ..., rescale_grad: Symbol = ..., *, lrs: float | Sequence[float], beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, wds: float | Sequence[float], etas: float | Sequence[float], clip_gradient: float = -1.0, num_weights: int = 1, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Of each tensor: `weight = weight - eta (lr mean / (sqrt(var) + epsilon) + wd weight)`."""
     ...
 
@@ -982,7 +982,7 @@ def broadcast_greater_equal(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str |
     ...
 
 def broadcast_hypot(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """`y = sqrt(lhs^2 + rhs^2)`, without overflow; `d/dlhs = lhs / y`, `d/drhs = rhs / y`."""
+    """`y = sqrt(lhs^2 + rhs^2)`, without overflow; `d/dlhs = lhs / y`, `d/drhs = rhs / y`, 0 at 0."""
     ...
 
 def broadcast_lesser(lhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1142,7 +1142,7 @@ def expand_dims(data: Symbol = ..., *, axis: int, name: str | None = None, attr:
     ...
 
 def expm1(data: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
-    """`y = e^x - 1`, exact near 0; `dy/dx = y + 1`."""
+    """`y = e^x - 1`, exact near 0; `dy/dx = e^x`."""
     ...
 
 def fill_element_0index(lhs: Symbol = ..., mhs: Symbol = ..., rhs: Symbol = ..., *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
@@ -1417,15 +1417,15 @@ def pick(data: Symbol = ..., index: Symbol = ..., axis: int | None = -1, keepdim
     """One element of each row along an axis, by its number."""
     ...
 
-def preloaded_multi_mp_sgd_mom_update(weight_0: Symbol = ..., grad_0: Symbol = ..., weight_1: Symbol = ..., grad_1: Symbol = ..., weight_2: Symbol = ..., grad_2: Symbol = ..., lrs: Symbol = ..., wds: Symbol = ..., mom_0: Symbol = ..., weight32_0: Symbol = ..., mom_1: Symbol = ..., weight32_1: Symbol = ..., mom_2: Symbol = ..., weight32_2: Symbol = ..., momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+def preloaded_multi_mp_sgd_mom_update(weight_0: Symbol = ..., grad_0: Symbol = ..., mom_0: Symbol = ..., weight32_0: Symbol = ..., weight_1: Symbol = ..., grad_1: Symbol = ..., mom_1: Symbol = ..., weight32_1: Symbol = ..., weight_2: Symbol = ..., grad_2: Symbol = ..., mom_2: Symbol = ..., weight32_2: Symbol = ..., lrs: Symbol = ..., wds: Symbol = ..., momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Of each tensor: `mom = momentum mom - lr (grad + wd weight)`, and then `weight = weight + mom`."""
     ...
 
-def preloaded_multi_mp_sgd_update(weight_0: Symbol = ..., grad_0: Symbol = ..., weight_1: Symbol = ..., grad_1: Symbol = ..., weight_2: Symbol = ..., grad_2: Symbol = ..., lrs: Symbol = ..., wds: Symbol = ..., weight32_0: Symbol = ..., weight32_1: Symbol = ..., weight32_2: Symbol = ..., rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+def preloaded_multi_mp_sgd_update(weight_0: Symbol = ..., grad_0: Symbol = ..., weight32_0: Symbol = ..., weight_1: Symbol = ..., grad_1: Symbol = ..., weight32_1: Symbol = ..., weight_2: Symbol = ..., grad_2: Symbol = ..., weight32_2: Symbol = ..., lrs: Symbol = ..., wds: Symbol = ..., rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Of each tensor: `weight = (1 - lr wd) weight - lr grad`, where grad is rescaled and clipped first."""
     ...
 
-def preloaded_multi_sgd_mom_update(weight_0: Symbol = ..., grad_0: Symbol = ..., weight_1: Symbol = ..., grad_1: Symbol = ..., weight_2: Symbol = ..., grad_2: Symbol = ..., lrs: Symbol = ..., wds: Symbol = ..., mom_0: Symbol = ..., mom_1: Symbol = ..., mom_2: Symbol = ..., momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
+def preloaded_multi_sgd_mom_update(weight_0: Symbol = ..., grad_0: Symbol = ..., mom_0: Symbol = ..., weight_1: Symbol = ..., grad_1: Symbol = ..., mom_1: Symbol = ..., weight_2: Symbol = ..., grad_2: Symbol = ..., mom_2: Symbol = ..., lrs: Symbol = ..., wds: Symbol = ..., momentum: float = 0.0, rescale_grad: float = 1.0, clip_gradient: float = -1.0, num_weights: int = 1, *, name: str | None = None, attr: dict[str, str] | None = None, **hidden: str) -> Symbol:
     """Of each tensor: `mom = momentum mom - lr (grad + wd weight)`, and then `weight = weight + mom`."""
     ...
 
