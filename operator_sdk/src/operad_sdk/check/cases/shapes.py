@@ -8,6 +8,7 @@ and what it leaves open is tried, until inference accepts all.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import Any, final
 
@@ -113,12 +114,12 @@ def fitting_shapes(subject: Subject, prop: OperatorProperty) -> list[list[Shape]
     is_of_line = getattr(prop, "spec", None) is not None and cls.infer_shape is ShapedProperty.infer_shape
     if not is_of_line or getattr(prop, "functions", None) or subject.contract.shapes is not None:
         return []
-    attempts = Attempts()
-    tried = (
-        _from_spec(prop, lambda name, is_sequence, n=n: (n,) if is_sequence else n, attempts)
-        for n in range(1, 6)
-    )
+    tried = (_from_spec(prop, partial(_of_one_size, size), Attempts()) for size in range(1, 6))
     return [shapes for shapes in tried if shapes is not None]
+
+
+def _of_one_size(size: int, name: str, is_sequence: bool) -> Any:
+    return (size,) if is_sequence else size
 
 
 def num_sizes(subject: Subject, prop: OperatorProperty) -> int:

@@ -172,10 +172,8 @@ def two_threads(trials: Sequence[Trial]) -> Evidence:
             lambda trial=second, operator=operators[1]: both_passes(trial, operator),  # type: ignore[misc]
         )
         cases = [first.case, second.case]
-        if run.errors:
-            raise Violation(
-                f"with another operator of its kind in another thread, {run.errors[0]}", cases=cases
-            )
+        for error in run.errors:
+            raise Violation(f"with another operator of its kind in another thread, {error}", cases=cases)
         when = f"with another operator of its kind running in another thread at {run.place}"
         compared += expect_same(_names(first), run.value, expected[0], when, cases=cases)
         for value in run.others:
@@ -217,8 +215,8 @@ def _first_use(first: Trial, second: Trial) -> int:
             only=line,
         )
         when = f"where two threads are the first to use the operator, one of them at {run.place}"
-        if run.errors:
-            raise Violation(f"{when}, {run.errors[0]}", cases=cases)
+        for error in run.errors:
+            raise Violation(f"{when}, {error}", cases=cases)
         compared += expect_same(_names(first), run.value, expected[0], when, is_exact=exact, cases=cases)
         for value in run.others:
             compared += expect_same(_names(second), value, expected[1], when, is_exact=exact, cases=cases)

@@ -33,7 +33,7 @@ _STRICT: Final = "strict"
 """Name of the test of what is not proved, beside the ids of checks."""
 
 
-class BrokenCheck(pytest.fail.Exception):
+class BrokenCheck(pytest.fail.Exception):  # type: ignore[misc, name-defined]  # pytest's own, by no name
     """End of a test whose check broke: it did not fail, though pytest has no other word for it.
 
     The plugin of operad-check-pytest, which knows it by `is_broken`, gives it a word of its own.
