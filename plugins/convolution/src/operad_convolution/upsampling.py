@@ -56,7 +56,7 @@ def _some_images(prop: Any, choose: Callable[[Sequence[int]], int]) -> list[Shap
     if _is_bilinear(prop):
         channels, size = prop.num_filter or channels, 2 * prop.scale - prop.scale % 2
         return [(batch, channels, height, width), (channels, 1, size, size)]
-    found = [(batch, channels, height, width)]
+    found: list[Shape] = [(batch, channels, height, width)]
     for _ in range(prop.num_args - 1):
         own = channels if prop.multi_input_mode == "sum" else choose((1, 2, 3))
         factor = choose((0, 1, prop.scale))

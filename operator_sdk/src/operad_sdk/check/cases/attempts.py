@@ -1,4 +1,4 @@
-"""What became of the attempts at a case, where none was found."""
+"""Record of the attempts at a case, for where none was found."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from operad_sdk.check.cases.attempts import Attempts
 from operad_sdk.check.cases.goal import GivenSize
 from operad_sdk.check.cases.kinds import CaseKind
 from operad_sdk.check.trials.subject import Subject
+from operad_sdk.declare.composed_property import ComposedProperty
 from operad_sdk.declare.shaped import ShapedProperty
 
 _TRIES = 6
@@ -207,5 +208,6 @@ def _accepted(prop: OperatorProperty, shapes: Sequence[Shape], attempts: Attempt
 
 
 def has_own_inference_from_outputs(cls: type[OperatorProperty]) -> bool:
-    """Return whether a class infers shapes from outputs by a method of its author's, not of the toolkit's."""
-    return cls.infer_shape_backward.__module__.partition(".")[0] not in ("operad", "operad_sdk")
+    """Return whether a class infers shapes from outputs by a method of its author's, no line or parts."""
+    given = (OperatorProperty, ShapedProperty, ComposedProperty)
+    return all(cls.infer_shape_backward is not one.infer_shape_backward for one in given)

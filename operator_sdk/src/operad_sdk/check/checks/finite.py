@@ -92,7 +92,7 @@ _HOLE: Final = (
 def _nan_whatever_the_values(trial: Trial, number: int) -> Array:
     """Elements of an output that are NaN for values of every sign and size that are tried, and in domains."""
     shapes = dict(zip(trial.arguments, trial.in_shapes, strict=True))
-    lasting = np.isnan(trial.result.outputs[number])
+    lasting: Array = np.isnan(trial.result.outputs[number])
     for salt, (low, high) in enumerate(_RANGES):
         rng = np.random.default_rng([trial.case.seed, _SIDES, salt])
 
@@ -104,7 +104,7 @@ def _nan_whatever_the_values(trial: Trial, number: int) -> Array:
                 values = rng.uniform(low, high, array.shape)
             else:
                 values = rng.integers(0, 2, array.shape)
-            return values.astype(array.dtype)
+            return np.asarray(values, array.dtype)
 
         inputs = [drawn(name, array) for name, array in zip(trial.arguments, trial.inputs, strict=True)]
         found = trial.with_inputs(inputs).result.outputs[number]

@@ -62,7 +62,9 @@ class ForeignProperty(ShapedProperty):
         """Types by the line, where results of the arguments' type may have another by the contract."""
         args, outs, states = super().infer_type(in_types)
         tables = [table.types for table in self.function.contract.result_types if not table.params]
-        named = {np.dtype(one): np.dtype(other) for table in tables for one, other in table.items()}
+        named: dict[DType | None, DType] = {}
+        for table in tables:
+            named |= {np.dtype(one): np.dtype(other) for one, other in table.items()}
         free = {dtype for i, dtype in enumerate(args) if i not in self.typed_arguments}
         return args, [named.get(dtype, dtype) if dtype in free else dtype for dtype in outs], states
 

@@ -211,7 +211,7 @@ def _missing(
 def _missing_of(
     kind: str, goals: Sequence[Coverage], left_out: Sequence[str]
 ) -> Iterator[tuple[str, str, bool]]:
-    """What is missing of a kind of cases, how, and whether that may be: the harness limits long axes."""
+    """Gaps in a kind of cases, each with its name and whether it may be: the checks limit long axes."""
     refused = [goal for goal in goals if goal.lack == "refused"]
     too_large = [goal for goal in goals if goal.lack == "too large"]
     if not any(goal.cases for goal in goals) and refused and not too_large:

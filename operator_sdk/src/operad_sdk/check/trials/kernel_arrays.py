@@ -204,7 +204,7 @@ def _gradients_in_place(trial: Trial, operator: WholeOperator) -> int:
     compared = 0
     for pairs in _sets([(read, grad.index) for read, grad in declared]):
         grads = trial.poisoned_gradients(wanted)
-        shared = {read: grads[target] for read, target in pairs}
+        shared: dict[BackwardEntry, Any] = {read: grads[target] for read, target in pairs}
         if any(a is None or not _are_alike(source[e.kind][e.index], a) for e, a in shared.items()):
             continue
         for entry, array in shared.items():
