@@ -8,6 +8,7 @@ import os
 import random
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
@@ -18,6 +19,21 @@ settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("nightly", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+
+ROOT = Path(__file__).parent
+FAST, ALL = "not more and not slow and not contract", "not slow and not contract"
+"""What `-m` takes by itself, and what it takes where paths are named on the command line."""
+
+MORE = (
+    "tests/devices/test_operators.py",
+    "tests/distributed",
+    "tests/exports",
+    "tests/integration/test_deletion.py",
+    "tests/integration/test_new.py",
+    "tests/integration/test_wheels.py",
+    "tests/reliability",
+)  # fmt: skip
+"""Folders and files whose tests are marked `more`, and not imported where none of them would run."""
 
 collect_ignore = [
     "core/src/operad/nd.py", "core/src/operad/ndarray/__init__.py",
@@ -48,7 +64,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Enter what only some runs want."""
+    """Enter what only some runs want; with paths, the tests marked `more` run as well."""
+    if config.args_source is pytest.Config.ArgsSource.ARGS and config.option.markexpr == FAST:
+        config.option.markexpr = ALL
     if absent := config.getoption("absent"):
         from tools.absent import Absent  # noqa: PLC0415 - imports operad, which no other run needs here
 
@@ -88,18 +106,37 @@ CONTRACT = "test_contract"
 """Name of the plugins' contract suites, of some 33,000 tests."""
 
 
+def _takes(config: pytest.Config, *marks: str) -> bool:
+    """Return whether a test of these marks, and of no other, would be selected."""
+    words = config.option.markexpr
+    return not words or Expression.compile(words).evaluate(lambda name, /, **_: name in marks)
+
+
+def _is_more(path: Path) -> bool:
+    """Return whether the tests of a file are marked `more` by its place."""
+    return any(path.is_relative_to(ROOT / each) for each in MORE)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave a file of `MORE` unread where no test of it would be selected; some are marked `slow`."""
+    if not _is_more(collection_path) or any(
+        _takes(config, *m) for m in (["more"], ["slow"], ["more", "gpu"])
+    ):
+        return None
+    return True
+
+
 def pytest_pycollect_makeitem(collector: pytest.Collector, name: str) -> list[pytest.Item] | None:
     """Make no tests of the contract suites where all of them would be deselected: they take 20 seconds."""
-    chosen = Expression.compile(collector.config.option.markexpr or "contract")
-    if name != CONTRACT or chosen.evaluate(lambda mark, /, **_: mark == "contract"):
-        return None
-    return []
+    return [] if name == CONTRACT and not _takes(collector.config, "contract") else None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the plugins' contract suites, skip GPU tests where there is no GPU, and put all in order."""
+    """Mark tests by name and place, skip GPU tests where there is no GPU, and put all in order."""
     for item in items:
+        if _is_more(item.path) and item.get_closest_marker("slow") is None:
+            item.add_marker(pytest.mark.more)
         if getattr(item, "originalname", "") == CONTRACT:
             item.add_marker(pytest.mark.contract)
     on_gpu = [item for item in items if item.get_closest_marker("gpu")]

@@ -6,6 +6,7 @@ import re
 import tomllib
 from itertools import product
 
+import pytest
 from _pytest.mark.expression import Expression
 
 from tools.workspace import ROOT
@@ -36,6 +37,17 @@ def test_whatever_marks_a_test_has_one_suite_takes_it() -> None:
         taken = [suite for suite, expression in suites.items() if chosen(expression, marks)]
         assert len(taken) == 1, marks
         assert chosen(both, marks) is (taken[0] in ("FAST", "MORE")), marks
+
+
+def test_paths_on_the_command_line_bring_the_tests_of_make_test_more(pytestconfig: pytest.Config) -> None:
+    suites = expressions()
+    (shared,) = (plugin for plugin in pytestconfig.pluginmanager.get_plugins() if hasattr(plugin, "MORE"))
+    assert (suites["FAST"], suites["BOTH"]) == (shared.FAST, shared.ALL)
+
+
+def test_what_is_marked_by_its_place_is_there(pytestconfig: pytest.Config) -> None:
+    (shared,) = (plugin for plugin in pytestconfig.pluginmanager.get_plugins() if hasattr(plugin, "MORE"))
+    assert [place for place in shared.MORE if not (ROOT / place).exists()] == []
 
 
 def test_each_suite_has_a_target_that_the_script_for_changes_calls() -> None:
