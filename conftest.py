@@ -158,7 +158,16 @@ def _put_in_order(items: list[pytest.Item], order: str) -> None:
     items.sort(key=lambda item: item.get_closest_marker("serial") is None)
 
 
-def pytest_collection_finish() -> None:
-    """Take what was collected, some hundred thousand objects, out of every later garbage collection."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect without garbage collections, and take what was collected out of every later one.
+
+    They would walk some hundred thousand objects again and again: a fifth of the time of collecting.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()

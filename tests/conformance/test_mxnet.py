@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -65,6 +66,15 @@ def test_facts_calls_and_gradients_are_those_of_mxnet(operator: str) -> None:
 @each_operator
 def test_added_gradients_executors_and_files_are_those_of_mxnet(operator: str) -> None:
     assert misjudged(operator, again=True) == []
+
+
+def walk_of(check: Check) -> Callable[[str], None]:
+    """The test that walks a check."""
+    return (
+        test_added_gradients_executors_and_files_are_those_of_mxnet
+        if check.aspect in AGAIN
+        else test_facts_calls_and_gradients_are_those_of_mxnet
+    )
 
 
 def test_every_pattern_of_differences_matches_a_check() -> None:

@@ -206,6 +206,7 @@ def test_arrays_without_axes_are_arrays_in_every_check():
     assert [one.status for one in report.outcomes] == ["passed"] * 3
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("forgets", "red"), [(True, []), (False, ["M411"])], ids=["cache", "leak"])
 def test_what_a_library_keeps_in_its_caches_is_no_leak_of_a_function(monkeypatch, forgets, red):
     kept = []
