@@ -36,7 +36,7 @@ setup: host  ## make .venv and install every distribution in place
 demo: setup  ## train a digit classifier symbolically and imperatively
 	$(RUN) -m examples.digits
 
-test: setup  ## the fast suite: every module, operator and tutorial (6 minutes on two cores)
+test: setup  ## the fast suite: every module, operator and tutorial (minutes on two cores)
 	$(ONE_THREAD) $(PYTEST) $(TEST_ARGS)
 
 test-more: setup  ## the rest of the tests that take seconds: several together, workers, faults, devices

@@ -32,6 +32,7 @@ SUITES: Final = {
     "slow": "slow",
 }
 _MXNET: Final = "tests/conformance/test_mxnet.py"
+_DOCS: Final = "tests/conformance/test_docs.py"
 _RECORDED: Final = "tests/conformance/test_recorded.py"
 
 
@@ -44,6 +45,26 @@ def recorded_checks() -> Mapping[str, str]:
         check.id: f"{_MXNET}::{walks.walk_of(check).__name__}[{operator}]"
         for operator, checks in walks.compared().items()
         for check in checks
+    }
+
+
+@cache
+def pages_that_are_read() -> Mapping[str, str]:
+    """The test of pages without code, by page."""
+    from tests.conformance import test_docs as docs  # noqa: PLC0415 - reads the pages
+
+    walk = f"{_DOCS}::test_pages_without_code_can_be_read"
+    return {page.relative_to(ROOT).as_posix(): walk for page in docs.READ}
+
+
+@cache
+def pages() -> Mapping[str, str]:
+    """The test of links, by page."""
+    from tests.conformance import test_docs as docs  # noqa: PLC0415 - as above
+
+    return {
+        page.relative_to(ROOT).as_posix(): f"{_DOCS}::test_links_of_pages_lead_to_files"
+        for page in docs.PAGES
     }
 
 
@@ -71,6 +92,12 @@ RULES: Final = (
         re.escape(_MXNET) + "::test_what_differs_must_stop_being_listed_when_it_is_mended",
         new=f"{_RECORDED}::test_a_row_is_red_if_it_differs_unlisted_raises_or_is_listed_and_holds",
     ),
+    Rule(
+        re.escape(_DOCS) + r"::test_code_of_the_page_runs\[(?P<page>.*)\]",
+        new=_DOCS + r"::test_commands_and_code_of_the_page_run[\g<page>]",
+    ),
+    Rule(re.escape(_DOCS) + r"::test_code_of_the_page_runs\[(?P<row>.*)\]", rows=pages_that_are_read),
+    Rule(re.escape(_DOCS) + r"::test_links_of_the_page_lead_to_files\[(?P<row>.*)\]", rows=pages),
 )
 
 
@@ -90,7 +117,8 @@ def place_of(old: str, now: Mapping[str, str]) -> tuple[str, str] | None:
             return f"gone: {rule.reason}", ""
         new = rule.rows().get(found["row"], "") if rule.rows else found.expand(rule.new)
         kind = "a row of a test" if rule.rows else "another test"
-        return (f"{kind}, {now[new]}", new) if new in now else None
+        if new in now:
+            return f"{kind}, {now[new]}", new
     return None
 
 
