@@ -41,6 +41,7 @@ SEVERAL = [
 ]  # fmt: skip
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", SEVERAL)
 def test_forms_of_operators_of_several_shapes_compute_what_they_do(name):
     report = check_operator(name, checks=["A704"], profile="dev")

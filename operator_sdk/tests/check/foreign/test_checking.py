@@ -71,6 +71,7 @@ def test_a_refusal_of_shapes_is_no_fault():
     assert report.red_ids == []
 
 
+@pytest.mark.more
 def test_a_refusal_of_values_is_no_fault_and_no_case():
     report = check_numpy(
         functions.refuses_negative, LINE, functions.refuses_negative_grad, checks=["F201", "D602"]
