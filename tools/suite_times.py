@@ -28,7 +28,7 @@ _last: list[float] = [0.0]
 @final
 @dataclass(slots=True)
 class Cost:
-    """What some tests took, in seconds."""
+    """Seconds that some tests took."""
 
     tests: int = 0
     wall_s: float = 0.0

@@ -1,4 +1,4 @@
-"""Where the tests of an earlier commit are now: under the same id, as a row of another test, or why nowhere.
+"""Map of the tests of an earlier commit to those of today: the same id, a row of another test, or a reason.
 
     python -m tools.test_map             # from 88d4267d, the last commit with one suite
     python -m tools.test_map --old FILE  # ids that were collected before, one per line
@@ -102,7 +102,7 @@ RULES: Final = (
 
 
 def place_of(old: str, now: Mapping[str, str]) -> tuple[str, str] | None:
-    """What became of an id, and the id now; None where nothing says it.
+    """Kind of an id's place, and the id now; None where nothing says it.
 
     Args:
         now: Suites by the ids of today's tests.

@@ -15,12 +15,12 @@ MARKS = ("more", "slow", "contract")
 
 
 def chosen(expression: str, marks: set[str]) -> bool:
-    """Whether `-m` with this expression takes a test of these marks."""
+    """Return whether `-m` with this expression takes a test of these marks."""
     return Expression.compile(expression).evaluate(lambda name, /, **_: name in marks)
 
 
 def expressions() -> dict[str, str]:
-    """What each suite chooses: the fast one by pyproject.toml, the others by the Makefile."""
+    """Expressions of the suites: the fast one's from pyproject.toml, the others' from the Makefile."""
     makefile = (ROOT / "Makefile").read_text("utf-8")
     found = dict(re.findall(r'^(MORE|SLOW|BOTH) := "(.*)"$', makefile, re.M))
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]["ini_options"]

@@ -45,7 +45,7 @@ AGAIN = ("add", "bound", "files")
 
 
 def misjudged(operator: str, *, again: bool) -> list[str]:
-    """What is wrong with an operator's checks: those of `AGAIN`, or all others."""
+    """Messages of an operator's checks that are red: of those of `AGAIN`, or of all others."""
     matcher = differences.Matcher(listed())
     chosen = [check for check in compared()[operator] if (check.aspect in AGAIN) is again]
     return list(differences.misjudged(matcher, ((check.id, check.run) for check in chosen)))
