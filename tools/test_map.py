@@ -23,14 +23,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, final
 
+import pytest
+
 from tools.workspace import ROOT
 
 BEFORE: Final = "88d4267d"
-SUITES: Final = {
-    "fast": "not more and not slow and not contract",
-    "more": "more and not slow and not contract",
-    "slow": "slow",
-}
 _MXNET: Final = "tests/conformance/test_mxnet.py"
 _DOCS: Final = "tests/conformance/test_docs.py"
 _RECORDED: Final = "tests/conformance/test_recorded.py"
@@ -122,14 +119,22 @@ def place_of(old: str, now: Mapping[str, str]) -> tuple[str, str] | None:
     return None
 
 
-def collected(root: Path, expression: str) -> list[str]:
-    """Ids of a checkout's tests that `-m` takes with this expression.
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """As a plugin of pytest, write the suite of each test before its id."""
+    writer = session.config.get_terminal_writer()
+    for item in session.items:
+        suite = next((mark for mark in ("slow", "more") if item.get_closest_marker(mark)), "fast")
+        writer.line(f"{suite}\t{item.nodeid}")
+
+
+def collected(root: Path, *plugins: str) -> list[str]:
+    """Lines with the ids of a checkout's tests, the contract suites left out.
 
     Raises:
         SystemExit: They cannot be collected.
     """
     sources = ":".join(map(str, sorted(root.glob("*/src")) + sorted(root.glob("*/*/src"))))
-    words = ["--collect-only", "-q", "-m", expression, "-p", "no:cacheprovider"]
+    words = ["--collect-only", "-q", "-m", "not contract", "-p", "no:cacheprovider", *plugins]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *words],
         cwd=root, env={**os.environ, "PYTHONPATH": sources}, capture_output=True, text=True, check=False,
@@ -172,8 +177,9 @@ def main() -> int:
         old = [line for line in given.old.read_text("utf-8").splitlines() if "::" in line]
     else:
         with checkout(BEFORE) as folder:
-            old = collected(folder, "not contract")
-    now = {id: suite for suite, expression in SUITES.items() for id in collected(ROOT, expression)}
+            old = collected(folder)
+    pairs = [line.partition("\t") for line in collected(ROOT, "-p", "tools.test_map") if "\t" in line]
+    now = {id: suite for suite, _, id in pairs}
     counts, lost = table(old, now)
     for what, count in counts.most_common():
         print(f"{count:6} {what}")
