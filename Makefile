@@ -20,6 +20,8 @@ ONE_THREAD := OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1}
 MORE := "more and not slow and not contract"
 SLOW := "slow"
 BOTH := "not slow and not contract"
+# Tests beside the fast ones take up to 30 seconds of processor time, and several times that on a busy machine.
+LONGER := -o timeout=600 -o faulthandler_timeout=900
 
 .PHONY: help host setup demo test test-more test-all test-slow test-gpu test-pythons bench bench-peers bench-layers check-corpus exports check lint types layers tables format release clean
 
@@ -40,10 +42,10 @@ test: setup  ## the fast suite: every module, operator and tutorial (minutes on 
 	$(ONE_THREAD) $(PYTEST) $(TEST_ARGS)
 
 test-more: setup  ## the rest of the tests that take seconds: several together, workers, faults, devices
-	$(ONE_THREAD) $(PYTEST) -m $(MORE) $(TEST_ARGS)
+	$(ONE_THREAD) $(PYTEST) -m $(MORE) $(LONGER) $(TEST_ARGS)
 
 test-all: setup  ## both, each test once
-	$(ONE_THREAD) $(PYTEST) -m $(BOTH) $(TEST_ARGS)
+	$(ONE_THREAD) $(PYTEST) -m $(BOTH) $(LONGER) $(TEST_ARGS)
 
 test-slow: setup  ## the long tests, and every contract check of every operator, with many more examples
 	@$(HOST) -m tools.workspace cuda || echo "without NVIDIA's compilers: their tests are skipped" >&2
