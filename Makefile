@@ -15,8 +15,15 @@ BENCH_ARGS ?=
 # Processes that share the tests; 0: this one alone, for a debugger or for few tests.
 WORKERS ?= 2
 PYTEST := $(RUN) -m pytest --numprocesses $(WORKERS) --dist worksteal
+ONE_THREAD := OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1}
+# Each test is of one suite: of these two, or of the fast one, which pyproject.toml chooses.
+MORE := "more and not slow and not contract"
+SLOW := "slow"
+BOTH := "not slow and not contract"
+# Tests beside the fast ones take up to 30 seconds of processor time, and several times that on a busy machine.
+LONGER := -o timeout=600 -o faulthandler_timeout=900
 
-.PHONY: help host setup demo test test-slow test-gpu test-pythons bench bench-peers bench-layers check-corpus exports check lint types layers tables format release clean
+.PHONY: help host setup demo test test-more test-all test-slow test-gpu test-pythons bench bench-peers bench-layers check-corpus exports check lint types layers tables format release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -31,18 +38,25 @@ setup: host  ## make .venv and install every distribution in place
 demo: setup  ## train a digit classifier symbolically and imperatively
 	$(RUN) -m examples.digits
 
-test: setup  ## the fast suite (minutes on two cores)
-	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(PYTEST) $(TEST_ARGS)
+test: setup  ## the fast suite: every module, operator and tutorial (minutes on two cores)
+	$(ONE_THREAD) $(PYTEST) $(TEST_ARGS)
 
-test-slow: setup  ## the long tests, with many more examples
+test-more: setup  ## the rest of the tests that take seconds: several together, workers, faults, devices
+	$(ONE_THREAD) $(PYTEST) -m $(MORE) $(LONGER) $(TEST_ARGS)
+
+test-all: setup  ## both, each test once
+	$(ONE_THREAD) $(PYTEST) -m $(BOTH) $(LONGER) $(TEST_ARGS)
+
+test-slow: setup  ## the long tests, and every contract check of every operator, with many more examples
 	@$(HOST) -m tools.workspace cuda || echo "without NVIDIA's compilers: their tests are skipped" >&2
-	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-nightly} $(PYTEST) -m slow -o timeout=1800 -o faulthandler_timeout=2400 $(TEST_ARGS)
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-nightly} $(PYTEST) -m $(SLOW) -o timeout=1800 -o faulthandler_timeout=2400 $(TEST_ARGS)
+	$(if $(TEST_ARGS),,$(RUN) -m operad check --all --profile dev)
 
 test-gpu: setup  ## the tests that need a CUDA device
 	$(RUN) -m pytest -m gpu $(TEST_ARGS)
 
-test-pythons: host  ## the fast suite on every Python here, newest and oldest NumPy; PYTHON= names one
-	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(ASKED)" --numprocesses $(WORKERS) --dist worksteal $(TEST_ARGS)
+test-pythons: host  ## make test-all on every Python here, newest and oldest NumPy; PYTHON= names one
+	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(ASKED)" --numprocesses $(WORKERS) --dist worksteal -m $(BOTH) $(TEST_ARGS)
 
 bench: setup  ## time operad, and PyTorch beside it where installed
 	$(RUN) -m tests.benchmarks --json build/bench.json $(BENCH_ARGS)

@@ -16,16 +16,33 @@ import secrets
 import sys
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
+from _pytest.mark.expression import Expression
 from hypothesis import settings
 
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("nightly", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+
+ROOT = Path(__file__).parent
+FAST, ALL = "not more and not slow and not contract", "not slow and not contract"
+"""What `-m` takes by itself, and what it takes where paths are named on the command line."""
+
+MORE = (
+    "tests/devices/test_operators.py",
+    "tests/distributed",
+    "tests/exports",
+    "tests/integration/test_deletion.py",
+    "tests/integration/test_new.py",
+    "tests/integration/test_wheels.py",
+    "tests/reliability",
+)  # fmt: skip
+"""Folders and files whose tests are marked `more`, and not imported where none of them would run."""
 
 collect_ignore = [
     "core/src/operad/nd.py", "core/src/operad/ndarray/__init__.py",
@@ -58,9 +75,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the seed, and enter what only some runs want."""
+    """Choose the seed, and enter what only some runs want; with paths, tests marked `more` run as well."""
     if config.option.seed is None:
         config.option.seed = secrets.randbits(32)  # processes of pytest-xdist are given the options
+    if config.args_source is pytest.Config.ArgsSource.ARGS and config.option.markexpr == FAST:
+        config.option.markexpr = ALL
     if absent := config.getoption("absent"):
         from tools.absent import Absent  # noqa: PLC0415 - imports operad, which no other run needs here
 
@@ -153,11 +172,42 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     return (yield)
 
 
+CONTRACT = "test_contract"
+"""Name of the plugins' contract suites, of some 33,000 tests."""
+
+
+def _takes(config: pytest.Config, *marks: str) -> bool:
+    """Return whether a test of these marks, and of no other, would be selected."""
+    words = config.option.markexpr
+    return not words or Expression.compile(words).evaluate(lambda name, /, **_: name in marks)
+
+
+def _is_more(path: Path) -> bool:
+    """Return whether the tests of a file are marked `more` by its place."""
+    return any(path.is_relative_to(ROOT / each) for each in MORE)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave a file of `MORE` unread where no test of it would be selected; some are marked `slow`."""
+    if not _is_more(collection_path) or any(
+        _takes(config, *m) for m in (["more"], ["slow"], ["more", "gpu"])
+    ):
+        return None
+    return True
+
+
+def pytest_pycollect_makeitem(collector: pytest.Collector, name: str) -> list[pytest.Item] | None:
+    """Make no tests of the contract suites where all of them would be deselected: they take 20 seconds."""
+    return [] if name == CONTRACT and not _takes(collector.config, "contract") else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the plugins' contract suites, skip GPU tests where there is no GPU, and put all in order."""
+    """Mark tests by name and place, skip GPU tests where there is no GPU, and put all in order."""
     for item in items:
-        if getattr(item, "originalname", "") == "test_contract":
+        if _is_more(item.path) and item.get_closest_marker("slow") is None:
+            item.add_marker(pytest.mark.more)
+        if getattr(item, "originalname", "") == CONTRACT:
             item.add_marker(pytest.mark.contract)
     on_gpu = [item for item in items if item.get_closest_marker("gpu")]
     reason = _why_no_gpu() if on_gpu else None
@@ -178,7 +228,16 @@ def _put_in_order(items: list[pytest.Item], order: str) -> None:
     items.sort(key=lambda item: item.get_closest_marker("serial") is None)
 
 
-def pytest_collection_finish() -> None:
-    """Take what was collected, some hundred thousand objects, out of every later garbage collection."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect without garbage collections, and take what was collected out of every later one.
+
+    They would walk some hundred thousand objects again and again: a fifth of the time of collecting.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()

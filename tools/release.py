@@ -31,7 +31,7 @@ from pyproject_hooks import quiet_subprocess_runner
 
 from tools.workspace import ROOT, Distribution, distributions
 
-CHECKS: Final = "make check test"
+CHECKS: Final = "make check test-all"
 """Commands that must pass in the clone with the new version, before anything is tagged."""
 
 _DUNDER: Final = (Path("core/src/operad/__init__.py"), "__version__")

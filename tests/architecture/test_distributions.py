@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -116,9 +117,12 @@ def test_all_that_use_numpy_declare_one_range() -> None:
     assert {str(each.specifier) for each in declared.values() if each is not None} == {"<3,>=2.2.5"}
 
 
+provided = cache(packages_distributions)
+
+
 @_by_name(ALL)
 def test_declares_every_library_it_imports(distribution: Distribution) -> None:
-    own_names = packages_distributions()
+    own_names = provided()
     declared = _declared(distribution).keys() | {distribution.name}
     for module, file in _imported(_package_folder(distribution)):
         if module in sys.stdlib_module_names:

@@ -92,6 +92,7 @@ def test_the_checkout_keeps_every_contract(checkout: Path) -> None:
     assert _broken_contracts(checkout) == set()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("violation", VIOLATIONS)
 def test_a_planted_violation_breaks_its_contract(checkout: Path, violation: str) -> None:
     path, line, contract = VIOLATIONS[violation]

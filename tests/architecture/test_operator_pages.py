@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from operad import registry
 from tools.operator_pages import FOLDER, pages
 from tools.workspace import ROOT
 
 
+@pytest.mark.more
 def test_the_pages_are_what_the_operators_declare() -> None:
     there = {path.name: path.read_text() for path in (ROOT / FOLDER).glob("*.md")}
     assert there == pages(ROOT), f"{FOLDER} is stale; run `make format`"

@@ -30,6 +30,10 @@ def test_many(number): pass
 def test_alone(): pass
 
 
+@pytest.mark.more
+def test_beside(): pass
+
+
 @pytest.mark.slow
 def test_that_crashes(): os.kill(os.getpid(), signal.SIGSEGV)
 """
@@ -47,7 +51,8 @@ def suite(tmp_path: Path) -> Path:
 
 def run(suite: Path, *words: str) -> list[str]:
     """The lines that pytest prints."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_few.py", *words]
+    words = ("-p", "no:cacheprovider", "-o", "testpaths=test_few.py", *words)
+    command = [sys.executable, "-m", "pytest", *words]
     settings = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(command, check=False, cwd=suite, env=settings, capture_output=True, text=True)
     return done.stdout.splitlines()
@@ -76,4 +81,12 @@ def test_a_seed_gives_one_shuffle_and_another_seed_another(suite: Path) -> None:
 def test_a_process_that_crashes_is_reported_with_its_test_and_the_others_go_on(suite: Path) -> None:
     lines = run(suite, "-m", "", "-n", "2", "--dist", "worksteal")
     assert "'test_few.py::test_that_crashes'" in "\n".join(lines)
-    assert "1 failed, 6 passed" in lines[-1]
+    assert "1 failed, 7 passed" in lines[-1]
+
+
+def test_the_suite_leaves_out_what_is_marked_more_and_a_run_of_a_path_does_not(suite: Path) -> None:
+    assert "test_beside" not in order(suite)
+    assert "test_beside" in order(suite, "test_few.py")
+    assert "test_beside" not in order(suite, "test_few.py", "-m", "not slow and not more")
+    for words, count in (((), 6), (("test_few.py",), 7)):  # workers collect by themselves
+        assert f"{count} passed" in run(suite, "-n", "1", *words)[-1]

@@ -18,6 +18,12 @@ _COMMANDS: Final = {"operad": "operad", "pytest": "pytest", "mypy": "mypy"}
 """Commands that must run in this environment, and their modules."""
 
 
+def as_a_reader() -> dict[str, str]:
+    """This process's environment without what the tests set in it."""
+    unwanted = ("PYTHONPATH", "VIRTUAL_ENV", "PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST")
+    return {name: value for name, value in os.environ.items() if name not in unwanted}
+
+
 @final
 class Overlay:
     """A virtual environment made in `folder`."""
@@ -43,13 +49,11 @@ class Overlay:
             "PIP_NO_BUILD_ISOLATION": "0",  # without isolation: the option reads backwards
             "PIP_NO_INDEX": "1",
         }
-        unwanted = ("PYTHONPATH", "VIRTUAL_ENV", "PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST")
-        inherited = {name: value for name, value in os.environ.items() if name not in unwanted}
         return subprocess.run(
             [str(self._python), *words],
             check=False,
             cwd=cwd,
-            env={**inherited, **settings},
+            env={**as_a_reader(), **settings},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

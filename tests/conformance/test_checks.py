@@ -18,6 +18,7 @@ CORRECT = (
 """Of each kind one: kinks, ties, edges of domains, losses, random draws, symmetric arguments."""
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", CORRECT)
 def test_no_check_of_gradients_is_red_in_an_operator_that_is_right(name: str) -> None:
     report = check_operator(name, checks=BACKWARD, profile="dev")

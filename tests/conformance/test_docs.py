@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
 from tests.conformance import run_page
-from tests.conformance.overlay import Overlay
+from tests.conformance.overlay import Overlay, as_a_reader
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -17,35 +19,76 @@ LINK = re.compile(r"\]\((?!https?:|mailto:|#)(?P<path>[^)#\s]+)")
 
 LONG = ("docs/authoring/checks.md", "docs/authoring/publishing.md")
 """Pages on which whole packages are checked, built and installed."""
+OF_OPERATORS = "docs/operators/"
+"""Pages of examples from docstrings, which the tests of the plugins run too."""
 
 
-def each_page(*, slow: Collection[str] = ()) -> pytest.MarkDecorator:
-    """Parametrizes a test by pages; those named in `slow` are for `make test-slow`."""
-    by_name = {page.relative_to(ROOT).as_posix(): page for page in PAGES}
-    cases = [
-        pytest.param(page, id=name, marks=pytest.mark.slow if name in slow else ())
-        for name, page in by_name.items()
-    ]
+def each_page(pages: Collection[Path]) -> pytest.MarkDecorator:
+    """Parametrizes a test by pages; those of `LONG` are marked slow, and those of operators `more`."""
+    by_name = {page.relative_to(ROOT).as_posix(): page for page in pages}
+    cases = []
+    for name, page in by_name.items():
+        mark = pytest.mark.slow if name in LONG else pytest.mark.more
+        marks = mark if name in LONG or name.startswith(OF_OPERATORS) else ()
+        cases.append(pytest.param(page, id=name, marks=marks))
     return pytest.mark.parametrize("page", cases)
 
 
-@pytest.fixture
-def overlay(tmp_path: Path) -> Overlay:
-    return Overlay(tmp_path / "overlay")
+def languages(page: Path) -> set[str]:
+    """Languages of the blocks that a page runs; of a page that cannot be read, a guess."""
+    try:
+        blocks = [*run_page.read_blocks(page.read_text(encoding="utf-8"))]
+    except run_page.PageError:
+        return {"python"}
+    shown = ("title", "no-run", "mxnet")
+    return {block.language for block in blocks if not any(word in block.options for word in shown)}
 
 
-@each_page(slow=LONG)
-def test_code_of_the_page_runs(page: Path, overlay: Overlay, tmp_path: Path) -> None:
+COMMANDS = [page for page in PAGES if languages(page) & {"sh", "console"}]
+PROGRAMS = [page for page in PAGES if "python" in languages(page) and page not in COMMANDS]
+READ = [page for page in PAGES if page not in COMMANDS and page not in PROGRAMS]
+
+
+@each_page(COMMANDS)
+def test_commands_and_code_of_the_page_run(page: Path, tmp_path: Path) -> None:
     reader = tmp_path / "reader"
     reader.mkdir()
 
-    done = overlay.run(run_page.__file__, str(page), cwd=reader)
+    done = Overlay(tmp_path / "overlay").run(run_page.__file__, str(page), cwd=reader)
 
     assert done.returncode == 0, done.stdout
 
 
-@each_page()
-def test_links_of_the_page_lead_to_files(page: Path) -> None:
-    targets = [match["path"] for match in LINK.finditer(page.read_text(encoding="utf-8"))]
+@each_page(PROGRAMS)
+def test_code_of_the_page_runs(page: Path, tmp_path: Path) -> None:
+    command = [sys.executable, run_page.__file__, str(page)]
+    settings = {**as_a_reader(), "HYPOTHESIS_PROFILE": "dev"}
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=settings,
+        check=False,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
-    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+def test_pages_without_code_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    wrong = []
+    for page in READ:
+        try:
+            run_page.run_page(page)
+        except run_page.PageError as error:
+            wrong.append(str(error))
+    assert wrong == []
+
+
+def test_links_of_pages_lead_to_files() -> None:
+    targets = [
+        (page, match["path"]) for page in PAGES for match in LINK.finditer(page.read_text(encoding="utf-8"))
+    ]
+    assert len(targets) > 500
+    assert [(str(page), to) for page, to in targets if not (page.parent / to).exists()] == []

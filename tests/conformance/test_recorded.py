@@ -162,6 +162,27 @@ def test_a_pattern_belongs_to_the_checks_it_names_and_no_others() -> None:
     assert matcher.unused == {"norm:defaults"}
 
 
+def test_a_row_is_red_if_it_differs_unlisted_raises_or_is_listed_and_holds() -> None:
+    entry = differences.Difference("finding", "why", ("norm/one:*", "norm/two:*", "norm/three:*"))
+
+    def raises() -> str | None:
+        raise RuntimeError("broken")
+
+    rows = {
+        "norm/one:forward": lambda: "is 1, expected 2",
+        "norm/two:forward": lambda: None,
+        "norm/three:forward": raises,
+        "norm/four:forward": lambda: None,
+        "norm/five:forward": lambda: "is 3, expected 4",
+        "norm/six:forward": raises,
+    }
+    assert list(differences.misjudged(differences.Matcher([entry]), rows.items())) == [
+        "norm/two:forward: holds, and is listed as a finding: why",
+        "norm/five:forward: is 3, expected 4",
+        "norm/six:forward: RuntimeError: broken",
+    ]
+
+
 def test_a_difference_without_a_reason_is_refused(tmp_path: Path) -> None:
     table = tmp_path / "differences.toml"
     table.write_text('[[difference]]\nkind = "finding"\noperators = ["norm"]\n')

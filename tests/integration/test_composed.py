@@ -86,6 +86,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.more
 def test_the_checks_that_find_most_pass_and_none_says_nothing() -> None:
     report = check_operator(swish, checks=CHECKS)
     assert [outcome.check_id for outcome in report.outcomes if outcome.status is not Status.PASSED] == [

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-LIMIT_S = 120
+LIMIT_S = 400
 
 
 def environment(**settings: object) -> dict[str, str]:

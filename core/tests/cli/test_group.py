@@ -81,6 +81,7 @@ def test_help_imports_neither_plugins_nor_heavy_libraries():
     assert python("-c", program).stderr == "[] 0\n"
 
 
+@pytest.mark.more
 def test_output_can_be_closed_early():
     command = f"{sys.executable} -m operad doctor | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)

@@ -40,6 +40,7 @@ def on_a_terminal(*words, columns=100, env=None):
     return b"".join(pieces).decode().replace("\r\n", "\n"), process.wait(timeout=60)
 
 
+@pytest.mark.more
 def test_a_terminal_gets_tables_and_colours():
     text, code = on_a_terminal("-m", "operad", "doctor", env={"OPERAD_ENGIN": "naive"})
     assert code == 1
@@ -68,6 +69,7 @@ def test_json_on_a_terminal_has_no_colours():
     assert "\x1b" not in text
 
 
+@pytest.mark.more
 def test_a_terminal_shows_progress_and_leaves_none_of_it(tmp_path):
     text, code = on_a_terminal("-m", "operad", "stubs", "--out", str(tmp_path), columns=200)
     assert code == 0

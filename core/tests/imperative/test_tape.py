@@ -73,6 +73,7 @@ def test_a_tape_dies_with_its_last_array_without_the_garbage_collector(leaf):
         gc.enable()
 
 
+@pytest.mark.more
 def test_a_chain_of_a_hundred_thousand_nodes_dies_without_recursion(leaf):
     with autograd.record():
         y = nd.tanh(leaf)

@@ -191,11 +191,13 @@ def only_of(kinds, name):
     return Doubled
 
 
+@pytest.mark.more
 def test_checks_of_gradients_do_not_apply_to_an_operator_of_whole_numbers():
     report = check_operator(only_of(("int32", "int64"), "robust_integers"))
     assert [id for id in report.red_ids if id not in ("S107", "S108")] == []
 
 
+@pytest.mark.more
 def test_an_operator_of_single_precision_is_told_what_derivatives_need():
     op = only_of(("float32",), "robust_single")
     derivative, requests, linear = outcomes(op, "B301", "B305", "B303")

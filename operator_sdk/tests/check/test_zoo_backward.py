@@ -27,6 +27,7 @@ def test_a_fault_is_red_under_its_own_id(fault: Fault) -> None:
     assert check_operator(fault.operator, checks=[fault.id], profile=PATIENT).red_ids == [fault.id]
 
 
+@pytest.mark.more
 @each_fault(FAULTS)
 def test_a_fault_is_red_under_no_other_id_of_this_group(fault: Fault) -> None:
     assert causes(check_operator(fault.operator, checks=OWN, profile="dev")) <= {fault.id, *fault.also}

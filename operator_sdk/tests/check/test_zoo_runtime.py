@@ -45,6 +45,7 @@ def test_a_fault_is_red_under_no_other_id(fault: Fault) -> None:
     assert causes(report) <= {fault.id, *fault.also}
 
 
+@pytest.mark.more
 @each_fault([*evidence.ZOO, *of_groups("X", "planned")])
 def test_missing_evidence_is_red(fault: Fault) -> None:
     checks = [fault.id] if fault.id in all_checks() else EVERY

@@ -39,12 +39,14 @@ def test_second_process_compiles_nothing(tmp_path):
     assert run(tmp_path) == (4.0, 0, 1)
 
 
+@pytest.mark.more
 def test_change_in_an_inlined_mapper_is_seen(tmp_path):
     assert run(tmp_path) == (4.0, 1, 0)
     assert run(tmp_path, inner="x + 2") == (6.0, 1, 0)
     assert run(tmp_path) == (4.0, 0, 1)
 
 
+@pytest.mark.more
 def test_moved_author_file_finds_the_compiled_code(tmp_path):
     for name in ("first", "second"):
         (tmp_path / name).mkdir()

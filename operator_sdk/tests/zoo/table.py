@@ -25,11 +25,18 @@ def of_groups(letters: str, *modules: str) -> list[Fault]:
     return [fault for faults in found for fault in faults if fault.id[0] in letters]
 
 
+COSTLY = ("M411",)
+"""Checks whose first fault takes ten seconds too."""
+
+
 def each_fault(faults: list[Fault]) -> pytest.MarkDecorator:
     """Parametrizes a test by faults: the first of every check is fast, the others are slow."""
     first = {fault.id: fault for fault in reversed(faults)}
-    cases = [
-        pytest.param(fault, id=fault.title, marks=() if first[fault.id] is fault else pytest.mark.slow)
-        for fault in faults
-    ]
+
+    def marks(fault: Fault) -> tuple[pytest.MarkDecorator, ...]:
+        if first[fault.id] is not fault:
+            return (pytest.mark.slow,)
+        return (pytest.mark.more,) if fault.id in COSTLY else ()
+
+    cases = [pytest.param(fault, id=fault.title, marks=marks(fault)) for fault in faults]
     return pytest.mark.parametrize("fault", cases)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import translate
 from pathlib import Path
@@ -86,3 +86,22 @@ class Matcher:
                 self.unused.discard(pattern)
                 found = found or difference
         return found
+
+
+def misjudged(matcher: Matcher, checks: Iterable[tuple[str, Callable[[], str | None]]]) -> Iterator[str]:
+    """A line for each check that differs and is not listed, that raises, or that is listed and holds.
+
+    Args:
+        matcher: Of the table.
+        checks: Ids, and what returns how it differs, or None.
+    """
+    for test_id, run in checks:
+        entry = matcher.find(test_id)
+        try:
+            words = run()
+        except Exception as error:  # noqa: BLE001 - the other checks are still to be run
+            words = f"{type(error).__name__}: {error}"
+        if words and entry is None:
+            yield f"{test_id}: {words}"
+        elif not words and entry is not None:
+            yield f"{test_id}: holds, and is listed as a {entry.kind}: {entry.reason}"

@@ -9,10 +9,11 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Final
+
+from tests.conformance.recorded.differences import Difference, Matcher
 
 HERE: Final = Path(__file__).parent
 FORMS: Final = ("forward", "gradient", "add", "bound")
@@ -47,4 +48,9 @@ def load() -> tuple[Fault, ...]:
 
 def excuses(test_id: str) -> bool:
     """Return whether a fault concerns the check, so that nothing is compared."""
-    return any(fnmatchcase(test_id, pattern) for fault in load() for pattern in fault.patterns)
+    return _matcher().find(test_id) is not None
+
+
+@cache
+def _matcher() -> Matcher:
+    return Matcher(Difference("fault", fault.reason, tuple(fault.patterns)) for fault in load())

@@ -23,6 +23,7 @@ def ours(failed):
     return [plugin for plugin in failed if not plugin.name.startswith("operad")]
 
 
+@pytest.mark.more
 def test_plugins_that_work_are_no_failures(plugins):
     assert ours(failed_plugins()) == []
 

@@ -54,6 +54,7 @@ def definitions(text):
     return {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
 
 
+@pytest.mark.more
 def test_mypy_takes_right_calls_and_refuses_wrong_ones(written, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)

@@ -71,6 +71,7 @@ def test_a_refusal_of_shapes_is_no_fault():
     assert report.red_ids == []
 
 
+@pytest.mark.more
 def test_a_refusal_of_values_is_no_fault_and_no_case():
     report = check_numpy(
         functions.refuses_negative, LINE, functions.refuses_negative_grad, checks=["F201", "D602"]
@@ -206,6 +207,7 @@ def test_arrays_without_axes_are_arrays_in_every_check():
     assert [one.status for one in report.outcomes] == ["passed"] * 3
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("forgets", "red"), [(True, []), (False, ["M411"])], ids=["cache", "leak"])
 def test_what_a_library_keeps_in_its_caches_is_no_leak_of_a_function(monkeypatch, forgets, red):
     kept = []

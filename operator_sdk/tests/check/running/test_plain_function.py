@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from operad_sdk import Contract
 from operad_sdk.check import Profile, check_function
@@ -16,6 +17,7 @@ def test_a_right_pair_passes_every_check():
     assert check_function(np.tanh, tanh_grad, profile=FEW).red_ids == []
 
 
+@pytest.mark.more
 def test_a_wrong_gradient_is_red_with_its_echoes_folded():
     report = check_function(np.tanh, lambda output_grad, output: output_grad * (1 - output), profile=FEW)
     assert "B301" in report.red_ids

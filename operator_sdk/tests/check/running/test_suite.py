@@ -85,6 +85,7 @@ def test_operators_may_be_given_as_objects() -> None:
     assert [case.id for case in marks[0].args[1]] == ["given_as_object-F202"]
 
 
+@pytest.mark.more
 def test_strict_adds_a_test_of_what_is_not_proved(pytester: pytest.Pytester) -> None:
     text = PLUGIN.replace("{slope}", "2").replace('checks=["B301", "F202"],', 'checks=["F202"], strict=True,')
     pytester.makepyfile(test_twice=text)

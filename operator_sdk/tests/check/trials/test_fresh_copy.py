@@ -126,6 +126,7 @@ print("checked", sorted({"R501", "R509"} & ids))
 """
 
 
+@pytest.mark.more
 def test_a_script_that_checks_its_operator_does_so_once(tmp_path):
     script = tmp_path / "scripted.py"
     script.write_text(SCRIPT)

@@ -1,0 +1,193 @@
+"""Map of the tests of an earlier commit to those of today: the same id, a row of another test, or a reason.
+
+    python -m tools.test_map             # from 88d4267d, the last commit with one suite
+    python -m tools.test_map --old FILE  # ids that were collected before, one per line
+
+Tests are collected as by `pytest --collect-only`, contract suites left out. The command fails
+if an earlier test is neither there nor in a rule, or if a row that a rule promises is not there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final, final
+
+import pytest
+
+from tools.workspace import ROOT
+
+BEFORE: Final = "88d4267d"
+_MXNET: Final = "tests/conformance/test_mxnet.py"
+_DOCS: Final = "tests/conformance/test_docs.py"
+_RECORDED: Final = "tests/conformance/test_recorded.py"
+
+
+@cache
+def recorded_checks() -> Mapping[str, str]:
+    """Ids of the tests that walk the record of MXNet, by the ids of their rows."""
+    from tests.conformance import test_mxnet as walks  # noqa: PLC0415 - loads the record
+
+    return {
+        check.id: f"{_MXNET}::{walks.walk_of(check).__name__}[{operator}]"
+        for operator, checks in walks.compared().items()
+        for check in checks
+    }
+
+
+@cache
+def pages_that_are_read() -> Mapping[str, str]:
+    """The test of pages without code, by page."""
+    from tests.conformance import test_docs as docs  # noqa: PLC0415 - reads the pages
+
+    walk = f"{_DOCS}::test_pages_without_code_can_be_read"
+    return {page.relative_to(ROOT).as_posix(): walk for page in docs.READ}
+
+
+@cache
+def pages() -> Mapping[str, str]:
+    """The test of links, by page."""
+    from tests.conformance import test_docs as docs  # noqa: PLC0415 - as above
+
+    return {
+        page.relative_to(ROOT).as_posix(): f"{_DOCS}::test_links_of_pages_lead_to_files"
+        for page in docs.PAGES
+    }
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A change of ids.
+
+    Attributes:
+        old: Pattern of a whole id.
+        new: Id now, with the groups of the pattern; "": there is none.
+        rows: Ids of walking tests by rows, of which the group `row` is one.
+        reason: Why there is no such test any more, and what proves the same.
+    """
+
+    old: str
+    new: str = ""
+    rows: Callable[[], Mapping[str, str]] | None = None
+    reason: str = ""
+
+
+RULES: Final = (
+    Rule(re.escape(_MXNET) + r"::test_operad_does_as_mxnet\[(?P<row>.*)\]", rows=recorded_checks),
+    Rule(
+        re.escape(_MXNET) + "::test_what_differs_must_stop_being_listed_when_it_is_mended",
+        new=f"{_RECORDED}::test_a_row_is_red_if_it_differs_unlisted_raises_or_is_listed_and_holds",
+    ),
+    Rule(
+        re.escape(_DOCS) + r"::test_code_of_the_page_runs\[(?P<page>.*)\]",
+        new=_DOCS + r"::test_commands_and_code_of_the_page_run[\g<page>]",
+    ),
+    Rule(re.escape(_DOCS) + r"::test_code_of_the_page_runs\[(?P<row>.*)\]", rows=pages_that_are_read),
+    Rule(re.escape(_DOCS) + r"::test_links_of_the_page_lead_to_files\[(?P<row>.*)\]", rows=pages),
+)
+
+
+def place_of(old: str, now: Mapping[str, str]) -> tuple[str, str] | None:
+    """Kind of an id's place, and the id now; None where nothing says it.
+
+    Args:
+        now: Suites by the ids of today's tests.
+    """
+    if old in now:
+        return f"the same test, {now[old]}", old
+    for rule in RULES:
+        found = re.fullmatch(rule.old, old, re.S)
+        if found is None:
+            continue
+        if rule.reason:
+            return f"gone: {rule.reason}", ""
+        new = rule.rows().get(found["row"], "") if rule.rows else found.expand(rule.new)
+        kind = "a row of a test" if rule.rows else "another test"
+        if new in now:
+            return f"{kind}, {now[new]}", new
+    return None
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """As a plugin of pytest, write the suite of each test before its id."""
+    writer = session.config.get_terminal_writer()
+    for item in session.items:
+        suite = next((mark for mark in ("slow", "more") if item.get_closest_marker(mark)), "fast")
+        writer.line(f"{suite}\t{item.nodeid}")
+
+
+def collected(root: Path, *plugins: str) -> list[str]:
+    """Lines with the ids of a checkout's tests, the contract suites left out.
+
+    Raises:
+        SystemExit: They cannot be collected.
+    """
+    sources = ":".join(map(str, sorted(root.glob("*/src")) + sorted(root.glob("*/*/src"))))
+    words = ["--collect-only", "-q", "-m", "not contract", "-p", "no:cacheprovider", *plugins]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *words],
+        cwd=root, env={**os.environ, "PYTHONPATH": sources}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise SystemExit(f"{root}: pytest cannot collect\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return [line for line in done.stdout.splitlines() if "::" in line]
+
+
+@contextmanager
+def checkout(commit: str) -> Iterator[Path]:
+    """A commit in a folder of its own."""
+    with TemporaryDirectory() as folder:
+        subprocess.run(["git", "worktree", "add", "--detach", folder, commit], cwd=ROOT, check=True)
+        try:
+            yield Path(folder)
+        finally:
+            subprocess.run(["git", "worktree", "remove", "--force", folder], cwd=ROOT, check=True)
+
+
+def table(old: Iterable[str], now: Mapping[str, str]) -> tuple[Counter[str], list[str]]:
+    """Numbers of earlier tests by what became of them, and the ids of which nothing says it."""
+    counts: Counter[str] = Counter()
+    lost = []
+    for each in old:
+        place = place_of(each, now)
+        if place is None:
+            lost.append(each)
+        else:
+            counts[place[0]] += 1
+    return counts, lost
+
+
+def main() -> int:
+    """Print the table, and what is lost."""
+    parser = argparse.ArgumentParser(prog="python -m tools.test_map")
+    parser.add_argument("--old", type=Path, metavar="FILE", help=f"earlier ids; left out: those of {BEFORE}")
+    given = parser.parse_args()
+    if given.old:
+        old = [line for line in given.old.read_text("utf-8").splitlines() if "::" in line]
+    else:
+        with checkout(BEFORE) as folder:
+            old = collected(folder)
+    pairs = [line.partition("\t") for line in collected(ROOT, "-p", "tools.test_map") if "\t" in line]
+    now = {id: suite for suite, _, id in pairs}
+    counts, lost = table(old, now)
+    for what, count in counts.most_common():
+        print(f"{count:6} {what}")
+    for each in lost:
+        print(f"lost: {each}")
+    print(f"{len(old)} earlier tests, {len(lost)} lost; {len(now)} tests today")
+    return 1 if lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
