@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 AUTHOR = """
 import sys
 import numpy as np
