@@ -162,11 +162,10 @@ def test_every_way_to_bind_computes_the_same_under_all_passes(passes, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3600)
-def test_every_way_to_bind_computes_the_same_for_many_networks(passes, tmp_path):
-    count = sum(compare(seed, passes, tmp_path) for seed in seeds(MANY))
-    assert count >= MANY * (1 + len(SETS)) * len(PREDICTED)
-    assert all(passes(())[name] > 0 for name in (*NAMES, *OWN))
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("number", range(MANY))
+def test_every_way_to_bind_computes_the_same_for_many_networks(number, passes, tmp_path):
+    assert compare(seeds(MANY)[number], passes, tmp_path) >= (1 + len(SETS)) * len(PREDICTED)
 
 
 def test_every_way_to_bind_computes_the_same_where_every_pass_acts(passes, tmp_path):
