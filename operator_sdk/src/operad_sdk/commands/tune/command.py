@@ -120,7 +120,7 @@ def write(found: Rates) -> None:
     """Write the constants where binding reads them, from now on in this process too."""
     content = [*found[: len(CONSTANTS)], dict(found.functions), dict(sorted(found.kernels.items()))]
     try:
-        cache.write(tuned_path(), (json.dumps(content, indent=1) + "\n").encode())
+        cache.write(tuned_path(), (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
     except OSError as error:
         raise OperadError(
             f"tune: {str(tuned_path())!r} cannot be written ({error}); set OPERAD_CACHE_DIR to another folder"
