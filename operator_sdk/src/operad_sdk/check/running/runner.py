@@ -139,7 +139,7 @@ def broken_report(operator: str, error: BaseException) -> OperatorReport:
 
 
 def _broken_by(error: BaseException) -> str:
-    """What is said of a check that an exception of the harness's own ended."""
+    """Reason of an outcome where an exception of the harness's own ended the check."""
     return f"{OWN_FAULT}: the check raised {type(error).__name__}: {error} ({last_line(error)})"
 
 

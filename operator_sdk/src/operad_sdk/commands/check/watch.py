@@ -77,7 +77,7 @@ class WatchedRuns:
 
     @property
     def exit_code(self) -> int:
-        """That of the last round."""
+        """Exit code of the last round."""
         return self.code
 
     def show(self, page: Page) -> None:
