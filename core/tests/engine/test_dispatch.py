@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from core.tests.engine.stepped import Stepped
 from operad.device import cpu
 from operad.engine import Engine, RunContext, ThreadedEngine
-from operad.engine.budget import ThreadBudget
-from operad.engine.dispatch import Dispatcher, Runner
-from operad.engine.operation import DONE, TAKEN, Opr, OprBlock
+from operad.engine.dispatch import Dispatcher
+from operad.engine.operation import DONE, Opr, OprBlock
 from operad.engine.var import Var
 
 CTX = cpu()
@@ -76,39 +76,6 @@ def test_a_push_that_interrupts_a_step_of_the_queue_is_carried_out_after_it(
     engine.push_sync(lambda _: log.append("interrupted"), CTX, (), (var,))
     engine.wait_for_all()
     assert log == ["interrupted", "interrupting"]
-
-
-class Stepped(Runner):
-    """A runner whose test decides when an offered block runs."""
-
-    is_threaded = True
-
-    def __init__(self) -> None:
-        super().__init__(ThreadBudget(1))
-        self.offered: list[OprBlock] = []
-
-    def offer(self, block: OprBlock) -> None:
-        self.offered.append(block)
-
-    def step(self) -> None:
-        block = self.offered.pop(0)
-        block.state = TAKEN
-        self._dispatcher.run(block, RunContext(block.ctx), False)
-
-    def in_hand(self, is_own: bool) -> list[OprBlock]:
-        return []
-
-    def renew(self) -> None: ...
-
-    def after(self) -> None: ...
-
-    def help(self, is_over: Callable[[], bool]) -> None:
-        while self.offered and not is_over():
-            self.step()
-
-    def heal(self) -> None: ...
-
-    def end(self) -> None: ...
 
 
 @pytest.fixture

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from core.tests.engine.stepped import SteppedEngine
 from operad.device import cpu
-from operad.engine import Engine, ThreadedEngine, nested
+from operad.engine import Engine, back_pressure, nested
+from operad.engine.operation import CALLED, OprBlock
 from operad.engine.var import Var
 from operad.errors import BlockingInOperatorError
 
@@ -42,30 +43,79 @@ def test_a_nested_function_runs_at_once_whatever_waits(engine: Engine) -> None:
     assert order == ["inner", "outer"]
 
 
-def test_what_pending_work_names_is_refused(threaded: ThreadedEngine) -> None:
-    other, done = threaded.new_variable(), threaded.new_variable()
-    may_begin, may_end = threading.Event(), threading.Event()
+@pytest.fixture
+def stepped() -> Iterator[SteppedEngine]:
+    """An engine whose other thread runs one block while an operation waits."""
+    made = SteppedEngine()
+    made.num_done_in_a_wait = 1
+    made.runner.pick = lambda count: count - 1
+    yield made
+    made.stop()
+
+
+def test_an_operation_waits_for_pending_work_on_what_it_does_not_hold(stepped: SteppedEngine) -> None:
+    other, log = stepped.new_variable(), []
+    for tag in "ab":
+        stepped.push_sync(lambda _, tag=tag: log.append(tag), CTX, (), (other,))
 
     def body() -> None:
-        may_begin.wait()
-        threaded.run_inline(print, (), CTX, (other,), (), "reader")
+        log.append("begun")
+        assert stepped.run_inline(log.append, ("read",), CTX, (other,), (), "reader")
 
-    var = inside(threaded, body)
-    threaded.push_sync(lambda _: may_end.wait(), CTX, (var,), (other,))
-    may_begin.set()
-    with pytest.raises(BlockingInOperatorError, match="reader inside an operation names an array"):
-        threaded.wait_for_var(var)
-    may_end.set()
-    threaded.push_sync(lambda _: None, CTX, (), (other, done))
-    threaded.wait_for_var(done)
+    inside(stepped, body)
+    stepped.runner.step()
+    assert log == ["begun", "a", "b", "read"]
+    assert stepped.waits == [back_pressure._PATIENCE_S] * 2
 
 
-def test_waiting_for_the_operation_itself_is_refused(engine: Engine) -> None:
-    held: list[Var] = []
-    var = inside(engine, lambda: engine.wait_for_var(held[0]))
-    held.append(var)
-    with pytest.raises((BlockingInOperatorError, IndexError)):
-        engine.wait_for_var(var)
+def test_a_wait_inside_lasts_while_another_thread_runs_something_that_does_not_wait(
+    stepped: SteppedEngine,
+) -> None:
+    """Two such waits, each of which the other operation could end, both give up."""
+    other, runner = stepped.new_variable(), stepped.runner
+    long = OprBlock(stepped.new_operator(print), CTX)
+    long.state = CALLED
+    runner.others.append(long)
+    seen = []
+
+    def wait(*_: object) -> bool:
+        seen.append(len(runner.others))
+        if len(seen) == 3:
+            stepped._dispatcher.waiting_inside.append(long)
+        return False
+
+    def body() -> None:
+        stepped._dispatcher.wait_until = wait  # type: ignore[method-assign]
+        stepped.push_sync(lambda _: None, CTX, (), (other,))
+        stepped.run_inline(print, (), CTX, (other,), (), "function")
+
+    var = inside(stepped, body)
+    runner.step()
+    assert len(seen) == 3
+    runner.others.clear()
+    assert stepped._dispatcher.waiting_inside == [long]
+    with pytest.raises(BlockingInOperatorError):
+        stepped.wait_for_var(var)
+    del stepped._dispatcher.wait_until
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_what_waits_for_the_operation_itself_is_refused(stepped: SteppedEngine, is_read: bool) -> None:
+    """The first operation has the other variable already, and waits for what the second one writes."""
+    other, log, variables = stepped.new_variable(), [], []
+
+    def body() -> None:
+        stepped.push_sync(log.append, CTX, (variables[0],), (other,))
+        named = ((other,), ()) if is_read else ((), (other,))
+        stepped.run_inline(log.append, ("nested",), CTX, *named, "function")
+
+    variables.append(inside(stepped, body))
+    with pytest.raises(BlockingInOperatorError, match="function inside an operation names an array that the"):
+        stepped.wait_for_var(variables[0])
+    assert log == []
+    assert stepped.waits == [back_pressure._PATIENCE_S], "in vain"
+    with pytest.raises(BlockingInOperatorError):
+        stepped.wait_for_var(other)
 
 
 def test_an_error_of_a_nested_function_is_raised_at_once_and_fails_the_operation(engine: Engine) -> None:
@@ -99,3 +149,135 @@ def test_a_variable_without_a_value_raises_its_failure(engine: Engine) -> None:
     var = inside(engine, lambda: engine.wait_for_var(spoiled))
     with pytest.raises(ZeroDivisionError, match="before"):
         engine.wait_for_var(var)
+
+
+@pytest.mark.parametrize("is_claimed", [False, True])
+def test_an_operation_uses_what_it_holds_whatever_is_queued_behind_it(
+    engine: Engine, is_claimed: bool
+) -> None:
+    """Reads of both, writes of what it writes, and waits for them; also inside what it calls."""
+    read, written, own, log = *(engine.new_variable() for _ in range(3)), []
+
+    def call(tag: str, const: tuple[Var, ...], mutable: tuple[Var, ...]) -> None:
+        assert engine.run_inline(log.append, (tag,), CTX, const, mutable, tag)
+
+    def inner() -> None:
+        with nested():
+            call("inner", (own, read), (written,))
+        log.append("inner ends")
+
+    def body() -> None:
+        engine.push_sync(lambda _: log.append("behind"), CTX, (), (read, written))
+        call("read", (read, written), ())
+        call("write", (read,), (written, own))
+        engine.wait_for_var(written)
+        engine.wait_to_write(written)
+        engine.wait_for_var(read)
+        assert engine.run_inline(inner, (), CTX, (read,), (written,), "outer call")
+        log.append("operation ends")
+
+    def run(*_: object) -> None:
+        with nested():
+            body()
+
+    if is_claimed:
+        assert engine.run_inline(run, (), CTX, (read,), (written,), "outer")
+    else:
+        engine.push_sync(run, CTX, (read,), (written,), name="outer")
+    engine.wait_for_all()
+    assert log == ["read", "write", "inner", "inner ends", "operation ends", "behind"]
+    assert (read.holders, written.holders, own.holders) == (0, 0, 0)
+
+
+def test_writes_inside_an_operation_were_counted_by_its_push(engine: Engine) -> None:
+    """A version is a function of the program, and not of when an operation runs."""
+    written, seen = engine.new_variable(), []
+
+    def run(_: object) -> None:
+        with nested():
+            seen.append(written.version)
+            for _ in range(3):
+                engine.run_inline(seen.append, ("write",), CTX, (), (written,), None)
+            seen.append(written.version)
+
+    engine.push_sync(run, CTX, (), (written,))
+    engine.wait_for_all()
+    assert seen == [1, *["write"] * 3, 1]
+
+
+def test_an_operation_must_not_write_what_it_holds_for_reading(engine: Engine) -> None:
+    read, done, log = engine.new_variable(), engine.new_variable(), []
+
+    def run(_: object) -> None:
+        with nested():
+            engine.run_inline(log.append, ("written",), CTX, (), (read,), "writer")
+
+    engine.push_sync(run, CTX, (read,), (done,))
+    with pytest.raises(BlockingInOperatorError, match="writer inside an operation writes an array that the"):
+        engine.wait_for_var(done)
+    assert log == []
+
+
+def test_what_an_operation_overwrites_has_a_value_once_it_has_written_it(engine: Engine) -> None:
+    def fail(_: object) -> None:
+        raise ZeroDivisionError("before")
+
+    written, log = engine.new_variable(), []
+    engine.push_sync(fail, CTX, (), (written,))
+    with pytest.raises(ZeroDivisionError):
+        engine.wait_for_var(written)
+
+    def run(_: object) -> None:
+        with nested():
+            with pytest.raises(ZeroDivisionError, match="before"):
+                engine.run_inline(log.append, ("too early",), CTX, (written,), (), None)
+            engine.run_inline(log.append, ("write",), CTX, (), (written,), None)
+            engine.run_inline(log.append, ("read",), CTX, (written,), (), None)
+
+    engine.push_sync(run, CTX, (), (written,))
+    engine.wait_for_var(written)
+    assert log == ["write", "read"]
+
+
+def test_an_error_on_what_an_operation_holds_is_raised_at_once_and_leaves_it_held(engine: Engine) -> None:
+    written, seen = engine.new_variable(), []
+
+    def fail() -> None:
+        raise ZeroDivisionError("inner")
+
+    def run(_: object) -> None:
+        with nested():
+            with pytest.raises(ZeroDivisionError, match="inner"):
+                engine.run_inline(fail, (), CTX, (), (written,), "inner")
+            seen.append(written.holders)
+
+    engine.push_sync(run, CTX, (), (written,))
+    engine.wait_for_var(written)
+    assert seen == [-1]
+
+
+def test_nothing_is_waited_for_where_no_operation_is_known(stepped: SteppedEngine) -> None:
+    var, log = stepped.new_variable(), []
+    stepped.push_sync(log.append, CTX, (), (var,))
+    with nested(), pytest.raises(BlockingInOperatorError):
+        stepped.run_inline(log.append, ("nested",), CTX, (var,), (), None)
+    assert (log, stepped.waits) == ([], [])
+
+
+def test_a_wait_inside_an_operation_leaves_what_it_overwrites_without_a_value(engine: Engine) -> None:
+    def fail(_: object) -> None:
+        raise ZeroDivisionError("before")
+
+    written, seen = engine.new_variable(), []
+    engine.push_sync(fail, CTX, (), (written,))
+    with pytest.raises(ZeroDivisionError):
+        engine.wait_for_var(written)
+
+    def run(_: object) -> None:
+        with nested():
+            engine.wait_to_write(written)
+            seen.append(written.failure is not None)
+
+    engine.push_sync(run, CTX, (), (written,))
+    engine.wait_for_var(written)
+    assert seen == [True]

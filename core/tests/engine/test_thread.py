@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from operad.engine.thread import new_event
+from operad.engine.thread import new_event, wait_for
 
 
 def test_an_event_without_memory_is_a_memory_error() -> None:
@@ -20,3 +20,10 @@ def test_an_event_without_memory_is_a_memory_error() -> None:
         finally:
             hooks.remove_mem_hooks()
     assert failed
+
+
+def test_a_limited_wait_says_whether_its_event_came() -> None:
+    event = new_event()
+    assert not wait_for(event, 0.001)
+    event.release()
+    assert wait_for(event, 0.001)

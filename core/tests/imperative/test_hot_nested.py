@@ -8,6 +8,7 @@ import pytest
 import operad as od
 from core.tests.imperative.calling import Gate, X, calls_of
 from operad import engine, nd
+from operad.engine import back_pressure
 from operad.engine.thread import NESTED, local
 from operad.errors import BlockingInOperatorError
 
@@ -49,7 +50,8 @@ def test_an_operation_that_calls_operators_has_the_hot_path_too(call):
 
 
 @pytest.mark.parametrize("writes", [False, True])
-def test_what_pending_work_holds_is_refused_inside_an_operation_or_only_read(writes):
+def test_what_pending_work_holds_is_refused_inside_an_operation_or_only_read(writes, monkeypatch):
+    monkeypatch.setattr(back_pressure, "_PATIENCE_S", 0.01)
     x, found = nd.array(X), []
     nd.tanh(x)
     x.wait_to_read()

@@ -7,7 +7,6 @@ import pytest
 
 from operad import autograd, engine, nd
 from operad.device import cpu
-from operad.errors import BlockingInOperatorError
 from operad.ndarray.nested import nested
 
 pytestmark = pytest.mark.usefixtures("operators", "two_threads")
@@ -44,14 +43,17 @@ def test_operators_see_the_mode_and_nothing_is_recorded(is_train):
     assert seen == [(is_train, False), False]
 
 
-def test_waiting_for_what_pending_work_names_is_refused():
-    x = nd.array([1.0])
+def test_arrays_that_the_operation_names_are_read_and_written_whatever_is_queued_behind_it():
+    x, y, seen = nd.array([1.0]), nd.array([2.0]), []
+    variables = x._chunk.var, y._chunk.var
 
-    def work():
+    def work(_, y=y):
+        engine.get().push_sync(lambda _: seen.append("behind"), cpu(), (), variables)
         with nested(False):
-            x.asnumpy()
+            y += x
+            y[:] = nd.tanh(x) + y
+            seen.append(y.asnumpy().tolist())
 
-    var = engine.get().new_variable()
-    engine.get().push_sync(lambda _: work(), cpu(), (), (var, x._chunk.var))
-    with pytest.raises(BlockingInOperatorError):
-        engine.get().wait_for_var(var)
+    engine.get().push_sync(work, cpu(), variables[:1], variables[1:])
+    engine.get().wait_for_all()
+    assert seen == [[np.tanh(np.float32(1)) + 3], "behind"]

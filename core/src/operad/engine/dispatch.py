@@ -16,7 +16,7 @@ from operad.engine.budget import ThreadBudget
 from operad.engine.completion import AsyncRun, Completion
 from operad.engine.failure import Failure, alive, interrupted, note_on, without_first_frame
 from operad.engine.lock import CombiningLock, Request
-from operad.engine.operation import CALLED, DELETE, DONE, LEAVING, RAN, WAIT, Opr, OprBlock, RunContext
+from operad.engine.operation import CALLED, CLAIM, DELETE, DONE, LEAVING, RAN, WAIT, Opr, OprBlock, RunContext
 from operad.engine.thread import local, new_event, wait_for
 from operad.engine.var import DependencyQueue, Var
 from operad.errors import EngineError
@@ -123,7 +123,8 @@ class Dispatcher:
         started: Runs of asynchronous blocks that are not completed.
         dropped: Runs of asynchronous blocks whose `on_complete` died; most of them are completed.
         pid: The process that it is in, which a fork changes; see `forking`.
-        is_past_the_limit: Whether a push went on beyond the limit of `back_pressure`.
+        num_finished: Blocks that were taken back; claims are none.
+        open_at: It belongs to `back_pressure`, as `vain_at`, `waited_at` and `waiting_inside`.
         profile_hook: See `Engine`.
         engine: The engine whose runner is in force; it belongs to `Engine`.
     """
@@ -140,13 +141,14 @@ class Dispatcher:
         self.started: set[AsyncRun] = set()
         self.dropped: deque[AsyncRun] = deque()
         self.pid = os.getpid()
-        self.is_past_the_limit = False
+        self.num_finished, self.open_at = 0, -1
+        self.waiting_inside: list[OprBlock] = []
         self.use(runner)
 
     def use(self, runner: Runner) -> None:
         """Have `runner` run the blocks from now on. Under the lock, with no block handed out."""
         runner.attach(self)
-        self.runner = runner
+        self.runner, self.waited_at, self.vain_at = runner, self.queue.seq, -1
         self.lock.is_waited_for = not runner.is_threaded
         self.lock.has_after = True  # where it is not for good, that does no harm
 
@@ -195,6 +197,7 @@ class Dispatcher:
                 block.error = self.failed(block, error)
             if error is not None or alive or opr.kind == DELETE:
                 queue.conclude(block)
+        self.num_finished += opr.kind != CLAIM
         if state in (RAN, LEAVING):
             queue.release(block, 0 if opr.is_async else 1)
         if queue.ready:
@@ -260,12 +263,12 @@ class Dispatcher:
             finally:
                 del error, failure, found  # this frame is part of the error's traceback
 
-    def wait_until(self, is_over: Callable[[], bool], timeout_s: float | None = None) -> None:
-        """Wait until `is_over()`, which is asked under the lock whenever something has finished."""
+    def wait_until(self, is_over: Callable[[], bool], timeout_s: float | None = None) -> bool:
+        """Wait until `is_over()`, asked under the lock when something has finished; whether in time."""
         watcher = _Watcher(self._watch, is_over)
         try:
             self.lock.do(watcher)
-            wait_for(watcher.event, timeout_s, partial(self.heal, watcher.event))
+            return wait_for(watcher.event, timeout_s, partial(self.heal, watcher.event))
         finally:
             watcher.has_left = True
 

@@ -42,6 +42,7 @@ class Engine:
         lock: The queue's lock, for the imperative hot path; see its module.
         submit: Takes a block past all that `push` looks at.
         run_inline: Runs a function here and now if nothing stands in its way; see `inline.run`.
+        run_inline_soon: Does so after a moment's wait for what stands in its way; see `inline.run_soon`.
         fail_inline: Stores the error of a function that the hot path ran; see `inline.fail`.
 
     Source: Engine, include/mxnet/engine.h. Differs: push is thread-safe.
@@ -67,6 +68,7 @@ class Engine:
         self.submit = dispatcher.submit
         # A method is called quicker than a partial, by 40 ns.
         self.run_inline: Callable[..., bool] = MethodType(inline.run, dispatcher)
+        self.run_inline_soon: Callable[..., bool] = MethodType(inline.run_soon, dispatcher)
         self.fail_inline = partial(inline.fail, dispatcher)
         dispatcher.engine = self
 
@@ -381,7 +383,7 @@ class Engine:
         self._prepare_to_wait("stopping", self)
         self._quiescence.begin_with_nothing_pending()
         self._is_stopped = True
-        self.run_inline = inline.refuse
+        self.run_inline = self.run_inline_soon = inline.refuse
         self._quiescence.end()
         self._dispatcher.runner.end()
         self._budget.apply(is_over=True)

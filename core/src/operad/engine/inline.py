@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 from operad.device import Context, cpu
+from operad.engine.back_pressure import wait_for_small, wait_inside
 from operad.engine.dispatch import Dispatcher
 from operad.engine.failure import Failure, interrupted, note_on, push_site, without_first_frame
+from operad.engine.forking import in_hand
 from operad.engine.lock import PROFILER
 from operad.engine.operation import CALLED, DONE, LEAVING, RAN, Claim
 from operad.engine.thread import NESTED, OPERATION, STEP, local
@@ -38,7 +40,7 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
 
     For an operation that calls operators (the caller is NESTED), it runs at once, and its errors are
     raised here. Nothing that stands in a push's way counts: the operation below on the stack must
-    end for anything to go on.
+    end for anything to go on. Nor does what is queued behind that operation on the variables that it holds.
 
     Returns:
         True if it ran (an error it raised is stored like a pushed function's); False if a conflicting
@@ -46,11 +48,12 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
         it instead.
 
     Raises:
-        BlockingInOperatorError: NESTED, and a variable is named by work that is pending.
+        BlockingInOperatorError: NESTED, and work on a variable that the operation does not hold stays
+            pending, or one that it holds for reading is to be written.
         BaseException: NESTED, and a variable has no value, or `fn` failed; or an exception from outside.
     """
     thread, lock, queue = local.state, dispatcher.lock, dispatcher.queue
-    start_s, raised = 0.0, None
+    start_s, raised, is_refused = 0.0, None, False
     inside = thread.inside
     if inside and inside != NESTED:
         return False
@@ -85,19 +88,18 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
         finally:
             lock.owner = lock.token = None  # commit
         if claim.state == DONE:
-            if inside:
-                raise _refusal(dispatcher, _title(fn, name), (*const_vars, *mutable_vars))
-            return False
-        # invariant: from the claim on, the thread is inside. Nothing that interrupts it waits for the
-        # claimed variables, and every way out of here gives them back.
-        # commit: begin
-        thread.inside = OPERATION
-        claim.state = CALLED
-        # commit: end
-        if inside:  # under NumPy's error state already, which cannot be nested
-            fn(*args)
+            is_refused = True
         else:
-            thread.run(fn, *args)
+            # invariant: from the claim on, the thread is inside. Nothing that interrupts it waits for the
+            # claimed variables, and every way out of here gives them back.
+            # commit: begin
+            thread.inside = OPERATION
+            claim.state = CALLED
+            # commit: end
+            if inside:  # under NumPy's error state already, which cannot be nested
+                fn(*args)
+            else:
+                thread.run(fn, *args)
     except BaseException as error:
         if claim.state != CALLED or inside:
             raise
@@ -145,11 +147,69 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
                 # commit: end
         if lock.next is not None or lock.has_after:
             lock.catch_up(thread)
+    if is_refused:
+        return inside == NESTED and _run_nested(dispatcher, fn, args, ctx, const_vars, mutable_vars, name)
     if start_s and fn is not _nothing:
         dispatcher.report(_title(fn, name), ctx, start_s)
     if raised is not None:
         raise raised
     return True
+
+
+def run_soon(
+    dispatcher: Dispatcher,
+    fn: Callable[..., object],
+    args: tuple[object, ...],
+    ctx: Context,
+    const_vars: Sequence[Var],
+    mutable_vars: Sequence[Var],
+    name: str | None,
+) -> bool:
+    """`run` once more, after a moment's wait for what the function would be queued behind.
+
+    Returns:
+        False if something still stands in its way, or no wait was earned (see `back_pressure`): push it.
+    """
+    is_free = wait_for_small(dispatcher, const_vars, mutable_vars)
+    return is_free and run(dispatcher, fn, args, ctx, const_vars, mutable_vars, name)
+
+
+def _run_nested(
+    dispatcher: Dispatcher,
+    fn: Callable[..., object],
+    args: tuple[object, ...],
+    ctx: Context,
+    const_vars: Sequence[Var],
+    mutable_vars: Sequence[Var],
+    name: str | None,
+) -> bool:
+    """`run` inside operations once more, without the variables they hold, after a wait for the others."""
+    around, named = in_hand(dispatcher, is_own=True), (*const_vars, *mutable_vars)
+    written = {var for block in around for var in block.opr.mutable_vars}
+    read = {var for block in around for var in block.opr.const_vars} - written
+    held = read | written
+    if read.intersection(mutable_vars):
+        raise BlockingInOperatorError(
+            f"{_title(fn, name)} inside an operation writes an array that the operation reads and others may "
+            "read beside it; hand the array to the operation as an output, or write into a copy"
+        )
+    for var in named:
+        if var.failure is not None and (var not in written or var in const_vars):
+            raise dispatcher.queue.failures.error_of(var.failure)
+    # invariant: an operation's variables are its own until it ends, and what it calls runs in its thread. So
+    # nothing else writes them meanwhile, or reads what it writes; what is queued behind it comes later. The
+    # push of the operation has counted its writes: counted here, versions would depend on when it runs.
+    overwritten = [] if fn is _nothing else [*written.intersection(mutable_vars)]
+    const_vars = [var for var in const_vars if var not in held]
+    mutable_vars = [var for var in mutable_vars if var not in held]
+    if not wait_inside(dispatcher, around, const_vars, mutable_vars):
+        raise BlockingInOperatorError(
+            f"{_title(fn, name)} inside an operation names an array that the operation does not hold, and "
+            "that pending work reads or writes first, which seems to wait for the operation itself; hand the "
+            "array to the operation as an input"
+        )
+    set_failure(overwritten, None)
+    return run(dispatcher, fn, args, ctx, const_vars, mutable_vars, name)
 
 
 def _describe(claim: Claim, fn: Callable[..., object], name: str | None) -> None:
@@ -158,20 +218,8 @@ def _describe(claim: Claim, fn: Callable[..., object], name: str | None) -> None
     claim.site = push_site()
 
 
-def _refusal(dispatcher: Dispatcher, title: str, named: tuple[Var, ...]) -> BaseException:
-    """The error of a function inside an operation whose variables are not idle, or have no value."""
-    for var in named:
-        if var.failure is not None:
-            return dispatcher.queue.failures.error_of(var.failure)
-    return BlockingInOperatorError(
-        f"{title} inside an operation names an array that pending work reads or writes, "
-        "and waiting for it could wait for the operation itself; hand the array to the operation as "
-        "an input"
-    )
-
-
 def wait_nested(dispatcher: Dispatcher, var: Var, write: bool) -> None:
-    """Wait inside an operation that calls operators: only what is idle can be waited for."""
+    """Wait inside an operation that calls operators."""
     run(dispatcher, _nothing, (), cpu(), () if write else (var,), (var,) if write else (), "a wait")
 
 
@@ -226,5 +274,5 @@ class nested:  # noqa: N801 - a class for its speed, for callers a function
 
 
 def refuse(*_: object) -> bool:
-    """`run` of a stopped engine: what is pushed instead is refused with a message."""
+    """`run` and `run_soon` of a stopped engine: what is pushed instead is refused with a message."""
     return False

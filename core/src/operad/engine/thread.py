@@ -90,8 +90,8 @@ def new_event() -> threading.Lock:
     return event
 
 
-def wait_for(event: threading.Lock, timeout_s: float | None = None, heal: Callable[[], object] = int) -> None:
-    """Wait until `event` is set, or `timeout_s` have passed.
+def wait_for(event: threading.Lock, timeout_s: float | None = None, heal: Callable[[], object] = int) -> bool:
+    """Wait until `event` is set, or `timeout_s` have passed; whether it was set.
 
     In slices: a signal that comes between the last bytecode and the system call would otherwise be
     handled when the wait is over.
@@ -102,7 +102,7 @@ def wait_for(event: threading.Lock, timeout_s: float | None = None, heal: Callab
         heal: Called after each slice: who waits goes on with what an exception ended in any thread.
     """
     if timeout_s is not None:
-        event.acquire(True, timeout_s)
-        return
+        return event.acquire(True, timeout_s)
     while not event.acquire(True, _SLICE_S):
         heal()
+    return True

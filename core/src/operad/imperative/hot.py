@@ -268,6 +268,9 @@ def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
             args = (*args, *values)
         if var in read or (num_arrays > 1 and len({*read}) < len(read)):
             read = tuple({*read} - {var})
+        # An operation can neither wait for a recycled block nor push behind what uses it.
+        if inside and out is None and not current.get().is_idle(var):
+            return None
         if not current.get().run_inline(direct, args, spec.ctx, read, written, fast.name):
             return None
         if mode >= RECORDING:

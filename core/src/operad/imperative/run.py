@@ -38,9 +38,10 @@ def execute(
         size_bytes: Memory that it keeps in use until it is done.
     """
     current = engine.get()
-    is_here = inline or local.state.inside == NESTED
-    if is_here and current.run_inline(function, args, ctx, const_vars, mutable_vars, name):
-        return
+    if inline or local.state.inside == NESTED:
+        call = (function, args, ctx, const_vars, mutable_vars, name)
+        if current.run_inline(*call) or current.run_inline_soon(*call):
+            return
     current.push_sync(
         lambda _: function(*args), ctx, const_vars, mutable_vars, name=name, reads_mutable=reads_mutable,
         is_parallel=is_parallel, size_bytes=size_bytes,

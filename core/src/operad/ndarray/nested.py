@@ -12,8 +12,9 @@ from operad.imperative import TRAINING, local
 class nested(engine.nested):  # noqa: N801 - as its base
     """Inside an operator: what it calls runs at once, in its thread, in this mode, and is not recorded.
 
-    Such calls raise their errors where they are made. They may name new arrays, and arrays that no pending
-    work names; waiting for anything else raises BlockingInOperatorError.
+    Such calls raise their errors where they are made. They may name new arrays and what the operation around
+    them names, whatever is queued behind that. For other arrays they wait; BlockingInOperatorError is raised
+    where pending work on them seems to wait for the operation itself.
 
     Args:
         is_train: Whether operators see training.

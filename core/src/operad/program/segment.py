@@ -115,7 +115,8 @@ class Segment:
         args: tuple[object, ...] = (None,)
         if self._code.uses_blas_threads:
             fn, args = current.budget.run_single, (run, None)
-        return current.run_inline(fn, args, self.ctx, self._const, self._mutable, self._code.label)
+        call = (fn, args, self.ctx, self._const, self._mutable, self._code.label)
+        return current.run_inline(*call) or current.run_inline_soon(*call)
 
     def _operator(self, current: engine.Engine, form: _Form, run: Callable[[Any], None]) -> Opr:
         made_by, opr = self._oprs.get(form, (None, None))
