@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 import operad as od
 from operad import engine, errors, nd
@@ -191,6 +192,72 @@ def nested_calls() -> Parts:
         expect((x * 3.0).asnumpy().tolist(), [3.0] * 4)
 
     return [push, work], lambda: expect(cell.ran, [str([2.0] * 4)])
+
+
+@program(num_threads=2)
+def nested_on_what_is_held() -> Parts:
+    """An operation calls functions on what it holds, and a second thread pushes to that beside it."""
+    current, read, written = engine.get(), Cell("read"), Cell("written")
+
+    def run(_: object) -> None:
+        with engine.nested():
+            seen = len(read.ran)
+            for tag in "ab":
+                current.run_inline(written.ran.append, (tag,), CTX, (read.var,), (written.var,), tag)
+            current.wait_for_var(written.var)
+            expect(len(read.ran), seen)
+            expect(written.ran[-2:], ["a", "b"])
+
+    def push() -> None:
+        current.push_sync(run, CTX, (read.var,), (written.var,), name="operation")
+        written.push("c")
+        written.wait(*"abc")
+
+    def write() -> None:
+        read.push("x")
+        written.push("y")
+
+    def check() -> None:
+        current.wait_for_all()
+        expect(read.ran, ["x"])
+        expect([tag for tag in written.ran if tag != "y"], list("abc"))
+
+    return [push, write], check
+
+
+@program(num_threads=2)
+def nested_on_what_others_write() -> Parts:
+    """An operation writes what it does not hold, beside what another thread completes and pushes.
+
+    It waits for these, unless nothing seems to run for a second, which some schedules let pass.
+    """
+    current, done, other = engine.get(), Cell("done"), Cell("other")
+    begun = threading.Lock()
+    begun.acquire()
+    completions: list[Callable[[], object]] = []
+
+    def run(_: object) -> None:
+        with engine.nested(), suppress(errors.BlockingInOperatorError):
+            current.run_inline(other.write_in_parts, ("a",), CTX, (), (other.var,), "nested")
+        done.ran.append("operation")
+
+    def begin(_: object, on_complete: Callable[[], object]) -> None:
+        completions.append(on_complete)
+        begun.release()
+
+    def push() -> None:
+        current.push_async(begin, CTX, (), (other.var,))
+        current.push_sync(run, CTX, (), (done.var,), name="operation")
+        done.wait("operation")
+
+    def complete() -> None:
+        begun.acquire()
+        other.write_in_parts("c")
+        completions.pop()()
+        current.push_sync(lambda _: other.write_in_parts("d"), CTX, (), (other.var,), name="d")
+        other.wait("d")
+
+    return [push, complete], lambda: expect(other.written_in_parts(), "cad", "cda", "cd")
 
 
 class _Dying:

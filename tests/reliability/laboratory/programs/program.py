@@ -75,6 +75,17 @@ class Cell:
         """Push a write."""
         (on or engine.get()).push_sync(lambda _: self.ran.append(tag), CTX, (), (self.var,), name=tag)
 
+    def write_in_parts(self, tag: str) -> None:
+        """Write twice, and between the two be where threads may be switched."""
+        self.ran.append(tag)
+        engine.get().is_idle(self.var)
+        self.ran.append(tag)
+
+    def written_in_parts(self) -> str:
+        """The tags of `write_in_parts`, none of which came between the two parts of another."""
+        expect(self.ran[::2], self.ran[1::2])
+        return "".join(self.ran[::2])
+
     def wait(self, *tags: str) -> None:
         """Wait for all writes pushed so far, which `tags` are among."""
         engine.get().wait_for_var(self.var)

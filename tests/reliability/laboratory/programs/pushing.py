@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from operad import engine, nd
+from operad.engine import Engine
 from tests.reliability.laboratory.programs.program import CTX, Cell, Parts, expect, program
 
 
@@ -186,3 +189,100 @@ def groups() -> Parts:
         expect(one.ran.count("e"), 1)
 
     return [group, push], check
+
+
+def _earn(current: Engine) -> None:
+    """Do so many operations that a small function may wait."""
+    for _ in range(20):
+        current.run_inline(int, (), CTX, (), (current.new_variable(),), None)
+
+
+def _write(cell: Cell, tag: str) -> None:
+    """Push a write in two parts."""
+    engine.get().push_sync(lambda _: cell.write_in_parts(tag), CTX, (), (cell.var,), name=tag)
+
+
+def _write_soon(cell: Cell, tag: str) -> None:
+    """Write here, if need be after a wait, or push the write."""
+    current, call = engine.get(), (cell.write_in_parts, (tag,), CTX, (), (cell.var,), tag)
+    if not current.run_inline(*call) and not current.run_inline_soon(*call):
+        _write(cell, tag)
+
+
+@program()
+def small_functions_behind_a_push() -> Parts:
+    """Two threads push to one variable, and each then has a small function that writes it, too."""
+    current, cell = engine.get(), Cell("shared")
+    _earn(current)
+
+    def work(tags: str) -> None:
+        _write(cell, tags[0])
+        _write_soon(cell, tags[1])
+        cell.wait(*tags)
+
+    def check() -> None:
+        expect(cell.written_in_parts(), "abcd", "acbd", "acdb", "cabd", "cadb", "cdab")
+
+    return [lambda: work("ab"), lambda: work("cd")], check
+
+
+@program(num_threads=2)
+def small_functions_behind_a_row() -> Parts:
+    """A row of pushes and small functions beside a thread that pushes to both of its variables."""
+    current, one, other = engine.get(), Cell("one"), Cell("other")
+    _earn(current)
+
+    def work() -> None:
+        for tag in "ac":
+            _write(one, tag)
+            _write_soon(one, tag.upper())
+            _write_soon(other, tag)
+        one.wait(*"aAcC")
+
+    def push() -> None:
+        _write(other, "x")
+        _write(one, "x")
+
+    def check() -> None:
+        current.wait_for_all()
+        for cell, row in ((one, "aAcC"), (other, "ac")):
+            expect(cell.written_in_parts(), *[f"{row[:at]}x{row[at:]}" for at in range(len(row) + 1)])
+
+    return [work, push], check
+
+
+@program("engine imperative storage", inline_us=0)
+def small_calls_behind_a_push() -> Parts:
+    """Small calls that recycle memory, on an array that a worker writes, beside another thread's."""
+    current, x = engine.get(), nd.ones((4,))
+    (x + 1.0).asnumpy()
+    _earn(current)
+
+    def write() -> None:
+        current.push_sync(lambda _: x._data.fill(3.0), CTX, (), (x._chunk.var,))
+        expect((x + 1.0).asnumpy().tolist(), [4.0] * 4)
+
+    def read() -> None:
+        expect((x + 1.0).asnumpy().tolist(), [2.0] * 4, [4.0] * 4)
+
+    return [write, read], lambda: None
+
+
+@program(max_pending=2)
+def many_pending_in_vain() -> Parts:
+    """A thread pushes more than may be pending behind what only another thread completes."""
+    current, cell = engine.get(), Cell("one")
+    completions: list[Callable[[], object]] = []
+    current.push_async(lambda _, done: completions.append(done), CTX, (), (cell.var,))
+
+    def push() -> None:
+        for tag in "abcd":
+            cell.push(tag)
+        cell.wait(*"abcd")
+
+    def complete() -> None:
+        while not completions:
+            current.wait_for_var(current.new_variable())
+        completions.pop()()
+
+    return [push, complete], lambda: expect(cell.ran, list("abcd"))
