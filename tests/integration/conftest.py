@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from core.tests.engine.stepped import stepped  # noqa: F401 - a fixture
 from tests.integration.environments import CleanEnvironment, build_wheels
 
 

@@ -211,7 +211,8 @@ def test_one_custom_operator_may_call_another() -> None:
     assert od.nd.Custom(od.nd.ones(2), op_type="test_outer").asnumpy().tolist() == [2, 2]
 
 
-def test_waiting_for_pending_work_inside_is_refused() -> None:
+def test_waiting_for_work_that_waits_for_the_operator_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("operad.engine.back_pressure._PATIENCE_S", 0.01)
     later: list[Any] = []
     registered("test_waits", lambda *_: later[0].asnumpy())
     x, held = od.nd.ones(100_000), od.nd.ones(100_000)

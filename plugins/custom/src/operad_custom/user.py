@@ -19,8 +19,9 @@ class CustomOp:
     """Computes a custom operator on arrays.
 
     What `forward` and `backward` call runs at once, in the thread that runs the operator, and is not
-    recorded. They may read their arrays (`asnumpy`) and any other that no pending work names; waiting for
-    pending work raises. The arrays are theirs for the call only.
+    recorded. They may read and write their arrays (`asnumpy`, views, sums in place), whatever is queued
+    behind the operator. For other arrays they wait, and raise where pending work on those seems to wait for
+    the operator itself. Their arrays are theirs for the call only.
     """
 
     def forward(
