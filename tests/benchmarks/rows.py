@@ -169,6 +169,9 @@ def _own() -> list[Row]:
               "us", own=True) for shape in sizes],
         Row("a batch of Module.fit, MLP 784-64-64-10, accuracy", "programs", "fit_and_loop",
             {"task": "mlp 64-64"}, "us", own=True),
+        *[Row(f"LSTM cell {'x'.join(map(str, sizes))}, eager step without a wait", "programs", "eager_loop",
+              dict(zip(("length", "batch", "state_size"), sizes, strict=True)), "us", own=True)
+          for sizes in ((12, 16, 64), (12, 4, 16), (48, 16, 64))],
         Row("import operad", "programs", "importing", {}, "ms", own=True),
     ]  # fmt: skip
 

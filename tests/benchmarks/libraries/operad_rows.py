@@ -26,7 +26,7 @@ _TAPE: Final = 200
 
 def makers(_: Any) -> dict[str, Callable[..., Work]]:
     """Makers of rows, by name."""
-    return {make.__name__: make for make in (engine, custom, tape, importing, fit_and_loop)}
+    return {make.__name__: make for make in (engine, custom, tape, importing, fit_and_loop, eager_loop)}
 
 
 def _nothing(*_: object) -> None:
@@ -190,3 +190,41 @@ def fit_and_loop(task: str) -> Work:
         od.waitall()
 
     return Work(fit, _BATCHES, beside={"loop": loop})
+
+
+def eager_loop(batch: int, state_size: int, length: int) -> Work:
+    """A step of training an LSTM cell operator by operator, in a loop that waits only at its end.
+
+    The yardstick is the loop that waits after each step.
+    """
+    nd, random = od.nd, np.random.default_rng(0)
+    inputs = [nd.array(random.standard_normal((batch, state_size), np.float32)) for _ in range(length)]
+    of_input, of_state = (
+        nd.array(0.1 * random.standard_normal((4 * state_size, state_size), np.float32)) for _ in range(2)
+    )
+    bias = nd.zeros(4 * state_size)
+    parameters = [of_input, of_state, bias]
+    for parameter in parameters:
+        parameter.attach_grad()
+
+    def step() -> None:
+        with autograd.record():
+            h, c = nd.zeros((batch, state_size)), nd.zeros((batch, state_size))
+            for x in inputs:
+                gates = nd.FullyConnected(x, of_input, bias, num_hidden=4 * state_size)
+                gates = gates + nd.FullyConnected(h, of_state, bias, num_hidden=4 * state_size)
+                i, f, o, u = nd.split(gates, num_outputs=4, axis=1)
+                c = nd.sigmoid(f) * c + nd.sigmoid(i) * nd.tanh(u)
+                h = nd.sigmoid(o) * nd.tanh(c)
+            loss = (h * h).sum()
+        loss.backward()
+        for parameter in parameters:
+            nd.sgd_update(parameter, parameter.grad, lr=0.001, out=parameter)
+
+    def loop(wait: Callable[[], object]) -> None:
+        for _ in range(_BATCHES):
+            step()
+            wait()
+        od.waitall()
+
+    return Work(partial(loop, _nothing), _BATCHES, beside={"waiting": partial(loop, od.waitall)})
