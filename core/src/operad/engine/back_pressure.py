@@ -14,6 +14,10 @@ independent, or done something else, so waits are earned: by each operation `_EA
 queueing it would have cost. So a program of long operations with a few small ones between runs ahead as
 before, and one of small operations waits for the long one among them and then goes on in its own thread.
 
+The dispatcher keeps how many blocks had finished when a push (`open_at`) or a small function (`vain_at`)
+waited in vain, or -1; `waited_at`, the queue's `seq` less the operations that have earned a wait; and
+`waiting_inside`, operations that wait for what they do not hold, which changes by single atomic steps.
+
 Refused: running what is ready in the thread that pushes. It may hold a lock of the program that the operation
 asks for, and independent operations, which it has yet to push, would wait for each other.
 """
@@ -42,6 +46,7 @@ _PATIENCE_S: Final = 1.0
 _EARNED_S: Final = 50e-6
 _SHORTEST_S: Final = 0.5e-3
 _LONGEST_S: Final = 20e-3
+"""A small function's waits: what an operation earns, and the least and the most that may be waited."""
 
 
 def wait_for_capacity(dispatcher: Dispatcher, max_pending: int, max_bytes: int, size_bytes: int) -> None:

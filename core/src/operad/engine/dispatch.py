@@ -124,10 +124,7 @@ class Dispatcher:
         dropped: Runs of asynchronous blocks whose `on_complete` died; most of them are completed.
         pid: The process that it is in, which a fork changes; see `forking`.
         num_finished: Blocks that were taken back; claims are none.
-        open_at: What it was when a push waited in vain for the limit of `back_pressure`; -1 if none did.
-        vain_at: What it was when a small function did.
-        waited_at: The queue's `seq` less the operations that have earned a wait of a small function.
-        waiting_inside: Operations that wait for what they do not hold; changed by single atomic steps.
+        open_at: It belongs to `back_pressure`, as `vain_at`, `waited_at` and `waiting_inside`.
         profile_hook: See `Engine`.
         engine: The engine whose runner is in force; it belongs to `Engine`.
     """
@@ -144,15 +141,14 @@ class Dispatcher:
         self.started: set[AsyncRun] = set()
         self.dropped: deque[AsyncRun] = deque()
         self.pid = os.getpid()
-        self.num_finished = self.waited_at = 0
-        self.open_at = self.vain_at = -1
+        self.num_finished, self.open_at = 0, -1
         self.waiting_inside: list[OprBlock] = []
         self.use(runner)
 
     def use(self, runner: Runner) -> None:
         """Have `runner` run the blocks from now on. Under the lock, with no block handed out."""
         runner.attach(self)
-        self.runner = runner
+        self.runner, self.waited_at, self.vain_at = runner, self.queue.seq, -1
         self.lock.is_waited_for = not runner.is_threaded
         self.lock.has_after = True  # where it is not for good, that does no harm
 
@@ -201,8 +197,7 @@ class Dispatcher:
                 block.error = self.failed(block, error)
             if error is not None or alive or opr.kind == DELETE:
                 queue.conclude(block)
-        if opr.kind != CLAIM:
-            self.num_finished += 1
+        self.num_finished += opr.kind != CLAIM
         if state in (RAN, LEAVING):
             queue.release(block, 0 if opr.is_async else 1)
         if queue.ready:
@@ -269,11 +264,7 @@ class Dispatcher:
                 del error, failure, found  # this frame is part of the error's traceback
 
     def wait_until(self, is_over: Callable[[], bool], timeout_s: float | None = None) -> bool:
-        """Wait until `is_over()`, which is asked under the lock whenever something has finished.
-
-        Returns:
-            False if `timeout_s` have passed before.
-        """
+        """Wait until `is_over()`, asked under the lock when something has finished; whether in time."""
         watcher = _Watcher(self._watch, is_over)
         try:
             self.lock.do(watcher)

@@ -11,7 +11,7 @@ from typing import ClassVar
 from operad.config import settings
 from operad.device import Context
 from operad.engine import inline, lifetime
-from operad.engine.back_pressure import wait_for_capacity, wait_for_small, wait_until_entered
+from operad.engine.back_pressure import wait_for_capacity, wait_until_entered
 from operad.engine.budget import UNLIMITED, ThreadBudget, blas_limits
 from operad.engine.dispatch import Dispatcher, ProfileHook, Runner
 from operad.engine.failure import push_site
@@ -42,6 +42,7 @@ class Engine:
         lock: The queue's lock, for the imperative hot path; see its module.
         submit: Takes a block past all that `push` looks at.
         run_inline: Runs a function here and now if nothing stands in its way; see `inline.run`.
+        run_inline_soon: Does so after a moment's wait for what stands in its way; see `inline.run_soon`.
         fail_inline: Stores the error of a function that the hot path ran; see `inline.fail`.
 
     Source: Engine, include/mxnet/engine.h. Differs: push is thread-safe.
@@ -67,6 +68,7 @@ class Engine:
         self.submit = dispatcher.submit
         # A method is called quicker than a partial, by 40 ns.
         self.run_inline: Callable[..., bool] = MethodType(inline.run, dispatcher)
+        self.run_inline_soon: Callable[..., bool] = MethodType(inline.run_soon, dispatcher)
         self.fail_inline = partial(inline.fail, dispatcher)
         dispatcher.engine = self
 
@@ -223,23 +225,6 @@ class Engine:
         lock.catch_up()
         if not block.seq:
             wait_until_entered(self._dispatcher, block, self._max_bytes)
-
-    def run_inline_soon(
-        self,
-        fn: Callable[..., object],
-        args: tuple[object, ...],
-        ctx: Context,
-        const_vars: Sequence[Var],
-        mutable_vars: Sequence[Var],
-        name: str | None,
-    ) -> bool:
-        """`run_inline` once more, after a moment's wait for what it would be queued behind.
-
-        Returns:
-            False if something still stands in its way, or no wait was earned (see `back_pressure`): push it.
-        """
-        is_free = wait_for_small(self._dispatcher, const_vars, mutable_vars)
-        return is_free and self.run_inline(fn, args, ctx, const_vars, mutable_vars, name)
 
     def _look_again(self, block: OprBlock) -> None:
         """Link a block that a deletion has come between, or `recount_writes`."""
@@ -398,7 +383,7 @@ class Engine:
         self._prepare_to_wait("stopping", self)
         self._quiescence.begin_with_nothing_pending()
         self._is_stopped = True
-        self.run_inline = inline.refuse
+        self.run_inline = self.run_inline_soon = inline.refuse
         self._quiescence.end()
         self._dispatcher.runner.end()
         blas_limits.rest_at(UNLIMITED)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 from operad.device import Context, cpu
-from operad.engine.back_pressure import wait_inside
+from operad.engine.back_pressure import wait_for_small, wait_inside
 from operad.engine.dispatch import Dispatcher
 from operad.engine.failure import Failure, interrupted, note_on, push_site, without_first_frame
 from operad.engine.forking import in_hand
@@ -156,6 +156,24 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
     return True
 
 
+def run_soon(
+    dispatcher: Dispatcher,
+    fn: Callable[..., object],
+    args: tuple[object, ...],
+    ctx: Context,
+    const_vars: Sequence[Var],
+    mutable_vars: Sequence[Var],
+    name: str | None,
+) -> bool:
+    """`run` once more, after a moment's wait for what the function would be queued behind.
+
+    Returns:
+        False if something still stands in its way, or no wait was earned (see `back_pressure`): push it.
+    """
+    is_free = wait_for_small(dispatcher, const_vars, mutable_vars)
+    return is_free and run(dispatcher, fn, args, ctx, const_vars, mutable_vars, name)
+
+
 def _run_nested(
     dispatcher: Dispatcher,
     fn: Callable[..., object],
@@ -256,5 +274,5 @@ class nested:  # noqa: N801 - a class for its speed, for callers a function
 
 
 def refuse(*_: object) -> bool:
-    """`run` of a stopped engine: what is pushed instead is refused with a message."""
+    """`run` and `run_soon` of a stopped engine: what is pushed instead is refused with a message."""
     return False
