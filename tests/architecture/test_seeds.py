@@ -27,7 +27,7 @@ CHANCE = {"time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "ge
 
 
 def draws(source: str, *, is_program: bool = False) -> Iterator[tuple[int, str]]:
-    """Line and text of what draws and cannot be repeated."""
+    """Lines and texts of draws that cannot be repeated."""
     tree = ast.parse(source)
     inside = {id(each) for node in ast.walk(tree) if _is_function(node) for each in ast.walk(node)}
     is_seeded = is_program and ".seed(" in source
@@ -45,7 +45,7 @@ def draws(source: str, *, is_program: bool = False) -> Iterator[tuple[int, str]]
 
 
 def _of_program(text: str) -> list[tuple[int, str]]:
-    """What a text draws, if it is a program."""
+    """Draws of a text, if that is a program."""
     try:
         return [*draws(text, is_program=True)] if "import " in text else []
     except SyntaxError:

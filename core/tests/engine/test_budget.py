@@ -12,7 +12,7 @@ import threadpoolctl
 
 from operad.device import cpu
 from operad.engine import RunContext, ThreadedEngine
-from operad.engine.budget import ThreadBudget
+from operad.engine.budget import ThreadBudget, blas_limits
 
 CTX = cpu()
 
@@ -28,13 +28,17 @@ def test_shares_divide_the_total_among_those_that_run() -> None:
     assert (first.num_threads, second.num_threads, third.num_threads) == (1, 1, 1)
     budget.finish(second)
     assert (first.num_threads, third.num_threads) == (2, 2)
+    budget.finish(first)
+    budget.finish(third)
 
 
 def test_a_full_budget_refuses() -> None:
-    budget = ThreadBudget(1)
-    assert budget.start(RunContext(CTX))
+    budget, first = ThreadBudget(1), RunContext(CTX)
+    assert budget.start(first)
     assert budget.is_full
     assert not budget.start(RunContext(CTX))
+    budget.finish(first)
+    assert blas_limits.users == []
 
 
 @pytest.mark.parametrize("total", [1, 2, 3, 4])
