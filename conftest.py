@@ -34,6 +34,7 @@ FAST, ALL = "not more and not slow and not contract", "not slow and not contract
 """What `-m` takes by itself, and what it takes where paths are named on the command line."""
 
 MORE = (
+    "tests/conformance/test_figures.py",
     "tests/devices/test_operators.py",
     "tests/distributed",
     "tests/exports",

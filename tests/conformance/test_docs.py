@@ -19,17 +19,17 @@ LINK = re.compile(r"\]\((?!https?:|mailto:|#)(?P<path>[^)#\s]+)")
 
 LONG = ("docs/authoring/checks.md", "docs/authoring/publishing.md")
 """Pages on which whole packages are checked, built and installed."""
-OF_OPERATORS = "docs/operators/"
-"""Pages of examples from docstrings, which the tests of the plugins run too."""
+BESIDE = ("docs/operators/", "docs/interop.md", "docs/porting.md", "docs/publish-once.md")
+"""Pages of examples from docstrings, which the tests of the plugins run too, and pages with many commands."""
 
 
 def each_page(pages: Collection[Path]) -> pytest.MarkDecorator:
-    """Parametrizes a test by pages; those of `LONG` are marked slow, and those of operators `more`."""
+    """Parametrizes a test by pages; those of `LONG` are marked slow, and those of `BESIDE` `more`."""
     by_name = {page.relative_to(ROOT).as_posix(): page for page in pages}
     cases = []
     for name, page in by_name.items():
         mark = pytest.mark.slow if name in LONG else pytest.mark.more
-        marks = mark if name in LONG or name.startswith(OF_OPERATORS) else ()
+        marks = mark if name in LONG or name.startswith(BESIDE) else ()
         cases.append(pytest.param(page, id=name, marks=marks))
     return pytest.mark.parametrize("page", cases)
 

@@ -67,6 +67,7 @@ def plugin(tmp_path, monkeypatch):
     registry.refresh()
 
 
+@pytest.mark.more
 def test_a_right_operator_passes(plugin, run, run_json):
     found = run_json("check", "acme_right")
     assert found["passed"] is True
@@ -89,6 +90,7 @@ def test_a_wrong_operator_fails_with_a_case_a_fix_and_a_program(plugin, run_json
     assert "verify('B301', 'acme_wrong', case)" in failure["script"]
 
 
+@pytest.mark.more
 def test_the_program_fails_in_the_same_way(plugin, run_json, tmp_path):
     (checked,) = run_json("check", "acme_wrong")["operators"]
     (failure,) = [o["failure"] for o in checked["outcomes"] if o["check_id"] == "B301"]
@@ -100,6 +102,7 @@ def test_the_program_fails_in_the_same_way(plugin, run_json, tmp_path):
     assert "[B301] acme_wrong" in done.stderr
 
 
+@pytest.mark.more
 def test_text_shows_the_failure_and_exits_with_1(plugin, run):
     done = run("check", "acme_wrong")
     assert done.exit_code == 1
@@ -107,6 +110,7 @@ def test_text_shows_the_failure_and_exits_with_1(plugin, run):
     assert "operad explain B301\n" in done.stdout
 
 
+@pytest.mark.more
 def test_a_plugin_is_checked_in_several_processes(plugin, run_json):
     found = run_json("check", "--plugin", "Acme_Squares", "--jobs", "2")
     assert [op["operator"] for op in found["operators"]] == ["acme_right", "acme_wrong"]
@@ -120,6 +124,7 @@ def test_several_plugins_are_checked(plugin, run, run_json):
     assert run("check", "--plugin", "acme-squares", "--plugin", "nobody").exit_code == 1
 
 
+@pytest.mark.more
 def test_the_page_is_written_whole(plugin, run, tmp_path):
     assert run("check", "acme_right", "--html", tmp_path / "report.html").exit_code == 0
     text = (tmp_path / "report.html").read_text()
@@ -129,6 +134,7 @@ def test_the_page_is_written_whole(plugin, run, tmp_path):
     assert "http" not in text.replace("http://www.w3.org", ""), "the page needs something from elsewhere"
 
 
+@pytest.mark.more
 def test_an_operator_that_is_not_there_is_unusable_and_the_others_are_checked(plugin, run_json):
     found = run_json("check", "acme_right", "acme_rihgt")
     assert found["passed"] is False

@@ -186,6 +186,7 @@ def test_a_round_that_a_change_overtakes_is_not_shown(tmp_path) -> None:
     assert (result.rounds, result.passed, result.exit_code) == (1, True, 0)
 
 
+@pytest.mark.more
 def test_a_watched_operator_is_checked_after_each_change(program) -> None:
     environment = {**os.environ, "OPERAD_CACHE_DIR": str(Path("cache").resolve())}
     words = [sys.executable, "-m", "operad", *CHECK, "--watch", "acme_square"]

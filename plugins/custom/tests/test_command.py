@@ -25,6 +25,7 @@ def found() -> Any:
     return {each["operator"]: each for each in printed["operators"]}
 
 
+@pytest.mark.more
 def test_a_right_operator_passes(found: Any) -> None:
     right = found["my_scale"]
     assert right["red_ids"] == []

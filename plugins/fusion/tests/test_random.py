@@ -15,6 +15,7 @@ from operad_fusion.fusion import fusion
 from plugins.fusion.tests.networks import Network
 
 FEW, MANY = 40, 1500
+NUMBERS = [pytest.param(number, marks=() if number < 12 else pytest.mark.more) for number in range(FEW)]
 assert fusion is pass_of_plugin
 
 
@@ -50,7 +51,7 @@ def compare(seed, monkeypatch):
     return report.nodes_before - report.nodes_after
 
 
-@pytest.mark.parametrize("number", range(FEW))
+@pytest.mark.parametrize("number", NUMBERS)
 def test_a_network_computes_the_same(number, drawn_seed, monkeypatch):
     compare(drawn_seed, monkeypatch)
 
@@ -75,7 +76,7 @@ def watched(network, monkeypatch, mode, *, inputs):
     return seen
 
 
-@pytest.mark.parametrize("number", range(FEW // 2))
+@pytest.mark.parametrize("number", NUMBERS[: FEW // 2])
 def test_a_monitor_sees_what_it_sees_without_clusters(number, drawn_seed, monkeypatch):
     network = Network(seed := drawn_seed)
     # A gradient that is added to what was there is shown alone by a cluster.

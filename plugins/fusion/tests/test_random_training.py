@@ -13,6 +13,7 @@ from operad.executor import TrainingProgram
 from plugins.fusion.tests.networks import Network
 
 FEW, MANY = 30, 1000
+NUMBERS = [pytest.param(number, marks=() if number < 12 else pytest.mark.more) for number in range(FEW)]
 OPTIMIZERS = {
     "sgd": ({"momentum": 0.9, "wd": 0.01}, {"clip_gradient": 0.1}, {}),
     "adam": ({"wd": 0.01}, {}),
@@ -79,7 +80,7 @@ def compare(seed, monkeypatch):
     return count
 
 
-@pytest.mark.parametrize("number", range(FEW))
+@pytest.mark.parametrize("number", NUMBERS)
 def test_a_step_is_what_it_stands_for(number, drawn_seed, monkeypatch):
     compare(drawn_seed, monkeypatch)
 

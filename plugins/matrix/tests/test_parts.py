@@ -38,6 +38,7 @@ print(found.hexdigest())
 """
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("engine", ["threaded", "naive"])
 @pytest.mark.parametrize("mapper", ["auto", "numpy"])
 def test_one_answer_for_any_number_of_threads(engine: str, mapper: str) -> None:

@@ -223,6 +223,7 @@ od.registry.register(unproved_strict)
 '''
 
 
+@pytest.mark.more
 def test_the_command_fails_under_strict_alone(tmp_path) -> None:
     file = tmp_path / "declaring.py"
     file.write_text(MODULE)
