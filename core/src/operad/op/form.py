@@ -249,10 +249,14 @@ def _lgamma(value: float) -> float:
     return math.inf if is_pole else math.lgamma(value)
 
 
+def _chosen(condition: Any, a: Any, b: Any) -> Any:
+    return np.where(condition, a, b)[()]  # a number where all are numbers
+
+
 _SPECIAL: Final[dict[str, Callable[..., Any]]] = {
     # Python's own `max` and `min`: the first argument, unless the second compares better.
-    "larger": lambda a, b: np.where(b > a, b, a)[()],
-    "smaller": lambda a, b: np.where(b < a, b, a)[()],
+    "larger": lambda a, b: _chosen(b > a, b, a),
+    "smaller": lambda a, b: _chosen(b < a, b, a),
     "erf": _of_numbers(math.erf),
     "erfc": _of_numbers(math.erfc),
     "gamma": _of_numbers(_gamma),
