@@ -141,7 +141,8 @@ def collected(root: Path, *plugins: str) -> list[str]:
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(f"{root}: pytest cannot collect\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return [line for line in done.stdout.splitlines() if "::" in line]
+    # Some ids hold the path of the checkout.
+    return [line.replace(f"{root}/", "") for line in done.stdout.splitlines() if "::" in line]
 
 
 @contextmanager
