@@ -102,8 +102,8 @@ def _refuse_repetition(ctx: click.Context, command: click.Command, args: Sequenc
     Raises:
         UsageError: An option of one value is repeated, or a NAME of one that takes NAME=VALUE.
     """
-    if isinstance(command, BrokenCommand):
-        return  # whatever is asked of it raises why it is broken
+    if isinstance(command, BrokenCommand) or ctx.resilient_parsing:
+        return  # whatever is asked of it raises why it is broken; a line to be completed is no call yet
     inner = click.Context(command, parent=ctx, info_name=command.name, **command.context_settings)
     values, _, order = command.make_parser(inner).parse_args(list(args))
     given: dict[str | None, list[click.Option]] = {}

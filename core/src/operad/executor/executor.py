@@ -117,7 +117,6 @@ class Executor(registry.Extensible):
         return f"<Executor of {shown} on {self._ctx}, {self.memory_plan.planned_bytes} bytes planned>"
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Refuse copies and pickles, which would share or lose the memory that this is bound to."""
         raise TypeError("an Executor is bound to memory; pickle its symbol, arg_dict and aux_dict")
 
     @property

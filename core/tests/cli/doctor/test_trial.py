@@ -32,7 +32,7 @@ def test_one_that_raises_says_why(plugins):
     plugins.install(
         "bb-raises", operators={"x": "bb_raises:x"}, modules={"bb_raises": "import no_such_library"}
     )
-    ((name, reason),) = ours(failed_plugins())
+    ((name, reason, _),) = ours(failed_plugins())
     assert name == "bb-raises"
     assert "No module named 'no_such_library'" in reason
 

@@ -219,7 +219,9 @@ def test_what_the_operator_was_not_asked_for_is_not_called_refused():
 
 
 def test_a_size_that_shapes_do_not_have_is_no_refusal():
-    @unary("plan_flat", "data:(N) -> output:(N)", accepts="floating")
+    one_size = Contract(shapes=lambda prop, choose: [(choose((1, 2)),)])
+
+    @unary("plan_flat", "data:(N) -> output:(N)", accepts="floating", contract=one_size)
     def flat(data):
         """The same."""
         return data * 1

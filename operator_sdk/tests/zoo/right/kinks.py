@@ -66,7 +66,7 @@ def nearest(x):
 
 
 @unary(
-    "zoo_right_straight_through",
+    "zoo_right_rounding_mapper",
     accepts="floating",
     contract=Contract(
         reference=np.rint,

@@ -72,7 +72,8 @@ def cases(draw: st.DrawFn, subject: Subject, goal: Goal, attempts: Attempts | No
     most = goal.each_at_most or most_elements(prop, kind)
     counts = [prod(shape) for shape in shapes]
     assume(tried.within((max(counts, default=0) if goal.each_at_most else sum(counts)) <= most))
-    assume(goal.size is None or any(goal.size.is_reached(size) for shape in shapes for size in shape))
+    given = goal.size
+    assume(given is None or tried.reaches(any(given.is_reached(n) for shape in shapes for n in shape)))
     outputs: Sequence[Any] = prop.infer_shape(list(shapes))[1]  # one that stays open is F202's to report
     assume(tried.within(all(not is_known(shape) or prod(shape) <= 2 * most for shape in outputs)))
     types = draw(st.sampled_from(usable if goal.wanted else usable[:2]))

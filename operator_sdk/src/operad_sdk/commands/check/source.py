@@ -71,7 +71,7 @@ class Source:
         )
 
         sys.path.insert(0, self.folder)
-        declared = _declared_in(import_module(self.module))
+        declared = _declared_in(self._imported())
         head = f"import sys\nimport operad\nsys.path.insert(0, {self.folder!r})\nimport {self.module}"
         record = registry.find(name)
         if name in declared and (record is None or record.distribution != IN_PROCESS):
@@ -96,6 +96,17 @@ class Source:
             return replace(subject_of(name), program=(head, repr(name)))
         arguments = "".join(f", {key}={value!r}" for key, value in self.params.items())
         return Subject(name, cls, program=(head, f"operad.operator.as_operator({name!r}{arguments})"))
+
+    def _imported(self) -> ModuleType:
+        try:
+            return import_module(self.module)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{self.module}.".startswith(f"{error.name}."):
+                raise  # the module is there, and lacks another
+            raise ArgumentError(
+                f"check: No module named {error.name!r}; --module takes a file, or a module that Python finds "
+                "from the working directory"
+            ) from error
 
 
 def _declared_in(module: ModuleType) -> dict[str, tuple[str, type[OperatorProperty]]]:
