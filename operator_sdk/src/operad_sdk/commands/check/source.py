@@ -104,8 +104,8 @@ class Source:
             if error.name is None or not f"{self.module}.".startswith(f"{error.name}."):
                 raise  # the module is there, and lacks another
             raise ArgumentError(
-                f"check: No module named {error.name!r}; --module takes a file, or a module that Python finds "
-                "from the working directory"
+                f"check: No module named {error.name!r}; --module takes a file, or a module that Python "
+                "finds from the working directory"
             ) from error
 
 
