@@ -80,8 +80,15 @@ def test_a_refusal_of_values_is_no_fault_and_no_case():
     assert all(outcome.examples for outcome in report.outcomes)
 
 
-def test_results_that_the_line_does_not_describe_are_red():
-    report = check_numpy(functions.other_shape, ROWS, checks=["F201"])
+def test_a_line_that_describes_no_result_is_an_error_about_the_line():
+    with pytest.raises(ArgumentError, match=r"the line does not describe other_shape: for x .*by the line"):
+        check_numpy(functions.other_shape, ROWS, checks=["F201"])
+    with pytest.raises(ArgumentError, match=r"'y:int64\(N\)'"):
+        check_numpy("x.argmax(-1)", "x:(N, D) -> y:(N); D >= 1", checks=["F201"])
+
+
+def test_results_that_the_line_does_not_always_describe_are_red():
+    report = check_numpy(functions.other_shape_of_rows, ROWS, checks=["F201"])
     assert "expected" in failure(report, "F201").message
     assert "by the line 'x:(N, D) -> y:(N)'" in failure(report, "F201").message
 

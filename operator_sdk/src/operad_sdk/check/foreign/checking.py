@@ -8,8 +8,8 @@ from typing import Any, Final
 from operad_sdk.check.foreign.backend import Backend
 from operad_sdk.check.foreign.found import backend_named
 from operad_sdk.check.foreign.function import function_of
+from operad_sdk.check.foreign.line import described as described_by_line
 from operad_sdk.check.foreign.numpy_backend import NumpyBackend
-from operad_sdk.check.foreign.subject import subject_of_function
 from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.reporting.outcome import OperatorReport
 from operad_sdk.check.running.register import CheckFunction, find_check
@@ -51,7 +51,7 @@ def check_foreign(
         described: `contract`, `name`, `keywords` of a call, and arguments `without_gradient`.
 
     Raises:
-        ArgumentError: There is no such library or function.
+        ArgumentError: There is no such library or function, or no result fits the line.
         SpecError: The line cannot be read.
 
     Example:
@@ -63,7 +63,7 @@ def check_foreign(
     backend = backend_named(library) if isinstance(library, str) else library
     made = function_of(backend, function, line, **described)
     found = [each for each in checks_of(backend) if checks is None or each.id in checks]
-    return check_operator(subject_of_function(made), checks=found, profile=profile, progress=progress)
+    return check_operator(described_by_line(made), checks=found, profile=profile, progress=progress)
 
 
 def check_numpy(

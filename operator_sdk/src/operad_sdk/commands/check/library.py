@@ -47,15 +47,15 @@ class Library:
         """The function as a subject.
 
         Raises:
-            ArgumentError: There is no such library or function.
+            ArgumentError: There is no such library or function, or no result fits the line.
             SpecError: The line cannot be read.
         """
         from operad_sdk.check.foreign.function import function_of  # noqa: PLC0415 - an extra
-        from operad_sdk.check.foreign.subject import subject_of_function  # noqa: PLC0415 - likewise
+        from operad_sdk.check.foreign.line import described  # noqa: PLC0415 - likewise
 
         keywords = {key: _value(text) for key, text in self.keywords.items()}
         found = function_of(self._backend(), self.function, self.line, name=name, keywords=keywords)
-        return subject_of_function(found)
+        return described(found)
 
     def checks(self) -> Sequence[CheckFunction]:
         """The checks of functions of the library."""

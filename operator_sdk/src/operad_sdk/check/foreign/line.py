@@ -1,0 +1,47 @@
+"""Whether a shape line describes a function at all, before anything is checked by it."""
+
+from __future__ import annotations
+
+from operad.errors import ArgumentError, ShapeError
+from operad_sdk.check.cases.kinds import ORDINARY
+from operad_sdk.check.foreign.function import ForeignFunction
+from operad_sdk.check.foreign.subject import subject_of_function
+from operad_sdk.check.plan.profile import profile_of
+from operad_sdk.check.running.session import Session
+from operad_sdk.check.trials.subject import Subject
+from operad_sdk.check.trials.trial import Trial
+from operad_sdk.check.trials.violation import OperatorRaised
+
+_MOST = 8
+"""Cases that the function is tried on; with one that fits, a misfit is the function's fault."""
+
+
+def described(function: ForeignFunction) -> Subject:
+    """The function as a subject, if its line describes what it gives.
+
+    Raises:
+        ArgumentError: No result fits the line, whatever the function was tried on. A wrong line would make
+            most checks red, each with advice about the function.
+        SpecError: The line cannot be read.
+    """
+    subject = subject_of_function(function)
+    try:
+        cases = Session(subject, profile_of(None)).pool(ORDINARY)[:_MOST]
+    except OperatorRaised:
+        return subject  # F201 reports what cannot be made
+    misfits = []
+    for case in cases:
+        try:
+            Trial(subject, case).forward()
+        except OperatorRaised as raised:
+            if isinstance(raised.error, ShapeError):
+                arguments = ", ".join(f"{name} {array.shape}" for name, array in case.inputs.items())
+                misfits.append(f"for {arguments or 'no arguments'}, {raised.error}")
+                continue
+        return subject
+    if not misfits:
+        return subject
+    raise ArgumentError(
+        f"the line does not describe {function.name}: {misfits[-1]}. Write the shapes and types that the "
+        "function gives; a result of another type than the arguments' has it before its axes, 'y:int64(N)'"
+    )
