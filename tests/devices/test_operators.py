@@ -94,7 +94,10 @@ def test_an_operator_computes_on_a_device_what_it_computes_on_the_host(name: str
         for host, device in zip(on_host.arrays, on_device.arrays, strict=True):
             assert (device.dtype, device.shape) == (host.dtype, host.shape)
             if not draws(name, case):
-                tolerance = 0 if host.dtype.kind != "f" else 8 * float(np.finfo(host.dtype).eps)
+                # A sum of n terms that is taken in another order differs by some sqrt(n) roundings of a term.
+                terms = max([x.size for x in case.inputs.values()], default=1) / max(host.size, 1)
+                eps = float(np.finfo(host.dtype).eps) if host.dtype.kind == "f" else 0
+                tolerance = 8 * eps * max(terms, 1) ** 0.5
                 np.testing.assert_allclose(
                     device, host, rtol=tolerance, atol=tolerance, err_msg=case.describe()
                 )

@@ -29,7 +29,8 @@ def _multiply_gradient(output_grad: Array, data: Array, axis: Any, exclude: bool
     moved = np.transpose(data, order)
     rows = moved.reshape((*moved.shape[: len(kept)], -1)) if data.size else moved
     others = _others(rows).reshape(moved.shape) if data.size else moved
-    return np.transpose(others, np.argsort(order)) * unreduced(output_grad, data.shape, axis, exclude)
+    back = sorted(range(data.ndim), key=order.__getitem__)
+    return np.transpose(others, back) * unreduced(output_grad, data.shape, axis, exclude)
 
 
 def _others(rows: Array) -> Array:
