@@ -15,6 +15,7 @@ import pickle
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, final
 
 import numba
@@ -49,17 +50,18 @@ class _Files(NullCache):
     """The cache of a function, as numba's dispatcher asks for one, under the lock of its compiler."""
 
     def __init__(self, function: Callable[..., Any], source: bytes, options: dict[str, Any]) -> None:
-        cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
+        self._function: Final = function
         words = {name: sorted(word) if isinstance(word, set) else word for name, word in options.items()}
         self._key: Final = (
             numba.__version__, sys.implementation.cache_tag, function.__module__, function.__qualname__,
-            sorted(words.items()), source, function.__code__.co_code, _dumps(cells) if cells else b"",
+            sorted(words.items()), source, _described(function.__code__),
         )  # fmt: skip
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Compiled code of a signature; None, if there is none of use."""
         target.refresh()
-        content = cache.load(self._path(signature, target.codegen()))
+        path = self._path(signature, target.codegen())
+        content = None if path is None else cache.load(path)
         if content is None:
             return None
         try:
@@ -77,8 +79,46 @@ class _Files(NullCache):
             content = _dumps((signature, *result._reduce()))
         except Exception:  # noqa: BLE001 - a type that cannot be pickled
             return
-        cache.save(self._path(signature, result.codegen), content)
+        if (path := self._path(signature, result.codegen)) is not None:
+            cache.save(path, content)
 
-    def _path(self, signature: Any, generator: Any) -> Path:
-        key = repr((self._key, str(signature), generator.magic_tuple()))
+    def _path(self, signature: Any, generator: Any) -> Path | None:
+        """File of a signature; None where the function holds what cannot be told apart by a text."""
+        try:  # when it is compiled: a variable around it may be assigned behind the function
+            held = _held(self._function, set())
+        except Exception:  # noqa: BLE001 - an empty cell, or what cannot be pickled
+            return None
+        key = repr((self._key, held, str(signature), generator.magic_tuple()))
         return settings().cache_dir / "functions" / f"{hashlib.sha256(key.encode()).hexdigest()}.nbc"
+
+
+def _described(code: CodeType) -> tuple[Any, ...]:
+    """Code of a function, wherever it stands: two lambdas of a file may differ in a number."""
+    constants = [_described(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    return code.co_code, code.co_names, code.co_varnames, code.co_freevars, constants
+
+
+def _held(function: Any, seen: set[Any]) -> list[Any]:
+    """Values from around a function that are compiled in: of closures, and of its module by name."""
+    seen.add(function)
+    around = {
+        name: function.__globals__[name] for name in _names(function.__code__) & {*function.__globals__}
+    }
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    around |= {name: cell.cell_contents for name, cell in cells}
+    return [(name, _value(around[name], seen)) for name in sorted(around)]
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = (one for one in code.co_consts if isinstance(one, CodeType))
+    return {*code.co_names}.union(*map(_names, inner))
+
+
+def _value(value: Any, seen: set[Any]) -> Any:
+    value = getattr(value, "py_func", value)
+    if isinstance(value, FunctionType):
+        is_known = value in seen  # a function that calls itself
+        return is_known or (value.__qualname__, _described(value.__code__), _held(value, seen))
+    if isinstance(value, ModuleType) or callable(value):
+        return getattr(value, "__name__", repr(type(value)))  # what numba knows, or inlines by name
+    return _dumps(value)

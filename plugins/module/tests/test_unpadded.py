@@ -82,6 +82,25 @@ def test_rows_that_rolled_over_are_rows():
     assert padding_of(SimpleNamespace(pad=None), object()) == padding_of(object(), object()) == 0
 
 
+def test_rows_that_rolled_over_are_rows_behind_other_iterators_too():
+    inner = SimpleNamespace(last_batch_handle="roll_over")
+    assert padding_of(SimpleNamespace(pad=2), SimpleNamespace(iters=[inner])) == 0
+    assert padding_of(SimpleNamespace(pad=2), SimpleNamespace(data_iter=inner)) == 0
+
+
+def test_a_layout_whose_first_axis_is_time_is_counted_whole():
+    net = od.sym.LinearRegressionOutput(od.sym.var("data"), od.sym.var("label"), name="out")
+    made = od.mod.Module(net, label_names=["label"])
+    described = od.io.DataDesc("data", (6, 8), layout="TN"), od.io.DataDesc("label", (6, 8), layout="TN")
+    made.bind([described[0]], [described[1]], for_training=False)
+    made.init_params()
+    ones = od.nd.ones((6, 8))
+    batch = od.io.DataBatch([ones], [ones], pad=3)
+    metric, batches = Rows(), [batch]
+    made.score(batches, metric, reset=False)
+    assert len(metric.seen) == 6
+
+
 def test_several_modules_each_show_the_whole_batch():
     metric = Rows()
     shown = Unpadded(metric, batch_size=4, padding=1)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from operad.first_use import cached_property
 from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.machine import address_of, function_at
 from operad_sdk.vector.writer import NAME

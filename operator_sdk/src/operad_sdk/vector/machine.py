@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, final
 from operad.config import settings
 from operad.errors import OperadError
 from operad.files import cache as cache_files
-from operad.first_use import import_module
+from operad.first_use import first_use, import_module
 from operad.locks import new_lock
 from operad_sdk.once import Once
 from operad_sdk.vector.primitives import NoVectorCodeError
@@ -91,13 +91,18 @@ def host() -> Machine:
         NoVectorCodeError: llvmlite is not installed, or the processor has no fused multiply-add, without
             which results would differ from those of other machines.
     """
-    llvm = _llvm()
-    found = Machine(
-        llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    )
+    found = first_use(_asked)
     if not found.has_fma:
         raise NoVectorCodeError(f"{found.cpu} has no fused multiply-add")
     return found
+
+
+def _asked() -> Machine:
+    # LLVM's lock is held meanwhile. A fork waits for what runs by `first_use`; its child finds it free.
+    llvm = _llvm()
+    return Machine(
+        llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    )
 
 
 def reason_against() -> str | None:

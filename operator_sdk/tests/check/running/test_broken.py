@@ -18,7 +18,7 @@ from operad_sdk.check.foreign.numpy_backend import NumpyBackend
 from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.reporting.html import page
 from operad_sdk.check.reporting.outcome import OperatorReport, Status
-from operad_sdk.check.running import runner, shrink
+from operad_sdk.check.running import check_run, runner, shrink
 from operad_sdk.check.running.register import CheckFunction, find_check
 
 FEW = Profile("few", 5, 1.0)
@@ -164,7 +164,7 @@ def test_a_finding_stands_where_the_check_breaks_on_a_smaller_case(monkeypatch):
 
 
 def test_a_finding_stands_where_no_program_can_be_written(monkeypatch):
-    monkeypatch.setattr(runner, "script", planted("def run(*given): raise TypeError('planted')")["run"])
+    monkeypatch.setattr(check_run, "script", planted("def run(*given): raise TypeError('planted')")["run"])
     wrong = unary("broken_wrong", contract=Contract(reference=lambda data: 3 * data))(lambda data: 2 * data)
 
     (outcome,) = check_operator(wrong, checks=["F213"], profile=FEW).outcomes

@@ -12,7 +12,7 @@ from operad_sdk import Contract, OperatorProperty, operator, param, unary
 from operad_sdk.check import check_operator
 from operad_sdk.check.plan.profile import PROFILES, Profile, profile_of
 from operad_sdk.check.reporting.outcome import OperatorReport, Outcome, Status
-from operad_sdk.check.running import runner
+from operad_sdk.check.running import check_run
 from operad_sdk.check.running.register import all_checks
 from operad_sdk.domains import Real
 
@@ -217,6 +217,8 @@ def test_a_slow_machine_is_no_reason_to_miss_evidence():
 
 def test_what_is_imported_or_compiled_for_one_case_is_no_reason_to_see_fewer(monkeypatch):
     times = iter([0.0])
-    monkeypatch.setattr(runner, "process_time", lambda: next(times, 1000.0))  # the first case takes 1,000 s
+    monkeypatch.setattr(
+        check_run, "process_time", lambda: next(times, 1000.0)
+    )  # the first case takes 1,000 s
     few = Profile("few", examples=20, seconds=0.1, least=1)
     assert only(doubled("runner_compiled"), "F201", profile=few).examples >= 20

@@ -14,7 +14,7 @@ import operad as od
 from operad import NDArray, nd
 from operad.errors import ArgumentError
 from operad_module.checkpoint import BatchEndParam
-from operad_module.inputs import batch_size, described, labels_of
+from operad_module.inputs import batch_axis, batch_size, described, labels_of
 from operad_module.interface import ModuleInterface
 from operad_module.progress import Callbacks, watched
 from operad_module.unpadded import Unpadded, padding_of
@@ -127,7 +127,8 @@ class InferenceLoops(ModuleInterface):
         return merged[0] if len(merged) == 1 and not always_output_list else merged
 
     def _show(self, metric: Any, data_batch: Any, padding: int = 0) -> None:
-        if padding:
+        layouts = [*described(self.data_shapes), *described(self.label_shapes)] if padding else []
+        if padding and not any(batch_axis(one.layout) for one in layouts):
             metric = Unpadded(metric, batch_size(described(self.data_shapes)), padding)
         if isinstance(data_batch, list):
             self.update_metric(metric, [labels_of(one) for one in data_batch], pre_sliced=True)

@@ -11,6 +11,8 @@ def padding_of(batch: Any, iterator: Any) -> int:
 
     Rows that an iterator rolled over are counted by `pad` too, as in MXNet, but they are rows as any other.
     """
+    if around := [*getattr(iterator, "iters", ()), *filter(None, [getattr(iterator, "data_iter", None)])]:
+        return min(padding_of(batch, one) for one in around)  # of iterators that this one reads
     if getattr(iterator, "last_batch_handle", "") == "roll_over":
         return 0
     return getattr(batch, "pad", None) or 0
@@ -21,7 +23,7 @@ class Unpadded:
     """A metric that is shown a batch without its padding, whichever executors have computed parts of it.
 
     Executors show their parts in the order of the batch, so a count of rows tells which are padding. Arrays
-    whose first axis is not the batch's, as in the layout `TNC`, are counted as they are.
+    of different lengths, as those of a network that joins batch and time, are counted as they are.
 
     Attributes:
         metric: Where the rows are counted.

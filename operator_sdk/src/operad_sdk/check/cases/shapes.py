@@ -19,7 +19,9 @@ from operad.operator import OperatorProperty, PartialShape, Shape, is_known
 from operad_sdk.check.cases.attempts import Attempts
 from operad_sdk.check.cases.goal import GivenSize
 from operad_sdk.check.cases.kinds import CaseKind
+from operad_sdk.check.trials.cause import is_own
 from operad_sdk.check.trials.subject import Subject
+from operad_sdk.check.trials.violation import OperatorRaised
 from operad_sdk.declare.composed_property import ComposedProperty
 from operad_sdk.declare.shaped import ShapedProperty
 
@@ -79,8 +81,14 @@ def argument_shapes(
     """
     declared = subject.contract.shapes
     if declared is not None:
-        chosen = declared(prop, _Sizes(draw, kind, given).of)
-        return _accepted(prop, [tuple(s) for s in chosen], attempts)
+        try:
+            # `map`, as a comprehension's frame would be the harness's own.
+            chosen: list[Shape] = list(map(tuple, declared(prop, _Sizes(draw, kind, given).of)))
+        except Exception as error:
+            if isinstance(error, OperadError) or is_own(error, outside=1):
+                raise
+            raise OperatorRaised("the declared shapes", error) from error
+        return _accepted(prop, chosen, attempts)
     if getattr(prop, "is_elementwise", False):
         return [_Sizes(draw, kind, given).shape()] * len(prop.list_arguments())
     has_spec = getattr(prop, "spec", None) is not None

@@ -26,6 +26,7 @@ from operad_sdk.check.cases.params import parameters, required_params
 from operad_sdk.check.cases.shapes import argument_shapes, fitting_shapes, most_elements
 from operad_sdk.check.cases.values import Values
 from operad_sdk.check.trials.case import Case
+from operad_sdk.check.trials.cause import is_own
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised
@@ -278,7 +279,12 @@ def _on_lattice(
 ) -> Array:
     if dtype.kind == "b" and domain is DATA:
         return np.asarray(rng.random(shape) < 0.5)  # nearly every point of the lattice is true
-    values = domain.draw(rng, shape, prop, shapes)
-    if dtype.kind in "iu":
-        values = np.abs(np.rint(values)) if dtype.kind == "u" else np.rint(values)
-    return np.asarray(values).astype(dtype).reshape(shape)
+    try:
+        values = domain.draw(rng, shape, prop, shapes)
+        if dtype.kind in "iu":
+            values = np.abs(np.rint(values)) if dtype.kind == "u" else np.rint(values)
+        return np.asarray(values).astype(dtype).reshape(shape)
+    except Exception as error:
+        if isinstance(error, OperadError) or is_own(error, outside=1):
+            raise
+        raise OperatorRaised("the declared domain", error) from error

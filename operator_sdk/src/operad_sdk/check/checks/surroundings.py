@@ -67,7 +67,8 @@ _writes: list[list[str]] = []
 def _note_write(event: str, args: tuple[Any, ...]) -> None:
     if event == "open" and _writes and isinstance(args[0], str):
         flags = args[2] if len(args) > 2 and isinstance(args[2], int) else 0
-        is_cached = args[0].startswith(os.path.realpath(settings().cache_dir)) or args[0].endswith(".pyc")
+        folder = os.path.join(os.path.realpath(settings().cache_dir), "")
+        is_cached = args[0].startswith(folder) or args[0].endswith(".pyc")
         if flags & (os.O_WRONLY | os.O_RDWR) and not is_cached:
             _writes[-1].append(args[0])
 
