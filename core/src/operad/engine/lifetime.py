@@ -24,13 +24,13 @@ import weakref
 from typing import Any
 
 from operad import first_use
-from operad.engine.budget import BlasLimits, blas_limits
+from operad.engine.budget import blas_limits
 from operad.engine.quiescence import Quiescence
 from operad.engine.thread import NESTED, OPERATION, local
 
 _engines: weakref.WeakSet[Quiescence] = weakref.WeakSet()
 _forking: Any = threading.RLock()  # held by the thread that forks
-_held: list[Quiescence | BlasLimits] = []
+_held: list[Quiescence] = []  # that came to rest for this fork
 
 
 def watch(engine: Quiescence) -> None:
@@ -38,28 +38,27 @@ def watch(engine: Quiescence) -> None:
     _engines.add(engine)
 
 
-def _parts() -> list[Quiescence | BlasLimits]:
-    """Parts that a fork waits for, in this order."""
-    return [*_engines, blas_limits]
-
-
 def _before_fork() -> None:
     # Before its own handler, since what another thread does under it may be held back by an engine at rest.
     first_use.hold_for_fork()
     if not _forking._is_owned():
         _forking.acquire()
-    for part in _parts():
-        if part not in _held:
-            _held.append(part)
-        part.hold_for_fork()
+    waiting = [engine for engine in _engines if engine not in _held]
+    if waiting:
+        blas_limits.release_after_fork()  # what an engine runs until it rests may set the limit
+    for engine in waiting:
+        engine.hold_for_fork()
+        _held.append(engine)
+    blas_limits.hold_for_fork()
 
 
 def _in_parent() -> None:
     if not _forking._is_owned():
         return
-    while _held:
-        _held[-1].release_after_fork()
-        del _held[-1]
+    blas_limits.release_after_fork()
+    for engine in _engines:  # also those that an exception ended on the way to rest
+        engine.release_after_fork()
+    _held.clear()
     _forking.release()
 
 
@@ -67,7 +66,7 @@ def _in_child() -> None:
     global _forking
     _forking = threading.RLock()
     _held.clear()
-    for part in _parts():  # also where an exception kept the parent from holding them
+    for part in (*_engines, blas_limits):  # also where an exception kept the parent from holding them
         part.renew_after_fork()
     if local.state.inside in (OPERATION, NESTED):  # the child is free of it, and may wait
         local.state.renew()
