@@ -17,8 +17,11 @@ from types import CodeType, FrameType
 from typing import Final
 
 _RAISE: Final = opmap["RAISE_VARARGS"]
-_OF_PROGRAMS: Final = {"SIGALRM", "SIGVTALRM", "SIGUSR1", "SIGUSR2", "SIGIO", "SIGURG", "SIGWINCH", ""}
-"""Names of signals that a program uses for itself; real-time ones have none."""
+_OF_PROGRAMS: Final = {
+    "SIGALRM", "SIGVTALRM", "SIGUSR1", "SIGUSR2", "SIGIO", "SIGURG", "SIGWINCH", "SIGRTMIN",
+    "SIGRTMAX", "",
+}  # fmt: skip
+"""Names of signals that a program uses for itself; of the real-time ones only the first and last have one."""
 
 
 def block_signals() -> None:

@@ -73,6 +73,13 @@ class Runner(ABC):
     def help(self, is_over: Callable[[], bool]) -> None:
         """The calling thread is about to wait: it may run blocks instead, until `is_over()`."""
 
+    def step_aside(self) -> bool:
+        """The calling thread's operation waits for others: whether they may use its place of the budget."""
+        return False
+
+    def step_back(self) -> None:  # noqa: B027 - nothing where there is no place
+        """It goes on."""
+
     @abstractmethod
     def heal(self) -> None:
         """Go on with what exceptions ended, or see to it that a thread does."""

@@ -50,6 +50,8 @@ def _before_fork() -> None:
         engine.hold_for_fork()
         _held.append(engine)
     blas_limits.hold_for_fork()
+    for engine in _engines:
+        engine.let_end()
 
 
 def _in_parent() -> None:
@@ -66,8 +68,9 @@ def _in_child() -> None:
     global _forking
     _forking = threading.RLock()
     _held.clear()
-    for part in (*_engines, blas_limits):  # also where an exception kept the parent from holding them
-        part.renew_after_fork()
+    for engine in _engines:  # also where an exception kept the parent from holding them
+        engine.renew_after_fork()
+    blas_limits.renew_after_fork()
     if local.state.inside in (OPERATION, NESTED):  # the child is free of it, and may wait
         local.state.renew()
 

@@ -1,8 +1,8 @@
 """Pools of workers and their ready queues.
 
-All CPU contexts share one pool of as many workers as the thread budget has threads, because they
-share the cores; its ready queue is ordered by kind of work (prioritized, copies, the rest), then
-priority, then push order. Workers of their own for prioritized work and for copies, as MXNet has,
+All CPU contexts share one pool of as many workers as the thread budget has threads (more where
+operations wait inside, whose places others have meanwhile), because they share the cores; its ready
+queue is ordered by kind of work (prioritized, copies, the rest), then priority, then push order. Workers of their own for prioritized work and for copies, as MXNet has,
 would be refused by the budget whenever all others are busy, and idle when not; standing first in the
 queue gives the same precedence without the threads. Every GPU has a pool of one worker for kernels
 and one for each direction of copies, each with its own CUDA stream, since those overlap on the

@@ -330,7 +330,7 @@ class ThreadedRunner(Runner):
     def help(self, is_over: Callable[[], bool]) -> None:
         """See `Runner`."""
         pool, running, thread = self._cpu, self._budget.running, local.state
-        if not pool.ready or running:
+        if not pool.ready or running or thread.inside != OUTSIDE:
             return
         worker = self._helper()
         limit = self._dispatcher.queue.pending  # what others push meanwhile is not waited for
@@ -355,6 +355,29 @@ class ThreadedRunner(Runner):
             finally:
                 worker.is_serving = False  # commit
         self._wake_next(pool)
+
+    def step_aside(self) -> bool:
+        """See `Runner`. Another worker may be hired, which stays."""
+        worker, pool, waiting = local.state.worker, self._cpu, self._dispatcher.waiting_inside
+        if worker is None or not worker.has_slot:
+            return False
+
+        def widen(_: Request) -> None:
+            pool.size = max(pool.size, self._budget.total + len(waiting))
+            if pool.ready:
+                self._wake(pool)
+
+        self._budget.finish(worker.run_ctx)
+        worker.has_slot = False
+        self._dispatcher.lock.do(Request(widen))
+        return True
+
+    def step_back(self) -> None:
+        """See `Runner`."""
+        worker = local.state.worker
+        if worker is not None:
+            worker.has_slot = True  # first, or what an exception leaves counted would be counted again
+            self._budget.start_beyond(worker.run_ctx)
 
     def _helper(self) -> Worker:
         """A place for a thread that waits."""

@@ -279,6 +279,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
 
     def __dlpack__(self, **options: Any) -> Any:
         self.wait_to_write()
+        engine.blas_limits.restore()  # as in `asnumpy`
         data = self._data
         # From now on it may be written without an operation of the engine.
         if self._chunk.owner is None:

@@ -6,6 +6,7 @@ from operad.op.choice import choose_among as choose_among
 from operad.op.chosen import Chosen as Chosen
 from operad.op.chosen import Preparation as Preparation
 from operad.op.context import OpContext as OpContext
+from operad.op.cost import MULTIPLIED_SIZE as MULTIPLIED_SIZE
 from operad.op.cost import Cost as Cost
 from operad.op.cost import as_cost as as_cost
 from operad.op.cost import gradient_cost as gradient_cost
