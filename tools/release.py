@@ -74,7 +74,7 @@ def release(root: Path, version: str, folder: Path, *, checks: str, only: Sequen
                 key,
                 _output(root, "git", "config", "--default", "operad", "--get", key),
             )
-        _run(clone, "git", "add", _TEMPLATES)
+        _run(clone, "git", "add", _TEMPLATE)
         _run(clone, "git", "commit", "--quiet", "--all", "--message", f"release: {version}")
         _run(clone, "git", "tag", "--annotate", f"v{version}", "--message", f"operad {version}")
         shutil.copytree(made, folder, dirs_exist_ok=True)
