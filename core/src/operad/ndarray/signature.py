@@ -83,7 +83,7 @@ def documented(op: type[OperatorProperty]) -> str:
     rows = [("Parameter", "Type and range", "Default", "")]
     for name, declared in op.params.items():
         default: Any = "required" if declared.is_required else repr(declared.default)
-        rows.append((name, declared.expects(), default, declared.text))
+        rows.append((name, declared.expects(), default, declared.doc))
     if len(rows) == 1:
         return text
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
