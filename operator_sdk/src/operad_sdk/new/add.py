@@ -119,7 +119,7 @@ def _bare(requirement: str) -> str:
 
 
 def _holds(text: str, new: dict[str, Any], missing: Iterable[str]) -> bool:
-    """Whether a text of TOML has the entry points and requirements that were added."""
+    """Return whether a text of TOML has the entry points and requirements that were added."""
     try:
         project = tomllib.loads(text)["project"]
     except tomllib.TOMLDecodeError:
