@@ -269,3 +269,36 @@ def test_trigamma_is_the_slope_of_digamma():
 def test_digamma_keeps_its_digits_beside_a_pole():
     x = np.float32([-0.000878742546774447, -1e-6, -1.0008, -0.9992, -2.0001, -6.00001])
     np.testing.assert_allclose(digamma.map(x), special.digamma(x.astype(np.float64)), rtol=3e-7)
+
+
+@mapper
+def power(a, b):
+    return a**b
+
+
+@mapper
+def small_power(a):
+    return a**1e-5
+
+
+@mapper
+def constant_power(a):
+    return a**0
+
+
+@pytest.mark.parametrize("base", [5e-324, 1e-310, 1e-300, 0.0, 0.5, 2.0])
+def test_the_slope_of_a_power_is_0_where_the_exponent_is(base):
+    assert slope_of(power).backend("numpy")(base, 0.0) == 0
+    assert slope_of(constant_power).backend("numpy")(base) == 0
+    along_exponent = slope_of(slope_of(power), 1).backend("numpy")
+    if base:
+        with np.errstate(all="ignore"):
+            assert along_exponent(base, 0.0) == 1 / np.float64(base)
+
+
+def test_the_slope_of_a_small_power_of_a_small_base_is_found_without_overflow():
+    for base, exponent in [(1e-310, 1e-300), (1e-310, -1e-5), (1e-307, -9e-4), (1e-3, 1e-4)]:
+        expected = float(mpmath.mpf(exponent) * mpmath.mpf(base) ** (mpmath.mpf(exponent) - 1))
+        assert slope_of(power).backend("numpy")(base, exponent) == pytest.approx(expected, rel=1e-12)
+    expected = float(mpmath.mpf(1e-5) * mpmath.mpf(1e-310) ** (mpmath.mpf(1e-5) - 1))
+    assert slope_of(small_power).backend("numpy")(1e-310) == pytest.approx(expected, rel=1e-12)

@@ -285,3 +285,15 @@ def test_the_slope_of_a_product_beyond_the_range_of_the_type_is_in_it() -> None:
         product = od.nd.prod(x)
     product.backward()
     np.testing.assert_allclose(x.grad.asnumpy(), [1e10, 1e10, np.inf], rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_the_gradient_of_a_norm_is_a_share_times_the_gradient(size: float) -> None:
+    """`g / norm` or `g x` alone would be beyond the range."""
+    data = od.nd.array([3 * size, 4 * size], dtype="float64")
+    for head in (size, 1 / size):
+        data.attach_grad()
+        with od.autograd.record():
+            length = od.nd.norm(data)
+        length.backward(od.nd.array([head], dtype="float64"))
+        np.testing.assert_allclose(data.grad.asnumpy(), np.array([0.6, 0.8]) * head, rtol=1e-14)

@@ -55,6 +55,7 @@ from operad_sdk.declare.meanings import check_function, check_names
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
 from operad_sdk.declare.shaped import ShapedProperty
 from operad_sdk.declare.targets import wrapped
+from operad_sdk.declared_call import call_declared
 from operad_sdk.errors import DeclarationError
 from operad_sdk.shapes import parse
 
@@ -120,6 +121,11 @@ class OperatorProperty(ShapedProperty):
         cls._bindings = {}
         cls._forms = {}
         cls._read_functions()
+        if cls.element_cost is not None and not isinstance(cls.element_cost, int | float):
+            raise DeclarationError(
+                f"operator {cls.name!r}: element_cost is {cls.element_cost!r}, expected a number; "
+                "what depends on a call is said by `cost`"
+            )
         if isinstance(cls.spec, str):
             spec = parse(cls.spec)
             check_names(cls, spec)
@@ -361,7 +367,7 @@ class OperatorProperty(ShapedProperty):
         counted = tuple(
             name
             for name, declared in self._gradient_functions.items()
-            if declared.when is None or declared.when(self)
+            if declared.when is None or call_declared(f"`when` of {declared.what}", declared.when, self)
         )
         tensors = self.tensors
         key = (tensors._replace(groups=tuple(tensors.groups.items())), counted)  # type: ignore[arg-type]

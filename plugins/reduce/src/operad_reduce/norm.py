@@ -63,8 +63,8 @@ class Norm(OperatorProperty):
     @gradient(when=lambda prop: prop.ord == 2)
     def unit_gradient(output_grad: Array, data: Array, output: Array, axis: Any) -> Array:
         """`d/dx = x / norm`."""
-        share = np.where(output == 0, 0, output_grad) / np.where(output == 0, 1, output)
-        return data * unreduced(share, data.shape, axis)
+        length, head = (unreduced(array, data.shape, axis) for array in (output, output_grad))
+        return data / np.where(length == 0, length.dtype.type(np.inf), length) * head
 
 
 def _is_exact(total: Array) -> bool:
