@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from core.tests.devices.functions import FUNCTIONS, UFUNCS
+from core.tests.devices.functions import FUNCTIONS, METHODS, UFUNCS
 from core.tests.devices.streams import Device, current_device, get_current_stream
 
 _VIEWS: Final = ["diagonal", "ravel", "reshape", "squeeze", "swapaxes", "transpose", "view"]
@@ -164,10 +164,18 @@ def _call(name: str, function: Callable[..., Any], args: tuple[Any, ...], keywor
     return known[id(result)] if id(result) in known else adopted(result, everything)
 
 
-def _refuse(name: str, keywords: Any, allowed: Any) -> None:
-    for key in keywords:
-        if key not in allowed:
-            raise TypeError(f"CuPy's {name} has no argument {key!r}; it has {', '.join(allowed)}")
+def refuse(name: str, args: Any, keywords: Any, allowed: tuple[str, ...]) -> None:
+    """Raise where CuPy's function takes none of these keywords, or not so many arguments.
+
+    Args:
+        allowed: The names of its arguments, as `functions` has them.
+    """
+    if not any(parameter.startswith("**") for parameter in allowed):
+        for key in keywords:
+            if key not in allowed:
+                raise TypeError(f"CuPy's {name} has no argument {key!r}; it has {', '.join(allowed)}")
+    if len(args) > len(allowed) and not any(parameter.startswith("*") for parameter in allowed):
+        raise TypeError(f"CuPy's {name} takes at most {len(allowed)} arguments, got {len(args)}")
 
 
 def _refuse_lists(name: str, values: tuple[Any, ...]) -> None:
@@ -178,7 +186,7 @@ def _refuse_lists(name: str, values: tuple[Any, ...]) -> None:
 
 def _ufunc(name: str) -> Callable[..., Any]:
     def call(*args: Any, **keywords: Any) -> Any:
-        _refuse(name, keywords, ("out", "dtype", "casting"))
+        refuse(name, (), keywords, ("out", "dtype", "casting"))
         _refuse_lists(name, args)
         return _call(name, getattr(np, name), args, keywords)
 
@@ -196,21 +204,15 @@ def _function(name: str) -> Callable[..., Any]:
     function, parameters = operator.attrgetter(name)(np), FUNCTIONS[name]
 
     def call(*args: Any, **keywords: Any) -> Any:
-        if not any(parameter.startswith("**") for parameter in parameters):
-            _refuse(name, keywords, parameters)
-        if len(args) > len(parameters) and not parameters[0].startswith("*"):
-            raise TypeError(f"CuPy's {name} takes at most {len(parameters)} arguments, got {len(args)}")
+        refuse(name, args, keywords, parameters)
         return _call(name, function, args, keywords)
 
     return call
 
 
 def _method(name: str) -> Callable[..., Any]:
-    allowed = FUNCTIONS[name][1:] if name in FUNCTIONS else None
-
     def call(self: Array, *args: Any, **keywords: Any) -> Any:
-        if allowed is not None and name not in ("repeat", "reshape", "transpose"):
-            _refuse(name, keywords, allowed)
+        refuse(f"ndarray.{name}", args, keywords, METHODS[name])
         return _call(name, getattr(np.ndarray, name), (self, *args), keywords)
 
     return call
@@ -218,13 +220,18 @@ def _method(name: str) -> Callable[..., Any]:
 
 def _view(name: str) -> Callable[..., Any]:
     def call(self: Array, *args: Any, **keywords: Any) -> Any:
+        refuse(f"ndarray.{name}", args, keywords, METHODS[name])
         return adopted(getattr(self._host, name)(*args, **keywords), (self,))
 
     return call
 
 
 def _to_host(name: str) -> Callable[..., Any]:
-    return lambda self, *args: getattr(self.get(), name)(*args)
+    def call(self: Array, *args: Any, **keywords: Any) -> Any:
+        refuse(f"ndarray.{name}", args, keywords, METHODS[name])
+        return getattr(self.get(), name)(*args, **keywords)
+
+    return call
 
 
 def _property(name: str) -> property:

@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 from core.tests.devices import streams
-from core.tests.devices.arrays import Array, adopted, functions, host_of
+from core.tests.devices.arrays import Array, adopted, functions, host_of, refuse
+from core.tests.devices.functions import DRAWS
 from operad import engine
 from operad.imperative.chunk import reclaim
 
@@ -26,15 +27,18 @@ _SCALARS = ("bool_", "float16", "float32", "float64", "int8", "int32", "int64", 
 
 
 class _Generator:
-    """`cupy.random.Generator`: the host's numbers, on the device."""
+    """`cupy.random.Generator`: the host's numbers, on the device; no more kinds of draws than CuPy has."""
 
     def __init__(self, bit_generator: np.random.BitGenerator) -> None:
         self._host = np.random.Generator(bit_generator)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in DRAWS:
+            raise AttributeError(f"CuPy's Generator has no {name!r}; it has {', '.join(DRAWS)}")
         function = getattr(self._host, name)
 
         def draw(*args: Any, **keywords: Any) -> Any:
+            refuse(f"Generator.{name}", args, keywords, DRAWS[name])
             out = keywords.get("out")
             values = [host_of(arg) if isinstance(arg, Array) else arg for arg in args]
             given = {key: host_of(arg) if isinstance(arg, Array) else arg for key, arg in keywords.items()}
