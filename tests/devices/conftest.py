@@ -10,6 +10,7 @@ import pytest
 
 from core.tests.devices.arrays import Array, host_of
 from core.tests.devices.stand_in import installed
+from core.tests.devices.streams import get_current_stream
 from operad.operator import ScalarForm
 from operad_sdk.mapper.backends import with_cuda, with_numpy
 
@@ -18,18 +19,15 @@ def _prepare(form: ScalarForm, dtype: np.dtype[Any], values: Sequence[Any], out:
     """In place of a kernel of CUDA text, which the SDK's tests compile: the mapper by NumPy."""
     is_array = tuple(isinstance(value, Array) for value in values)
     wide = np.dtype(np.float32) if dtype == np.float16 else dtype
-    operands = [
-        np.asarray(host_of(value), wide) if flag else value
-        for value, flag in zip(values, is_array, strict=True)
-    ]
-    result = np.empty(out.shape, wide)
-    compute = with_numpy.prepare(form, wide, is_array, operands, result)
 
-    def run() -> None:
-        compute()
+    def compute() -> None:
+        pairs = zip(values, is_array, strict=True)
+        operands = [np.asarray(host_of(value), wide) if flag else value for value, flag in pairs]
+        result = np.empty(out.shape, wide)
+        with_numpy.prepare(form, wide, is_array, operands, result)()
         host_of(out)[...] = result
 
-    return run
+    return lambda: get_current_stream().work(compute)
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,18 @@ ROOT: Final = Path(__file__).parents[3]
 WRITTEN_DOWN: Final = "13.6"
 """The version whose arguments `functions` has; later ones may have more of them."""
 
-_OF_TESTS: Final = ("COUNT", "begin", "complete", "end", "held")
+_OF_TESTS: Final = (
+    "COUNT",
+    "begin",
+    "come_to",
+    "complete",
+    "end",
+    "held",
+    "is_late",
+    "is_over",
+    "late",
+    "work",
+)
 """Attributes by which a test holds streams up."""
 _IN_DOCUMENTATION: Final = re.compile(r"[\w.]+\((?P<parameters>.*)\)(?: ->.*)?")
 _USED: Final = re.compile(r"\b(?:cupy|xp)\.(?P<name>[A-Za-z_][\w.]*)")

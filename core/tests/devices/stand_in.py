@@ -42,8 +42,13 @@ class _Generator:
             out = keywords.get("out")
             values = [host_of(arg) if isinstance(arg, Array) else arg for arg in args]
             given = {key: host_of(arg) if isinstance(arg, Array) else arg for key, arg in keywords.items()}
-            drawn = function(*values, **given)
-            return adopted(np.asarray(drawn)) if out is None else out
+            stream = streams.get_current_stream()
+            if out is not None:
+                stream.work(lambda: function(*values, **given))
+                return out
+            if streams.Stream.is_late:  # what is drawn before, and what the draw reads
+                stream.synchronize()
+            return adopted(np.asarray(function(*values, **given)))
 
         return draw
 
