@@ -34,9 +34,10 @@ _IN_PLACE: Final = frozenset(
     (np.copyto, np.put, np.ndarray.fill, np.ndarray.partition, np.ndarray.put, np.ndarray.sort)
 )
 _UNSET: Final = frozenset(("empty", "empty_like"))  # whatever was there
-_SHAPED_BY_VALUES: Final = frozenset(
-    "argwhere bincount compress delete extract flatnonzero intersect1d masked nonzero repeat".split()
-)
+_SHAPED_BY_VALUES: Final = frozenset((
+    "argwhere", "bincount", "compress", "delete", "extract", "flatnonzero", "intersect1d", "masked",
+    "nonzero", "repeat",
+))  # fmt: skip
 _STALE: Final = {"f": np.nan, "c": np.nan}
 """What stands in an array that is to be computed late, by kind of type."""
 
@@ -165,15 +166,21 @@ def _has_mask(index: Any) -> bool:
 def computed(name: str, function: Callable[[], Any], sources: tuple[Any, ...]) -> Any:
     """The result of `function`, which reads `sources` and writes to nothing.
 
-    Late, shapes are found from whatever the sources hold, and values come when the stream comes to them.
-    A view of a source has nothing to compute, and where a shape depends on values CuPy itself waits.
+    Late, shapes are found from whatever the sources hold, and values come when the stream comes to them;
+    sources of which nothing can be computed are waited for. A view of a source has nothing to compute, and
+    where a shape depends on values CuPy itself waits.
     """
     stream = get_current_stream()
-    is_late = Stream.is_late and name not in _UNSET
-    if is_late and name in _SHAPED_BY_VALUES:
+    is_late = Stream.is_late and name not in _UNSET | _SHAPED_BY_VALUES
+    if Stream.is_late and name in _SHAPED_BY_VALUES:
         stream.synchronize()
-        is_late = False
-    value = function()
+    try:
+        value = function()
+    except Exception:
+        if not is_late:
+            raise
+        stream.synchronize()  # what the sources hold is no index, say
+        value, is_late = function(), False
     for source in sources:
         if isinstance(source, Array) and source._host is value:
             return source
@@ -183,7 +190,7 @@ def computed(name: str, function: Callable[[], Any], sources: tuple[Any, ...]) -
         for array in made:
             if array is not None:
                 array._host[...] = _STALE.get(array.dtype.kind, 1)
-        if made.count(None) < len(made):
+        if any(array is not None for array in made):
             stream.work(lambda: _fill(made, _leaves(function())))
     return result
 

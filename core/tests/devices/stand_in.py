@@ -101,13 +101,8 @@ def module() -> ModuleType:
 
 
 @contextmanager
-def installed() -> Iterator[ModuleType]:
-    """`import cupy` gives the stand-in meanwhile.
-
-    Skips the test where CuPy itself is installed: storage keeps blocks of the device that it found first.
-    """
-    if find_spec("cupy") is not None:
-        pytest.skip("CuPy is installed; the tests marked gpu run on it")
+def replaced() -> Iterator[ModuleType]:
+    """`import cupy` gives the stand-in meanwhile; CuPy, where it is installed, must not be in use yet."""
     cupy = module()
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "cupy", cupy)
@@ -116,3 +111,15 @@ def installed() -> Iterator[ModuleType]:
         gc.collect()
         reclaim()
         engine.get().wait_for_all()
+
+
+@contextmanager
+def installed() -> Iterator[ModuleType]:
+    """`import cupy` gives the stand-in meanwhile.
+
+    Skips the test where CuPy itself is installed: storage keeps blocks of the device that it found first.
+    """
+    if find_spec("cupy") is not None:
+        pytest.skip("CuPy is installed; make test-gpu runs programs and operators on it")
+    with replaced() as cupy:
+        yield cupy

@@ -115,3 +115,56 @@ def test_an_error_on_a_stream_comes_out_of_the_wait(cupy: ModuleType) -> None:
         stream.complete(CUDARuntimeError("an illegal address"))
     with pytest.raises(CUDARuntimeError, match="illegal"):
         event.synchronize()
+
+
+def test_a_late_stream_computes_when_it_is_waited_for_and_no_further(cupy: ModuleType) -> None:
+    first, second = cupy.cuda.Stream(), cupy.cuda.Stream()
+    with cupy.cuda.Stream.late():
+        with first:
+            x = cupy.ones(2)
+            event = first.record()
+            y = x + 1
+        with second:
+            x_seen = x.get()
+        event.synchronize()
+        assert np.isnan(x_seen).all()
+        assert x.get().tolist() == [1, 1]
+        assert np.isnan(y.get()).all()
+        first.synchronize()
+        assert y.get().tolist() == [2, 2]
+
+
+def test_a_late_stream_writes_in_the_order_in_which_it_was_told(cupy: ModuleType) -> None:
+    with cupy.cuda.Stream.late(), cupy.cuda.Stream():
+        x, out = cupy.zeros((2, 3)), cupy.empty(3)
+        x[0] = 1
+        view = x[1]
+        x += x[0]
+        cupy.add(view, 1, out=out)
+        cupy.add.at(x, (cupy.asarray([1, 1]),), 1)
+        order = cupy.asarray([2.0, 1.0, 3.0])
+        order.sort()
+        assert x[x > 2].get().tolist() == [3, 3, 3]
+        assert (x.get().tolist(), out.get().tolist()) == ([[2, 2, 2], [3, 3, 3]], [2, 2, 2])
+        assert order.get().tolist() == [1, 2, 3]
+
+
+def test_an_error_of_a_late_stream_comes_out_of_the_wait(cupy: ModuleType) -> None:
+    with cupy.cuda.Stream.late(), cupy.cuda.Stream() as stream:
+        cupy.copyto(cupy.zeros(2), cupy.zeros(3))
+        with pytest.raises(ValueError, match="broadcast"):
+            stream.synchronize()
+
+
+def test_operations_that_are_not_waited_for_give_wrong_values_on_a_late_device(
+    cupy: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found() -> list[float]:
+        x = od.nd.array([1, 2], ctx=od.gpu(0))
+        values: list[float] = (x * 2 + x).asnumpy().tolist()
+        return values
+
+    with cupy.cuda.Stream.late():
+        assert found() == [3, 6]
+        monkeypatch.setattr(cupy.cuda.Event, "synchronize", lambda event: None)
+        assert found() != [3, 6]
