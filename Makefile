@@ -10,6 +10,8 @@ RUN := .venv/bin/python
 
 SOURCES = $(wildcard core/src operator_sdk/src plugins/*/src contrib_ops/*/src)
 TEST_ARGS ?=
+# For example: make test-gpu GPU_ARGS="--results /results --stages operators streams"
+GPU_ARGS ?=
 # For example: make bench BENCH_ARGS="--rows tanh --threads 2"
 BENCH_ARGS ?=
 # Processes that share the tests; 0: this one alone, for a debugger or for few tests.
@@ -57,8 +59,8 @@ test-cupy: setup  ## compare the stand-in for CuPy with CuPy's wheels, which nee
 	@$(RUN) -m tools.cupy_wheels
 	$(RUN) -m pytest -m "slow or not slow" core/tests/devices/test_names.py $(TEST_ARGS)
 
-test-gpu: setup  ## the tests that need a CUDA device
-	$(RUN) -m pytest -m gpu $(TEST_ARGS)
+test-gpu: setup  ## what to run first on a CUDA device, 8 minutes; GPU_ARGS="--stand-in": without one
+	$(RUN) -m tests.devices.day $(GPU_ARGS)
 
 test-pythons: host  ## make test-all on every Python here, newest and oldest NumPy; PYTHON= names one
 	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(ASKED)" --numprocesses $(WORKERS) --dist worksteal -m $(BOTH) $(TEST_ARGS)

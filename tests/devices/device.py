@@ -60,3 +60,8 @@ def device() -> Iterator[None]:
 def second() -> od.Context:
     """Another GPU than `od.gpu(0)`, where there are two."""
     return od.gpu(min(od.context.num_gpus(), 2) - 1)
+
+
+def is_stand_in() -> bool:
+    """Return whether `import cupy` gives the stand-in."""
+    return not hasattr(od.gpu(0).xp, "__path__")
