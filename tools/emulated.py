@@ -69,7 +69,7 @@ print(f"Python {platform.python_version()}, NumPy {numpy.__version__}, {platform
 
 
 class MissingError(Exception):
-    """What an emulated run takes is not here; the message says what."""
+    """Something that an emulated run takes is not here; the message says what."""
 
 
 @final

@@ -23,7 +23,7 @@ _MISSING: Final = {
     "avx2": ("amx", "avx10", "avx512", "evex512"),
     "sse": ("amx", "avx", "evex512", "f16c", "fma", "vaes", "vpclmulqdq", "xop"),
 }
-"""How the names of instruction sets begin that are missing, in LLVM's words."""
+"""Beginnings of the names of missing instruction sets, in LLVM's words."""
 _MODELS: Final = {"avx2": "haswell", "sse": "nehalem"}
 _NUMPY: Final = """
 import json, numpy

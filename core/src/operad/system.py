@@ -1,4 +1,4 @@
-"""What only some systems have, and what is done on the others.
+"""Functions and files that only some systems have, and what is done on the others.
 
 No other module asks which system this is, or whether it has a function or a file that others lack; a test
 holds that. On a system that lacks all of it operad computes the same: with a thread for each processor,

@@ -60,7 +60,7 @@ _TOOLKIT: Final = (
     ),
     ("numba", "fast", "loops of operators, as those over boxes, run on NumPy; numba compiles them"),
 )
-"""What the toolkit has extras for: the library, the extra, and what its absence takes away."""
+"""Libraries of the toolkit's extras: name, extra, and what its absence takes away."""
 
 
 def pool_findings(pools: Sequence[ThreadPool]) -> Iterator[Finding]:
