@@ -10,6 +10,7 @@ from operad import config
 from operad.cli.doctor.facts import Cache, Library, ThreadPool, Tuning, plugin_settings
 from operad.cli.doctor.finding import Finding, advice, error, warning
 from operad.registry.plugins import normalized
+from operad.system import available_cores
 
 
 def setting_findings(distributions: Collection[str]) -> Iterator[Finding]:
@@ -41,7 +42,7 @@ def setting_findings(distributions: Collection[str]) -> Iterator[Finding]:
     if values["engine"] == "naive":
         text = "OPERAD_ENGINE=naive runs everything in the calling thread"
         yield advice("settings", text, "unset OPERAD_ENGINE when done with debugging")
-    cores = config.available_cores()
+    cores = available_cores()
     if values["num_threads"] > cores:
         text = f"OPERAD_NUM_THREADS={values['num_threads']}, and this process may run on {cores} cores"
         yield warning(
