@@ -66,8 +66,8 @@ def _in_child() -> None:
     global _forking
     _forking = threading.RLock()
     _held.clear()
-    for part in (*_engines, blas_limits):  # also where an exception kept the parent from holding them
-        part.renew_after_fork()
+    for renew in (*(each.renew_after_fork for each in _engines), blas_limits.renew_after_fork):
+        renew()  # also where an exception kept the parent from holding them
     if local.state.inside in (OPERATION, NESTED):  # the child is free of it, and may wait
         local.state.renew()
 
