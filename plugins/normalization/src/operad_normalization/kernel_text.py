@@ -39,7 +39,7 @@ def gradients_text(variant: Variant) -> str:
 
 
 class _Parts(NamedTuple):
-    """Numbers that make an element, in all lanes: quarters of the mean, `r`, and `4 r`."""
+    """Numbers that make an element, in all lanes: negated quarters of the mean's parts, `r`, and `4 r`."""
 
     high: str
     low: str
@@ -211,11 +211,11 @@ class _Text(GroupText):
         self.walk([*bases, self.of_group("data_grad", number)], 0, write)
 
     def _parts(self, high: str, low: str, inverse: str) -> _Parts:
-        quarter, four = (self.code.constant(self.kind, number) for number in (0.25, 4))
-        means = [self.own("fmul", part, quarter) for part in (high, low)]
-        return _Parts(*means, inverse, self.own("fmul", inverse, four))
+        quarter, four = (self.code.constant(self.kind, number) for number in (-0.25, 4))
+        first, second = (self.own("fmul", part, quarter) for part in (high, low))
+        return _Parts(first, second, inverse, self.own("fmul", inverse, four))
 
     def _less_mean(self, value: str, parts: _Parts) -> str:
         """A quarter of the difference, which the type holds."""
-        quarter = self.own("fmul", value, self.code.constant(self.kind, 0.25))
-        return self.own("fsub", self.own("fsub", quarter, parts.high), parts.low)
+        quarter = self.code.constant(self.kind, 0.25)
+        return self.own("fadd", self.code.multiply_add(self.kind, value, quarter, parts.high), parts.low)
