@@ -10,6 +10,8 @@ RUN := .venv/bin/python
 
 SOURCES = $(wildcard core/src operator_sdk/src plugins/*/src contrib_ops/*/src)
 TEST_ARGS ?=
+# For example: make test-gpu GPU_ARGS="--results /results --stages operators streams"
+GPU_ARGS ?=
 # For example: make bench BENCH_ARGS="--rows tanh --threads 2"
 BENCH_ARGS ?=
 # Processes that share the tests; 0: this one alone, for a debugger or for few tests.
@@ -23,7 +25,7 @@ BOTH := "not slow and not contract"
 # Tests beside the fast ones take up to 30 seconds of processor time, and several times that on a busy machine.
 LONGER := -o timeout=600 -o faulthandler_timeout=900
 
-.PHONY: help host setup demo test test-more test-all test-slow test-gpu test-pythons bench bench-peers bench-layers check-corpus exports check lint types layers tables format release clean
+.PHONY: help host setup demo test test-more test-all test-slow test-cupy test-gpu test-pythons bench bench-peers bench-layers check-corpus exports check lint types layers tables format release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -49,11 +51,16 @@ test-all: setup  ## both, each test once
 
 test-slow: setup  ## the long tests, and every contract check of every operator, with many more examples
 	@$(HOST) -m tools.workspace cuda || echo "without NVIDIA's compilers: their tests are skipped" >&2
+	@$(RUN) -m tools.cupy_wheels || echo "without CuPy's wheels: their tests are skipped" >&2
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-nightly} $(PYTEST) -m $(SLOW) -o timeout=1800 -o faulthandler_timeout=2400 $(TEST_ARGS)
 	$(if $(TEST_ARGS),,$(RUN) -m operad check --all --profile dev)
 
-test-gpu: setup  ## the tests that need a CUDA device
-	$(RUN) -m pytest -m gpu $(TEST_ARGS)
+test-cupy: setup  ## compare the stand-in for CuPy with CuPy's wheels, which need no device (300 MB)
+	@$(RUN) -m tools.cupy_wheels
+	$(RUN) -m pytest -m "slow or not slow" core/tests/devices/test_names.py $(TEST_ARGS)
+
+test-gpu: setup  ## what to run first on a CUDA device, 8 minutes; GPU_ARGS="--stand-in": without one
+	$(RUN) -m tests.devices.day $(GPU_ARGS)
 
 test-pythons: host  ## make test-all on every Python here, newest and oldest NumPy; PYTHON= names one
 	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(ASKED)" --numprocesses $(WORKERS) --dist worksteal -m $(BOTH) $(TEST_ARGS)

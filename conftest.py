@@ -15,7 +15,6 @@ import random
 import secrets
 import sys
 from collections.abc import Generator, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,8 @@ import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 from _pytest.mark.expression import Expression
 from hypothesis import settings
+
+from core.tests.devices.present import why_no_gpu
 
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True, print_blob=True)
@@ -51,18 +52,6 @@ collect_ignore = [
     "plugins/mxnet/src/operad_mxnet/nd_utils.py",
 ]  # fmt: skip
 """Faces. What else stands in them are operators, whose examples are run where the operators are."""
-
-
-def _why_no_gpu() -> str | None:
-    if find_spec("cupy") is None:
-        return "CuPy is not installed"
-    import cupy  # noqa: PLC0415 - heavy, and wanted only where a GPU test is about to run
-
-    try:
-        count = cupy.cuda.runtime.getDeviceCount()
-    except cupy.cuda.runtime.CUDARuntimeError as error:
-        return f"no CUDA device: {error}"
-    return None if count else "no CUDA device"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -211,8 +200,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if getattr(item, "originalname", "") == CONTRACT:
             item.add_marker(pytest.mark.contract)
     on_gpu = [item for item in items if item.get_closest_marker("gpu")]
-    reason = _why_no_gpu() if on_gpu else None
-    if reason:
+    if on_gpu and (reason := why_no_gpu()):
         for item in on_gpu:
             item.add_marker(pytest.mark.skip(reason=reason))  # of the machine: no CuPy, or no device
     _put_in_order(items, config.getoption("order"))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 import operad as od
 from operad.operator import KernelCall, OpReq, choose
 from operad_sdk import OperatorProperty, operator, param
 from operad_sdk.form_kernels import FROM_SIZE, by_form
 from operad_sdk.vector.form_kernels import FormOperator
+from operator_sdk.tests.vector_code import require_vector_code
+
+require_vector_code()
 
 SINGLE = np.dtype(np.float32)
 

@@ -11,8 +11,6 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 from operad.errors import OperadError
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.expansions import expanded
@@ -20,6 +18,9 @@ from operad_sdk.vector import CompiledForm, NoVectorCodeError, machine
 from operad_sdk.vector.kernel_text import NAME, KernelText, Pattern
 from operad_sdk.vector.machine import Machine, object_code
 from operator_sdk.tests.vector.programs import Program
+from operator_sdk.tests.vector_code import require_vector_code
+
+require_vector_code()
 
 compiled_module = import_module("operad_sdk.vector.compiled")
 SINGLE = np.dtype(np.float32)

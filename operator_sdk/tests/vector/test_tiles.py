@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytest.importorskip("llvmlite")
-
 from operad_sdk.vector import PackedMatrix, machine, pack, packed_elements, tiled_product, tiles
 from operad_sdk.vector.machine import object_code
 from operad_sdk.vector.product_text import BLOCK
 from operad_sdk.vector.writer import NAME
 from operator_sdk.tests.test_products import Run
 from operator_sdk.tests.vector.test_machine import OTHERS
+from operator_sdk.tests.vector_code import require_vector_code
+
+require_vector_code()
 
 # Rows and columns of few different tiles, since each takes a compilation.
 ROWS, COLUMNS = st.sampled_from([1, 7, 8, 13, 16, 40, 101]), st.sampled_from([1, 10, 16, 17, 31, 32, 53, 131])

@@ -72,3 +72,11 @@ def test_cupy_without_a_device_is_a_warning():
     libraries = [Library("cupy", "13", ""), Library("hypothesis", "6", "")]
     assert "warning" in [f.level for f in surroundings.library_findings(libraries, 0)]
     assert "warning" not in [f.level for f in surroundings.library_findings(libraries, 1)]
+
+
+@pytest.mark.parametrize("missing", ["hypothesis", "llvmlite", "numba"])
+def test_what_the_toolkit_lacks_is_said_with_the_extra_that_brings_it(missing):
+    extras = {"hypothesis": "check", "llvmlite": "vector", "numba": "fast"}
+    libraries = [Library(name, None if name == missing else "1", "") for name in extras]
+    (found,) = surroundings.library_findings([*libraries, Library("cupy", None, "")], 0)
+    assert (found.level, found.suggestion) == ("advice", f'pip install "operad-sdk[{extras[missing]}]"')

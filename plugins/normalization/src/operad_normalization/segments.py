@@ -1,6 +1,6 @@
 """Standardizing in vector code: one pass over memory where NumPy's functions take eight.
 
-These are the kernels of choice where there is vector code (`operad-sdk[fast]`), for groups whose elements lie
+These are the kernels of choice where there is vector code (llvmlite), for groups whose elements lie
 in long segments; where an array turns out not to be contiguous, NumPy's loops compute instead. `kernel_text`
 has what the kernels compute.
 """

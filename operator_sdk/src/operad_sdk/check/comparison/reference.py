@@ -42,7 +42,7 @@ def call_reference(function: Callable[..., Any], trial: Trial, inputs: Sequence[
 
 
 def numbers_of(name: str, function: Callable[..., Any], *args: Any, shape: Shape | None = None) -> Any:
-    """Call one of the functions of a `Distribution`, and return an array of float64.
+    """The result of one of the functions of a `Distribution`, as an array of float64.
 
     Args:
         shape: That the array has; None: any.

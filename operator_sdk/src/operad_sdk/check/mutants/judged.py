@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-import resource
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import process_time
 from types import ModuleType
 from typing import Any, Final, final
 
 from operad.files import write_atomically
+from operad.system import limit_processor_time
 from operad_sdk.check.plan.profile import profile_of
 from operad_sdk.check.reporting.outcome import Status
 from operad_sdk.check.running.order import FIRST
@@ -62,8 +63,7 @@ def judged(
         cpu_limit_s: Processor time after which the system ends the process.
         is_strict: Whether what `operad check --strict` fails on is red too.
     """
-    limit = round(cpu_limit_s)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 2))
+    limit_processor_time(round(cpu_limit_s))
     with TemporaryDirectory(prefix="operad-mutant-") as folder:
         if source is not None:
             path = Path(folder, *module.split(".")).with_suffix(".py")
@@ -73,7 +73,7 @@ def judged(
         try:
             session = Session(subject_of(name), profile_of(profile), shrinks=False)
         except Exception as error:  # noqa: BLE001 - what an import of a mutant may raise
-            return Verdict("import", _short(error), _cpu_s())
+            return Verdict("import", _short(error), process_time())
         broken = broken_words = ""
         for id in [*FIRST, *(id for id in all_checks() if id not in FIRST)]:
             if id in _LEFT_OUT:
@@ -82,12 +82,12 @@ def judged(
             words = outcome.failure.message if outcome.failure is not None else outcome.reason
             words = " ".join(words.split())[:200]
             if outcome.status.is_red:
-                return Verdict(outcome.red_id or id, words, _cpu_s())
+                return Verdict(outcome.red_id or id, words, process_time())
             if outcome.status is Status.BROKEN and not broken:
                 broken, broken_words = id, words
         if is_strict and (open_ones := [one for one in session.unproved() if not one.is_accepted]):
-            return Verdict("strict", f"not proved: {open_ones[0].what}"[:200], _cpu_s())
-    return Verdict("", broken_words, _cpu_s(), broken)
+            return Verdict("strict", f"not proved: {open_ones[0].what}"[:200], process_time())
+    return Verdict("", broken_words, process_time(), broken)
 
 
 @final
@@ -113,8 +113,3 @@ class _Replacing(PathFinder):
 
 def _short(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]
-
-
-def _cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
