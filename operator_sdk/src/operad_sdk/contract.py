@@ -20,7 +20,7 @@ from operad_sdk.domains import Domain
 @final
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """Largest distance of a result from the float64 one, for one element type.
+    """Distance of a result from the float64 one that is allowed in a type; the default may be larger.
 
     Attributes:
         relative: Of the larger magnitude.
