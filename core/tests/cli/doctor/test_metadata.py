@@ -121,12 +121,6 @@ def test_a_distribution_found_twice_is_a_warning(acme, findings, tmp_path, monke
     assert text.startswith(f"is installed 2 times, of which the first counts: {second}")
 
 
-def test_a_group_by_its_old_name_is_a_warning(site, findings):
-    site.install("acme-old", faces={"nd.old": "old_acme:value"}, modules={"old_acme": "value = 9"})
-    ((level, text),) = findings("acme-old")
-    assert (level, text.partition(",")[0]) == ("warning", "declares entry points in operad.faces")
-
-
 def test_an_installation_without_plugins_is_advised_to_get_one(site, findings, run):
     assert findings("plugins") == [("advice", "no installed plugin provides an operator")]
     assert run("doctor").stdout.startswith("Versions\npython: ")

@@ -15,7 +15,7 @@ from operad.cli.plugin_commands import COMMANDS
 from operad.cli.sources import module_spec
 from operad.errors import DuplicateOperatorError
 from operad.registry import loading
-from operad.registry.discovery import RENAMED, folder_of, installed, is_safe, text_of
+from operad.registry.discovery import folder_of, installed, is_safe, text_of
 from operad.registry.packages import standard_line
 from operad.registry.plugins import Entry, normalized
 from operad.registry.policy import choose, usable
@@ -44,12 +44,6 @@ def metadata_findings() -> Iterator[Finding]:
             continue
         if name is None or not is_ours:
             continue
-        for old, group in RENAMED.items():
-            if f"[{old}]" in points:
-                text = f"declares entry points in {old}, which is called {group} since operad 0.3"
-                yield warning(
-                    name, text, "ask its author to rename the group; operad 0.4 reads the new one alone"
-                )
         folder = folder_of(found)
         if folder not in places.setdefault(name, []):
             places[name].append(folder)
