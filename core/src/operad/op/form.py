@@ -58,6 +58,22 @@ class Result(NamedTuple):
     axes: Axes = None
 
 
+class NoForm(str):
+    """Reason why a part has no form.
+
+    Attributes:
+        line: File, number and text of the author's line that stopped the tracing, or "".
+        cure: What would help, or "".
+    """
+
+    __slots__ = ("cure", "line")
+
+    def __new__(cls, reason: str, line: str = "", cure: str = "") -> NoForm:
+        made = super().__new__(cls, reason)
+        made.line, made.cure = line, cure
+        return made
+
+
 @final
 class ScalarForm:
     """A function of elements: the first instructions are its inputs. It never changes.

@@ -56,6 +56,7 @@ from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
 from operad_sdk.declare.shaped import ShapedProperty
 from operad_sdk.declare.targets import wrapped
 from operad_sdk.errors import DeclarationError
+from operad_sdk.form_kernels import kernels_of
 from operad_sdk.shapes import parse
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -88,6 +89,8 @@ class OperatorProperty(ShapedProperty):
             sign: gradients of gradients take them for constants.
         gradient_is_derivative: False where gradients are no derivatives of the outputs, and have none.
         items: Arguments whose first axis, as the outputs', counts items that are computed apart.
+        by_numpy: True: the functions run as they are written, whatever the size of a call; False: where their
+            scalar forms are faster, these compute it in vector code (`operad_sdk.form_kernels`).
         contract: Declarations for the contract checks; nothing that an operator computes depends on them.
     """
 
@@ -101,6 +104,7 @@ class OperatorProperty(ShapedProperty):
     constant_outputs: ClassVar[Sequence[str]] = ()
     gradient_is_derivative: ClassVar[bool] = True
     items: ClassVar[Sequence[str]] = ()
+    by_numpy: ClassVar[bool] = False
     resource: ClassVar[ResourceRequest | Sequence[ResourceRequest]] = ()
     contract: ClassVar[Contract] = NO_DECLARATIONS
     aliases: ClassVar[dict[str, str]] = {}
@@ -108,6 +112,7 @@ class OperatorProperty(ShapedProperty):
     _forward_function: ClassVar[Declared | None] = None
     _gradient_functions: ClassVar[dict[str, Declared]] = {}
     _bindings: ClassVar[dict[Any, BoundFunctions]] = {}
+    _derived: ClassVar[dict[int, list[Kernel]]] = {}
     _forms: ClassVar[dict[Any, ScalarForm | str]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -117,8 +122,7 @@ class OperatorProperty(ShapedProperty):
             if isinstance(vars(base).get("kernel"), Param):
                 # MXNet's convolutions have a parameter `kernel`; on the class the name is the decorator's.
                 delattr(base, "kernel")
-        cls._bindings = {}
-        cls._forms = {}
+        cls._forget()
         cls._read_functions()
         if isinstance(cls.spec, str):
             spec = parse(cls.spec)
@@ -129,8 +133,14 @@ class OperatorProperty(ShapedProperty):
             cls.kernels.append(Kernel(f"{cls.name}.forward", _own_operator, cls.device))
 
     @classmethod
+    def _forget(cls) -> None:
+        """Have everything that follows from the functions found anew."""
+        cls._bindings, cls._derived, cls._forms = {}, {}, {}
+
+    @classmethod
     def rename(cls, name: str) -> None:
         """Call the operator `name`, which is not the class's own."""
+        cls._forget()
         old, cls.name = cls.name, name
         cls.kernels = [own._replace(name=f"{name}.{own.name.partition('.')[2]}") for own in cls.kernels]
         renamed = {key: _renamed(declared, old, name) for key, declared in cls._gradient_functions.items()}
@@ -214,8 +224,7 @@ class OperatorProperty(ShapedProperty):
                 **cls._gradient_functions,
                 f"{own}{len(cls._gradient_functions)}": declared,
             }
-            cls._bindings = {}
-            cls._forms = {}
+            cls._forget()
             cls.has_gradient = True
             if isinstance(cls.spec, str):
                 check_function(cls, declared, parse(cls.spec))
@@ -302,6 +311,17 @@ class OperatorProperty(ShapedProperty):
             return super().gradient_operator(ctx, in_shapes, in_types, wanted)
         traced: Any = import_module(_TRACED_GRADIENT)
         return traced.gradient_operator(self, ctx, in_shapes, in_types, wanted)  # type: ignore[no-any-return]
+
+    def derived_kernels(self) -> Sequence[Kernel]:
+        """A kernel in vector code beside each of the operator's own functions."""
+        listed = type(self).kernels
+        if self.by_numpy or not listed or listed[0].factory is not _own_operator:
+            return ()
+        key = id(self.binding)  # which `_bindings` keeps, and is emptied when this is
+        found = self._derived.get(key)
+        if found is None:
+            found = self._derived[key] = kernels_of(self)
+        return found
 
     def scalar_form(
         self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]

@@ -28,13 +28,15 @@ from operad.operator import (
     assign,
     moved_bytes,
 )
-from operad_sdk.form_kernels import View
+from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, View
 from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import CompiledForm, compiled
+from operad_sdk.vector.cost_rule import Estimates, estimates
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.machine import reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError
+from operad_sdk.vector.stages import REDUCTIONS
 from operad_sdk.vector.team import has_team, team
 
 _PART_ELEMENTS: Final = 1 << 15
@@ -55,51 +57,70 @@ SLOW: Final = frozenset(
 """Functions that LLVM leaves to the C library, element by element; and some for which NumPy has tables."""
 
 
-def slow_functions(form: ScalarForm) -> list[str]:
-    """The functions of a form that are slow in vector code, where whole powers are products."""
-    steps = form.instructions
-    return sorted({
-        step.op
-        for step in steps
-        if step.op in SLOW and not (step.op == "power" and steps[step.args[1]].value in (3, -1, -2))
-    })  # fmt: skip
-
-
 Target = tuple[NDArray[Any] | None, OpReq]
 
 
-def reason_for(part: str, call: KernelCall) -> str | None:
-    """Reason why a form does not compute a part of a call, however large; None if it does."""
+def reason_for(parts: Sequence[str], call: KernelCall, size: int | None = None) -> str | None:
+    """Reason why forms do not compute some parts of a call; None if they do.
+
+    Args:
+        size: Elements of the largest array; None: whether NumPy is faster is not asked.
+    """
     types = {dtype for dtype in call.in_types if dtype.kind == "f"}
     if len(types) != 1 or not types <= {np.dtype(np.float32), np.dtype(np.float64)}:
         return "vector code computes in float32 and float64"
+    if (reason := reason_against()) is not None:
+        return reason
     sizes = [prod(shape) for shape in (*call.in_shapes, *call.out_shapes)]
     if not all(sizes):
         return "there is nothing to compute"
-    form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
-    if isinstance(form, str):
-        return form
-    if slow := slow_functions(form):
-        return f"NumPy's {', '.join(slow)} computes faster than vector code does"
-    signature = _Signature(call.prop, part, form, call.in_shapes, call.in_types)
-    return _reason(form, signature.dtype, signature.specs) or reason_against()
-
-
-@lru_cache(maxsize=4096)
-def _reason(form: ScalarForm, dtype: DType, specs: tuple[tuple[Shape, DType], ...]) -> str | None:
-    try:
-        compiled(form, dtype).check([np.empty(*spec) for spec in specs])
-    except NoVectorCodeError as error:
-        return str(error)
+    if size is not None and any(declared.run_time for declared in type(call.prop).params.values()):
+        return "each value of its run-time parameters would be compiled apart"
+    both, reduces = Estimates(0.0, 0.0), False
+    for part in parts:
+        form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
+        if isinstance(form, str):
+            return form
+        signature = _Signature(call.prop, part, form, call.in_shapes, call.in_types)
+        found = _estimates(form, signature.dtype, signature.specs)
+        if isinstance(found, str):
+            return found
+        both = both.plus(found)
+        reduces |= any(step.op in REDUCTIONS for step in form.instructions)
+    if size is None:
+        return None
+    if size < ELEMENTS_FROM_SIZE and not reduces:
+        return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
+    if both.vector_us > both.numpy_us:
+        return f"NumPy's own calls are faster: {both.numpy_us:.3g} us and {both.vector_us:.3g} us, estimated"
     return None
 
 
-def cost_of(part: str, call: KernelCall) -> Cost:
-    """Instructions of the elements, and one pass over the arrays."""
-    form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
-    assert isinstance(form, ScalarForm)
-    signature = _Signature(call.prop, part, form, call.in_shapes, call.in_types)
-    return cost_of_arrays(compiled(form, signature.dtype), signature.specs)
+@lru_cache(maxsize=4096)
+def _estimates(
+    form: ScalarForm, dtype: DType, specs: tuple[tuple[Shape, DType], ...]
+) -> Estimates | str:
+    """Times of both ways; text: why there is no vector code."""
+    try:
+        return estimates(form, compiled(form, dtype), specs)
+    except NoVectorCodeError as error:
+        return str(error)
+
+
+def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
+    """Instructions of the elements, and one pass over the arrays of each part."""
+    whole = Cost()
+    for part in parts:
+        form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
+        assert isinstance(form, ScalarForm)
+        signature = _Signature(call.prop, part, form, call.in_shapes, call.in_types)
+        whole = whole.plus(cost_of_arrays(compiled(form, signature.dtype), signature.specs))
+    return whole
+
+
+def operator_of(parts: Sequence[str], *call: Any) -> Operator:
+    """The operator that computes some parts by their forms."""
+    return FormOperator(parts[0], *call) if len(parts) == 1 else _SeveralForms(parts, *call)
 
 
 def cost_of_arrays(form: CompiledForm, specs: Sequence[tuple[Shape, DType]]) -> Cost:
@@ -200,6 +221,15 @@ class FormOperator(Operator):
             self.lock_cost_limit_us = _LOCKED_US
             if prop.num_visible_outputs < len(form.results):
                 self.direct_visible = self._visible_call(form, prop)
+
+    @property
+    def position(self) -> int:
+        """Position of the argument whose gradient it computes."""
+        return self._signature.position
+
+    def alone(self, req: Sequence[OpReq]) -> list[OpReq]:
+        """Requests of which only that for its own gradient is left."""
+        return [one if i == self.position else OpReq.NULL for i, one in enumerate(req)]
 
     def _is_plain(self, prop: OperatorProperty) -> bool:
         """Return whether the form's inputs and results are the arguments and then all outputs."""
@@ -327,6 +357,59 @@ class FormOperator(Operator):
         for (target, request), out in zip(targets, outs, strict=True):
             if target is not None and out is not target:
                 assign(target, request, out)
+
+
+@final
+class _SeveralForms(Operator):
+    """The gradients that one function computes, by a form each.
+
+    Args:
+        parts: The gradients.
+    """
+
+    def __init__(self, parts: Sequence[str], *call: Any) -> None:
+        self._each = [FormOperator(part, *call) for part in parts]
+
+    def forward(self, *_: Any) -> None:
+        """Never called: other kernels compute the outputs."""
+        raise AssertionError("a kernel of gradients computes no outputs")
+
+    def backward_templates(
+        self, op_ctx: OpContext, req: Sequence[OpReq], num_outputs: int, num_states: int
+    ) -> list[CallTemplate]:
+        """Each form's calls, where no gradient lies in the memory of what another one reads."""
+        if OpReq.INPLACE in req:
+            return super().backward_templates(op_ctx, req, num_outputs, num_states)
+        wanted = [each for each in self._each if req[each.position] is not OpReq.NULL]
+        return [
+            template
+            for each in wanted
+            for template in each.backward_templates(op_ctx, each.alone(req), num_outputs, num_states)
+        ]
+
+    def backward(
+        self,
+        op_ctx: OpContext,
+        out_grad: Sequence[Any],
+        in_data: Sequence[Any],
+        out_data: Sequence[Any],
+        req: Sequence[OpReq],
+        in_grad: Sequence[Any],
+        aux_states: Sequence[Any],
+    ) -> None:
+        """The gradients, as if all were computed before any is written."""
+        read = [array for array in (*out_grad, *in_data, *out_data) if array is not None]
+        wanted = [each for each in self._each if req[each.position] is not OpReq.NULL]
+        late = []
+        for each in wanted:
+            position, own, found = each.position, each.alone(req), list(in_grad)
+            if each is not wanted[-1] and any(np.may_share_memory(in_grad[position], one) for one in read):
+                found[position] = np.empty_like(in_grad[position])
+                late.append((in_grad[position], req[position], found[position]))
+                own[position] = OpReq.WRITE
+            each.backward(op_ctx, out_grad, in_data, out_data, own, found, aux_states)
+        for target, request, value in late:
+            assign(target, request, value)
 
 
 def _is_same(one: NDArray[Any], other: NDArray[Any]) -> bool:

@@ -8,7 +8,6 @@ from operad_normalization.axis_line import MAX_AXES, along
 from operad_normalization.groups import Groups
 from operad_normalization.layers import LayerProperty, contract, normalized, with_vectors
 from operad_sdk import Array, Shape, operator, param
-from operad_sdk.form_kernels import by_form
 
 
 @lru_cache(maxsize=1024)
@@ -61,6 +60,3 @@ class LayerNorm(LayerProperty):
     def groups(self, shape: Shape) -> Groups:
         """A group for each line along the axis."""
         return _groups(shape, self.axis)
-
-
-by_form(LayerNorm, "forward")
