@@ -1,9 +1,9 @@
 """Kernels that nobody asks for: parts of declared operators by their scalar forms, in vector code.
 
-Each function that an author wrote, `forward` or a gradient, has a kernel beside it that computes all targets of
-the function, so that pairs in place hold for both alike. It ranks directly before the author's functions, and
-so behind every kernel written to be taken instead. It applies where each target has a form, the arrays are large
-enough, and the cost rule has vector code at least as fast as NumPy's own calls (`operad_sdk.vector.cost_rule`).
+Each function that an author wrote, `forward` or a gradient, has a kernel beside it that computes all targets
+of the function, so that pairs in place hold for both alike. It ranks directly before the author's functions,
+and so behind every kernel written to be taken instead. It applies where each target has a form, the arrays
+are large enough, and the rule of `operad_sdk.vector.cost_rule` has vector code faster than NumPy's own calls.
 
 Nothing of what traces, writes and compiles is imported before a call is large enough. What tells large from
 small are shapes, and whether the function names a reduction at all: a walk over rows pays from a few hundred
@@ -12,7 +12,6 @@ elements, where several calls of NumPy cost more than they compute; one of eleme
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
@@ -27,10 +26,22 @@ if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
 
 ROWS_FROM_SIZE: Final = 256
-"""Elements from which a form that reduces rows is worth its compilation, 0.03 to 0.06 s where no process did it
-before: the author's function takes several passes over rows."""
+"""Elements from which a form that reduces rows is worth its compilation, 0.03 to 0.06 s where no process did
+it before: the author's function takes several passes over rows."""
 ELEMENTS_FROM_SIZE: Final = 1 << 14
 """The same for functions of elements, which may be one or two of NumPy's."""
+_MOST_VALUES: Final = 16
+"""Values of an operator's parameters for which kernels are compiled: from there on it is taken for one whose
+numbers change from call to call."""
+EXACT: Final = frozenset(
+    [
+        "input", "constant", "length", "cast", "add", "subtract", "multiply", "divide", "negative", "abs",
+        "sqrt", "floor", "ceil", "trunc", "rint", "sign", "copysign", "maximum", "minimum", "smaller",
+        "larger", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or",
+        "logical_not", "select", "isnan", "isinf", "isfinite",
+    ]
+)  # fmt: skip
+"""Instructions of which vector code gives the bits that NumPy gives."""
 
 
 class View(NamedTuple):
@@ -55,10 +66,9 @@ class View(NamedTuple):
 def kernels_of(prop: OperatorProperty) -> list[Kernel]:
     """A kernel beside each function of an operator."""
     names = prop.list_arguments()
-    made = [_kernel(prop, prop.binding.forward, (FORWARD,))]
-    for bound in prop.binding.gradients:
-        made.append(_kernel(prop, bound, tuple(f"{names[i]}_grad" for i in bound.targets)))
-    return made
+    functions = [(prop.binding.forward, (FORWARD,))]
+    functions += [(one, tuple(f"{names[i]}_grad" for i in one.targets)) for one in prop.binding.gradients]
+    return [_kernel(prop, bound, parts) for bound, parts in functions]
 
 
 def _kernel(prop: OperatorProperty, bound: Bound, parts: tuple[str, ...]) -> Kernel:
@@ -66,7 +76,7 @@ def _kernel(prop: OperatorProperty, bound: Bound, parts: tuple[str, ...]) -> Ker
         f"{prop.name}.vector_{parts[0] if len(parts) == 1 else bound.what.rpartition('.')[2]}",
         partial(_made, parts),
         "cpu",
-        when=_PaysInVectors(parts, bound.function),
+        when=_PaysInVectors(parts, bound),
         parts=lambda _: parts,
         cost=partial(_cost, parts),
     )
@@ -76,9 +86,10 @@ def _kernel(prop: OperatorProperty, bound: Bound, parts: tuple[str, ...]) -> Ker
 class _PaysInVectors:
     """Condition: the call is large enough, and vector code computes all parts at least as fast as NumPy."""
 
-    def __init__(self, parts: tuple[str, ...], function: Callable[..., Any]) -> None:
+    def __init__(self, parts: tuple[str, ...], bound: Bound) -> None:
         self._parts = parts
-        self._function = function
+        self._bound = bound
+        self._values: set[tuple[Any, ...]] = set()
 
     def __call__(self, call: KernelCall) -> bool | str:
         """True, or the reason why the kernel is not used."""
@@ -87,15 +98,19 @@ class _PaysInVectors:
             size = max(size, *map(prod, call.out_shapes))
         if size < ROWS_FROM_SIZE:
             return f"{size} elements, vector code pays from {ROWS_FROM_SIZE}"
-        if size < ELEMENTS_FROM_SIZE and not _surroundings().may_reduce(self._function):
+        if size < ELEMENTS_FROM_SIZE and not _surroundings().may_reduce(self._bound.function):
             return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
-        found: bool | str = _heavy().reason_for(self._parts, call, size) or True
-        return found
+        values = tuple(call.prop.get_params().values())
+        if len(self._values) >= _MOST_VALUES and values not in self._values:
+            return f"its parameters had {_MOST_VALUES} values already, and each is compiled apart"
+        reason: str | None = _heavy().reason_for(self._parts, call, size, bool(self._bound.returned))
+        if reason is None:
+            self._values.add(values)
+        return reason or True
 
     def regardless_of_size(self, call: KernelCall) -> bool | str:
         """Whether forms can compute such a call, fast or not: checks try kernels on small arrays."""
-        found: bool | str = _heavy().reason_for(self._parts, call) or True
-        return found
+        return _heavy().reason_for(self._parts, call) or True
 
     @property
     def is_possible(self) -> bool:

@@ -61,7 +61,7 @@ def by_generator(x):
 
 
 def by_random_of_numpy(x):
-    return x + np.random.random()  # noqa: NPY002 - what authors write
+    return x + np.random.random()
 
 
 def by_random(x):
@@ -85,7 +85,10 @@ def by_helper(x):
 
 
 def by_inner(x):
-    return (lambda y: y * scale)(x)
+    def inner(y):
+        return y * scale
+
+    return inner(x)
 
 
 def by_default(x, held=[2.0]):  # noqa: B006 - what authors write
@@ -136,7 +139,9 @@ def test_what_may_differ_between_calls_is_named(function, named):
     assert named in reason
 
 
-@pytest.mark.parametrize("function", [by_constants, constant_closure(3.0), np.tanh, lambda x: x.sum() + SLOPE])
+@pytest.mark.parametrize(
+    "function", [by_constants, constant_closure(3.0), np.tanh, lambda x: x.sum() + SLOPE]
+)
 def test_what_stays_is_traced(function):
     assert reason_against_tracing(function) is None
 

@@ -69,6 +69,7 @@ class NoForm(str):
     __slots__ = ("cure", "line")
 
     def __new__(cls, reason: str, line: str = "", cure: str = "") -> NoForm:
+        """The reason, with what is known beside it."""
         made = super().__new__(cls, reason)
         made.line, made.cure = line, cure
         return made

@@ -5,8 +5,8 @@ with a statement of which *parts* it computes (`forward`, the gradients of some 
 it applies. The property's own kernels and those that other distributions add (`operad.kernels` entry points)
 stand in one list. Each part gets the best applicable kernel that computes it: of highest priority, then of
 lowest declared cost, then the earlier registered one. Kernels derived from the operator's own functions rank
-directly before these, and so behind whatever someone wrote to be taken instead. A part that a kernel does not compute is computed by
-the next one; none is ever taken for zero.
+directly before these, and so behind whatever someone wrote to be taken instead. A part that a kernel does not
+compute is computed by the next one; none is ever taken for zero.
 
 A kernel may *keep* arrays of its own in forward for a gradient, *prepare* arrays from arguments that rarely
 change, and have pairs in place and resources of its own; see `operad.operator.chosen`.

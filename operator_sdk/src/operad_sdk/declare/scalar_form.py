@@ -49,8 +49,8 @@ _MAX_FORMS: Final = 256
 """Forms of one operator that are kept."""
 
 _CURES: Final = {
-    "decides by the lengths": "compute with lengths and decide by parameters, or choose elements by numpy.where",
-    "values a form does not know": "choose elements by numpy.where, and keep what is computed of them an array",
+    "decides by the lengths": "compute with lengths and decide by parameters, or use numpy.where",
+    "values a form does not know": "choose elements by numpy.where, and keep arrays arrays",
     "random numbers": "draw in an operator of its own, and take what was drawn as an argument",
     "parts of an array": "take whole arrays as arguments, and leave parts to an operator before or behind",
     "no argument": "make the array an argument, or compute it from arguments",
@@ -62,8 +62,8 @@ _CURES: Final = {
     "from call to call": "take what differs as an argument or as a parameter",
     "keep a state": "keep states in the shape line, as `state name:(...)`",
     "lives on after the call": "keep states in the shape line, as `state name:(...)`",
-    "no function of elements": "use functions of elements and sums, or a loop: operad_sdk.loops.CompiledLoops",
-    "has no derivative": "use functions of elements and sums, or a loop: operad_sdk.loops.CompiledLoops",
+    "no function of elements": "use functions of elements and sums, or operad_sdk.loops.CompiledLoops",
+    "has no derivative": "use functions of elements and sums, or operad_sdk.loops.CompiledLoops",
     "cannot be traced": "use functions of NumPy that take any array, and no attributes of plain arrays",
 }
 """What helps, by words of the reason why there is no form."""

@@ -26,10 +26,29 @@ _IMPURE: Final = frozenset(("time", "random", "_random", "secrets", "os", "datet
 """Modules whose functions and objects depend on when and where they are called."""
 _TRUSTED: Final = frozenset(("numpy", "operad", "operad_sdk", "math", "functools", "typing", "operator"))
 """Packages whose functions are not looked through."""
-_ASKING: Final = frozenset("id input open hash globals vars next setattr exec eval print".split())
+_ASKING: Final = frozenset(
+    ["id", "input", "open", "hash", "globals", "vars", "next", "setattr", "exec", "eval", "print"]
+)
 """Built-in functions that depend on more than values, or do more."""
 _REDUCING: Final = frozenset(
-    "sum max min mean amax amin reduce norm var std average nansum softmax prod any all".split()
+    [
+        "sum",
+        "max",
+        "min",
+        "mean",
+        "amax",
+        "amin",
+        "reduce",
+        "norm",
+        "var",
+        "std",
+        "average",
+        "nansum",
+        "softmax",
+        "prod",
+        "any",
+        "all",
+    ]
 )
 _CODE: Final = (types.FunctionType, types.MethodType, types.ModuleType, type, partial, np.ufunc, np.dtype)
 _PLAIN: Final = (
@@ -123,7 +142,7 @@ def _is_impure(value: Any) -> bool:
 
 
 def _is_code(value: Any) -> bool:
-    """Return whether a value is code, looked through where it is called, or an object of a trusted package."""
+    """Return whether a value is code, looked through by itself, or an object of a trusted package."""
     is_object = isinstance(value, (np.ndarray, *_PLAIN))
     return (
         value is None

@@ -1,10 +1,10 @@
 """Estimates by which vector code is taken or left: a form in one kernel, and in NumPy's calls one by one.
 
 Both follow from the form and from shapes alone, by constants that were measured once, so the same call is
-always computed in the same way, on any number of threads. NumPy's part is a call for each instruction, over as
-many elements as its operands have together, each read and written in memory. The kernel's is a walk over rows
-for each stage: instructions for whole vectors, also where a row is shorter than one, loads that gather what
-lies apart, and each array once for each stage that reads it.
+always computed in the same way. NumPy's part is a call for each instruction, over as many elements as its
+operands have together, each read and written in memory. The kernel's is a walk over rows for each stage:
+instructions for whole vectors, also where a row is shorter than one, loads that gather what lies apart, and
+each array once for each stage that reads it.
 """
 
 from __future__ import annotations
@@ -16,61 +16,82 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from operad.dtypes import DType
-from operad.operator import ScalarForm, Shape, function_cost
+from operad.operator import ARITHMETIC, ScalarForm, Shape, function_cost
 from operad_sdk.vector.compiled import CompiledForm, Walk
 from operad_sdk.vector.stages import REDUCTIONS
 
 _CALL_US: Final = 0.8
 """Time of one of NumPy's calls on small arrays."""
 _LOOP_NS: Final = 0.5
-_CACHED_NS, _MEMORY_NS, _CACHED_BYTES = 0.011, 0.035, 1 << 20
-"""Time of a byte that a call reads or writes, up to some size of the arrays and beyond."""
-_OF_NUMPY: Final = {"select": 1.2, "cast": 0.3, "sum": 0.2, "max": 0.2, "min": 0.2}
-"""Operations of loops for an element, of what `function_cost` has no number for."""
+_CACHED_BYTES: Final = 1 << 20
+_NUMPY_NS, _VECTOR_NS = (0.0095, 0.0125), (0.0115, 0.0145)
+"""Time of a byte that is read or written, up to that size of a call's arrays and beyond. NumPy's loops of one
+instruction are a little faster than a kernel's."""
+_OF_NUMPY: Final = {
+    **dict.fromkeys(("select", "sum"), 0.3),
+    **dict.fromkeys(("cast", "logical_and", "logical_or", "logical_not", "logical_xor"), 0.15),
+    **dict.fromkeys(("maximum", "minimum"), 0.5),
+    **dict.fromkeys(("max", "min"), 0.0),
+}
+"""Operations of loops for an element, where `function_cost` has none, or means arrays of numbers."""
 _SHORT_NS: Final = 25.0
 """Time that one of NumPy's reductions takes for a row however short it is."""
 _FREE: Final = frozenset(("input", "constant", "length"))
 
 _VECTOR_US: Final = 1.0
-_INSTRUCTION_NS: Final = 0.35
+_INSTRUCTION_NS: Final = 0.15
 """Time of an instruction on a vector of 64 bytes."""
-_DEAR: Final = {"divide": 6.0, "sqrt": 8.0}
+_DEAR: Final = {"divide": 4.0, "sqrt": 6.0}
 """Instructions that take longer, as multiples of the others."""
 _OF_C_NS: Final = {
-    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "atan2"), 9.0),
-    **dict.fromkeys(("power", "fmod", "remainder", "floor_divide", "log2", "log10"), 12.0),
+    **dict.fromkeys(("sin", "cos"), 2.0),
+    **dict.fromkeys(("tan", "asin", "acos", "atan", "atan2", "fmod", "remainder", "floor_divide"), 8.0),
+    "power": 4.5,
 }
 """Functions of the C library, which are called for each lane."""
 _ROW_NS: Final = 5.0
 """Time of a row for each walk and each outer axis."""
-_NEAR_NS, _FAR_NS = 0.5, 1.6
+_NEAR_NS, _FAR_NS = 0.3, 1.0
 """Time of an element that is gathered or scattered, from the same piece of 64 bytes and from another."""
+
+
+_MARGIN: Final = 0.92
+"""Share of NumPy's time from which vector code is not worth its compilation."""
 
 
 class Estimates(NamedTuple):
     """Microseconds of both ways on one thread."""
 
-    numpy_us: float
-    vector_us: float
+    numpy_us: float = 0.0
+    vector_us: float = 0.0
+
+    @property
+    def favour_vectors(self) -> bool:
+        """Return whether vector code is faster by more than estimates are worth."""
+        return self.vector_us < _MARGIN * self.numpy_us
 
     def plus(self, other: Estimates) -> Estimates:
         """Of both together."""
         return Estimates(self.numpy_us + other.numpy_us, self.vector_us + other.vector_us)
 
 
-def estimates(form: ScalarForm, kernel: CompiledForm, specs: Sequence[tuple[Shape, DType]]) -> Estimates:
+def estimates(kernel: CompiledForm, specs: Sequence[tuple[Shape, DType]], copied: bool) -> Estimates:
     """Estimates for arrays of these shapes and types.
 
+    Args:
+        copied: Whether the author's function returns results, so that they are copied to where they belong.
     Raises:
         NoVectorCodeError: There is no kernel for them.
     """
-    walk = kernel.walk([np.empty(*spec) for spec in specs])
-    return Estimates(_numpy_us(form, tuple(walk.space), specs, kernel.dtype.itemsize), _vector_us(kernel, walk, specs))
+    walk, form = kernel.walk([np.empty(*spec) for spec in specs]), kernel.form
+    numpy_us = _numpy_us(form, tuple(walk.space), specs, kernel.dtype.itemsize)
+    if numpy_us and copied:
+        size_bytes = sum(prod(shape) * dtype.itemsize for shape, dtype in specs[len(form.inputs) :])
+        numpy_us += 1e-3 * _moving_ns(2 * size_bytes, _NUMPY_NS)
+    return Estimates(numpy_us, _vector_us(kernel, walk, specs))
 
 
-def _numpy_us(
-    form: ScalarForm, space: Shape, specs: Sequence[tuple[Shape, DType]], itemsize: int
-) -> float:
+def _numpy_us(form: ScalarForm, space: Shape, specs: Sequence[tuple[Shape, DType]], itemsize: int) -> float:
     axes: list[frozenset[int]] = []
     us, rank = 0.0, len(space)
     for position, step in enumerate(form.instructions):
@@ -80,22 +101,24 @@ def _numpy_us(
             axes.append(frozenset(a for a, n in zip(own, shape, strict=True) if a is not None and n > 1))
             continue
         read = frozenset[int]().union(*(axes[i] for i in step.args))
-        reduced = {axis % rank for axis in step.axes or (-1,) if axis is not None} if step.op in REDUCTIONS else set()
+        over = (step.axes or (-1,)) if step.op in REDUCTIONS else ()
+        reduced = {axis % rank for axis in over if axis is not None}
         axes.append(read - reduced)
         if step.op in _FREE or not read:
             continue
         elements = prod(space[axis] for axis in read)
-        arrays = 1 + sum(bool(axes[i]) for i in step.args)
-        loops = _OF_NUMPY[step.op] if step.op in _OF_NUMPY else function_cost(step.op)
-        us += _CALL_US + 1e-3 * (_LOOP_NS * loops * elements + _moving_ns(arrays * elements * itemsize))
+        arrays = (step.op not in REDUCTIONS) + sum(bool(axes[i]) for i in set(step.args))
+        loops = _OF_NUMPY.get(step.op, function_cost(step.op) - ARITHMETIC)
+        moved_ns = _moving_ns(arrays * elements * itemsize, _NUMPY_NS)
+        us += _CALL_US + 1e-3 * (_LOOP_NS * loops * elements + moved_ns)
         if rank - 1 in reduced:
             us += 1e-3 * _SHORT_NS * prod(space[axis] for axis in axes[-1])
     return us
 
 
-def _moving_ns(size_bytes: float) -> float:
+def _moving_ns(size_bytes: float, rates: tuple[float, float]) -> float:
     beyond = max(0.0, size_bytes - _CACHED_BYTES)
-    return _CACHED_NS * (size_bytes - beyond) + _MEMORY_NS * beyond
+    return rates[0] * (size_bytes - beyond) + rates[1] * beyond
 
 
 def _vector_us(kernel: CompiledForm, walk: Walk, specs: Sequence[tuple[Shape, DType]]) -> float:
@@ -120,7 +143,7 @@ def _vector_us(kernel: CompiledForm, walk: Walk, specs: Sequence[tuple[Shape, DT
     for number, (shape, dtype) in enumerate(specs[count:]):
         moved += prod(shape) * dtype.itemsize
         ns += _apart_ns(walk, count + number) * prod(shape)
-    return _VECTOR_US + 1e-3 * (ns + _moving_ns(moved))
+    return _VECTOR_US + 1e-3 * (ns + _moving_ns(moved, _VECTOR_NS))
 
 
 def _apart_ns(walk: Walk, number: int) -> float:

@@ -28,7 +28,7 @@ from operad.operator import (
     assign,
     moved_bytes,
 )
-from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, View
+from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, View
 from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import CompiledForm, compiled
@@ -48,6 +48,9 @@ _LOCKED_US: Final = 10.0
 _LOOPS: Final = 0.04
 """Operations of a loop, which take half a nanosecond, in which an instruction on one lane is done."""
 
+_OF_TWO_THREADS: Final = 1.4
+"""Factor by which two threads compute what is divided among them sooner, where memory is the limit."""
+
 _CALL_US: Final = 8.0
 """Time of a call in parts, or with arrays that lie in an unusual way; a small one takes less than 1."""
 
@@ -60,11 +63,14 @@ SLOW: Final = frozenset(
 Target = tuple[NDArray[Any] | None, OpReq]
 
 
-def reason_for(parts: Sequence[str], call: KernelCall, size: int | None = None) -> str | None:
+def reason_for(
+    parts: Sequence[str], call: KernelCall, size: int | None = None, returned: bool = False
+) -> str | None:
     """Reason why forms do not compute some parts of a call; None if they do.
 
     Args:
         size: Elements of the largest array; None: whether NumPy is faster is not asked.
+        returned: Whether the author's function returns what it computes.
     """
     types = {dtype for dtype in call.in_types if dtype.kind == "f"}
     if len(types) != 1 or not types <= {np.dtype(np.float32), np.dtype(np.float64)}:
@@ -76,33 +82,40 @@ def reason_for(parts: Sequence[str], call: KernelCall, size: int | None = None) 
         return "there is nothing to compute"
     if size is not None and any(declared.run_time for declared in type(call.prop).params.values()):
         return "each value of its run-time parameters would be compiled apart"
-    both, reduces = Estimates(0.0, 0.0), False
+    both, reduces, is_exact = Estimates(), False, True
     for part in parts:
         form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
         if isinstance(form, str):
             return form
         signature = _Signature(call.prop, part, form, call.in_shapes, call.in_types)
-        found = _estimates(form, signature.dtype, signature.specs)
+        found = _estimates(form, signature.dtype, signature.specs, returned)
         if isinstance(found, str):
             return found
         both = both.plus(found)
-        reduces |= any(step.op in REDUCTIONS for step in form.instructions)
+        ops = {step.op for step in form.instructions}
+        reduces |= not ops.isdisjoint(REDUCTIONS)
+        is_exact &= ops <= EXACT
     if size is None:
         return None
     if size < ELEMENTS_FROM_SIZE and not reduces:
         return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
-    if both.vector_us > both.numpy_us:
+    if not both.numpy_us:
+        return "it moves elements alone, which is one of NumPy's calls"
+    if is_exact and call.threads > 1 and cost_of(parts, call).is_parallel:
+        # Bits are the same either way, so the number of threads may decide.
+        both = both._replace(vector_us=both.vector_us / _OF_TWO_THREADS)
+    if not both.favour_vectors:
         return f"NumPy's own calls are faster: {both.numpy_us:.3g} us and {both.vector_us:.3g} us, estimated"
     return None
 
 
 @lru_cache(maxsize=4096)
 def _estimates(
-    form: ScalarForm, dtype: DType, specs: tuple[tuple[Shape, DType], ...]
+    form: ScalarForm, dtype: DType, specs: tuple[tuple[Shape, DType], ...], returned: bool
 ) -> Estimates | str:
     """Times of both ways; text: why there is no vector code."""
     try:
-        return estimates(form, compiled(form, dtype), specs)
+        return estimates(compiled(form, dtype), specs, returned)
     except NoVectorCodeError as error:
         return str(error)
 
