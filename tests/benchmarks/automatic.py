@@ -1,11 +1,11 @@
 """Parts of all operators with and without the kernels that follow from their own functions.
 
-    python -m tests.benchmarks.automatic [--threads N] [--json FILE] [NAME ...]
+    python -m tests.benchmarks.automatic [--threads N] [--json FILE] [--from FILE ...] [NAME ...]
 
 Each function of an operator, `forward` or a gradient, runs at three sizes as its author wrote it and, where it
-has forms in vector code, by its kernel, in turns; times are the medians of the rounds, of calls on plain arrays
-without the engine. The first table counts parts that have a kernel, and the reasons of the others; the second
-shows what the cost rule took, by how much it gained, and what it took or left wrongly.
+has forms in vector code, by its kernel, in turns; times are the medians of the rounds, of calls on plain
+arrays without the engine. The first table counts parts that have a kernel, and the reasons of the others; the
+second shows what the cost rule took, by how much it gained, and what it took or left wrongly.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from math import prod
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, NamedTuple
 
@@ -29,12 +30,15 @@ from operad.context import cpu
 from operad.errors import OperadError
 from operad.operator import FORWARD, Kernel, KernelCall, OpContext, Operator, OperatorProperty, OpReq, Shape
 from operad_sdk.commands.bench.contestants import SampleCall
+from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE
 
 SIZES: Final = (1 << 12, 1 << 16, 1 << 20)
 SINGLE: Final = np.dtype(np.float32)
 ROUNDS: Final = 9
-STATISTIC: Any = statistics.median
 _ROUND_S: Final = 2e-3
+_SLOWER, _FASTER = 1.1, 0.8
+"""Ratios of times from which a kernel was taken wrongly, and below which one was left wrongly."""
+_MOST_REASONS: Final = 40
 _MOST_S: Final = 1.0
 """Seconds of a single call from which a part is left out."""
 
@@ -188,7 +192,7 @@ def _medians(runs: Sequence[Callable[[], object]]) -> list[float]:
             for _ in range(count):
                 run()
             times.append((perf_counter() - begin) / count * 1e6)
-    return [STATISTIC(times) for times in found]
+    return [statistics.median(times) for times in found]
 
 
 def show(rows: Sequence[Row]) -> None:
@@ -196,49 +200,60 @@ def show(rows: Sequence[Row]) -> None:
     parts = {(row.operator, part): row.has_kernel for row in rows for part in row.parts}
     taken = {(row.operator, part) for row in rows if row.is_taken for part in row.parts}
     print(f"{len(parts)} parts, {sum(parts.values())} with vector code, {len(taken)} taken at some size")
-    reasons = Counter(
-        row.reason for row in {(row.operator, row.parts): row for row in rows if not row.has_kernel}.values()
-    )
-    for reason, count in reasons.most_common(40):
+    functions = {(row.operator, row.parts): row for row in rows if not row.has_kernel}
+    for reason, count in Counter(row.reason for row in functions.values()).most_common(_MOST_REASONS):
         print(f"{count:5} {reason}")
-    timed = [row for row in rows if row.own_us is not None]
-    chosen = sorted((row for row in timed if row.is_taken), key=lambda row: row.ratio)
+    timed = sorted((row for row in rows if row.own_us is not None), key=lambda row: row.ratio)
+    chosen = [row for row in timed if row.is_taken]
+    slower = [row for row in chosen if row.ratio > _SLOWER]
+    left = [row for row in timed if not row.is_taken and row.size >= ELEMENTS_FROM_SIZE]
     print(
-        f"\n{len(timed)} timed, {len(chosen)} taken, {sum(row.ratio > 1.1 for row in chosen)} of them slower by more than 1.1"
+        f"\n{len(timed)} timed, {len(chosen)} taken, {len(slower)} of them more than {_SLOWER} times slower"
     )
     print(f"compiled in {sum(row.compiled_s for row in timed):.1f} s")
-    for title, shown in (
-        ("gain most", chosen[:30]),
-        ("taken and slower", [row for row in chosen if row.ratio > 1.1]),
-        (
-            "left and faster",
-            sorted(
-                (r for r in timed if not r.is_taken and r.size >= 1 << 14 and r.ratio < 0.8),
-                key=lambda r: r.ratio,
-            ),
-        ),
-    ):
-        print(f"\n{title}")
-        for row in shown:
-            print(
-                f"{row.operator:34}{' '.join(row.parts):28}{row.shapes[0]!s:>20}{row.own_us:10.1f}{row.vector_us:10.1f}{row.ratio:7.2f}  {row.reason[:90]}"
-            )
+    _table("gain most", chosen[:30])
+    _table("taken and slower", slower)
+    _table("left and faster", [row for row in left if row.ratio < _FASTER])
+
+
+def _table(title: str, rows: Sequence[Row]) -> None:
+    print(f"\n{title}")
+    for row in rows:
+        call = f"{row.operator:34}{' '.join(row.parts):28}{row.shapes[0]!s:>20}"
+        print(f"{call}{row.own_us:10.1f}{row.vector_us:10.1f}{row.ratio:7.2f}  {row.reason[:80]}")
 
 
 def main() -> None:
-    """Measure and print; or print what a file holds."""
+    """Measure and print; or print what files hold, the better of their times."""
     options = argparse.ArgumentParser()
     options.add_argument("--threads", type=int, default=1)
     options.add_argument("--json")
+    options.add_argument("--from", dest="files", nargs="*", default=[])
     options.add_argument("names", nargs="*")
     given = options.parse_args()
-    rows = []
+    if given.files:
+        show(_merged([_read(file) for file in given.files]))
+        return
+    rows: list[Row] = []
     for name in given.names or registry.list_operators(aliases=False):
         rows += rows_of(name, given.threads)
     if given.json:
-        with open(given.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file)
+        Path(given.json).write_text(json.dumps(rows), encoding="utf-8")
     show(rows)
+
+
+def _read(file: str) -> list[Row]:
+    rows = json.loads(Path(file).read_text(encoding="utf-8"))
+    return [Row(name, tuple(parts), *rest) for name, parts, *rest in rows]
+
+
+def _merged(runs: Sequence[Sequence[Row]]) -> list[Row]:
+    """Rows with the median of their ratios over several runs, and the times that belong to it."""
+    found = []
+    for same in zip(*runs, strict=True):
+        timed = sorted((row for row in same if row.own_us is not None), key=lambda row: row.ratio)
+        found.append(timed[len(timed) // 2] if timed else same[0])
+    return found
 
 
 if __name__ == "__main__":

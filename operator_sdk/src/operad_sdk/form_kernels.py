@@ -37,8 +37,8 @@ EXACT: Final = frozenset(
     [
         "input", "constant", "length", "cast", "add", "subtract", "multiply", "divide", "negative", "abs",
         "sqrt", "floor", "ceil", "trunc", "rint", "sign", "copysign", "maximum", "minimum", "smaller",
-        "larger", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or",
-        "logical_not", "select", "isnan", "isinf", "isfinite",
+        "larger", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and",
+        "logical_or", "logical_not", "select", "isnan", "isinf", "isfinite",
     ]
 )  # fmt: skip
 """Instructions of which vector code gives the bits that NumPy gives."""

@@ -74,6 +74,11 @@ class NoForm(str):
         made.line, made.cure = line, cure
         return made
 
+    def explained(self) -> str:
+        """The reason in one line, with the author's line and the cure where they are known."""
+        found = f"{self}, at {self.line}" if self.line else str(self)
+        return f"{found}; {self.cure}" if self.cure else found
+
 
 @final
 class ScalarForm:
