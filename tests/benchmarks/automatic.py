@@ -4,8 +4,8 @@
 
 Each function of an operator, `forward` or a gradient, runs at three sizes as its author wrote it and, where it
 has forms in vector code, by its kernel, in turns; times are the medians of the rounds, of calls on plain
-arrays without the engine. The first table counts parts that have a kernel, and the reasons of the others; the
-second shows what the cost rule took, by how much it gained, and what it took or left wrongly.
+arrays without the engine. The first table counts parts that have a kernel, and the reasons of the others;
+other tables show what the cost rule took, by how much it gained, and what it took or left wrongly.
 """
 
 from __future__ import annotations
@@ -112,15 +112,13 @@ def _calls(prop: OperatorProperty) -> Iterator[list[Shape]]:
         return
     known = []
     for size in SIZES:
-        for _ in range(4):  # the largest array is not always the first argument
-            factor = (size / max(1, prod(first[0]))) ** (1 / max(1, len(first[0])))
-            lead = tuple(n if n == 1 else max(n, round(n * factor)) for n in first[0])
-            with suppress(OperadError):
-                shapes = sample_shapes(prop, [lead])
-                if shapes is not None and shapes not in known:
-                    known.append(shapes)
-                    yield shapes
-            break
+        factor = (size / max(1, prod(first[0]))) ** (1 / max(1, len(first[0])))
+        lead = tuple(n if n == 1 else max(n, round(n * factor)) for n in first[0])
+        with suppress(OperadError):
+            shapes = sample_shapes(prop, [lead])
+            if shapes is not None and shapes not in known:
+                known.append(shapes)
+                yield shapes
 
 
 class _Context(NamedTuple):

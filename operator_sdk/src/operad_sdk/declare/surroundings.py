@@ -73,7 +73,7 @@ def reason_against_tracing(function: Callable[..., Any]) -> str | None:
 def may_reduce(function: Callable[..., Any]) -> bool:
     """Return whether a function, or one that it names, names a function that reduces rows."""
     codes = (code for one in _functions_behind(function) for code in _codes(one.__code__))
-    return any(not _REDUCING.isdisjoint(code.co_names) for code in codes) or isinstance(function, np.ufunc)
+    return any(not _REDUCING.isdisjoint(code.co_names) for code in codes)
 
 
 def _functions_behind(function: Any) -> Iterator[types.FunctionType]:
