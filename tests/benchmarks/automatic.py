@@ -70,7 +70,7 @@ class Row(NamedTuple):
 
     @property
     def is_taken(self) -> bool:
-        """Whether the kernel computes the part."""
+        """Return whether the kernel computes the part."""
         return not self.reason
 
     @property

@@ -109,13 +109,13 @@ class _PaysInVectors:
         return reason or True
 
     def regardless_of_size(self, call: KernelCall) -> bool | str:
-        """Whether forms can compute such a call, fast or not: checks try kernels on small arrays."""
+        """Same condition but for size and speed: checks try kernels on small arrays."""
         return _heavy().reason_for(self._parts, call) or True
 
     @property
     def is_possible(self) -> bool:
         """True if the kernel can be used at all in this environment."""
-        found: bool = _heavy().reason_against() is None
+        found: bool = import_module("operad_sdk.vector.machine").reason_against() is None
         return found
 
 
@@ -124,7 +124,7 @@ def _surroundings() -> Any:
 
 
 def _heavy() -> Any:
-    return import_module("operad_sdk.vector.form_kernels")
+    return import_module("operad_sdk.vector.derived_kernels")
 
 
 def _made(parts: tuple[str, ...], *call: Any) -> Operator:

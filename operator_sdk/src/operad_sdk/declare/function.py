@@ -63,6 +63,10 @@ class Declared(NamedTuple):
     aliases: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = ()
 
+    def renamed(self, old: str, new: str) -> Declared:
+        """The same for an operator that is now called `new`."""
+        return self._replace(what=f"{new}{self.what.removeprefix(old)}")
+
     def public_names(self) -> list[str]:
         """Names that the function takes, spelled as the operator spells them."""
         aliases = dict(self.aliases)

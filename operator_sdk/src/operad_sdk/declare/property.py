@@ -51,7 +51,7 @@ from operad_sdk.declare.element_cost import REPEATED, call_us, element_cost
 from operad_sdk.declare.function import Declared, split_pairs
 from operad_sdk.declare.kernels import kernel
 from operad_sdk.declare.marks import is_gradient, mark_of
-from operad_sdk.declare.meanings import check_function, check_names
+from operad_sdk.declare.meanings import check_function, check_names, names_without_signature
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
 from operad_sdk.declare.shaped import ShapedProperty
 from operad_sdk.declare.targets import wrapped
@@ -112,7 +112,6 @@ class OperatorProperty(ShapedProperty):
     _forward_function: ClassVar[Declared | None] = None
     _gradient_functions: ClassVar[dict[str, Declared]] = {}
     _bindings: ClassVar[dict[Any, BoundFunctions]] = {}
-    _derived: ClassVar[dict[int, list[Kernel]]] = {}
     _forms: ClassVar[dict[Any, ScalarForm | str]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -122,7 +121,8 @@ class OperatorProperty(ShapedProperty):
             if isinstance(vars(base).get("kernel"), Param):
                 # MXNet's convolutions have a parameter `kernel`; on the class the name is the decorator's.
                 delattr(base, "kernel")
-        cls._forget()
+        cls._bindings = {}
+        cls._forms = {}
         cls._read_functions()
         if isinstance(cls.spec, str):
             spec = parse(cls.spec)
@@ -133,20 +133,15 @@ class OperatorProperty(ShapedProperty):
             cls.kernels.append(Kernel(f"{cls.name}.forward", _own_operator, cls.device))
 
     @classmethod
-    def _forget(cls) -> None:
-        """Have everything that follows from the functions found anew."""
-        cls._bindings, cls._derived, cls._forms = {}, {}, {}
-
-    @classmethod
     def rename(cls, name: str) -> None:
         """Call the operator `name`, which is not the class's own."""
-        cls._forget()
+        cls._bindings = {}  # whose kernels bear the name
         old, cls.name = cls.name, name
         cls.kernels = [own._replace(name=f"{name}.{own.name.partition('.')[2]}") for own in cls.kernels]
-        renamed = {key: _renamed(declared, old, name) for key, declared in cls._gradient_functions.items()}
+        renamed = {key: declared.renamed(old, name) for key, declared in cls._gradient_functions.items()}
         cls._gradient_functions = renamed
         if cls._forward_function is not None:
-            cls._forward_function = _renamed(cls._forward_function, old, name)
+            cls._forward_function = cls._forward_function.renamed(old, name)
 
     @classmethod
     def _read_functions(cls) -> None:
@@ -160,7 +155,7 @@ class OperatorProperty(ShapedProperty):
                 if name == "forward" and callable(function):
                     pairs = split_pairs(cls.inplace)
                     what = f"{cls.name}.forward"
-                    names = _names(cls, function)
+                    names = names_without_signature(cls, function)
                     cls._forward_function = Declared(function, what, (), pairs, aliases=aliases, names=names)
                 elif is_gradient(name, function):
                     mark = mark_of(name, function)
@@ -218,13 +213,14 @@ class OperatorProperty(ShapedProperty):
                 accumulate,
                 traced,
                 tuple(cls.aliases.items()),
-                _names(cls, function),
+                names_without_signature(cls, function),
             )
             cls._gradient_functions = {
                 **cls._gradient_functions,
                 f"{own}{len(cls._gradient_functions)}": declared,
             }
-            cls._forget()
+            cls._bindings = {}
+            cls._forms = {}
             cls.has_gradient = True
             if isinstance(cls.spec, str):
                 check_function(cls, declared, parse(cls.spec))
@@ -317,11 +313,9 @@ class OperatorProperty(ShapedProperty):
         listed = type(self).kernels
         if self.by_numpy or not listed or listed[0].factory is not _own_operator:
             return ()
-        key = id(self.binding)  # which `_bindings` keeps, and is emptied when this is
-        found = self._derived.get(key)
-        if found is None:
-            found = self._derived[key] = kernels_of(self)
-        return found
+        if not self.binding.derived:
+            self.binding.derived[:] = kernels_of(self)
+        return self.binding.derived
 
     def scalar_form(
         self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
@@ -399,20 +393,6 @@ def _own_operator(
 ) -> Operator:
     binding = prop.binding
     return BoundOperator(prop, ctx, in_shapes, in_types, forward=binding.forward, gradients=binding.gradients)
-
-
-def _renamed(declared: Declared, old: str, new: str) -> Declared:
-    return declared._replace(what=f"{new}{declared.what.removeprefix(old)}")
-
-
-def _names(cls: type[OperatorProperty], function: Any) -> tuple[str, ...]:
-    """The names that a callable without a signature takes: a ufunc its arrays, the scalar, the output."""
-    if not isinstance(function, np.ufunc):
-        names: tuple[str, ...] = getattr(function, "names", ())
-        return names
-    spec = parse(cls.spec)
-    taken = [item.name for item in spec.arguments] + [name for name in cls.params if name == "scalar"]
-    return (*taken, *(item.name for item in spec.outputs))
 
 
 def _in_order(entries: frozenset[BackwardEntry]) -> list[BackwardEntry]:

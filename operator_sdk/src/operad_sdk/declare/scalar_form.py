@@ -66,7 +66,7 @@ _CURES: Final = {
     "has no derivative": "use functions of elements and sums, or operad_sdk.loops.CompiledLoops",
     "cannot be traced": "use functions of NumPy that take any array, and no attributes of plain arrays",
 }
-"""What helps, by words of the reason why there is no form."""
+"""Advice, by words of the reason why there is no form."""
 
 Named = list[tuple[str, Traced]]
 

@@ -1,4 +1,4 @@
-"""What an author's function reads beside its arguments, and whether that may change.
+"""Surroundings of an author's function: all that it reads beside its arguments, and may change.
 
 A form holds the numbers that a function found when it was traced. A clock, a generator of random numbers, a
 global that some function assigns or a closure that is rebound would be frozen in it, in silence. So functions
@@ -65,7 +65,7 @@ class _Read(NamedTuple):
 
 
 def reason_against_tracing(function: Callable[..., Any]) -> str | None:
-    """What a function reads or does that may differ between calls; None if there is nothing of the sort."""
+    """Reason not to trace a function: it reads or does something that may differ between calls; else None."""
     return next(filter(None, map(_reason, _functions_behind(function))), None)
 
 
@@ -102,7 +102,7 @@ def _functions_behind(function: Any) -> Iterator[types.FunctionType]:
 
 @lru_cache(maxsize=4096)
 def _reason(function: types.FunctionType) -> str | None:
-    """What a function itself reads or does that may differ between calls."""
+    """Same for what the function itself reads and does."""
     name = function.__name__
     steps = [step for code in _codes(function.__code__) for step in dis.get_instructions(code)]
     for step, after in zip(steps, [*steps[1:], None], strict=True):
