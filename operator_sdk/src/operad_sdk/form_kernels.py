@@ -66,7 +66,7 @@ class View(NamedTuple):
 def kernels_of(prop: OperatorProperty) -> list[Kernel]:
     """A kernel beside each function of an operator."""
     names = prop.list_arguments()
-    functions = [(prop.binding.forward, (FORWARD,))]
+    functions: list[tuple[Bound, tuple[str, ...]]] = [(prop.binding.forward, (FORWARD,))]
     functions += [(one, tuple(f"{names[i]}_grad" for i in one.targets)) for one in prop.binding.gradients]
     return [_kernel(prop, bound, parts) for bound, parts in functions]
 

@@ -67,6 +67,8 @@ class NoForm(str):
     """
 
     __slots__ = ("cure", "line")
+    cure: str
+    line: str
 
     def __new__(cls, reason: str, line: str = "", cure: str = "") -> NoForm:
         """The reason, with what is known beside it."""

@@ -359,7 +359,7 @@ def _expect_rule(node: Node) -> None:
         return
     form, function = node.step.primitive.form, node.step.primitive.function
     if not (function in RULES if form is None else hasattr(_Walk, f"_rule_{form}")):
-        name = form or getattr(function, "__name__", function)
+        name = form or getattr(function, "__name__", str(function))
         _refuse(f"numpy.{name} is no function of elements", node)
 
 

@@ -211,13 +211,16 @@ def _by_numpy(call: SampleCall) -> dict[str, str]:
     """For each part that the operator's own functions compute, why no kernel made of its form does."""
     shapes, types = [array.shape for array in call.inputs], [array.dtype for array in call.inputs]
     asked = KernelCall(call.prop, cpu(), shapes, types)
-    own, found = type(call.prop).kernels[:1], {}
-    taken = choose(asked).kernels if call.prop.derived_kernels() else {}
-    for kernel in call.prop.derived_kernels():
+    own = type(call.prop).kernels[:1]
+    found: dict[str, str] = {}
+    derived = call.prop.derived_kernels()
+    taken = choose(asked).kernels if derived else {}
+    for kernel in derived:
         reason = kernel.rejection(asked)
-        for part in kernel.parts(call.prop) if kernel.parts is not None and reason is not None else ():
-            if taken.get(part, own[0]) is own[0]:
-                found[part] = reason.explained() if isinstance(reason, NoForm) else reason
+        if reason is not None:
+            parts = [part for part in taken if kernel.computes(call.prop, part)]
+            text = reason.explained() if isinstance(reason, NoForm) else reason
+            found |= {part: text for part in parts if taken[part] is own[0]}
     return found
 
 
