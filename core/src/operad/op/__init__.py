@@ -23,6 +23,7 @@ from operad.op.explanation import arrays_in_words as arrays_in_words
 from operad.op.explanation import explained as explained
 from operad.op.form import Axes as Axes
 from operad.op.form import Instruction as Instruction
+from operad.op.form import NoForm as NoForm
 from operad.op.form import Result as Result
 from operad.op.form import ScalarForm as ScalarForm
 from operad.op.form import function_of_elements as function_of_elements

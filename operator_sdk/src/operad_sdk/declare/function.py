@@ -68,6 +68,10 @@ class Declared(NamedTuple):
         """Return whether the function counts for these parameters."""
         return self.when is None or bool(call_declared(f"`when` of {self.what}", self.when, prop))
 
+    def renamed(self, old: str, new: str) -> Declared:
+        """The same for an operator that is now called `new`."""
+        return self._replace(what=f"{new}{self.what.removeprefix(old)}")
+
     def public_names(self) -> list[str]:
         """Names that the function takes, spelled as the operator spells them."""
         aliases = dict(self.aliases)
