@@ -7,12 +7,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 from operad.operator import Result
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.vector import CompiledForm, NoVectorCodeError, kernel_text, stages
 from operator_sdk.tests.vector.programs import Program
+from operator_sdk.tests.vector_code import require_vector_code
+
+require_vector_code()
 
 SINGLE = np.dtype(np.float32)
 

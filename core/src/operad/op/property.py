@@ -273,6 +273,13 @@ class OperatorProperty(ABC):
         flags = zip(self.list_arguments(), self.differentiable_inputs(), strict=True)
         return ["forward", *(f"{name}_grad" for name, flows in flags if flows)]
 
+    def derived_kernels(self) -> Sequence[Kernel]:
+        """Kernels that follow from the operator's own functions; they rank directly before these.
+
+        Each object stays the same for these parameters, as kernels that a class lists do.
+        """
+        return ()
+
     def scalar_form(
         self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> ScalarForm | str:

@@ -47,6 +47,7 @@ class Options(TypedDict, total=False):
     scalar_beyond: Literal["wrap", "keep"]
     inplace: str | Sequence[str]
     element_cost: float
+    by_numpy: bool
     resource: ResourceRequest | Sequence[ResourceRequest]
     device: str
     contract: Contract

@@ -29,8 +29,15 @@ _FAR: Final = 32
 """Steps along a row, in elements, from which vectors that are gathered lose against NumPy's loops."""
 
 
-class _Shaped(NamedTuple):
-    """Kernel's text for some arrays, and the contents of its table."""
+class Walk(NamedTuple):
+    """Kernel's text for some arrays, and the contents of its table.
+
+    Attributes:
+        pattern: How the arrays lie; `text` is the kernel for it.
+        space: The iteration space.
+        lengths: Of the outer axes and the columns, as few axes as possible.
+        strides: Of each input and result along these, in bytes.
+    """
 
     pattern: Pattern
     text: KernelText
@@ -79,7 +86,7 @@ class CompiledForm:
             NoVectorCodeError: There is none, or it reduces rows whose elements lie so far apart that NumPy,
                 which then computes many rows at once, is faster.
         """
-        found = self._shaped(arrays)
+        found = self.walk(arrays)
         if not self._reduced or found.lengths[-1] == 1:
             return
         read = set(self.form.inputs_read)
@@ -121,8 +128,12 @@ class CompiledForm:
         arrays = [*inputs, *results]
         return BoundKernel(self.layout(arrays), arrays)
 
-    def _shaped(self, arrays: Sequence[NDArray[Any]]) -> _Shaped:
-        """Preparation of a kernel for arrays, but for machine code."""
+    def walk(self, arrays: Sequence[NDArray[Any]]) -> Walk:
+        """Preparation of a kernel for arrays, but for machine code.
+
+        Raises:
+            NoVectorCodeError: There is none.
+        """
         count = len(self.form.inputs)
         steps = self._expanded.instructions
         kinds = [step.kind for step in steps[:count]] + [
@@ -157,10 +168,10 @@ class CompiledForm:
             text = KernelText(self._expanded, self.dtype, pattern, has_scalef=host().has_scalef)
             self._texts[pattern] = text
         self._check_results(text, lengths, strides, count)
-        return _Shaped(pattern, text, space, lengths, strides)
+        return Walk(pattern, text, space, lengths, strides)
 
     def _laid_out(self, arrays: Sequence[NDArray[Any]]) -> TableLayout:
-        pattern, text, space, lengths, strides = self._shaped(arrays)
+        pattern, text, space, lengths, strides = self.walk(arrays)
         kernel = self._kernels.get(pattern)
         if kernel is None:
             kernel = self._kernels[pattern] = Kernel(text.text)
