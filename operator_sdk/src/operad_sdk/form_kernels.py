@@ -49,7 +49,7 @@ def by_form(operator: type[OperatorProperty], *parts: str, from_size: int = FROM
     """Give an operator kernels that compute some of its parts by their scalar forms.
 
     They are taken on the host where there is vector code, for float32 and float64, where the part has a form
-    for the call, which reduces no other axes than one run of memory. Results differ from those of the
+    for the call, whose reductions all go over the same axes. Results differ from those of the
     operator's own functions by rounding.
 
     Args:
