@@ -11,6 +11,7 @@ from operator_sdk.tests.vector.guarded import guarded
 LENGTHS = (1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 65, 127, 130, 257)
 UNARY = ("negative", "abs", "floor", "rint", "sign")
 BINARY = ("add", "subtract", "multiply", "maximum", "minimum")
+WHOLE = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")
 COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 
 
@@ -35,7 +36,8 @@ class Program:
             )
         count = int(rng.integers(1, 4))
         kinds = [
-            str(rng.choice(["real", "real", "real", "bool", "int32", "uint8", "int64"])) for _ in range(count)
+            str(rng.choice(["real", "real", "real", "bool", "int32", "uint8", "int64", "float16"]))
+            for _ in range(count)
         ]
         kinds[0] = "real"
         self.builder = builder = Builder("random", [f"x{i}" for i in range(count)], kinds)
@@ -53,7 +55,7 @@ class Program:
 
     def step(self, reduces):
         rng, builder = self.rng, self.builder
-        kind = rng.integers(7 if reduces else 6)
+        kind = rng.integers(9 if reduces else 8)
         if kind == 0:
             return builder.apply(str(rng.choice(UNARY)), self.pick())
         if kind in (1, 2):
@@ -72,8 +74,25 @@ class Program:
         if kind == 5:
             return builder.apply("add", self.pick(), builder.length(int(rng.integers(self.rank))))
         if kind == 6:
+            return self.whole(self.pick())
+        if kind == 7:
+            value, limits = self.pick(), [builder.constant(float(n)) for n in sorted(rng.integers(-3, 4, 2))]
+            return builder.apply("minimum", builder.apply("maximum", value, limits[0]), limits[1])
+        if kind == 8:
             return builder.over_axes(str(rng.choice(["sum", "max", "min"])), self.pick(), self.reduced)
         return builder.constant(float(rng.integers(-3, 4)))
+
+    def whole(self, value):
+        """A value by way of a type of whole numbers, in which all but infinite ones fit."""
+        builder, kind = self.builder, str(self.rng.choice(WHOLE))
+        size = builder.apply("abs", value)
+        fits = builder.apply("less", size, builder.constant(100.0))
+        if kind.startswith("u"):
+            value = size
+        value = builder.select(
+            fits, builder.apply("divide", value, builder.constant(2.0)), builder.constant(7.0)
+        )
+        return builder.cast(builder.cast(value, kind), "real")
 
     def array(self, kind, may_broadcast):
         """An array that broadcasts to the space, laid out in one of many ways."""
@@ -108,7 +127,12 @@ class Program:
         return found
 
     def expected(self):
-        return [np.asarray(value, self.dtype) for value in self.form.evaluate(self.inputs, self.space)]
+        inputs = self.inputs
+        if self.dtype == np.float16:  # which is computed in float32
+            own = [step.kind == "real" for step in self.form.instructions]
+            inputs = [x.astype(np.float32) if real else x for x, real in zip(inputs, own, strict=False)]
+        with np.errstate(over="ignore"):
+            return [np.asarray(value).astype(self.dtype) for value in self.form.evaluate(inputs, self.space)]
 
     def results(self):
         """Arrays to fill, with other numbers in them and around them."""

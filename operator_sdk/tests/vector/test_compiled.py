@@ -75,7 +75,7 @@ def expect_as_evaluated(program, seed):
 
 
 @pytest.mark.usefixtures("processor")
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 @pytest.mark.parametrize("reduces", [False, True], ids=["elements", "rows"])
 @pytest.mark.parametrize(("added", "kept_from"), [(32, 8), (1, 1)])
 def test_random_forms_on_arrays_of_any_layout(dtype, reduces, added, kept_from, monkeypatch):
@@ -86,7 +86,7 @@ def test_random_forms_on_arrays_of_any_layout(dtype, reduces, added, kept_from, 
 
 
 @pytest.mark.more
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 def test_many_random_forms_that_reduce(dtype, drawn_seed):
     for seed in range(60):
         expect_as_evaluated(Program(np.random.default_rng([drawn_seed, seed]), dtype, True), seed)
@@ -184,14 +184,45 @@ def test_a_row_of_results_is_an_element_or_a_whole_row():
     ("make", "kinds", "dtype", "message"),
     [
         (lambda b: b.apply("lgamma", 0), (), np.float32, "lgamma of float32 has no vector code"),
-        (lambda b: b.cast(b.cast(0, "int32"), "real"), (), np.float32, "a cast from float32 to int32"),
-        (lambda b: b.apply("tanh", 0), (), np.float16, "not in float16"),
+        (lambda b: b.cast(b.cast(0, "uint64"), "real"), (), np.float32, "a cast from float32 to uint64"),
+        (lambda b: b.cast(b.cast(0, "float16"), "real"), (), np.float64, "a cast from float64 to float16"),
+        (lambda b: b.apply("tanh", 0), (), np.longdouble, "not in "),
     ],
 )
 def test_what_has_no_vector_code_says_so(make, kinds, dtype, message):
     x = np.ones(5, dtype)
     with pytest.raises(NoVectorCodeError, match=message):
         CompiledForm(form_of(make, "x", kinds=kinds), x.dtype)([x], [np.empty_like(x)])
+
+
+def test_half_precision_is_computed_in_float32_and_rounded_once():
+    def root_mean_square(builder):
+        squares = builder.over_axes("sum", builder.apply("multiply", 0, 0), [-1])
+        mean = builder.apply("divide", squares, builder.length(-1))
+        return builder.apply(
+            "divide", 0, builder.apply("sqrt", builder.apply("add", mean, builder.constant(1e-6)))
+        )
+
+    form, half = form_of(root_mean_square, "x"), np.dtype(np.float16)
+    x = np.linspace(-1000, 1000, 7 * 300).reshape(7, 300).astype(half)  # squares of which overflow
+    x[3] = 0
+    found, exact = np.empty_like(x), np.empty(x.shape, SINGLE)
+    CompiledForm(form, half)([x], [found])
+    CompiledForm(form, SINGLE)([x.astype(SINGLE)], [exact])
+    np.testing.assert_array_equal(found, exact.astype(half))
+    assert np.isfinite(found).all()
+
+
+def test_half_precision_rounds_where_the_form_says_so():
+    def make(builder):
+        return builder.cast(
+            builder.cast(builder.apply("add", builder.cast(0, "float32"), 1), "real"), "float32"
+        )
+
+    form, half = form_of(make, "x", "y", kinds=("real", "float32")), np.dtype(np.float16)
+    x, y, found = np.ones(20, half), np.linspace(0, 1, 20, dtype="f"), np.empty(20, SINGLE)
+    CompiledForm(form, half)([x, y], [found])
+    np.testing.assert_array_equal(found, (x + y).astype(half).astype(SINGLE))
 
 
 def test_a_result_that_several_elements_would_fill_is_refused():

@@ -70,11 +70,11 @@ def test_large_calls_of_floating_types_are_computed_by_the_form():
     assert chosen(100, 90).forward.name == "VectorRows.vector_forward"
     assert chosen(100, 90, np.float64).kernels["data_grad"].name == "VectorRows.vector_data_grad"
     assert chosen(4, 4).forward.name == "VectorRows.forward"
-    assert chosen(100, 90, np.float16).forward.name == "VectorRows.forward"
+    assert chosen(100, 90, np.float16).forward.name == "VectorRows.vector_forward"
     assert FROM_SIZE > 16
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 17), (700, 130)])
 def test_outputs_and_states_under_every_request(rows, columns, dtype):
     data, factor, count = arrays(rows, columns, dtype)

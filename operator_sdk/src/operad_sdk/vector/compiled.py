@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from operad.operator import ScalarForm, placed
 from operad_sdk.mapper.expansions import expanded
+from operad_sdk.vector.half import widened
 from operad_sdk.vector.kernel_text import KernelText, Pattern
 from operad_sdk.vector.layout import BoundKernel, Kernel, TableLayout
 from operad_sdk.vector.machine import host
@@ -26,6 +27,8 @@ from operad_sdk.vector.stages import REDUCTIONS
 from operad_sdk.vector.writer import LANES
 
 _Strides = tuple[int, ...]
+_SINGLE: Final = np.dtype(np.float32)
+_DOUBLE_BYTES: Final = 8
 _FAR: Final = 32
 """Steps along a row, in elements, from which vectors that are gathered lose against NumPy's loops."""
 _FAR_ROWS: Final = 1024
@@ -68,18 +71,22 @@ class CompiledForm:
 
     Args:
         form: As operators give it.
-        dtype: float32 or float64: what is `real` in it.
+        dtype: What is `real` in it: float32 or float64, or float16, which is computed in float32.
+
+    Attributes:
+        form: The form.
+        dtype: In which it is computed.
 
     Raises:
         NoVectorCodeError: It has no vector code; the message says why.
     """
 
     def __init__(self, form: ScalarForm, dtype: np.dtype[Any]) -> None:
-        if dtype.kind != "f" or dtype.itemsize not in LANES:
+        if dtype.kind != "f" or dtype.itemsize > _DOUBLE_BYTES:
             raise NoVectorCodeError(f"vector code computes in float32 and float64, not in {dtype}")
         self.form: Final = form
-        self.dtype: Final = dtype
-        self._expanded = expanded(form, dtype)
+        self.dtype: Final = _SINGLE if dtype.itemsize < _SINGLE.itemsize else dtype
+        self._expanded = expanded(form if self.dtype == dtype else widened(form), self.dtype)
         over = {step.axes or (-1,) for step in form.instructions if step.op in REDUCTIONS}
         if len(over) > 1:
             raise NoVectorCodeError("it reduces different axes, and kernels walk along the same ones")

@@ -65,14 +65,19 @@ def slow_functions(form: ScalarForm) -> list[str]:
     })  # fmt: skip
 
 
+_SINGLE: Final = np.dtype(np.float32)
+_HALF: Final = np.dtype(np.float16)
+_TYPES: Final = ((_SINGLE,), (np.dtype(np.float64),), (_HALF,), (_HALF, _SINGLE))
+"""Floating types of arguments, in the order in which they come."""
+
 Target = tuple[NDArray[Any] | None, OpReq]
 
 
 def reason_for(part: str, call: KernelCall) -> str | None:
     """Reason why a form does not compute a part of a call, however large; None if it does."""
-    types = {dtype for dtype in call.in_types if dtype.kind == "f"}
-    if len(types) != 1 or not types <= {np.dtype(np.float32), np.dtype(np.float64)}:
-        return "vector code computes in float32 and float64"
+    types = dict.fromkeys(dtype for dtype in call.in_types if dtype.kind == "f")
+    if tuple(types) not in _TYPES:
+        return "vector code computes in float32 and float64, and float16 in float32"
     sizes = [prod(shape) for shape in (*call.in_shapes, *call.out_shapes)]
     if not all(sizes):
         return "there is nothing to compute"
