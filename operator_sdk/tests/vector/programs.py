@@ -55,7 +55,7 @@ class Program:
 
     def step(self, reduces):
         rng, builder = self.rng, self.builder
-        kind = rng.integers(9 if reduces else 8)
+        kind = rng.integers(10 if reduces else 9)
         if kind == 0:
             return builder.apply(str(rng.choice(UNARY)), self.pick())
         if kind in (1, 2):
@@ -79,6 +79,8 @@ class Program:
             value, limits = self.pick(), [builder.constant(float(n)) for n in sorted(rng.integers(-3, 4, 2))]
             return builder.apply("minimum", builder.apply("maximum", value, limits[0]), limits[1])
         if kind == 8:
+            return builder.cast(builder.position(int(rng.integers(self.rank))), "real")
+        if kind == 9:
             return builder.over_axes(str(rng.choice(["sum", "max", "min"])), self.pick(), self.reduced)
         return builder.constant(float(rng.integers(-3, 4)))
 

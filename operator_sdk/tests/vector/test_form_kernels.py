@@ -39,6 +39,28 @@ by_form(VectorRows, "forward", "data_grad")
 """Not a gradient of anything; parts are compared, and nothing is trained."""
 
 
+@operator("VectorLabels")
+class VectorLabels(OperatorProperty):
+    """Cross entropy of rows and their labels, as one writes it."""
+
+    spec = "data:(N, D), label:(N) -> output:(N)"
+    accepts = "floating"
+
+    def forward(data, label, output):
+        largest = data.max(axis=1, keepdims=True)
+        sums = np.log(np.exp(data - largest).sum(axis=1)) + largest[:, 0]
+        output[...] = sums - data[np.arange(len(label)), label.astype(np.int64)]
+
+    def data_grad(output_grad, data, label):
+        powers = np.exp(data - data.max(axis=1, keepdims=True))
+        slopes = powers / powers.sum(axis=1, keepdims=True)
+        slopes[np.arange(len(label)), label.astype(np.int64)] -= 1
+        return slopes * output_grad[:, None]
+
+
+by_form(VectorLabels, "forward", "data_grad")
+
+
 def context():
     class Threads:
         num_threads = 3
@@ -119,6 +141,28 @@ def test_gradients():
         context(), [head, None], [data, factor], [None, None], [OpReq.ADD, OpReq.NULL], [out, None], [None]
     )
     np.testing.assert_allclose(out, 2 + factor * 2 / data.max(axis=1, keepdims=True), rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(1, 2), (37, 10), (64, 1000)])
+def test_one_element_of_each_row_by_its_label(shape):
+    rng = np.random.default_rng(0)
+    data, label = (
+        rng.standard_normal(shape).astype(SINGLE),
+        rng.integers(0, shape[1], shape[0]).astype(SINGLE),
+    )
+    specs = [data.shape, label.shape], [SINGLE] * 2
+    given, out, slopes = [data.astype(np.float64), label], np.empty(shape[0], SINGLE), np.empty_like(data)
+    FormOperator("forward", VectorLabels(), od.cpu(), *specs).forward(
+        context(), [data, label], [OpReq.WRITE], [out], []
+    )
+    expected = np.empty(shape[0])
+    VectorLabels.forward(*given, expected)
+    np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-6)
+    head = rng.standard_normal(shape[0]).astype(SINGLE)
+    FormOperator("data_grad", VectorLabels(), od.cpu(), *specs).backward(
+        context(), [head], [data, label], [None], [OpReq.WRITE, OpReq.NULL], [slopes, None], []
+    )
+    np.testing.assert_allclose(slopes, VectorLabels.data_grad(head, *given), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax", "softmin", "SoftmaxActivation"])

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from operad.operator import ScalarForm, placed
 from operad_sdk.mapper.expansions import expanded
+from operad_sdk.vector.addresses import data_address
+from operad_sdk.vector.counted import positions, with_positions
 from operad_sdk.vector.half import widened
 from operad_sdk.vector.kernel_text import KernelText, Pattern
 from operad_sdk.vector.layout import BoundKernel, Kernel, TableLayout
@@ -63,6 +65,7 @@ class _Shaped(NamedTuple):
     text: KernelText
     space: Sequence[int]
     axes: _Axes
+    counted: Sequence[NDArray[Any]]
 
 
 @final
@@ -86,12 +89,14 @@ class CompiledForm:
             raise NoVectorCodeError(f"vector code computes in float32 and float64, not in {dtype}")
         self.form: Final = form
         self.dtype: Final = _SINGLE if dtype.itemsize < _SINGLE.itemsize else dtype
-        self._expanded = expanded(form if self.dtype == dtype else widened(form), self.dtype)
+        own = expanded(form if self.dtype == dtype else widened(form), self.dtype)
+        self._expanded, self._counted = with_positions(own)
         over = {step.axes or (-1,) for step in form.instructions if step.op in REDUCTIONS}
         if len(over) > 1:
             raise NoVectorCodeError("it reduces different axes, and kernels walk along the same ones")
         self._reduced = [axis for axis in next(iter(over), ()) if axis is not None]
-        self._axes = [step.axes for step in form.instructions[: len(form.inputs)]]
+        self._given = len(self._expanded.inputs)
+        self._axes = [step.axes for step in self._expanded.instructions[: self._given]]
         self._axes += [result.axes for result in form.results]
         self._texts: dict[Pattern, KernelText] = {}
         self._kernels: dict[Pattern, Kernel] = {}
@@ -174,19 +179,21 @@ class CompiledForm:
         }
         space = self.form.space(shapes)
         rank = len(space)
-        is_used = [name in read for name in self.form.inputs] + [True] * len(self.form.results)
+        counted = [positions(space, axis) for axis in self._counted]
+        arrays = [*arrays[:count], *counted, *arrays[count:]]
+        is_used = [name in read for name in self.form.inputs] + [True] * (len(arrays) - count)
         strides = [
             _strides_over(placed(array, axes, rank), space) if used else (0,) * rank
             for array, axes, used in zip(arrays, self._axes, is_used, strict=True)
         ]
-        axes = _collapsed(space, strides, count, [axis % rank for axis in self._reduced])
+        axes = _collapsed(space, strides, self._given, [axis % rank for axis in self._reduced])
         pattern = self._pattern(arrays, axes)
         text = self._texts.get(pattern)
         if text is None:
             text = KernelText(self._expanded, self.dtype, pattern, has_scalef=host().has_scalef)
             self._texts[pattern] = text
-        self._check_results(text, axes, count)
-        return _Shaped(pattern, text, space, axes)
+        self._check_results(text, axes)
+        return _Shaped(pattern, text, space, axes, counted)
 
     def _pattern(self, arrays: Sequence[NDArray[Any]], axes: _Axes) -> Pattern:
         depth, runs = len(axes.outer), len(axes.runs)
@@ -221,34 +228,39 @@ class CompiledForm:
         )
 
     def _laid_out(self, arrays: Sequence[NDArray[Any]]) -> TableLayout:
-        pattern, text, space, axes = self._shaped(arrays)
+        pattern, text, space, axes, counted = self._shaped(arrays)
         kernel = self._kernels.get(pattern)
         if kernel is None:
             kernel = self._kernels[pattern] = Kernel(text.text)
         table = [axes.columns, *axes.runs, *(space[axis] for axis in text.lengths), *axes.outer]
-        positions = []
-        for each in axes.strides:
-            positions.append(len(table))
+        count, own = len(self.form.inputs), range(len(self.form.inputs), self._given)
+        entries = []
+        for number, each in enumerate(axes.strides):
+            if number in own:
+                table += [data_address(counted[number - count]), *each]
+                continue
+            entries.append(len(table))
             table += [0, *each]
-        count = len(self.form.inputs)
         pairs = [(i, j) for i in range(count) for j in range(len(arrays) - count)]
         shares = frozenset(
-            (i, j) for i, j in pairs if axes.strides[i] == axes.strides[count + j] and text.may_share(i, j)
+            (i, j)
+            for i, j in pairs
+            if axes.strides[i] == axes.strides[self._given + j] and text.may_share(i, j)
         )
         units = prod(axes.outer) if text.has_rows else axes.columns
         if pattern.rows:
             group = pattern.rows * LANES[self.dtype.itemsize]
             units = prod(axes.outer[:-1]) * -(-axes.outer[-1] // group)
         scratch_bytes = text.scratch_bytes(axes.columns * prod(axes.runs))
-        return TableLayout(kernel, units, tuple(table), tuple(positions), scratch_bytes, shares)
+        return TableLayout(kernel, units, tuple(table), tuple(entries), scratch_bytes, shares)
 
     def _names(self) -> list[str]:
         return [*self.form.inputs, *(result.name or "the result" for result in self.form.results)]
 
-    def _check_results(self, text: KernelText, axes: _Axes, count: int) -> None:
+    def _check_results(self, text: KernelText, axes: _Axes) -> None:
         """Refuse results of which some element would be written twice."""
-        depth = len(axes.outer)
-        for number, each in enumerate(axes.strides[count:]):
+        depth, count = len(axes.outer), len(self.form.inputs)
+        for number, each in enumerate(axes.strides[self._given :]):
             is_of_rows = text.stages.is_of_rows[self._expanded.results[number].position] and text.has_rows
             outer = zip(axes.outer, each[:depth], strict=True)
             inner = zip((*axes.runs, axes.columns), each[depth:], strict=True)
