@@ -409,7 +409,9 @@ class _Walk:
         is_label = builder.apply(
             "logical_and", builder.apply("greater_equal", label, zero), builder.apply("less", label, length)
         )
-        return builder.apply("equal", builder.position(along[0]), label), is_label
+        # Compared element by element: half as wide as the labels are.
+        narrow = builder.cast(builder.select(is_label, label, builder.constant(-1, "int64")), "int32")
+        return builder.apply("equal", builder.position(along[0], "int32"), narrow), is_label
 
     def _rule_sum(self, *args: Any) -> int:
         return self._reduced("sum", *args)

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from operad.operator import ScalarForm, Shape
 from operad_sdk.mapper.builder import Builder
+from operad_sdk.vector.primitives import NoVectorCodeError
 
-KIND: Final = "int64"
-_made: Final[list[NDArray[np.int64]]] = [np.arange(1024)]
+_LONGEST: Final = 1 << 30
+KIND: Final = "int32"
+_made: Final[list[NDArray[np.int32]]] = [np.arange(1024, dtype=np.int32)]
 # invariant: grows only; tables of kernels hold addresses of every array that was ever in it.
 
 
@@ -37,10 +39,16 @@ def with_positions(form: ScalarForm) -> tuple[ScalarForm, tuple[int, ...]]:
 
 
 def positions(space: Shape, axis: int) -> NDArray[Any]:
-    """The positions along an axis, as an array that broadcasts to the space; its memory stays for ever."""
+    """The positions along an axis, as an array that broadcasts to the space; its memory stays for ever.
+
+    Raises:
+        NoVectorCodeError: There are too many.
+    """
     length = space[axis]
+    if length > _LONGEST:
+        raise NoVectorCodeError(f"an axis of {length} elements is too long to be counted along")
     found = _made[-1]
     if len(found) < length:
-        found = np.arange(2 * length)
+        found = np.arange(2 * length, dtype=np.int32)
         _made.append(found)
     return found[:length].reshape([-1 if i == axis else 1 for i in range(len(space))])
