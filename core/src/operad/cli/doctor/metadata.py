@@ -17,7 +17,7 @@ from operad.errors import DuplicateOperatorError
 from operad.registry import loading
 from operad.registry.discovery import folder_of, installed, is_safe, text_of
 from operad.registry.packages import standard_line
-from operad.registry.plugins import Entry, normalized
+from operad.registry.plugins import KERNELS, Entry, normalized
 from operad.registry.policy import choose, usable
 
 GROUPS: Final = (
@@ -25,7 +25,7 @@ GROUPS: Final = (
     "operad.commands", "operad.attributes", "operad.hooks", "operad.namespaces",
     "operad.settings", "operad.check_backends",
 )  # fmt: skip
-_SHARED: Final = ("operad.kernels", "operad.hooks")
+_SHARED: Final = (KERNELS, "operad.hooks")
 """Groups where any number of distributions may use one name."""
 
 
@@ -85,6 +85,9 @@ def _entry_findings(group: str, entry: Entry, own_commands: Collection[str]) -> 
     elif module_spec(entry.value.partition(":")[0].strip()) is None:
         text = f"{entry.title} names {entry.value}, and there is no such module"
         yield error(owner, text, f"pip install --force-reinstall {entry.owner.name}")
+    elif group == KERNELS and not all(entry.name.partition(".")):
+        text = f"entry point {entry.name!r} in {group} adds a kernel to no operator"
+        yield error(owner, text, "ask its author to name it by the operator, a dot, and a name of its own")
     elif group == COMMANDS and entry.name in own_commands:
         yield warning(
             owner, f"its command {entry.name!r} is hidden by operad's own", "ask its author to rename it"
