@@ -24,8 +24,7 @@ from operad.dtypes import DType
 from operad.first_use import parse_source
 from operad.operator import BackwardEntry, Shape
 from operad_sdk.declare.names import ABSENT, EXTRA, IN_DATA, OUT_DATA, OUT_GRAD, WORDS, Slot
-from operad_sdk.declared_call import call_declared
-from operad_sdk.errors import DeclarationError
+from operad_sdk.errors import DeclarationError, call_declared
 
 ARROW: Final = "->"
 

@@ -45,7 +45,7 @@ def test_a_check_that_breaks_is_told_unless_another_is_red(
     monkeypatch.setattr(module, "all_checks", lambda: checks)
     monkeypatch.setattr(module, "find_check", checks.__getitem__)
     monkeypatch.setattr(module, "subject_of", lambda name, own=module.subject_of: own(copy))
-    monkeypatch.setattr(module.resource, "setrlimit", lambda *limits: None)
+    monkeypatch.setattr(module, "limit_processor_time", lambda limit_s: None)
     found = judged("judged_copy", "", None, 60.0)
     assert (found.killed_by, found.broken) == (killed_by, broken)
     assert ("pop from empty list" in found.message) == bool(broken)
