@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -116,3 +117,20 @@ def test_other_errors_are_left_to_who_goes_on() -> None:
         raise AlarmError
     except AlarmError as error:
         interrupts.raise_of_handler(error)
+
+
+def test_a_helper_leaves_signals_of_programs_alone_real_time_ones_among_them() -> None:
+    left: list[set[int]] = []
+
+    def look() -> None:
+        interrupts.block_signals()
+        left.append(set(signal.valid_signals()) - set(signal.pthread_sigmask(signal.SIG_BLOCK, [])))
+
+    helper = threading.Thread(target=look)
+    helper.start()
+    helper.join()
+    (taken,) = left
+    assert not {signal.SIGALRM, signal.SIGUSR1} & taken
+    if hasattr(signal, "SIGRTMIN"):
+        assert not set(range(signal.SIGRTMIN, signal.SIGRTMAX + 1)) & taken
+    assert {signal.SIGINT, signal.SIGTERM} <= taken

@@ -84,13 +84,15 @@ def test_a_fork_in_a_step_beside_a_thread_that_holds_the_lock_leaves_it_free(eng
 
 def test_what_a_worker_runs_is_done_before_a_fork_inside_an_operation() -> None:
     engine = ThreadedEngine(num_threads=2)
-    var, log = engine.new_variable(), []
+    var, begun, log = engine.new_variable(), threading.Event(), []
 
     def slow(_: object) -> None:
+        begun.set()
         time.sleep(0.05)
         log.append(1)
 
     engine.push_sync(slow, CTX, (), (var,))
+    begun.wait()
 
     def wait() -> bool:
         engine.wait_for_var(var)

@@ -13,7 +13,7 @@ import pytest
 
 from operad import engine as engines
 from operad.device import cpu
-from operad.engine import Engine, NaiveEngine, Var, current
+from operad.engine import Engine, NaiveEngine, ThreadedEngine, Var, current, lifetime
 from operad.engine.budget import blas_limits
 
 pytestmark = pytest.mark.serial
@@ -94,6 +94,22 @@ class TestFork:
         finally:
             over.set()
             pusher.join()
+
+    def test_what_comes_between_the_calls_of_a_handler_does_not_hold_the_fork_up(self) -> None:
+        """Python calls each handler twice; a push that had begun before comes in between."""
+        engine, ran = ThreadedEngine(num_threads=1), []
+        lifetime._before_fork()
+        try:
+            pushing = threading.Thread(target=pushes_at_once, args=(engine, ran))
+            pushing.start()
+            pushing.join()
+            lifetime._before_fork()  # what it runs asks for the limit of BLAS, which the fork holds
+        finally:
+            for _ in range(2):
+                lifetime._in_parent()
+        engine.wait_for_all()
+        engine.stop()
+        assert ran == [True]
 
     def test_a_fork_beside_a_thread_that_pushes_without_waiting_returns(self, engine: Engine) -> None:
         var, over = engine.new_variable(), threading.Event()
@@ -176,6 +192,14 @@ os.wait()
 setting.join()
 print("forks while a limit is being set:", seen[0])
 """
+
+
+def pushes_at_once(engine: ThreadedEngine, ran: list[bool]) -> None:
+    """A push of a thread that has passed the place where a fork holds pushes back."""
+    engine._quiescence.wait_until_resumed = lambda: None  # type: ignore[method-assign]
+    blas_limits.applied = 0  # as when another thread is about to change it
+    engine.push_sync(lambda _: ran.append(True), CTX, (), (engine.new_variable(),))
+    del engine._quiescence.wait_until_resumed
 
 
 def works(engine: Engine, var: Var) -> bool:

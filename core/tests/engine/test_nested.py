@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import random
+import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
 from core.tests.engine.stepped import SteppedEngine
 from operad.device import cpu
-from operad.engine import Engine, back_pressure, nested
+from operad.engine import Engine, ThreadedEngine, back_pressure, nested
 from operad.engine.operation import CALLED, OprBlock
+from operad.engine.thread import NESTED, local
 from operad.engine.var import Var
 from operad.errors import BlockingInOperatorError
 
@@ -254,6 +258,96 @@ def test_an_error_on_what_an_operation_holds_is_raised_at_once_and_leaves_it_hel
     engine.push_sync(run, CTX, (), (written,))
     engine.wait_for_var(written)
     assert seen == [-1]
+
+
+def test_a_failure_that_pending_work_overwrites_is_not_raised(stepped: SteppedEngine) -> None:
+    def fail(_: object) -> None:
+        raise ZeroDivisionError("before")
+
+    other, log = stepped.new_variable(), []
+    stepped.push_sync(fail, CTX, (), (other,))
+    with pytest.raises(ZeroDivisionError):
+        stepped.wait_for_var(other)
+    stepped.push_sync(lambda _: log.append("written"), CTX, (), (other,))
+    var = inside(stepped, lambda: stepped.run_inline(log.append, ("read",), CTX, (other,), (), None))
+    stepped.runner.step()
+    stepped.wait_for_var(var)
+    assert log == ["written", "read"]
+
+
+def test_a_wait_inside_lasts_while_something_is_handed_out_that_no_thread_has_taken(
+    stepped: SteppedEngine,
+) -> None:
+    """A worker that comes late is no deadlock."""
+    other, log = stepped.new_variable(), []
+    stepped.num_done_in_a_wait = 0
+
+    def body() -> None:
+        stepped.push_sync(lambda _: log.append("written"), CTX, (), (other,))
+        assert stepped.run_inline(log.append, ("read",), CTX, (other,), (), None)
+
+    def late(is_over: Callable[[], bool], timeout_s: float) -> bool:
+        stepped.num_done_in_a_wait = len(stepped.waits) == 3
+        return wait(is_over, timeout_s)
+
+    wait = stepped._dispatcher.wait_until
+    stepped._dispatcher.wait_until = late  # type: ignore[method-assign]
+    var = inside(stepped, body)
+    stepped.runner.step()
+    stepped.wait_for_var(var)
+    assert log == ["written", "read"]
+    assert len(stepped.waits) == 4
+
+
+def test_a_thread_that_waits_inside_an_operation_runs_no_other_one(stepped: SteppedEngine) -> None:
+    """It would be outside afterwards."""
+    engine, seen = ThreadedEngine(num_threads=1), []
+    ready, other = engine.new_variable(), engine.new_variable()
+
+    def body() -> None:
+        engine.push_sync(lambda _: seen.append(threading.get_ident()), CTX, (), (other,))
+        engine.wait_for_var(other)
+        assert local.state.inside == NESTED
+        seen.append(threading.get_ident())
+
+    engine.wait_for_var(inside(engine, body))
+    engine.wait_for_var(ready)
+    engine.stop()
+    assert len(set(seen)) == 2
+
+
+@pytest.mark.parametrize("num_threads", [1, 2, 3])
+def test_operations_that_wait_inside_leave_their_places_to_others(num_threads: int) -> None:
+    """Random programs: each operation reads results of earlier ones, most of which it does not name."""
+    rng = random.Random(20261129 + num_threads)
+    engine = ThreadedEngine(num_threads=num_threads)
+    for _ in range(20):
+        results, expected = push_readers(engine, rng)
+        engine.wait_for_all()
+        assert results == expected
+    assert engine.budget.running == []
+    engine.stop()
+
+
+def push_readers(engine: Engine, rng: random.Random) -> tuple[list[int], list[int]]:
+    """The results of 12 operations, and what they are to be."""
+    variables = [engine.new_variable() for _ in range(12)]
+    results, expected = [0] * 12, []
+
+    def run(number: int, read: list[int]) -> None:
+        with nested():
+            for index in read:
+                engine.wait_for_var(variables[index])
+        results[number] = 1 + number + sum(results[index] for index in read)
+
+    for number, var in enumerate(variables):
+        read = rng.sample(range(number), min(number, rng.randrange(4)))
+        expected.append(1 + number + sum(expected[index] for index in read))
+        named = [variables[index] for index in read if rng.random() < 0.3]
+        call = partial(run, number, read)
+        # The later, the sooner: all places are taken by operations that wait.
+        engine.push_sync(lambda _, call=call: call(), CTX, named, (var,), priority=number)
+    return results, expected
 
 
 def test_nothing_is_waited_for_where_no_operation_is_known(stepped: SteppedEngine) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from threading import Event, Thread
+from types import FrameType
 from typing import Any
 
 import pytest
 
 from operad.device import cpu
 from operad.engine import Engine, NaiveEngine, RunContext, ThreadedEngine
+from operad.engine import budget as budget_module
 from operad.engine.budget import UNLIMITED, ThreadBudget, blas_limits, kept_blas_threads, run_single
 
 MOST = 8
@@ -191,3 +195,70 @@ def test_what_an_import_does_to_blas_is_undone_and_what_it_loads_is_limited(
         libraries.append(Library("another"))
     assert libraries[0].num_threads == expected
     assert libraries[1].num_threads == (1 if is_running else MOST)
+
+
+@pytest.mark.parametrize("run", [run_by_a_caller, run_counted])
+def test_an_exception_from_outside_at_any_point_leaves_the_program_its_threads(
+    run: Callable[..., None], library: Library
+) -> None:
+    """At the entry of each function of the module; what is counted is put down once more."""
+    place = 0
+    while True:
+        budget = ThreadBudget(2)
+        ended = interrupted(place, partial(run, budget, int))
+        for run_ctx in tuple(budget.running):  # as `ThreadedRunner._put_down`
+            budget.finish(run_ctx)
+        blas_limits.restore()
+        assert (blas_limits.users, library.num_threads) == ([], MOST), f"point {place}"
+        if not ended:
+            break
+        place += 1
+    assert place >= 2
+
+
+class FromOutsideError(BaseException):
+    """What a handler of a signal raises."""
+
+
+def interrupted(place: int, function: Callable[[], object]) -> bool:
+    """Run `function` with an exception at the given one of these entries; whether there is one."""
+    points = 0
+
+    def trace(frame: FrameType, event: str, _: object) -> Callable[..., Any] | None:
+        nonlocal points
+        if frame.f_code.co_filename == budget_module.__file__ and event == "call":
+            points += 1
+            if points == place + 1:
+                sys.settrace(None)
+                raise FromOutsideError
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function()
+    except FromOutsideError:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_a_library_that_the_program_loaded_itself_is_no_trouble_to_an_import(
+    libraries: list[Library],
+) -> None:
+    libraries.append(Library("the program's own"))
+    budget = ThreadBudget(2)
+    with kept_blas_threads():
+        run_ctx = counted(budget)
+        libraries[1].num_threads = 3
+    assert libraries[1].num_threads == 1
+    budget.finish(run_ctx)
+    assert libraries[1].num_threads == MOST
+
+
+def test_an_import_after_a_change_that_was_broken_off_limits_what_it_loads(libraries: list[Library]) -> None:
+    blas_limits.applied = 0
+    with kept_blas_threads():
+        libraries.append(Library("another"))
+    assert libraries[1].num_threads == 1

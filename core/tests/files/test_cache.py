@@ -208,6 +208,20 @@ def test_a_group_of_the_users_own_may_write(path, monkeypatch):
     loads_nothing(path, str(path.parents[1]))
 
 
+@POSIX
+@pytest.mark.parametrize(("owner", "is_used"), [(0, True), (None, True), (12345, False)])
+def test_a_parent_is_the_users_or_the_systems(path, owner, is_used, monkeypatch):
+    cache.save(path, CONTENT)
+    parent, real = path.parents[1], Path.stat
+    status = parent.stat()
+    owned = os.stat_result([*status[:4], status.st_uid if owner is None else owner, *status[5:]])
+    monkeypatch.setattr(Path, "stat", lambda self, **how: owned if self == parent else real(self, **how))
+    if is_used:
+        assert cache.load(path) == CONTENT
+    else:
+        loads_nothing(path, str(parent))
+
+
 def test_a_folder_that_is_gone_is_made_again(path, tmp_path):
     cache.save(path, CONTENT)
     (tmp_path / "cache").rename(tmp_path / "gone")

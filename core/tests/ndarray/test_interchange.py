@@ -9,7 +9,8 @@ import textwrap
 import numpy as np
 import pytest
 
-from operad import nd
+from operad import engine, nd
+from operad.engine.budget import BlasLimits
 from operad.errors import BindError
 
 pytestmark = pytest.mark.usefixtures("operators")
@@ -37,6 +38,13 @@ def test_export_waits_for_pending_operations():
     for _ in range(5):
         expected = np.tanh(expected)
     np.testing.assert_array_equal(np.from_dlpack(x), expected)
+
+
+def test_who_takes_an_array_has_the_threads_of_blas(monkeypatch):
+    x, restored = nd.array([1.0]), []
+    monkeypatch.setattr(BlasLimits, "restore", lambda self: restored.append(self))
+    np.from_dlpack(x)
+    assert restored[-1:] == [engine.blas_limits]
 
 
 def test_export_raises_what_failed():

@@ -112,8 +112,9 @@ def wait_inside(
 ) -> bool:
     """Wait for variables inside operations that do not hold them; whether they were free.
 
-    What is pending on them may stand behind these operations. So this gives up where no other thread runs
-    anything for a second, but for operations that wait here as well.
+    What is pending on them may stand behind these operations. So this gives up where nothing is finished for
+    a second, and no operation is on its way but those that wait here as well. Meanwhile others may use their
+    places of the thread budget: a place that waits for a place would wait for ever.
 
     Args:
         dispatcher: Knows what is pending.
@@ -123,16 +124,22 @@ def wait_inside(
     """
     if not around or is_interruption():
         return _is_free(const_vars, mutable_vars)
-    waiting = dispatcher.waiting_inside
+    waiting, runner, is_aside = dispatcher.waiting_inside, dispatcher.runner, False
+    is_free = partial(_is_free, const_vars, mutable_vars)
 
     def is_stuck() -> bool:
-        return all(block in waiting for block in in_hand(dispatcher, is_own=False))
+        begun = [run.block for run in tuple(dispatcher.started)]  # their functions may have returned
+        is_offered = dispatcher.queue.running > len(waiting)
+        return not is_offered and all(block in waiting for block in (*in_hand(dispatcher, False), *begun))
 
     try:
         waiting.extend(around)
-        is_free = partial(_is_free, const_vars, mutable_vars)
+        if not is_free():
+            is_aside = runner.step_aside()
         return _wait_patiently(dispatcher, is_free, is_stuck) is None
     finally:
+        if is_aside:
+            runner.step_back()
         for block in around:
             with suppress(ValueError):
                 waiting.remove(block)

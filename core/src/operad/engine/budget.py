@@ -85,9 +85,10 @@ class ThreadBudget:
 
     def finish(self, run_ctx: RunContext) -> None:
         """Count an operation out, if it is counted; the others' shares rise."""
+        # In this order: what an exception keeps counted in `running`, `_put_down` finishes once more.
+        blas_limits.end(run_ctx)
         with suppress(ValueError):
             self.running.remove(run_ctx)
-        blas_limits.end(run_ctx)
         blas_limits.restore()
 
     @property
@@ -165,8 +166,9 @@ class BlasLimits:
 
     def apply(self) -> None:
         """Give the libraries their limit, if they have another."""
-        pools = _blas_pools()  # which imports, for the first time
+        import_module("threadpoolctl")
         with self.lock:
+            pools = _blas_pools()  # under the lock, or one thread might note the limit that another one sets
             before = self.applied
             self.applied = 0
             limit = 1 if self.users else self.idle
@@ -201,11 +203,17 @@ blas_limits: Final = BlasLimits()
 
 def run_single(function: Callable[..., T], *args: object) -> T:
     """Return what a function returns, BLAS having one thread meanwhile: for what no budget counts."""
+    users = blas_limits.users
     try:
-        blas_limits.begin(function)
+        users.append(function)  # as in `begin` and `end`, at whose entry an exception would leave it there
+        if blas_limits.applied != 1:
+            blas_limits.apply()
         return function(*args)
     finally:
-        blas_limits.end(function)
+        try:  # noqa: SIM105 - a call may be interrupted
+            users.remove(function)
+        except ValueError:  # a child that was forked inside
+            pass
 
 
 @contextmanager
@@ -215,22 +223,23 @@ def kept_blas_threads() -> Iterator[None]:
     Operations begin and end meanwhile in other threads. So what was there before is put back only where
     the limit is the one of then; else what it is now holds.
     """
-    known = _blas_pools()
+    import_module("threadpoolctl")
     with blas_limits.lock:
+        known = _blas_pools()
         limit, before = blas_limits.applied, [(pool, pool.num_threads) for pool in _loaded_blas()]
     try:
         yield
     finally:
         with blas_limits.lock:
             for pool, num_threads in before:
-                if blas_limits.applied != limit:
+                if blas_limits.applied != limit and pool.filepath in known:
                     num_threads = min(blas_limits.applied, known[pool.filepath][1])
                 if pool.num_threads != num_threads:
                     _setter(pool)(num_threads)
             added = [pool for pool in _loaded_blas() if pool.filepath not in known]
             known.update((pool.filepath, _limits(pool)) for pool in added)
             for set_num_threads, most in [known[pool.filepath] for pool in added]:
-                set_num_threads(min(blas_limits.applied, most))
+                set_num_threads(min(blas_limits.applied or 1, most))
 
 
 @functools.cache

@@ -193,13 +193,11 @@ def _run_nested(
             f"{_title(fn, name)} inside an operation writes an array that the operation reads and others may "
             "read beside it; hand the array to the operation as an output, or write into a copy"
         )
-    for var in named:
-        if var.failure is not None and (var not in written or var in const_vars):
-            raise dispatcher.queue.failures.error_of(var.failure)
     # invariant: an operation's variables are its own until it ends, and what it calls runs in its thread. So
     # nothing else writes them meanwhile, or reads what it writes; what is queued behind it comes later. The
     # push of the operation has counted its writes: counted here, versions would depend on when it runs.
     overwritten = [] if fn is _nothing else [*written.intersection(mutable_vars)]
+    needed = [var for var in named if var not in written or var in const_vars]
     const_vars = [var for var in const_vars if var not in held]
     mutable_vars = [var for var in mutable_vars if var not in held]
     if not wait_inside(dispatcher, around, const_vars, mutable_vars):
@@ -208,6 +206,9 @@ def _run_nested(
             "that pending work reads or writes first, which seems to wait for the operation itself; hand the "
             "array to the operation as an input"
         )
+    for var in needed:  # only now: what was pending may have failed, or overwritten what had
+        if var.failure is not None:
+            raise dispatcher.queue.failures.error_of(var.failure)
     set_failure(overwritten, None)
     return run(dispatcher, fn, args, ctx, const_vars, mutable_vars, name)
 

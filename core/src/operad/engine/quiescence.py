@@ -106,8 +106,7 @@ class Quiescence:
     def hold_for_fork(self) -> None:
         """Come to rest, and keep the lock, unless this thread has it already: then its step goes on in both.
 
-        Inside the engine there is no rest to wait for. What other threads run is given a moment to end, since
-        it would be lost to the child; not for ever, for it may be waiting for this thread.
+        Inside the engine there is no rest to wait for; see `let_end`.
         """
         thread = local.state
         is_outside = thread.inside == OUTSIDE
@@ -121,8 +120,14 @@ class Quiescence:
             self._lock.give_back()
             self._rest()
             self._lock.take(_FORKING)
+
+    def let_end(self) -> None:
+        """Give what other threads run a moment to end, since it would be lost to the child.
+
+        Not for ever, for it may be waiting for this thread, which is inside the engine. Outside nothing runs.
+        """
         for _ in range(_MOST_POLLS):
-            if is_outside or not in_hand(self._dispatcher, is_own=False):
+            if local.state.inside == OUTSIDE or not in_hand(self._dispatcher, is_own=False):
                 break
             time.sleep(_HELD_POLL_S)
 

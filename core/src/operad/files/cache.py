@@ -80,7 +80,8 @@ def private_path(path: Path) -> Path:
         # A group of the user's own number has nobody else in it; in a sticky folder others cannot rename.
         others = stat.S_IWOTH | (stat.S_IWGRP if status.st_gid != status.st_uid else 0)
         is_open = status.st_mode & others and not (is_parent and status.st_mode & stat.S_ISVTX)
-        if is_open or not (is_parent or status.st_uid == os.geteuid()):
+        owners = (0, os.geteuid()) if is_parent else (os.geteuid(),)
+        if is_open or status.st_uid not in owners:
             raise PermissionError(
                 f"other users may write to {str(place)!r}, and what a cache holds is run; make it yours "
                 "alone (chown, chmod go-w), or set OPERAD_CACHE_DIR to a folder that is"

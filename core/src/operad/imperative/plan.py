@@ -18,6 +18,7 @@ from operad.imperative.run_time import RunTime
 from operad.imperative.signature import Signature, inferred
 from operad.op import (
     FORWARD,
+    MULTIPLIED_SIZE,
     BackwardEntry,
     CallTemplate,
     Choice,
@@ -38,8 +39,6 @@ from operad.op import (
 _LOCKED_SIZE: Final = 1500
 """Elements of all arrays of a call that may run under the engine's lock: two of 500 and their result.
 NumPy keeps the interpreter's lock for so few, so no thread is held up that is not anyway."""
-_MULTIPLIED_SIZE: Final = 9216
-"""Elements of all arrays of the smallest product that OpenBLAS divides, of a matrix and a vector."""
 
 _MAX_GRADIENT_PLANS: Final = 64
 """Plans for gradients that a plan keeps: one for each set of gradients, and of run-time values."""
@@ -190,7 +189,7 @@ class Plan(Recordable):
         total = sum(spec.size for spec in (*signature.in_specs, *out_specs))
         few = operator.runs_under_lock and total <= _LOCKED_SIZE
         uses_blas = cost.has_product or (
-            total >= _MULTIPLIED_SIZE and not operator.runs_under_lock and self._states_no_cost()
+            total >= MULTIPLIED_SIZE and not operator.runs_under_lock and self._states_no_cost()
         )
         run = Run(
             op_ctx=OpContext(ctx, signature.is_train, requested),

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 BLAS_FLOPS: Final = 1 << 14
 """Below this a BLAS product uses one thread anyhow: OpenBLAS divides inner products from 10,000 on."""
+MULTIPLIED_SIZE: Final = 9216
+"""Elements of all arrays of the smallest product that OpenBLAS divides, of a matrix and a vector."""
 _FEW_FLOPS: Final = 1 << 18
 """Operations of products below which these are not looked at beside loops."""
 PARALLEL_US: Final = 250.0

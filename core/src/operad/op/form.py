@@ -33,12 +33,13 @@ class Instruction(NamedTuple):
     """One value of a form.
 
     Attributes:
-        op: `input`, `constant`, `length` (that of an axis of the space), `cast`, `sum`, `max`, `min`, or
-            the name of a function of elements.
+        op: `input`, `constant`, `length` (that of an axis of the space), `position` (along an axis of the
+            space), `cast`, `sum`, `max`, `min`, or the name of a function of elements.
         args: Positions of the operands, all smaller than the instruction's own.
         kind: What the value is: `real` has the element type for which the form is used, `bool` is a truth
             value, anything else is the name of a type.
-        value: The number of a constant, the name of an input, the axis of a length, else None.
+        value: The number of a constant, the name of an input, the axis of a length or a position,
+            else None.
         axes: How an input lies in the space; over which axes of it `sum`, `max` and `min` go, counted from
             its end, so that -1 is the last one, which None stands for.
     """
@@ -204,6 +205,9 @@ def _value(step: Instruction, args: Sequence[Any], space: Shape, dtype: DType) -
         return own.type(step.value)
     if step.op == "length":
         return own.type(space[int(step.value)])  # type: ignore[arg-type]
+    if step.op == "position":
+        axis = int(step.value)  # type: ignore[arg-type]
+        return np.arange(space[axis]).astype(own).reshape([-1 if i == axis else 1 for i in range(len(space))])
     if step.op == "cast":
         return args[0].astype(own)
     if step.op in _OF_ROWS:

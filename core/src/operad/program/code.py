@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from itertools import repeat
+from math import prod
 from operator import call as call_with
 from operator import itemgetter
 from typing import Any, NamedTuple, final
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple, final
 from operad import resource
 from operad.engine.thread import local
 from operad.graph import OpNode, estimated
-from operad.op import ArgumentSlot, CallTemplate, Gradient, OpContext, Operator, OpReq
+from operad.op import MULTIPLIED_SIZE, ArgumentSlot, CallTemplate, Gradient, OpContext, Operator, OpReq
 from operad.program.binding import Binding
 from operad.program.profile import Timeline
 from operad.program.program import Program
@@ -49,6 +50,7 @@ class SegmentCode:
         ctx: Where.
         is_light: Whether the calling thread may run it.
         is_parallel: Whether its first node is worth several threads.
+        uses_blas: Whether it may compute a product that BLAS would divide.
         reads: Entries read that no node of these wrote before; one for each block.
         writes: Entries written, each with whether it is added to; likewise.
         states: Entries of auxiliary states.
@@ -75,11 +77,17 @@ class SegmentCode:
         self.label = first if len(node_ids) == 1 else f"{first}..{last}"
         self._calls = [program.call(node_id) for node_id in node_ids]
         self._operators = [call.operator for call in self._calls]
+        self.uses_blas = any(cost.has_product for cost in costs) or any(map(self._may_multiply, self._calls))
         self._compiled: dict[bool, _Compiled] = {}
         self._timelines: dict[bool, Timeline] = {}
         self._entries: list[int] = []
         self._numbers: dict[Hashable, int] = {}  # where entries stand in the table, by where they lie
         self._note_entries()
+
+    def _may_multiply(self, call: Any) -> bool:
+        """Return whether a node has arrays enough for a product that BLAS would divide, stated or not."""
+        entries = {entry for entry in (*call.reads, *call.outs) if entry is not None}
+        return sum(prod(self.program.spec(entry).shape) for entry in entries) >= MULTIPLIED_SIZE
 
     def _note_entries(self) -> None:
         reads: dict[int, int] = {}

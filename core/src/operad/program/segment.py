@@ -111,7 +111,8 @@ class Segment:
             current.push(kept, self.ctx, size_bytes=size_bytes)
 
     def _run_inline(self, current: engine.Engine, run: Callable[[Any], object]) -> bool:
-        call = (engine.run_single, (run, None), self.ctx, self._const, self._mutable, self._code.label)
+        fn, args = (engine.run_single, (run, None)) if self._code.uses_blas else (run, (None,))
+        call = (fn, args, self.ctx, self._const, self._mutable, self._code.label)
         return current.run_inline(*call) or current.run_inline_soon(*call)
 
     def _operator(self, current: engine.Engine, form: _Form, run: Callable[[Any], None]) -> Opr:

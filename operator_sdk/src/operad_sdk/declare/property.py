@@ -47,7 +47,7 @@ from operad.resource import ResourceRequest
 from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.binding import BoundFunctions, bind
-from operad_sdk.declare.element_cost import REPEATED, call_us, element_cost
+from operad_sdk.declare.element_cost import REPEATED, call_us, check_cost, element_cost
 from operad_sdk.declare.function import Declared, split_pairs
 from operad_sdk.declare.kernels import kernel
 from operad_sdk.declare.marks import is_gradient, mark_of
@@ -124,6 +124,7 @@ class OperatorProperty(ShapedProperty):
         cls._bindings = {}
         cls._forms = {}
         cls._read_functions()
+        check_cost(cls.name, cls.element_cost)
         if isinstance(cls.spec, str):
             spec = parse(cls.spec)
             check_names(cls, spec)
@@ -372,11 +373,7 @@ class OperatorProperty(ShapedProperty):
     @cached_property
     def binding(self) -> BoundFunctions:
         """Functions for these parameters, with their names looked up."""
-        counted = tuple(
-            name
-            for name, declared in self._gradient_functions.items()
-            if declared.when is None or declared.when(self)
-        )
+        counted = tuple(name for name, each in self._gradient_functions.items() if each.counts_for(self))
         tensors = self.tensors
         key = (tensors._replace(groups=tuple(tensors.groups.items())), counted)  # type: ignore[arg-type]
         found = self._bindings.get(key)

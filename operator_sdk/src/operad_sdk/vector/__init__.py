@@ -1,6 +1,6 @@
 """Vector code: scalar forms, and kernels written by hand, as machine code for this processor.
 
-LLVM compiles it, through llvmlite (`operad-sdk[fast]`). Nothing here is imported before a kernel is wanted.
+LLVM compiles it, through llvmlite (`operad-sdk[vector]`). Nothing here is imported before a kernel is wanted.
 """
 
 from operad_sdk.vector.addresses import data_address as data_address

@@ -124,30 +124,36 @@ def _moving_ns(size_bytes: float, rates: tuple[float, float]) -> float:
 def _vector_us(kernel: CompiledForm, walk: Walk, specs: Sequence[tuple[Shape, DType]]) -> float:
     stages = walk.text.stages
     steps = stages.form.instructions
-    lanes = 64 // kernel.dtype.itemsize
-    rows, columns = prod(walk.lengths[:-1]), walk.lengths[-1]
-    vectors = rows * -(-columns // lanes)
-    ns = _ROW_NS * rows * (stages.count + len(walk.lengths) - 1)
+    lanes, axes, pattern = 64 // kernel.dtype.itemsize, walk.axes, walk.pattern
+    walks, columns = prod(axes.outer) * prod(axes.runs), axes.columns
+    vectors = walks * -(-columns // lanes)
+    if pattern.rows:  # vectors are of neighbouring rows
+        walks = prod(axes.outer[:-1]) * -(-axes.outer[-1] // (pattern.rows * lanes)) * prod(axes.runs)
+        vectors = walks * pattern.rows * columns
+    ns = _ROW_NS * walks * (stages.count + len(axes.outer) + len(axes.runs))
     moved = 0.0
+    count, given = len(kernel.form.inputs), len(stages.form.inputs)
     for stage in range(stages.count):
         for position in stages.needed(stage):
             step = steps[position]
             if step.op == "input" and not stages.is_loaded(position, stage):
-                moved += prod(specs[position][0]) * specs[position][1].itemsize
-                ns += _apart_ns(walk, position) * rows * columns
+                if position < count:  # else a counted position, which stays in the cache
+                    moved += prod(specs[position][0]) * specs[position][1].itemsize
+                    ns += _apart_ns(walk, position) * vectors * lanes
             elif step.op in _OF_C_NS:
                 ns += _OF_C_NS[step.op] * vectors * lanes
             elif step.op not in _FREE:
                 ns += _INSTRUCTION_NS * _DEAR.get(step.op, 1.0) * vectors
-    count = len(kernel.form.inputs)
     for number, (shape, dtype) in enumerate(specs[count:]):
         moved += prod(shape) * dtype.itemsize
-        ns += _apart_ns(walk, count + number) * prod(shape)
+        ns += _apart_ns(walk, given + number) * prod(shape)
     return _VECTOR_US + 1e-3 * (ns + _moving_ns(moved, _VECTOR_NS))
 
 
 def _apart_ns(walk: Walk, number: int) -> float:
     """Time that an element takes longer because it is gathered or scattered."""
-    if walk.pattern.columns[number] != "apart":
+    strides = walk.axes.strides[number]
+    if walk.pattern.lanes(number) != "apart":
         return 0.0
-    return _NEAR_NS if abs(walk.strides[number][-1]) < 64 else _FAR_NS
+    step = strides[len(walk.axes.outer) - 1 if walk.pattern.rows else -1]
+    return _NEAR_NS if abs(step) < 64 else _FAR_NS

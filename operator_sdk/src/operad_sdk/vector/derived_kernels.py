@@ -32,6 +32,10 @@ from operad_sdk.vector.machine import reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.stages import REDUCTIONS
 
+_SINGLE: Final = np.dtype(np.float32)
+_HALF: Final = np.dtype(np.float16)
+_TYPES: Final = ((_SINGLE,), (np.dtype(np.float64),), (_HALF,), (_HALF, _SINGLE))
+"""Floating types of arguments, in the order in which they come."""
 _OF_TWO_THREADS: Final = 1.4
 """Factor by which two threads compute what is divided among them sooner, where memory is the limit."""
 
@@ -45,9 +49,9 @@ def reason_for(
         size: Elements of the largest array; None: whether NumPy is faster is not asked.
         returned: Whether the author's function returns what it computes.
     """
-    types = {dtype for dtype in call.in_types if dtype.kind == "f"}
-    if len(types) != 1 or not types <= {np.dtype(np.float32), np.dtype(np.float64)}:
-        return "vector code computes in float32 and float64"
+    types = dict.fromkeys(dtype for dtype in call.in_types if dtype.kind == "f")
+    if tuple(types) not in _TYPES:
+        return "vector code computes in float32 and float64, and float16 in float32"
     if (reason := reason_against()) is not None:
         return reason
     sizes = [prod(shape) for shape in (*call.in_shapes, *call.out_shapes)]

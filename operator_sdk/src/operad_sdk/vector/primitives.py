@@ -26,7 +26,7 @@ def apply(code: Writer, op: str, kind: str, args: list[str]) -> str:
     Raises:
         NoVectorCodeError: The primitive has no vector code for this kind.
     """
-    if op in _OF_ALL:
+    if op in _OF_ALL and kind != "float16":
         return _OF_ALL[op](code, kind, args)
     if op in _OF_FLOATS and kind in FLOATS:
         return _OF_FLOATS[op](code, kind, args)
@@ -37,17 +37,19 @@ def cast(code: Writer, value: str, old: str, new: str) -> str:
     """Write a conversion, as NumPy's `astype` does it.
 
     Raises:
-        NoVectorCodeError: It is one from a floating type to another kind, of which NumPy's result depends
-            on the processor where the number does not fit.
+        NoVectorCodeError: It is one to float16 from a type that float32 does not hold, which would be rounded
+            twice, or one from a floating type to a whole one of which NumPy's result differs by processor.
     """
     if old == new:
         return value
     types = code.vector(old), code.vector(new)
+    if "float16" in (old, new):
+        return _cast_half(code, value, old, new)
     if new == "bool":
         return _compare("not_equal")(code, old, [value, code.constant(old, 0)])
     if old in FLOATS:
         if new not in FLOATS:
-            raise NoVectorCodeError(f"a cast from {old} to {new} has no vector code")
+            return _cast_to_whole(code, value, old, new)
         word = "fpext" if new == "float64" else "fptrunc"
     elif new in FLOATS:
         word = "sitofp" if old.startswith("int") else "uitofp"
@@ -58,6 +60,34 @@ def cast(code: Writer, value: str, old: str, new: str) -> str:
     else:
         word = "sext" if old.startswith("int") else "zext"
     return code.value(f"{word} {types[0]} {value} to {types[1]}")
+
+
+def _cast_half(code: Writer, value: str, old: str, new: str) -> str:
+    if old == "float16":
+        value = code.value(f"fpext {code.vector(old)} {value} to {code.vector('float32')}")
+        return cast(code, value, "float32", new)
+    if old != "float32" and (old in FLOATS or BITS[old] > 16):
+        raise NoVectorCodeError(f"a cast from {old} to {new} has no vector code")
+    value = cast(code, value, old, "float32")
+    return code.value(f"fptrunc {code.vector('float32')} {value} to {code.vector(new)}")
+
+
+def _cast_to_whole(code: Writer, value: str, old: str, new: str) -> str:
+    """By way of int32, or of int64 where that does not hold the type; what fits neither becomes its least.
+
+    That is what processors of Intel and AMD give, and with them NumPy, whose other results are undefined.
+    """
+    wide = "int32" if BITS[new] < 32 or new == "int32" else "int64"
+    if new == "uint64":  # some numbers fit that do not fit int64
+        raise NoVectorCodeError(f"a cast from {old} to {new} has no vector code")
+    limit = 2.0 ** (BITS[wide] - 1)
+    vector, least = code.vector(old), code.constant(wide, -int(limit))
+    above = code.value(f"fcmp oge {vector} {value}, {code.constant(old, -limit)}")
+    below = code.value(f"fcmp olt {vector} {value}, {code.constant(old, limit)}")
+    fits = apply(code, "logical_and", "bool", [above, below])
+    inside = apply(code, "select", old, [fits, value, code.constant(old, 0)])
+    whole = code.value(f"fptosi {vector} {inside} to {code.vector(wide)}")
+    return cast(code, apply(code, "select", wide, [fits, whole, least]), wide, new)
 
 
 def _arithmetic(of_floats: str, of_integers: str) -> Write:

@@ -63,7 +63,7 @@ broadcast_div = _arithmetic(
     "broadcast_div", np.divide,
     "`y = lhs / rhs`, of integers rounded towards zero; `d/dlhs = 1 / rhs`, `d/drhs = -y / rhs`.",
     {"lhs": lambda output_grad, rhs: output_grad / rhs,
-     "rhs": lambda output_grad, output, rhs: -output_grad * output / rhs},
+     "rhs": lambda output_grad, output, rhs: -output_grad * (output / rhs)},
     "[4, 8]", "[[0.25 , 0.125],\n       [0.5  , 0.25 ]]",
     contract=Contract(reference=lambda lhs, rhs: lhs / rhs, undefined="0 / 0 is no number"),
 )  # fmt: skip

@@ -43,7 +43,7 @@ elemwise_div = of_two(
     "`y = lhs / rhs`, of integers rounded towards zero; `d/dlhs = 1 / rhs`, `d/drhs = -y / rhs`.",
     ("[1, 2]", "[4, 4]", "[0.25, 0.5 ]"),
     {"lhs": lambda output_grad, rhs, lhs_grad: np.divide(output_grad, rhs, lhs_grad),
-     "rhs": lambda output_grad, output, rhs: -output_grad * output / rhs}, "output_grad",
+     "rhs": lambda output_grad, output, rhs: -output_grad * (output / rhs)}, "output_grad",
     contract=Contract(reference=lambda lhs, rhs: lhs / rhs, undefined="0 / 0 is no number"),
 )  # fmt: skip
 elemwise_div.kernel(priority=1, when=is_integer)(divide_integers)

@@ -37,6 +37,8 @@ def parts_of(node: OpNode, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     form = node.op.scalar_form(FORWARD, in_shapes, in_types)
     if isinstance(form, str):
         return form
+    if any(step.op == "position" for step in form.instructions):
+        return "it counts along axes, and clusters may be computed along others"
     names = node.op.list_outputs()
     outputs = tuple([names.index(result.name) for result in form.results if result.name in names])
     if sorted(outputs) != list(range(node.num_outputs)) or len(outputs) != len(form.results):
