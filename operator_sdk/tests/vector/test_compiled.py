@@ -276,8 +276,8 @@ def test_vectors_are_of_rows_where_rows_are_neighbours_and_columns_are_not():
     ways = [((500, 3), 0), ((500, 4), 1), ((500, 40), 2), ((500, 64), 4)]
     for shape, rows in ways:
         x, sums = np.ones(shape, SINGLE), np.empty((1, shape[1]), SINGLE)
-        assert form._shaped([x, sums]).pattern.rows == rows
-        assert form._shaped([np.asfortranarray(x), sums]).pattern.rows == 0
+        assert form.walk([x, sums]).pattern.rows == rows
+        assert form.walk([np.asfortranarray(x), sums]).pattern.rows == 0
 
 
 @pytest.mark.parametrize("axes", [(-3, -1), (-4, -2), (-4, -1), (-4, -2, -1)])

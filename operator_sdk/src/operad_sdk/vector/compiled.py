@@ -20,6 +20,7 @@ from operad.operator import ScalarForm, placed
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.counted import positions, with_positions
+from operad_sdk.vector.functions import functions_of
 from operad_sdk.vector.half import widened
 from operad_sdk.vector.kernel_text import KernelText, Pattern
 from operad_sdk.vector.layout import BoundKernel, Kernel, TableLayout
@@ -58,7 +59,7 @@ class _Axes(NamedTuple):
     strides: Sequence[_Strides]
 
 
-class _Shaped(NamedTuple):
+class Walk(NamedTuple):
     """Kernel's text for some arrays, and the contents of its table."""
 
     pattern: Pattern
@@ -89,7 +90,7 @@ class CompiledForm:
             raise NoVectorCodeError(f"vector code computes in float32 and float64, not in {dtype}")
         self.form: Final = form
         self.dtype: Final = _SINGLE if dtype.itemsize < _SINGLE.itemsize else dtype
-        own = expanded(form if self.dtype == dtype else widened(form), self.dtype)
+        own = expanded(form if self.dtype == dtype else widened(form), self.dtype, functions_of(self.dtype))
         self._expanded, self._counted = with_positions(own)
         over = {step.axes or (-1,) for step in form.instructions if step.op in REDUCTIONS}
         if len(over) > 1:
@@ -114,7 +115,7 @@ class CompiledForm:
             NoVectorCodeError: There is none, or it reduces rows whose elements lie so far apart that NumPy,
                 which then computes whole rows of results at once, is faster.
         """
-        found = self._shaped(arrays)
+        found = self.walk(arrays)
         if not self._reduced or found.axes.columns == 1:
             return
         read = set(self.form.inputs_read)
@@ -159,7 +160,7 @@ class CompiledForm:
         arrays = [*inputs, *results]
         return BoundKernel(self.layout(arrays), arrays)
 
-    def _shaped(self, arrays: Sequence[NDArray[Any]]) -> _Shaped:
+    def walk(self, arrays: Sequence[NDArray[Any]]) -> Walk:
         """Preparation of a kernel for arrays, but for machine code."""
         count = len(self.form.inputs)
         steps = self._expanded.instructions
@@ -193,7 +194,7 @@ class CompiledForm:
             text = KernelText(self._expanded, self.dtype, pattern, has_scalef=host().has_scalef)
             self._texts[pattern] = text
         self._check_results(text, axes)
-        return _Shaped(pattern, text, space, axes, counted)
+        return Walk(pattern, text, space, axes, counted)
 
     def _pattern(self, arrays: Sequence[NDArray[Any]], axes: _Axes) -> Pattern:
         depth, runs = len(axes.outer), len(axes.runs)
@@ -228,7 +229,7 @@ class CompiledForm:
         )
 
     def _laid_out(self, arrays: Sequence[NDArray[Any]]) -> TableLayout:
-        pattern, text, space, axes, counted = self._shaped(arrays)
+        pattern, text, space, axes, counted = self.walk(arrays)
         kernel = self._kernels.get(pattern)
         if kernel is None:
             kernel = self._kernels[pattern] = Kernel(text.text)
