@@ -191,7 +191,8 @@ class CompiledForm:
         pattern = self._pattern(arrays, axes)
         text = self._texts.get(pattern)
         if text is None:
-            text = KernelText(self._expanded, self.dtype, pattern, has_scalef=host().has_scalef)
+            own = range(len(self.form.inputs), self._given)
+            text = KernelText(self._expanded, self.dtype, pattern, counted=own, has_scalef=host().has_scalef)
             self._texts[pattern] = text
         self._check_results(text, axes)
         return Walk(pattern, text, space, axes, counted)
