@@ -159,6 +159,7 @@ class _Walk:
         )
         self._inputs = {node: index for index, (_, node) in enumerate(inputs)}
         self._known: dict[tuple[Node, Groups], int] = {}
+        self._element: tuple[tuple[Any, Node, int], int] | None = None
 
     def result(self, name: str, node: Node) -> Result:
         """Result, and its position in the space, in which it reads most arguments along their own axes."""
@@ -324,11 +325,11 @@ class _Walk:
     def _rule_replace(self, node: Node, groups: Groups, whole: Any, part: Any, index: Any) -> int:
         shape, kind = node.value.shape, self._kind(node.value.dtype)
         if (
-            isinstance(index, Node)
-            and index.value.shape == shape
+            self._is_mask(index, shape)
             and np.ndim(part.value if isinstance(part, Node) else plain(part)) == 0
         ):
-            chosen = self._operand(index, "bool", shape, groups)
+            count = index.value.ndim
+            chosen = self._operand(index, "bool", shape[:count], groups[:count])
             values = [self._operand(x, kind, shape, groups) for x in (part, whole)]
             return self.builder.select(chosen, *values)
         if not _is_whole(index, shape):
@@ -338,6 +339,12 @@ class _Walk:
         region = node.value[index].shape
         inner = tuple(() if length == 1 else next(long) for length in region)
         return self._operand(part, self._kind(node.value.dtype), region, inner)
+
+    def _is_mask(self, index: Any, shape: Shape) -> bool:
+        """Return whether an index says of each element, or each row, whether it is meant."""
+        if not isinstance(index, Node) or index.value.dtype != bool:
+            return False
+        return bool(index.value.shape == shape[: index.value.ndim])
 
     def _reduced(self, op: str, node: Node, groups: Groups, x: Node, axis: Any, keepdims: bool) -> int:
         shape = x.value.shape
@@ -381,6 +388,8 @@ class _Walk:
 
     def _rule_pick(self, node: Node, groups: Groups, x: Node, labels: Node, axis: int) -> int:
         """The element of each row that its label names: the sum of the row, of which no other one counts."""
+        if self._element is not None and self._element[0] == (x, labels, axis):
+            return self._element[1]
         builder, kind, shape = self.builder, self._kind(node.value.dtype), x.value.shape
         taken = {one for group in groups for one in group}
         along = self._free(shape[axis], len(self._space) - len(shape) + axis, taken)
@@ -395,7 +404,12 @@ class _Walk:
         builder, kind, shape = self.builder, self._kind(node.value.dtype), node.value.shape
         others, rest = groups[:axis] + groups[axis + 1 :], shape[:axis] + shape[axis + 1 :]
         is_hit, is_label = self._labelled(node, labels, others, groups[axis])
-        new, old = self._operand(part, kind, rest, others), self._operand(whole, kind, shape, groups)
+        old = self._operand(whole, kind, shape, groups)
+        # What was picked by the same label, to be changed, is the element itself: no sum of a row.
+        before = self._known, self._element
+        self._known, self._element = {}, ((whole, labels, axis), old)
+        new = self._operand(part, kind, rest, others)
+        self._known, self._element = before
         return builder.select(is_label, builder.select(is_hit, new, old), builder.constant(nan, kind))
 
     def _labelled(self, node: Node, labels: Node, groups: Groups, along: tuple[int, ...]) -> tuple[int, int]:

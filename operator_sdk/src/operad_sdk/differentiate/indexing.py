@@ -91,7 +91,10 @@ def _picks(x: Any, index: Index) -> _Picks | None:
         for one, position in zip(counts, where, strict=True)
     ):
         return None
-    return _Picks(np.broadcast_to(index[axis], shape).reshape(others), axis, shape)
+    labels = index[axis]  # the same node, where it can be, so that a pick and a put of one label are told
+    if list(plain(labels).shape) != others:
+        labels = np.broadcast_to(labels, shape).reshape(others)
+    return _Picks(labels, axis, shape)
 
 
 def is_basic(index: Index) -> bool:

@@ -14,7 +14,7 @@ Nothing about memory is promised to LLVM: a result may lie where an input lies, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, final
 
@@ -85,10 +85,19 @@ class KernelText:
     """
 
     def __init__(
-        self, form: ScalarForm, dtype: np.dtype[np.generic], pattern: Pattern, *, has_scalef: bool = False
+        self,
+        form: ScalarForm,
+        dtype: np.dtype[np.generic],
+        pattern: Pattern,
+        *,
+        counted: Collection[int] = (),
+        has_scalef: bool = False,
     ) -> None:
-        """Write the kernel of a form of primitives that have vector code; `has_scalef` as for `Writer`.
+        """Write the kernel of a form of primitives that have vector code.
 
+        Args:
+            counted: Inputs that are positions along an axis.
+            has_scalef: As for `Writer`.
         Raises:
             NoVectorCodeError: A part of the form has none.
         """
@@ -100,6 +109,9 @@ class KernelText:
         self._results = [result.position for result in form.results]
         self._pattern = pattern
         self._given = len(form.inputs)
+        # Along a row these are the numbers of its columns, which no memory need be read for.
+        is_row = not pattern.rows and not pattern.runs
+        self._counted = {i for i in counted if is_row and pattern.columns[i] == "next"}
         self.stages: Final = Stages(form, {i for i in range(self._given) if pattern.columns[i] == "same"})
         self.lengths: Final = list(
             dict.fromkeys(int(step.value or 0) for step in self._steps if step.op == "length")
@@ -386,6 +398,8 @@ class KernelText:
                 if self.stages.is_loaded(position, stage):
                     place = self._place_of_kept(position)
                     known[position] = self._accesses.load(place, step.kind, chunk, number)
+                elif position in self._counted:
+                    known[position] = self._code.counted(step.kind, chunk.column, number)
                 elif step.op == "input":
                     place = self._places[position]
                     known[position] = self._accesses.load(place, step.kind, chunk, number)

@@ -142,6 +142,13 @@ class Writer:
         """A vector of whole numbers that follow each other."""
         return f"<{', '.join(f'i64 {first + i * step}' for i in range(self.lanes))}>"
 
+    def counted(self, kind: str, first: str, number: int) -> str:
+        """A vector of whole numbers from `first` on, the `number`-th of such vectors."""
+        element, vector = ELEMENTS[kind], self.vector(kind)
+        begin = self.splat(kind, first if BITS[kind] == 64 else self.value(f"trunc i64 {first} to {element}"))
+        steps = ", ".join(f"{element} {number * self.lanes + i}" for i in range(self.lanes))
+        return self.value(f"add {vector} {begin}, <{steps}>")
+
     def load_masked(self, kind: str, address: str, mask: str, lanes: int | None = None) -> str:
         """A vector from memory; lanes that are masked out are zeros, and not read."""
         vector, name, masked = self._masked(kind, mask, lanes)
