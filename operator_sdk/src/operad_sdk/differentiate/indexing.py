@@ -103,6 +103,22 @@ def is_basic(index: Index) -> bool:
     return all(item is None or isinstance(item, (int, slice, np.integer, EllipsisType)) for item in items)
 
 
+def is_whole(index: Index, shape: tuple[int, ...]) -> bool:
+    """Return whether an index gives all elements in order, for all lengths above 1."""
+    items = index if isinstance(index, tuple) else (index,)
+    if not all(item is None or isinstance(item, (EllipsisType, slice, int)) for item in items):
+        return False
+    own = [item for item in items if item is not None]
+    index = next((i for i, item in enumerate(own) if item is Ellipsis), len(own))
+    behind = len(own) - index - 1
+    lengths = [*shape[:index], *shape[len(shape) - behind :]] if behind > 0 else shape[:index]
+    own = [item for item in own if item is not Ellipsis]
+    return all(
+        length == 1 if isinstance(item, int) else item == slice(None)
+        for item, length in zip(own, lengths, strict=True)
+    )
+
+
 def get_item(x: Any, index: Index) -> Any:
     """`x[index]`: a view of basic indices, else a copy."""
     if not is_basic(index):

@@ -214,7 +214,7 @@ def _is_bound(b: Value) -> bool:
 
 
 def is_other_sign(m: Value, b: Value) -> Value:
-    """Whether neither is 0 and one is below."""
+    """Return whether neither is 0 and one is below."""
     return ((m < 0.0) & (b > 0.0)) | ((m > 0.0) & (b < 0.0))
 
 

@@ -34,7 +34,7 @@ _OVERFLOWS: Final = 40.0
 
 
 def _parts(a: Value) -> tuple[Value, Value, Value]:
-    """Whether a size is below 1/2, the argument of Lanczos' sum, one larger then, and the sum."""
+    """Return whether a size is below 1/2, the argument of Lanczos' sum, one larger then, and the sum."""
     is_small = a < 0.5
     b = select(is_small, a + 1, a)
     w = 1 / b

@@ -128,7 +128,7 @@ def tan(x: Value, t: Precision) -> Value:
 
 
 def _asin_parts(x: Value, t: Precision) -> tuple[Value, Value, Value]:
-    """Whether a size is above 1/2; s, the size or the root of what it lacks to 1, halved; asin(s) - s."""
+    """Return whether a size is above 1/2; s, it or the root of half of what it lacks to 1; asin(s) - s."""
     a = call("abs", x)
     is_large = a > 0.5
     z = select(is_large, (1 - a) * 0.5, x * x)

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from operad.operator import ScalarForm, placed
 from operad_sdk.mapper.expansions import expanded
+from operad_sdk.vector.accesses import Pattern
 from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.counted import positions, with_positions
 from operad_sdk.vector.functions import functions_of
 from operad_sdk.vector.half import widened
-from operad_sdk.vector.kernel_text import KernelText, Pattern
+from operad_sdk.vector.kernel_text import KernelText
 from operad_sdk.vector.layout import BoundKernel, Kernel, TableLayout
 from operad_sdk.vector.machine import host
 from operad_sdk.vector.primitives import NoVectorCodeError
@@ -342,7 +343,7 @@ def _joined(axes: Sequence[tuple[int, _Strides]]) -> list[tuple[int, _Strides]]:
 
 
 def _along(step: int, itemsize: int, columns: int, differs: bool) -> str:
-    """How elements lie along columns; `differs`: those of a row are not the same in all runs."""
+    """Position of elements along columns; `differs`: those of a row are not the same in all runs."""
     if step == itemsize:
         return "next"
     if step and columns > 1:

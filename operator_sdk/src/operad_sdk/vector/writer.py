@@ -114,6 +114,14 @@ class Writer:
         """The product of two whole numbers."""
         return one if other == 1 else self.value(f"mul i64 {one}, {other}")
 
+    def counters(self, number: str, lengths: Sequence[str]) -> list[str]:
+        """The index along each axis of an element in a row-major order."""
+        found = []
+        for length in reversed(lengths[1:]):
+            found.append(self.value(f"urem i64 {number}, {length}"))
+            number = self.value(f"udiv i64 {number}, {length}")
+        return [*([number] if lengths else []), *reversed(found)]
+
     # vectors
 
     def load_vector(self, kind: str, address: str, lanes: int | None = None, used: int | None = None) -> str:
