@@ -3,16 +3,16 @@
     python -m tests.benchmarks.automatic [--threads N] [--json FILE] [--from FILE ...] [NAME ...]
 
 Each function of an operator, `forward` or a gradient, runs at three sizes as its author wrote it and, where
-it has forms in vector code, by its kernel, in turns; times are the medians of the rounds, of calls on plain
-arrays without the engine. The first table counts parts that have a kernel, and the reasons of the others;
-other tables show what the cost rule took, by how much it gained, and what it took or left wrongly.
+it has forms in vector code, by its kernel, in turns. Times are the least of many rounds, as other programs
+may run meanwhile, of calls on plain arrays without the engine. The first table counts parts that have a
+kernel, and the reasons of the others; other tables show what the cost rule took, by how much it gained, and
+what it took or left wrongly.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -34,8 +34,8 @@ from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE
 
 SIZES: Final = (1 << 12, 1 << 16, 1 << 20)
 SINGLE: Final = np.dtype(np.float32)
-ROUNDS: Final = 9
-_ROUND_S: Final = 2e-3
+ROUNDS: Final = 25
+_ROUND_S: Final = 5e-4
 _SLOWER, _FASTER = 1.1, 0.8
 """Ratios of times from which a kernel was taken wrongly, and below which one was left wrongly."""
 _MOST_REASONS: Final = 40
@@ -145,7 +145,7 @@ def _timed(row: Row, call: SampleCall, own: Kernel, kernel: Kernel, num_threads:
                 run()
             if perf_counter() - begin > _MOST_S:
                 return row
-            own_us, vector_us = _medians(runs)
+            own_us, vector_us = _least(runs)
         except Exception as error:  # noqa: BLE001 - made-up arrays may be refused
             print(f"{row.operator} {row.parts}: {type(error).__name__}: {error}", file=sys.stderr)
             return row
@@ -177,7 +177,7 @@ def _aligned(array: Any) -> Any:
     return found
 
 
-def _medians(runs: Sequence[Callable[[], object]]) -> list[float]:
+def _least(runs: Sequence[Callable[[], object]]) -> list[float]:
     counts = []
     for run in runs:
         begin = perf_counter()
@@ -190,7 +190,7 @@ def _medians(runs: Sequence[Callable[[], object]]) -> list[float]:
             for _ in range(count):
                 run()
             times.append((perf_counter() - begin) / count * 1e6)
-    return [statistics.median(times) for times in found]
+    return [min(times) for times in found]
 
 
 def show(rows: Sequence[Row]) -> None:

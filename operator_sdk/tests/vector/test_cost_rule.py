@@ -27,6 +27,7 @@ def estimated(name, *shapes, part="forward", returned=False, outputs=None, **par
         ("softmax", [(100, 100)], {}),
         ("log_softmax", [(1000, 20)], {}),
         ("sigmoid", [(200, 300)], {}),
+        ("relu", [(200, 300)], {}),
         ("LayerNorm", [(64, 64), (64,), (64,)], {}),
         ("sum", [(500, 500)], {"axis": (1,)}),
     ],
@@ -40,6 +41,7 @@ def test_several_calls_of_numpy_are_slower_than_one_kernel(name, shapes, params)
     [
         ("elemwise_add", [(200, 300)] * 2, {}),
         ("negative", [(200, 300)], {}),
+        ("_maximum", [(200, 300)] * 2, {}),
         ("sin", [(200, 300)], {}),
         ("arctan", [(200, 300)], {}),
         ("_power", [(200, 300)] * 2, {}),

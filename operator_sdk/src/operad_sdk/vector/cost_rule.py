@@ -30,10 +30,11 @@ instruction are a little faster than a kernel's."""
 _OF_NUMPY: Final = {
     **dict.fromkeys(("select", "sum"), 0.3),
     **dict.fromkeys(("cast", "logical_and", "logical_or", "logical_not", "logical_xor"), 0.15),
-    **dict.fromkeys(("maximum", "minimum"), 0.5),
     **dict.fromkeys(("max", "min"), 0.0),
 }
 """Operations of loops for an element, where `function_cost` has none, or means arrays of numbers."""
+_SLOW_WITH_NUMBERS: Final = {"maximum": 0.5, "minimum": 0.5}
+"""The same where an operand is a number, with which NumPy has no vector loop."""
 _SHORT_NS: Final = 25.0
 """Time that one of NumPy's reductions takes for a row however short it is."""
 _FREE: Final = frozenset(("input", "constant", "length"))
@@ -109,6 +110,8 @@ def _numpy_us(form: ScalarForm, space: Shape, specs: Sequence[tuple[Shape, DType
         elements = prod(space[axis] for axis in read)
         arrays = (step.op not in REDUCTIONS) + sum(bool(axes[i]) for i in set(step.args))
         loops = _OF_NUMPY.get(step.op, function_cost(step.op) - ARITHMETIC)
+        if step.op in _SLOW_WITH_NUMBERS and not all(axes[i] for i in step.args):
+            loops = _SLOW_WITH_NUMBERS[step.op]
         moved_ns = _moving_ns(arrays * elements * itemsize, _NUMPY_NS)
         us += _CALL_US + 1e-3 * (_LOOP_NS * loops * elements + moved_ns)
         if rank - 1 in reduced:
