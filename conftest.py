@@ -23,8 +23,6 @@ from _pytest.faulthandler import fault_handler_stderr_fd_key
 from _pytest.mark.expression import Expression
 from hypothesis import settings
 
-from core.tests.devices.present import why_no_gpu
-
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("nightly", max_examples=2000, deadline=None)
@@ -200,9 +198,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if getattr(item, "originalname", "") == CONTRACT:
             item.add_marker(pytest.mark.contract)
     on_gpu = [item for item in items if item.get_closest_marker("gpu")]
-    if on_gpu and (reason := why_no_gpu()):
-        for item in on_gpu:
-            item.add_marker(pytest.mark.skip(reason=reason))  # of the machine: no CuPy, or no device
+    if on_gpu:
+        from core.tests.devices.present import why_no_gpu  # noqa: PLC0415 - tests run copies of this file alone
+
+        if reason := why_no_gpu():
+            for item in on_gpu:
+                item.add_marker(pytest.mark.skip(reason=reason))  # of the machine: no CuPy, or no device
     _put_in_order(items, config.getoption("order"))
 
 

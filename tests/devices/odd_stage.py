@@ -1,4 +1,4 @@
-"""A stage whose cases end in every way; they note in the file `OPERAD_ODD_STAGE` that they ran."""
+"""A stage whose cases end in every way; they note in the file `ODD_STAGE_NOTES` that they ran."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def names() -> list[str]:
 
 def run(name: str) -> Mapping[str, object]:
     """End in the way of the name."""
-    with Path(os.environ["OPERAD_ODD_STAGE"]).open("a", encoding="utf-8") as file:
+    with Path(os.environ["ODD_STAGE_NOTES"]).open("a", encoding="utf-8") as file:
         file.write(f"{name}\n")
     if name == "ended: fails":
         raise AssertionError("two is not three")

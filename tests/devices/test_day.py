@@ -26,7 +26,7 @@ on_stand_in = pytest.mark.skipif(why_no_gpu() is None, reason="patches the stand
 @pytest.fixture
 def noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file in which cases of `odd_stage` note that they ran."""
-    monkeypatch.setenv("OPERAD_ODD_STAGE", str(tmp_path / "noted"))
+    monkeypatch.setenv("ODD_STAGE_NOTES", str(tmp_path / "noted"))
     return tmp_path / "noted"
 
 

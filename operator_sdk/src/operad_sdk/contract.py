@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, final
 
 from operad.operator import OperatorProperty, Shape
-from operad_sdk.declared_call import call_declared
 from operad_sdk.domains import Domain
+from operad_sdk.errors import call_declared
 
 
 @final

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from operad.operator import OperatorProperty, Shape
-from operad_sdk.declared_call import call_declared
+from operad_sdk.errors import call_declared
 
 Array = npt.NDArray[Any]
 Shapes = Mapping[str, Shape]

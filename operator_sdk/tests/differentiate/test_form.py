@@ -180,7 +180,9 @@ def test_forms_in_float32_and_in_float64_are_equal():
         (lambda x: x + np.asarray(x), "made a plain array of"),
         (lambda x: x * (1 if np.any(x > 0) else 2), "asked whether it is true"),
         (lambda x: np.sin(x, where=x > 0, order="C"), "sin with where= with order="),
-        (lambda x: x + np.arange(7, dtype="f4"), "reads an array that is no argument"),
+        (lambda x: x + np.arange(1, 8, dtype="f4"), "reads an array that is no argument"),
+        (lambda x: np.round(x, 2), "rounds to decimals"),
+        (lambda x: x.astype("int64")[np.arange(6), x.sum(1).astype("int64") * 0], "no floating ones"),
         (lambda x: x + np.zeros(7, "f4"), "reads an array that is no argument"),
         (lambda x: x[::-1] * 2, "takes parts of an array"),
         (lambda x: x[x > 0], "has shape"),
@@ -203,6 +205,75 @@ def test_whatever_else_a_function_does_is_no_form_and_says_why(function, reason)
         reason = "elements move|in two orders|another shape"
     with pytest.raises(TraceError, match=reason):
         traced(function, numbers())
+
+
+def put(x, labels):
+    out = np.exp(x)
+    out[np.arange(len(labels)), labels] -= 1
+    return out
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, labels: x[np.arange(len(labels)), labels] * 2,
+        lambda x, labels: x.sum(1) - np.take_along_axis(x, labels[:, None], 1)[:, 0],
+        lambda x, labels: x - np.take_along_axis(x, labels[:, None], 1),
+        lambda x, labels: x.T[labels, np.arange(6)] + 1,
+        lambda x, labels: x - (np.arange(x.shape[1]) == labels[:, None]),
+        put,
+    ],
+)
+def test_an_element_of_each_row_by_its_label(function):
+    labels = np.array([0, 6, -1, 3, -7, 2])
+    form = expect_same(function, numbers(), labels, rtol=1e-6)
+    assert "position" in {step.op for step in form.instructions}
+
+
+def test_what_is_picked_to_be_put_back_is_no_sum_of_a_row():
+    form = expect_same(put, numbers(), np.array([0, 6, -1, 3, -7, 2]), rtol=1e-6)
+    assert "sum" not in {step.op for step in form.instructions}
+
+    def other_label(x, labels, others):
+        out = x * 2
+        out[np.arange(len(labels)), labels] = x[np.arange(len(labels)), others] + 1
+        return out
+
+    arrays = numbers(), np.array([0, 6, -1, 3, -7, 2]), np.array([1, 2, 3, 4, 5, 6])
+    assert "sum" in {step.op for step in expect_same(other_label, *arrays).instructions}
+
+
+def test_labels_that_name_no_element_give_nan():
+    form, space = traced(put, numbers(), np.array([0, 1, 2, 3, 4, 5]))
+    x = numbers()
+    (found,) = form.evaluate([x, np.array([0, 7, -8, 3, 2**40, 5])], space)
+    np.testing.assert_array_equal(np.isnan(found).all(1), [False, True, True, False, True, False])
+    np.testing.assert_array_equal(np.isnan(found).any(1), [False, True, True, False, True, False])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * np.arange(x.shape[1]),
+        lambda x: x + np.arange(x.shape[0], dtype=np.float32)[:, None],
+        lambda x: np.where((x > 0.5).any(1, keepdims=True), x, 0),
+        lambda x: np.all(x > -1, axis=0) * x,
+        lambda x: np.round(x * 3) / 3,
+    ],
+)
+def test_positions_and_truth_along_axes_have_forms(function):
+    expect_same(function, numbers(), rtol=1e-7)
+
+
+def test_a_mask_chooses_where_a_number_is_written():
+    def function(x, y):
+        out = x * y
+        out[x < 0] = 0.5
+        out[y > 1] = out.dtype.type(2)
+        out[x.max(1) > 1.5] = 0
+        return out
+
+    expect_same(function, numbers(), numbers())
 
 
 def test_an_array_that_nobody_wrote_is_no_constant():

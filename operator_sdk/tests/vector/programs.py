@@ -6,10 +6,12 @@ import numpy as np
 
 from operad.operator import Result
 from operad_sdk.mapper.builder import Builder
+from operator_sdk.tests.vector.guarded import guarded
 
 LENGTHS = (1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 65, 127, 130, 257)
 UNARY = ("negative", "abs", "floor", "rint", "sign")
 BINARY = ("add", "subtract", "multiply", "maximum", "minimum")
+WHOLE = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")
 COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 
 
@@ -23,15 +25,19 @@ class Program:
 
     def __init__(self, rng, dtype, reduces):
         self.rng, self.dtype = rng, np.dtype(dtype)
-        self.rank = int(rng.integers(1, 4))
+        self.rank = int(rng.integers(1, 5))
         self.space = tuple(int(n) for n in rng.choice(LENGTHS, self.rank))
         while np.prod(self.space) > 60_000:
             self.space = tuple(max(1, n // 2) for n in self.space)
-        # The last axes alone are one run of memory in every layout.
-        self.reduced = [-1]
+        self.reduced = [axis for axis in range(-self.rank, 0) if rng.integers(2)] or [-1]
+        while np.prod([self.space[axis] for axis in self.reduced]) > 300:  # sums of sums stay exact
+            self.space = tuple(
+                max(1, n // 2) if i - self.rank in self.reduced else n for i, n in enumerate(self.space)
+            )
         count = int(rng.integers(1, 4))
         kinds = [
-            str(rng.choice(["real", "real", "real", "bool", "int32", "uint8", "int64"])) for _ in range(count)
+            str(rng.choice(["real", "real", "real", "bool", "int32", "uint8", "int64", "float16"]))
+            for _ in range(count)
         ]
         kinds[0] = "real"
         self.builder = builder = Builder("random", [f"x{i}" for i in range(count)], kinds)
@@ -49,7 +55,7 @@ class Program:
 
     def step(self, reduces):
         rng, builder = self.rng, self.builder
-        kind = rng.integers(7 if reduces else 6)
+        kind = rng.integers(10 if reduces else 9)
         if kind == 0:
             return builder.apply(str(rng.choice(UNARY)), self.pick())
         if kind in (1, 2):
@@ -68,8 +74,27 @@ class Program:
         if kind == 5:
             return builder.apply("add", self.pick(), builder.length(int(rng.integers(self.rank))))
         if kind == 6:
+            return self.whole(self.pick())
+        if kind == 7:
+            value, limits = self.pick(), [builder.constant(float(n)) for n in sorted(rng.integers(-3, 4, 2))]
+            return builder.apply("minimum", builder.apply("maximum", value, limits[0]), limits[1])
+        if kind == 8:
+            return builder.cast(builder.position(int(rng.integers(self.rank))), "real")
+        if kind == 9:
             return builder.over_axes(str(rng.choice(["sum", "max", "min"])), self.pick(), self.reduced)
         return builder.constant(float(rng.integers(-3, 4)))
+
+    def whole(self, value):
+        """A value by way of a type of whole numbers, in which all but infinite ones fit."""
+        builder, kind = self.builder, str(self.rng.choice(WHOLE))
+        size = builder.apply("abs", value)
+        fits = builder.apply("less", size, builder.constant(100.0))
+        if kind.startswith("u"):
+            value = size
+        value = builder.select(
+            fits, builder.apply("divide", value, builder.constant(2.0)), builder.constant(7.0)
+        )
+        return builder.cast(builder.cast(value, kind), "real")
 
     def array(self, kind, may_broadcast):
         """An array that broadcasts to the space, laid out in one of many ways."""
@@ -88,19 +113,28 @@ class Program:
     def laid_out(self, data):
         """The same values at other strides: contiguous, transposed, reversed, or parts of a larger array."""
         rng = self.rng
-        way = rng.integers(5)
+        way, at_end = rng.integers(6), bool(rng.integers(2))
         if way == 0 and data.ndim > 1:
-            return np.ascontiguousarray(data.T).T
-        if way == 1:
-            return np.ascontiguousarray(data[..., ::-1])[..., ::-1]
-        if way == 2:
-            larger = np.zeros([2 * n + 1 for n in data.shape], data.dtype)
-            larger[tuple(slice(1, None, 2) for _ in data.shape)] = data
-            return larger[tuple(slice(1, None, 2) for _ in data.shape)]
-        return data.copy()
+            order = rng.permutation(data.ndim)
+            found = guarded([data.shape[i] for i in order], data.dtype, at_end=at_end)
+            found = found.transpose(np.argsort(order))
+        elif way == 1:
+            found = guarded(data.shape, data.dtype, at_end=at_end)[..., ::-1]
+        elif way == 2:
+            larger = guarded([2 * n for n in data.shape], data.dtype, at_end=at_end)
+            found = larger[tuple(slice(int(at_end), None, 2) for _ in data.shape)]
+        else:
+            found = guarded(data.shape, data.dtype, at_end=at_end)
+        found[...] = data
+        return found
 
     def expected(self):
-        return [np.asarray(value, self.dtype) for value in self.form.evaluate(self.inputs, self.space)]
+        inputs = self.inputs
+        if self.dtype == np.float16:  # which is computed in float32
+            own = [step.kind == "real" for step in self.form.instructions]
+            inputs = [x.astype(np.float32) if real else x for x, real in zip(inputs, own, strict=False)]
+        with np.errstate(over="ignore"):
+            return [np.asarray(value).astype(self.dtype) for value in self.form.evaluate(inputs, self.space)]
 
     def results(self):
         """Arrays to fill, with other numbers in them and around them."""

@@ -8,7 +8,6 @@ import pytest
 import operad as od
 from operad.operator import KernelCall, OpReq, choose
 from operad_sdk import OperatorProperty, operator, param
-from operad_sdk.form_kernels import FROM_SIZE, by_form
 from operad_sdk.vector.form_kernels import FormOperator
 from operator_sdk.tests.vector_code import require_vector_code
 
@@ -36,8 +35,26 @@ class VectorRows(OperatorProperty):
         return output_grad * factor * power / data.max(axis=1, keepdims=True)
 
 
-by_form(VectorRows, "forward", "data_grad")
 """Not a gradient of anything; parts are compared, and nothing is trained."""
+
+
+@operator("VectorLabels")
+class VectorLabels(OperatorProperty):
+    """Cross entropy of rows and their labels, as one writes it."""
+
+    spec = "data:(N, D), label:(N) -> output:(N)"
+    accepts = "floating"
+
+    def forward(data, label, output):
+        largest = data.max(axis=1, keepdims=True)
+        sums = np.log(np.exp(data - largest).sum(axis=1)) + largest[:, 0]
+        output[...] = sums - data[np.arange(len(label)), label.astype(np.int64)]
+
+    def data_grad(output_grad, data, label):
+        powers = np.exp(data - data.max(axis=1, keepdims=True))
+        slopes = powers / powers.sum(axis=1, keepdims=True)
+        slopes[np.arange(len(label)), label.astype(np.int64)] -= 1
+        return slopes * output_grad[:, None]
 
 
 def context():
@@ -71,11 +88,10 @@ def test_large_calls_of_floating_types_are_computed_by_the_form():
     assert chosen(100, 90).forward.name == "VectorRows.vector_forward"
     assert chosen(100, 90, np.float64).kernels["data_grad"].name == "VectorRows.vector_data_grad"
     assert chosen(4, 4).forward.name == "VectorRows.forward"
-    assert chosen(100, 90, np.float16).forward.name == "VectorRows.forward"
-    assert FROM_SIZE > 16
+    assert chosen(100, 90, np.float16).forward.name == "VectorRows.vector_forward"
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 17), (700, 130)])
 def test_outputs_and_states_under_every_request(rows, columns, dtype):
     data, factor, count = arrays(rows, columns, dtype)
@@ -120,6 +136,28 @@ def test_gradients():
         context(), [head, None], [data, factor], [None, None], [OpReq.ADD, OpReq.NULL], [out, None], [None]
     )
     np.testing.assert_allclose(out, 2 + factor * 2 / data.max(axis=1, keepdims=True), rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(1, 2), (37, 10), (64, 1000)])
+def test_one_element_of_each_row_by_its_label(shape):
+    rng = np.random.default_rng(0)
+    data, label = (
+        rng.standard_normal(shape).astype(SINGLE),
+        rng.integers(0, shape[1], shape[0]).astype(SINGLE),
+    )
+    specs = [data.shape, label.shape], [SINGLE] * 2
+    given, out, slopes = [data.astype(np.float64), label], np.empty(shape[0], SINGLE), np.empty_like(data)
+    FormOperator("forward", VectorLabels(), od.cpu(), *specs).forward(
+        context(), [data, label], [OpReq.WRITE], [out], []
+    )
+    expected = np.empty(shape[0])
+    VectorLabels.forward(*given, expected)
+    np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-6)
+    head = rng.standard_normal(shape[0]).astype(SINGLE)
+    FormOperator("data_grad", VectorLabels(), od.cpu(), *specs).backward(
+        context(), [head], [data, label], [None], [OpReq.WRITE, OpReq.NULL], [slopes, None], []
+    )
+    np.testing.assert_allclose(slopes, VectorLabels.data_grad(head, *given), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax", "softmin", "SoftmaxActivation"])

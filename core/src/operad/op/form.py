@@ -33,12 +33,13 @@ class Instruction(NamedTuple):
     """One value of a form.
 
     Attributes:
-        op: `input`, `constant`, `length` (that of an axis of the space), `cast`, `sum`, `max`, `min`, or
-            the name of a function of elements.
+        op: `input`, `constant`, `length` (that of an axis of the space), `position` (along an axis of the
+            space), `cast`, `sum`, `max`, `min`, or the name of a function of elements.
         args: Positions of the operands, all smaller than the instruction's own.
         kind: What the value is: `real` has the element type for which the form is used, `bool` is a truth
             value, anything else is the name of a type.
-        value: The number of a constant, the name of an input, the axis of a length, else None.
+        value: The number of a constant, the name of an input, the axis of a length or a position,
+            else None.
         axes: How an input lies in the space; over which axes of it `sum`, `max` and `min` go, counted from
             its end, so that -1 is the last one, which None stands for.
     """
@@ -56,6 +57,30 @@ class Result(NamedTuple):
     position: int
     name: str = ""
     axes: Axes = None
+
+
+class NoForm(str):
+    """Reason why a part has no form.
+
+    Attributes:
+        line: File, number and text of the author's line that stopped the tracing, or "".
+        cure: What would help, or "".
+    """
+
+    __slots__ = ("cure", "line")
+    cure: str
+    line: str
+
+    def __new__(cls, reason: str, line: str = "", cure: str = "") -> NoForm:
+        """The reason, with what is known beside it."""
+        made = super().__new__(cls, reason)
+        made.line, made.cure = line, cure
+        return made
+
+    def explained(self) -> str:
+        """The reason in one line, with the author's line and the cure where they are known."""
+        found = f"{self}, at {self.line}" if self.line else str(self)
+        return f"{found}; {self.cure}" if self.cure else found
 
 
 @final
@@ -180,6 +205,9 @@ def _value(step: Instruction, args: Sequence[Any], space: Shape, dtype: DType) -
         return own.type(step.value)
     if step.op == "length":
         return own.type(space[int(step.value)])  # type: ignore[arg-type]
+    if step.op == "position":
+        axis = int(step.value)  # type: ignore[arg-type]
+        return np.arange(space[axis]).astype(own).reshape([-1 if i == axis else 1 for i in range(len(space))])
     if step.op == "cast":
         return args[0].astype(own)
     if step.op in _OF_ROWS:

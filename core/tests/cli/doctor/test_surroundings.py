@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from operad import config
 from operad.cli.doctor import facts, surroundings
 from operad.cli.doctor.facts import Cache, Library, ThreadPool
+from operad.system import available_cores
 
 
 def test_an_unknown_setting_is_an_error_with_a_suggestion(acme, run, run_json, environment):
@@ -20,7 +20,7 @@ def test_an_unknown_setting_is_an_error_with_a_suggestion(acme, run, run_json, e
 def test_a_setting_that_cannot_be_used_is_an_error_and_at_its_default(acme, run_json, environment):
     environment(NUM_THREADS="many")
     found = run_json("doctor")
-    assert found["thread_budget"] == config.available_cores()
+    assert found["thread_budget"] == available_cores()
     assert [f["level"] for f in found["findings"] if "OPERAD_NUM_THREADS='many'" in f["text"]] == ["error"]
     assert [p["state"] for p in found["plugins"]] == ["unknown"]
 

@@ -15,7 +15,7 @@ REPEATED: Final = 0.4
 """Added cost for each element where an argument is repeated along an axis: NumPy's loop ends at each row."""
 _UFUNC_US: Final = 0.3
 _FUNCTION_US: Final = 4.0
-_FREE: Final = frozenset(("input", "constant", "length"))
+_FREE: Final = frozenset(("input", "constant", "length", "position"))
 
 
 def check_cost(name: str, declared: Any) -> None:

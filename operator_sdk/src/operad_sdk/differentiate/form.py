@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial, reduce
 from itertools import chain, combinations, islice
-from math import isclose, prod
+from math import isclose, nan, prod
 from types import EllipsisType
 from typing import Any, Final, NoReturn, final
 
@@ -32,6 +32,9 @@ _MOST_POSITIONS: Final = 64
 """Positions in the space that are tried for a result."""
 
 Groups = tuple[tuple[int, ...], ...]
+
+_NAMED: Final = {np.round: "round", np.around: "round", np.any: "any", np.all: "all"}
+"""Rules of functions of NumPy that are no ufuncs."""
 
 
 def form_of(
@@ -156,6 +159,7 @@ class _Walk:
         )
         self._inputs = {node: index for index, (_, node) in enumerate(inputs)}
         self._known: dict[tuple[Node, Groups], int] = {}
+        self._element: tuple[tuple[Any, Node, int], int] | None = None
 
     def result(self, name: str, node: Node) -> Result:
         """Result, and its position in the space, in which it reads most arguments along their own axes."""
@@ -195,7 +199,11 @@ class _Walk:
     def _value(self, node: Node, groups: Groups) -> int:
         found = self._known.get((node, groups))
         if found is None:
-            found = self._known[node, groups] = self._made(node, groups)
+            try:
+                found = self._known[node, groups] = self._made(node, groups)
+            except TraceError as error:
+                error.line = error.line or node.line  # of the innermost step
+                raise
         return found
 
     def _made(self, node: Node, groups: Groups) -> int:
@@ -208,6 +216,9 @@ class _Walk:
             return self._mapped(node, groups, primitive.form, args)
         if isinstance(primitive.form, str):
             rule: Callable[..., int] = getattr(self, f"_rule_{primitive.form}")
+            return rule(node, groups, *args, **options)
+        if primitive.function in _NAMED:
+            rule = getattr(self, f"_rule_{_NAMED[primitive.function]}")
             return rule(node, groups, *args, **options)
         assert isinstance(primitive.function, np.ufunc)
         return self._elementwise(node, groups, primitive.function, args)
@@ -234,13 +245,27 @@ class _Walk:
     def _operand(self, arg: Any, kind: str, shape: Shape, groups: Groups) -> int:
         """Operand of an operation on arrays of `shape`, as a value of a kind."""
         if not isinstance(arg, Node):
-            return self._number(plain(arg), kind)
+            position = self._position_along(plain(arg), shape, groups)
+            return self._number(plain(arg), kind) if position is None else self.builder.cast(position, kind)
         own = arg.value.shape
         first = len(shape) - len(own)
         if first < 0:
             _refuse(f"an array of shape {own} meets one of shape {shape}")
         inner = tuple(() if n == 1 else groups[first + i] for i, n in enumerate(own))
         return self.builder.cast(self._value(arg, inner), kind)
+
+    def _position_along(self, array: Any, shape: Shape, groups: Groups) -> int | None:
+        """An array that counts along one axis, as `numpy.arange` makes it, as positions; None if it does not.
+
+        Whether it counts by chance is seen in the second trace, whose lengths are others.
+        """
+        long = [i for i, length in enumerate(np.shape(array)) if length > 1]
+        if len(long) != 1 or array.dtype.kind not in "if" or len(shape) < array.ndim:
+            return None
+        length, group = array.shape[long[0]], groups[len(shape) - array.ndim + long[0]]
+        if len(group) != 1 or self._space[group[0]] != length or any(array.ravel() != np.arange(length)):
+            return None
+        return self.builder.cast(self.builder.position(group[0]), self._kind(array.dtype))
 
     def _elementwise(self, node: Node, groups: Groups, ufunc: np.ufunc, args: Sequence[Any]) -> int:
         types = [_type_of(arg) for arg in args]
@@ -298,7 +323,15 @@ class _Walk:
         return self._rule_reshape(node, groups, x, None)
 
     def _rule_replace(self, node: Node, groups: Groups, whole: Any, part: Any, index: Any) -> int:
-        shape = node.value.shape
+        shape, kind = node.value.shape, self._kind(node.value.dtype)
+        if (
+            self._is_mask(index, shape)
+            and np.ndim(part.value if isinstance(part, Node) else plain(part)) == 0
+        ):
+            count = index.value.ndim
+            chosen = self._operand(index, "bool", shape[:count], groups[:count])
+            values = [self._operand(x, kind, shape, groups) for x in (part, whole)]
+            return self.builder.select(chosen, *values)
         if not _is_whole(index, shape):
             _refuse("it writes parts of an array")
         # What is left out, or new, has length 1.
@@ -306,6 +339,12 @@ class _Walk:
         region = node.value[index].shape
         inner = tuple(() if length == 1 else next(long) for length in region)
         return self._operand(part, self._kind(node.value.dtype), region, inner)
+
+    def _is_mask(self, index: Any, shape: Shape) -> bool:
+        """Return whether an index says of each element, or each row, whether it is meant."""
+        if not isinstance(index, Node) or index.value.dtype != bool:
+            return False
+        return bool(index.value.shape == shape[: index.value.ndim])
 
     def _reduced(self, op: str, node: Node, groups: Groups, x: Node, axis: Any, keepdims: bool) -> int:
         shape = x.value.shape
@@ -334,6 +373,64 @@ class _Walk:
             _refuse("it reduces along an axis that what is read and computed does not have")
         return tuple(found)
 
+    def _rule_round(self, node: Node, groups: Groups, x: Any, decimals: int = 0) -> int:
+        if decimals != 0 or node.value.dtype.kind != "f":
+            _refuse("it rounds to decimals")
+        return self.builder.apply(
+            "rint", self._operand(x, self._kind(node.value.dtype), x.value.shape, groups)
+        )
+
+    def _rule_any(self, node: Node, groups: Groups, x: Node, axis: Any = None, keepdims: bool = False) -> int:
+        return self._reduced("max", node, groups, x, axis, keepdims)
+
+    def _rule_all(self, node: Node, groups: Groups, x: Node, axis: Any = None, keepdims: bool = False) -> int:
+        return self._reduced("min", node, groups, x, axis, keepdims)
+
+    def _rule_pick(self, node: Node, groups: Groups, x: Node, labels: Node, axis: int) -> int:
+        """The element of each row that its label names: the sum of the row, of which no other one counts."""
+        if self._element is not None and self._element[0] == (x, labels, axis):
+            return self._element[1]
+        builder, kind, shape = self.builder, self._kind(node.value.dtype), x.value.shape
+        taken = {one for group in groups for one in group}
+        along = self._free(shape[axis], len(self._space) - len(shape) + axis, taken)
+        is_hit, is_label = self._labelled(node, labels, groups, along)
+        value = self._value(x, (*groups[:axis], along, *groups[axis:]))
+        picked = builder.select(is_hit, value, builder.constant(0, kind))
+        total = builder.over_axes("sum", picked, [along[0] - len(self._space)])
+        return builder.select(is_label, total, builder.constant(nan, kind))
+
+    def _rule_put(self, node: Node, groups: Groups, whole: Any, part: Any, labels: Node, axis: int) -> int:
+        """An array with another element in each row where its label names one."""
+        builder, kind, shape = self.builder, self._kind(node.value.dtype), node.value.shape
+        others, rest = groups[:axis] + groups[axis + 1 :], shape[:axis] + shape[axis + 1 :]
+        is_hit, is_label = self._labelled(node, labels, others, groups[axis])
+        old = self._operand(whole, kind, shape, groups)
+        # What was picked by the same label, to be changed, is the element itself: no sum of a row.
+        before = self._known, self._element
+        self._known, self._element = {}, ((whole, labels, axis), old)
+        new = self._operand(part, kind, rest, others)
+        self._known, self._element = before
+        return builder.select(is_label, builder.select(is_hit, new, old), builder.constant(nan, kind))
+
+    def _labelled(self, node: Node, labels: Node, groups: Groups, along: tuple[int, ...]) -> tuple[int, int]:
+        """Whether an element is the one that its label names, and whether the label names any.
+
+        Where NumPy raises an IndexError, a form gives NaN.
+        """
+        if len(along) != 1 or node.value.dtype.kind != "f":
+            _refuse("it picks elements along several axes, or no floating ones")
+        builder = self.builder
+        label = self._operand(labels, "int64", labels.value.shape, groups)
+        zero, length = builder.constant(0, "int64"), builder.length(along[0], "int64")
+        is_below = builder.apply("less", label, zero)
+        label = builder.select(is_below, builder.apply("add", label, length), label)
+        is_label = builder.apply(
+            "logical_and", builder.apply("greater_equal", label, zero), builder.apply("less", label, length)
+        )
+        # Compared element by element: half as wide as the labels are.
+        narrow = builder.cast(builder.select(is_label, label, builder.constant(-1, "int64")), "int32")
+        return builder.apply("equal", builder.position(along[0], "int32"), narrow), is_label
+
     def _rule_sum(self, *args: Any) -> int:
         return self._reduced("sum", *args)
 
@@ -344,16 +441,19 @@ class _Walk:
         return self._reduced("min", *args)
 
 
-def _refuse(reason: str) -> NoReturn:
-    raise TraceError(reason)
+def _refuse(reason: str, node: Node | None = None) -> NoReturn:
+    error = TraceError(reason)
+    error.line = node.line if node is not None else None
+    raise error
 
 
 def _expect_rule(node: Node) -> None:
     if node.step is None or isinstance(node.step.primitive.form, ScalarForm):
         return
     form, function = node.step.primitive.form, node.step.primitive.function
-    if not (function in RULES if form is None else hasattr(_Walk, f"_rule_{form}")):
-        _refuse(f"numpy.{form or getattr(function, '__name__', function)} is no function of elements")
+    if not (function in RULES or function in _NAMED if form is None else hasattr(_Walk, f"_rule_{form}")):
+        name = form or getattr(function, "__name__", str(function))
+        _refuse(f"numpy.{name} is no function of elements", node)
 
 
 def _type_of(arg: Any) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from types import EllipsisType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from operad_sdk.differentiate.dispatch import FUNCTIONS, METHODS
 from operad_sdk.differentiate.errors import TraceError
-from operad_sdk.differentiate.tracing import Primitive, Traced, View, fitted, plain
+from operad_sdk.differentiate.tracing import FORM, Primitive, Traced, View, fitted, plain
 
 Index = Any
 
@@ -42,6 +42,61 @@ _replaced: Primitive = Primitive(
 )
 
 
+_picked: Primitive = Primitive(
+    lambda x, labels, axis: np.take_along_axis(x, np.expand_dims(labels, axis), axis).squeeze(axis),
+    form="pick",
+)
+
+
+def _with_picked(whole: Any, part: Any, labels: Any, axis: int) -> Any:
+    made, labels = whole.copy(), np.expand_dims(labels, axis)
+    new = np.broadcast_to(part, np.squeeze(labels, axis).shape)
+    np.put_along_axis(made, labels, np.expand_dims(new, axis), axis)
+    return made
+
+
+_put_picked: Primitive = Primitive(_with_picked, form="put")
+
+
+class _Picks(NamedTuple):
+    """One element of each row along an axis, by labels of the other axes' shape.
+
+    Attributes:
+        labels: Traced.
+        axis: Along which they count.
+        shape: That the index gives.
+    """
+
+    labels: Any
+    axis: int
+    shape: tuple[int, ...]
+
+
+def _picks(x: Any, index: Index) -> _Picks | None:
+    """The labels in an index of positions along all axes but one, if it is one, in a trace for forms."""
+    if not isinstance(index, tuple) or len(index) != x.ndim or not isinstance(x, Traced) or x.level != FORM:
+        return None
+    axes = [i for i, one in enumerate(index) if isinstance(one, Traced)]
+    if len(axes) != 1 or not all(isinstance(plain(one), np.ndarray) for one in index):
+        return None
+    (axis,) = axes
+    shape = np.broadcast_shapes(*(plain(one).shape for one in index))
+    others = [n for i, n in enumerate(plain(x).shape) if i != axis]
+    if [n for n in shape if n != 1] != [n for n in others if n != 1] or len(shape) < len(others):
+        return None
+    counts = [one for i, one in enumerate(index) if i != axis]
+    where: Any = np.indices(others)
+    if any(
+        (np.broadcast_to(one, shape).reshape(others) != position).any()
+        for one, position in zip(counts, where, strict=True)
+    ):
+        return None
+    labels = index[axis]  # the same node, where it can be, so that a pick and a put of one label are told
+    if list(plain(labels).shape) != others:
+        labels = np.broadcast_to(labels, shape).reshape(others)
+    return _Picks(labels, axis, shape)
+
+
 def is_basic(index: Index) -> bool:
     """Return whether an index gives a view: numbers, slices and new axes."""
     items = index if isinstance(index, tuple) else (index,)
@@ -51,6 +106,8 @@ def is_basic(index: Index) -> bool:
 def get_item(x: Any, index: Index) -> Any:
     """`x[index]`: a view of basic indices, else a copy."""
     if not is_basic(index):
+        if picks := _picks(x, index):
+            return _picked(x, picks.labels, picks.axis).reshape(picks.shape)
         return _taken(x, index)
     plain(x).__getitem__(index)  # raises as NumPy does, now: a view is read later
     return x.viewed(
@@ -63,6 +120,11 @@ def set_item(x: Any, index: Index, value: Any) -> None:
     is_traced = isinstance(value, Traced)
     if is_traced and value.dtype != x.dtype:
         value = value.astype(x.dtype)
+    if not is_basic(index) and (picks := _picks(x, index)):
+        part = value if np.ndim(plain(value)) == 0 else np.broadcast_to(value, picks.shape)
+        part = part if np.ndim(plain(part)) == 0 else part.reshape(picks.labels.shape)
+        x.write(_put_picked(x, part, picks.labels, picks.axis))
+        return
     x.write(value if is_traced and index is Ellipsis else _replaced(x, value, index))
 
 

@@ -48,6 +48,8 @@ class Length(int):
         return _derived(int(self).__add__(other))
 
     def __sub__(self, other: Any) -> Any:
+        if type(other) is int and other == 0:  # as numpy.arange asks
+            return self
         return _derived(int(self).__sub__(other))
 
     def __rsub__(self, other: Any) -> Any:

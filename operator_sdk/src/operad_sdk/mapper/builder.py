@@ -94,6 +94,10 @@ class Builder:
         """The length of an axis of the iteration space."""
         return self._append(("length", axis, kind), Instruction("length", (), kind, axis))
 
+    def position(self, axis: int, kind: str = "int64") -> int:
+        """The position along an axis of the iteration space."""
+        return self._append(("position", axis, kind), Instruction("position", (), kind, axis))
+
     def cast(self, position: int, kind: str) -> int:
         """A value as another kind."""
         own = self.kind(position)

@@ -1,8 +1,9 @@
 """Scalar forms as machine code: the kernel that arrays need, the arrays' layout, and the kernel's call.
 
 Arrays of any strides become rows of columns: axes that one step through memory joins are one, those of
-length 1 are none. What is left but the last are outer axes. Kernels are made once for each pattern; strides
-and lengths are numbers in a table.
+length 1 are none. What is left but the last are outer axes, or, of axes that are reduced, axes of runs.
+Where rows are neighbours and columns are not, vectors are of rows. Kernels are made once for each pattern;
+strides and lengths are numbers in a table.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from numpy.typing import NDArray
 
 from operad.operator import ScalarForm, placed
 from operad_sdk.mapper.expansions import expanded
+from operad_sdk.vector.addresses import data_address
+from operad_sdk.vector.counted import positions, with_positions
+from operad_sdk.vector.functions import functions_of
+from operad_sdk.vector.half import widened
 from operad_sdk.vector.kernel_text import KernelText, Pattern
 from operad_sdk.vector.layout import BoundKernel, Kernel, TableLayout
 from operad_sdk.vector.machine import host
@@ -25,18 +30,50 @@ from operad_sdk.vector.stages import REDUCTIONS
 from operad_sdk.vector.writer import LANES
 
 _Strides = tuple[int, ...]
+_SINGLE: Final = np.dtype(np.float32)
+_DOUBLE_BYTES: Final = 8
 _FAR: Final = 32
 """Steps along a row, in elements, from which vectors that are gathered lose against NumPy's loops."""
+_FAR_ROWS: Final = 1024
+_FEW: Final = 4
+"""The same, of vectors of rows, where there are fewer instructions than that: memory is read page by page."""
+_LEAST_ROWS: Final = 4
+"""Neighbouring rows from which vectors are of rows."""
+_SIDE_BY_SIDE: Final = ((100, 4), (400, 2))
+"""Vectors of rows at most, by the number of instructions."""
 
 
-class _Shaped(NamedTuple):
-    """Kernel's text for some arrays, and the contents of its table."""
+class _Axes(NamedTuple):
+    """The axes of some arrays, as few as possible.
+
+    Attributes:
+        outer: Lengths of outer axes.
+        runs: Lengths of the axes of runs.
+        columns: Columns of a run.
+        strides: For each array its steps in bytes along all of them, in this order.
+    """
+
+    outer: Sequence[int]
+    runs: Sequence[int]
+    columns: int
+    strides: Sequence[_Strides]
+
+
+class Walk(NamedTuple):
+    """Kernel's text for some arrays, and the contents of its table.
+
+    Attributes:
+        pattern: How the arrays lie; `text` is the kernel for it.
+        space: The iteration space.
+        axes: Of inputs, counted positions and results, in this order.
+        counted: The counted positions.
+    """
 
     pattern: Pattern
     text: KernelText
     space: Sequence[int]
-    lengths: Sequence[int]
-    strides: Sequence[_Strides]
+    axes: _Axes
+    counted: Sequence[NDArray[Any]]
 
 
 @final
@@ -45,23 +82,29 @@ class CompiledForm:
 
     Args:
         form: As operators give it.
-        dtype: float32 or float64: what is `real` in it.
+        dtype: What is `real` in it: float32 or float64, or float16, which is computed in float32.
+
+    Attributes:
+        form: The form.
+        dtype: In which it is computed.
 
     Raises:
         NoVectorCodeError: It has no vector code; the message says why.
     """
 
     def __init__(self, form: ScalarForm, dtype: np.dtype[Any]) -> None:
-        if dtype.kind != "f" or dtype.itemsize not in LANES:
+        if dtype.kind != "f" or dtype.itemsize > _DOUBLE_BYTES:
             raise NoVectorCodeError(f"vector code computes in float32 and float64, not in {dtype}")
         self.form: Final = form
-        self.dtype: Final = dtype
-        self._expanded = expanded(form, dtype)
+        self.dtype: Final = _SINGLE if dtype.itemsize < _SINGLE.itemsize else dtype
+        own = expanded(form if self.dtype == dtype else widened(form), self.dtype, functions_of(self.dtype))
+        self._expanded, self._counted = with_positions(own)
         over = {step.axes or (-1,) for step in form.instructions if step.op in REDUCTIONS}
         if len(over) > 1:
             raise NoVectorCodeError("it reduces different axes, and kernels walk along the same ones")
         self._reduced = [axis for axis in next(iter(over), ()) if axis is not None]
-        self._axes = [step.axes for step in form.instructions[: len(form.inputs)]]
+        self._given = len(self._expanded.inputs)
+        self._axes = [step.axes for step in self._expanded.instructions[: self._given]]
         self._axes += [result.axes for result in form.results]
         self._texts: dict[Pattern, KernelText] = {}
         self._kernels: dict[Pattern, Kernel] = {}
@@ -77,17 +120,20 @@ class CompiledForm:
 
         Raises:
             NoVectorCodeError: There is none, or it reduces rows whose elements lie so far apart that NumPy,
-                which then computes many rows at once, is faster.
+                which then computes whole rows of results at once, is faster.
         """
-        found = self._shaped(arrays)
-        if not self._reduced or found.lengths[-1] == 1:
+        found = self.walk(arrays)
+        if not self._reduced or found.axes.columns == 1:
             return
         read = set(self.form.inputs_read)
-        for name, array, strides in zip(self.form.inputs, arrays, found.strides, strict=False):
+        far = _FAR
+        if found.pattern.rows:
+            far = _FAR_ROWS if len(self.form.instructions) < _FEW + len(read) else 1 << 62
+        for name, array, strides in zip(self.form.inputs, arrays, found.axes.strides, strict=False):
             apart = abs(strides[-1]) // array.itemsize
-            if name in read and apart >= _FAR:
+            if name in read and apart >= far:
                 raise NoVectorCodeError(
-                    f"elements of a row of {name} lie {apart} apart, and NumPy is faster from {_FAR}"
+                    f"elements of a row of {name} lie {apart} apart, and NumPy is faster from {far}"
                 )
 
     def layout(self, arrays: Sequence[NDArray[Any]]) -> TableLayout:
@@ -121,8 +167,12 @@ class CompiledForm:
         arrays = [*inputs, *results]
         return BoundKernel(self.layout(arrays), arrays)
 
-    def _shaped(self, arrays: Sequence[NDArray[Any]]) -> _Shaped:
-        """Preparation of a kernel for arrays, but for machine code."""
+    def walk(self, arrays: Sequence[NDArray[Any]]) -> Walk:
+        """Preparation of a kernel for arrays, but for machine code.
+
+        Raises:
+            NoVectorCodeError: There is none.
+        """
         count = len(self.form.inputs)
         steps = self._expanded.instructions
         kinds = [step.kind for step in steps[:count]] + [
@@ -141,55 +191,96 @@ class CompiledForm:
         }
         space = self.form.space(shapes)
         rank = len(space)
-        is_used = [name in read for name in self.form.inputs] + [True] * len(self.form.results)
+        counted = [positions(space, axis) for axis in self._counted]
+        arrays = [*arrays[:count], *counted, *arrays[count:]]
+        is_used = [name in read for name in self.form.inputs] + [True] * (len(arrays) - count)
         strides = [
             _strides_over(placed(array, axes, rank), space) if used else (0,) * rank
             for array, axes, used in zip(arrays, self._axes, is_used, strict=True)
         ]
-        lengths, strides = _collapsed(space, strides, count, [axis % rank for axis in self._reduced])
-        columns = lengths[-1]
-        pattern = Pattern(
-            len(lengths) - 1,
-            tuple(_along(each[-1], a.itemsize, columns) for each, a in zip(strides, arrays, strict=True)),
-        )
+        axes = _collapsed(space, strides, self._given, [axis % rank for axis in self._reduced])
+        pattern = self._pattern(arrays, axes)
         text = self._texts.get(pattern)
         if text is None:
-            text = KernelText(self._expanded, self.dtype, pattern, has_scalef=host().has_scalef)
+            own = range(len(self.form.inputs), self._given)
+            text = KernelText(self._expanded, self.dtype, pattern, counted=own, has_scalef=host().has_scalef)
             self._texts[pattern] = text
-        self._check_results(text, lengths, strides, count)
-        return _Shaped(pattern, text, space, lengths, strides)
+        self._check_results(text, axes)
+        return Walk(pattern, text, space, axes, counted)
+
+    def _pattern(self, arrays: Sequence[NDArray[Any]], axes: _Axes) -> Pattern:
+        depth, runs = len(axes.outer), len(axes.runs)
+        sizes = [array.itemsize for array in arrays]
+        columns = tuple(
+            _along(each[-1], size, axes.columns, any(each[depth:-1]))
+            for each, size in zip(axes.strides, sizes, strict=True)
+        )
+        count = len(self.form.inputs)
+        given = list(zip(columns[:count], axes.strides, sizes, strict=False))
+        is_across = (
+            bool(self._reduced)
+            and axes.columns > 1
+            and bool(depth)
+            and axes.outer[-1] >= _LEAST_ROWS
+            and any(how == "apart" and each[depth - 1] == size for how, each, size in given)
+            and not any(how == "next" and each[depth - 1] for how, each, size in given)
+        )
+        if not is_across:
+            return Pattern(depth, columns, runs)
+        most = next((n for limit, n in _SIDE_BY_SIDE if self.num_instructions < limit), 1)
+        vectors = axes.outer[-1] // LANES[self.dtype.itemsize]
+        return Pattern(
+            depth,
+            tuple("same" if how == "same" else "apart" for how in columns),
+            runs,
+            next(n for n in (4, 2, 1) if n == 1 or n <= min(most, vectors)),
+            tuple(
+                "next" if each[depth - 1] == size else "apart" if each[depth - 1] else "same"
+                for each, size in zip(axes.strides, sizes, strict=True)
+            ),
+        )
 
     def _laid_out(self, arrays: Sequence[NDArray[Any]]) -> TableLayout:
-        pattern, text, space, lengths, strides = self._shaped(arrays)
+        pattern, text, space, axes, counted = self.walk(arrays)
         kernel = self._kernels.get(pattern)
         if kernel is None:
             kernel = self._kernels[pattern] = Kernel(text.text)
-        table = [lengths[-1], *(space[axis] for axis in text.lengths), *lengths[:-1]]
-        positions = []
-        for each in strides:
-            positions.append(len(table))
+        table = [axes.columns, *axes.runs, *(space[axis] for axis in text.lengths), *axes.outer]
+        count, own = len(self.form.inputs), range(len(self.form.inputs), self._given)
+        entries = []
+        for number, each in enumerate(axes.strides):
+            if number in own:
+                table += [data_address(counted[number - count]), *each]
+                continue
+            entries.append(len(table))
             table += [0, *each]
-        count = len(self.form.inputs)
         pairs = [(i, j) for i in range(count) for j in range(len(arrays) - count)]
         shares = frozenset(
-            (i, j) for i, j in pairs if strides[i] == strides[count + j] and text.may_share(i, j)
+            (i, j)
+            for i, j in pairs
+            if axes.strides[i] == axes.strides[self._given + j] and text.may_share(i, j)
         )
-        units = prod(lengths[:-1]) if text.has_rows else lengths[-1]
-        return TableLayout(
-            kernel, units, tuple(table), tuple(positions), text.scratch_bytes(lengths[-1]), shares
-        )
+        units = prod(axes.outer) if text.has_rows else axes.columns
+        if pattern.rows:
+            group = pattern.rows * LANES[self.dtype.itemsize]
+            units = prod(axes.outer[:-1]) * -(-axes.outer[-1] // group)
+        scratch_bytes = text.scratch_bytes(axes.columns * prod(axes.runs))
+        return TableLayout(kernel, units, tuple(table), tuple(entries), scratch_bytes, shares)
 
     def _names(self) -> list[str]:
         return [*self.form.inputs, *(result.name or "the result" for result in self.form.results)]
 
-    def _check_results(
-        self, text: KernelText, lengths: Sequence[int], strides: Sequence[_Strides], count: int
-    ) -> None:
+    def _check_results(self, text: KernelText, axes: _Axes) -> None:
         """Refuse results of which some element would be written twice."""
-        for number, each in enumerate(strides[count:]):
-            is_of_rows = text.stages.is_of_rows[self._expanded.results[number].position]
-            if any(n > 1 and not step for n, step in zip(lengths[:-1], each[:-1], strict=True)) or (
-                lengths[-1] > 1 and not each[-1] and not (is_of_rows and text.has_rows)
+        depth, count = len(axes.outer), len(self.form.inputs)
+        for number, each in enumerate(axes.strides[self._given :]):
+            is_of_rows = text.stages.is_of_rows[self._expanded.results[number].position] and text.has_rows
+            outer = zip(axes.outer, each[:depth], strict=True)
+            inner = zip((*axes.runs, axes.columns), each[depth:], strict=True)
+            # Of what a row has one of, the result has one element, or one everywhere in the row.
+            fills = is_of_rows and not any(each[depth:])
+            if any(n > 1 and not step for n, step in outer) or (
+                any(n > 1 and not step for n, step in inner) and not fills
             ):
                 raise NoVectorCodeError(
                     f"{self._names()[count + number]} does not have an element for each computed"
@@ -220,21 +311,23 @@ def _strides_over(view: NDArray[Any], space: Sequence[int]) -> _Strides:
 
 def _collapsed(
     space: Sequence[int], strides: Sequence[_Strides], first_result: int, reduced: Sequence[int]
-) -> tuple[list[int], list[_Strides]]:
-    """Lengths and strides of as few axes as possible, columns last: the reduced axes, if there are any."""
+) -> _Axes:
+    """Axes of a space and of arrays over it: columns and runs are the reduced axes, if there are any."""
     axes = [(length, tuple([each[i] for each in strides])) for i, length in enumerate(space)]
-    columns = _joined([axes[i] for i in sorted(reduced) if axes[i][0] != 1])
-    if len(columns) > 1:
-        raise NoVectorCodeError("the axes that it reduces are no run of memory")
+    inner = [axes[i] for i in sorted(reduced) if axes[i][0] != 1]
+    # The columns are those of the smallest steps, which most of what is read has.
+    inner.sort(key=lambda axis: -max(map(abs, axis[1])))
+    columns = _joined(inner)
     others = [axis for i, axis in enumerate(axes) if i not in reduced and axis[0] != 1]
     # Along the columns the first result's elements follow each other, if they do anywhere.
     others.sort(key=lambda axis: -abs(axis[1][first_result]))
-    joined = _joined(others)
+    outer = _joined(others)
     one = (1, (0,) * len(strides))
-    joined += (columns or [one]) if reduced else ([] if joined else [one])
-    return [length for length, _ in joined], [
-        tuple(each) for each in zip(*(s for _, s in joined), strict=True)
-    ]
+    if not reduced:
+        columns = [outer.pop() if outer else one]
+    *runs, last = columns or [one]
+    every = zip(*(steps for _, steps in (*outer, *runs, last)), strict=True)
+    return _Axes([n for n, _ in outer], [n for n, _ in runs], last[0], list(every))
 
 
 def _joined(axes: Sequence[tuple[int, _Strides]]) -> list[tuple[int, _Strides]]:
@@ -248,7 +341,10 @@ def _joined(axes: Sequence[tuple[int, _Strides]]) -> list[tuple[int, _Strides]]:
     return found
 
 
-def _along(step: int, itemsize: int, columns: int) -> str:
+def _along(step: int, itemsize: int, columns: int, differs: bool) -> str:
+    """How elements lie along columns; `differs`: those of a row are not the same in all runs."""
     if step == itemsize:
         return "next"
-    return "apart" if step and columns > 1 else "same"
+    if step and columns > 1:
+        return "apart"
+    return "run" if differs else "same"

@@ -1,22 +1,27 @@
 """The kernel of a scalar form: loops over rows and columns, as text of LLVM.
 
 `void kernel(ptr table, i64 first, i64 last, ptr scratch)` computes the rows from `first` to `last`, or, of a
-single row that nothing reduces, the columns. The table serves all lengths and strides:
+single row that nothing reduces, the columns. Where lanes are rows, it computes groups of rows. A row is one
+*run* of columns, or several: a channel of images has one in each image. The table serves all lengths and
+strides:
 
-    columns; the lengths that the form asks for; the lengths of the outer axes; for each input and then each
-    result: its address, its strides in bytes along the outer axes, and along columns
+    columns; the lengths of the axes of runs; the lengths that the form asks for; the lengths of the outer
+    axes; for each input and then each result: its address, its strides in bytes along the outer axes, along
+    those of runs, and along columns
 
 Nothing about memory is promised to LLVM: a result may lie where an input lies, if `may_share` says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple, final
 
 import numpy as np
 
 from operad.operator import Instruction, ScalarForm
+from operad_sdk.vector.accesses import Accesses, Chunk, Place, in_memory
 from operad_sdk.vector.primitives import NoVectorCodeError, apply, cast
 from operad_sdk.vector.reductions import Reductions
 from operad_sdk.vector.stages import Stages
@@ -31,9 +36,9 @@ from operad_sdk.vector.writer import (
     Writer,
 )
 
-BLOCK: Final = 4096
-"""Columns whose sum is added up apart, so that its error grows with them and with the number of blocks
-alone."""
+ADDED_IN_A_ROW: Final = 32
+"""Numbers that a lane adds one after another. Their sums are added in double precision, so the error of a sum
+does not grow with its length."""
 _UNROLLED: Final = ((10, 8), (400, 4))
 """Vectors that are computed side by side, by how many instructions there are: they hide each other's
 latency."""
@@ -45,22 +50,27 @@ class Pattern(NamedTuple):
     Attributes:
         depth: Outer axes.
         columns: For each input and result: `next` where elements follow each other along the columns,
-            `same` where there is one for each row, `apart` where they are further apart.
+            `same` where there is one for each row, `run` where there is one for each run, `apart` where they
+            are further apart.
+        runs: Axes of runs.
+        rows: Vectors of rows that are computed side by side; 0: lanes are columns.
+        across: The same as `columns` along the last outer axis, if lanes are rows.
     """
 
     depth: int
     columns: tuple[str, ...]
+    runs: int = 0
+    rows: int = 0
+    across: tuple[str, ...] = ()
+
+    def lanes(self, number: int) -> str:
+        """How the elements of one vector of an array lie."""
+        if self.rows:
+            return self.across[number]
+        return "same" if self.columns[number] == "run" else self.columns[number]
 
 
-class _Chunk(NamedTuple):
-    """Some vectors of a row: the column where they begin, how many, and the mask of the lanes that count."""
-
-    column: str
-    vectors: int
-    mask: str | None
-
-
-_Body = Callable[[_Chunk, Values], Values]
+_Body = Callable[[Chunk, Values], Values]
 
 
 @final
@@ -75,10 +85,19 @@ class KernelText:
     """
 
     def __init__(
-        self, form: ScalarForm, dtype: np.dtype[np.generic], pattern: Pattern, *, has_scalef: bool = False
+        self,
+        form: ScalarForm,
+        dtype: np.dtype[np.generic],
+        pattern: Pattern,
+        *,
+        counted: Collection[int] = (),
+        has_scalef: bool = False,
     ) -> None:
-        """Write the kernel of a form of primitives that have vector code; `has_scalef` as for `Writer`.
+        """Write the kernel of a form of primitives that have vector code.
 
+        Args:
+            counted: Inputs that are positions along an axis.
+            has_scalef: As for `Writer`.
         Raises:
             NoVectorCodeError: A part of the form has none.
         """
@@ -90,6 +109,9 @@ class KernelText:
         self._results = [result.position for result in form.results]
         self._pattern = pattern
         self._given = len(form.inputs)
+        # Along a row these are the numbers of its columns, which no memory need be read for.
+        is_row = not pattern.rows and not pattern.runs
+        self._counted = {i for i in counted if is_row and pattern.columns[i] == "next"}
         self.stages: Final = Stages(form, {i for i in range(self._given) if pattern.columns[i] == "same"})
         self.lengths: Final = list(
             dict.fromkeys(int(step.value or 0) for step in self._steps if step.op == "length")
@@ -97,16 +119,19 @@ class KernelText:
         self._hosts = self._find_hosts()
         self.has_rows: Final = bool(pattern.depth) or any(self.stages.reduced)
         self._code = Writer(NAME, KERNEL_PARAMETERS, LANES[dtype.itemsize], has_scalef=has_scalef)
+        self._accesses = Accesses(self._code, pattern.rows)
         self._reductions = Reductions(self._code, self._steps)
-        self._of_row: dict[int, str] = {}
+        # Of the row, or of each vector of rows: what is known before its columns are.
+        self._sides = max(pattern.rows, 1)
+        self._of_row: list[dict[int, str]] = [{} for _ in range(self._sides)]
         self._unrolled = 1
         self._write()
         self.text: Final = self._code.module()
 
     def scratch_bytes(self, columns: int) -> int:
-        """Scratch memory that a call needs, for rows of so many columns."""
+        """Scratch memory that a call needs, for rows of so many columns, those of all runs."""
         own = [i for i in self.stages.kept if i not in self._hosts]
-        return sum(self._kept_bytes(i) * (columns + 63 & -64) for i in own)
+        return sum(self._kept_step(i) * (columns + 63 & -64) for i in own)
 
     def may_share(self, given: int, result: int) -> bool:
         """Return whether a result may lie where an input lies: no instruction reads that input later."""
@@ -124,7 +149,7 @@ class KernelText:
         """Number of a result by kept value: the value lies in the result's memory until that is written."""
         hosts: dict[int, int] = {}
         for number, position in enumerate(self._results):
-            if self._pattern.columns[self._given + number] != "next" or self.stages.is_of_rows[position]:
+            if self._pattern.lanes(self._given + number) != "next" or self.stages.is_of_rows[position]:
                 continue
             written = self.stages.stage[position]
             for kept in self.stages.kept:
@@ -141,38 +166,59 @@ class KernelText:
     # the loops
 
     def _write(self) -> None:
-        code, depth = self._code, self._pattern.depth
+        code, pattern = self._code, self._pattern
         numbers = iter(range(1 << 30))
 
-        def word() -> str:
-            return code.value(f"load i64, ptr {code.address('%table', str(8 * next(numbers)))}")
+        def words(count: int) -> list[str]:
+            return [code.word("%table", next(numbers)) for _ in range(count)]
 
-        self._columns = word()
-        lengths = {axis: word() for axis in self.lengths}
+        (self._columns,) = words(1)
+        self._runs = words(pattern.runs)
+        lengths = dict(zip(self.lengths, words(len(self.lengths)), strict=True))
         for position, step in enumerate(self._steps):
             if step.op == "constant":
-                self._of_row[position] = code.constant(step.kind, float(step.value or 0))
+                self._know(position, code.constant(step.kind, float(step.value or 0)))
             elif step.op == "length":
-                self._of_row[position] = self._length(step.kind, lengths[int(step.value or 0)])
-        outer = [word() for _ in range(depth)]
-        words = [[word() for _ in range(depth + 2)] for _ in self._pattern.columns]
-        self._apart = [each[-1] for each in words]
-        self._bases = [code.value(f"inttoptr i64 {each[0]} to ptr") for each in words]
+                self._know(position, self._length(step.kind, lengths[int(step.value or 0)]))
+        outer = words(pattern.depth)
+        arrays = [words(pattern.depth + pattern.runs + 2) for _ in pattern.columns]
+        self._steps_of_runs = [each[1 + pattern.depth : -1] for each in arrays]
+        self._places = [self._place(number, each) for number, each in enumerate(arrays)]
         self._scratch = self._rows_of_scratch()
         if not self.has_rows:
             self._compute_row("%first", "%last")
             return
-        bases, same = self._bases, self._of_row
+        places, same = self._places, self._of_row
 
         def row(number: str, _: Values) -> Values:
-            counters = self._counters(number, outer)
-            strides = [each[1:-1] for each in words]
-            self._bases = [self._moved(*each, counters) for each in zip(bases, strides, strict=True)]
-            self._of_row = dict(same)
+            counters = self._group(number, outer) if pattern.rows else self._counters(number, outer)
+            steps = [each[1 : 1 + pattern.depth] for each in arrays]
+            self._places = [self._moved(*each, counters) for each in zip(places, steps, strict=True)]
+            self._of_row = [dict(known) for known in same]
             self._compute_row("0", self._columns)
             return []
 
         code.loop("%first", "%last", 1, [], row)
+
+    def _know(self, position: int, value: str) -> None:
+        """Note a value that is one for all rows."""
+        for known in self._of_row:
+            known[position] = value
+
+    def _place(self, number: int, words: list[str]) -> Place:
+        """Where an array lies, whose words in the table are these."""
+        kind = self._steps[self._position(number)].kind
+        lanes, step = self._pattern.lanes(number), words[-1]
+        size = BITS[in_memory(kind)] // 8
+        base = self._code.pointer(words[0])
+        if self._pattern.rows:
+            return Place(lanes, base, step, size if lanes == "next" else words[self._pattern.depth])
+        step_ = size if lanes == "next" else step
+        return Place(lanes, base, step_, step_)
+
+    def _position(self, number: int) -> int:
+        """The value that an array holds."""
+        return number if number < self._given else self._results[number - self._given]
 
     def _length(self, kind: str, length: str) -> str:
         code = self._code
@@ -182,43 +228,59 @@ class KernelText:
             length = code.value(f"trunc i64 {length} to {ELEMENTS[kind]}")
         return code.splat(kind, length)
 
-    def _rows_of_scratch(self) -> dict[int, str]:
-        """Address of the scratch row of each kept value."""
-        code, row, found = self._code, "%scratch", {}
+    def _rows_of_scratch(self) -> dict[int, Place]:
+        """The scratch row of each kept value."""
+        code, base, found = self._code, "%scratch", {}
         own = [i for i in self.stages.kept if i not in self._hosts]
         if own:
-            padded = code.value(f"and i64 {code.value(f'add i64 {self._columns}, 63')}, -64")
+            count = self._columns
+            for length in self._runs:
+                count = code.multiply(count, length)
+            padded = code.value(f"and i64 {code.add(count, 63)}, -64")
         for position in own:
-            found[position] = row
-            row = code.address(row, code.value(f"mul i64 {padded}, {self._kept_bytes(position)}"))
+            size = BITS[in_memory(self._steps[position].kind)] // 8
+            found[position] = Place("next", base, self._kept_step(position), size, is_scratch=True)
+            base = code.address(base, code.multiply(padded, self._kept_step(position)))
         return found
 
-    def _row_of_kept(self, position: int) -> str:
+    def _place_of_kept(self, position: int) -> Place:
         host = self._hosts.get(position)
-        if host is None:
-            return self._scratch[position]
-        return self._bases[self._given + host]
+        return self._scratch[position] if host is None else self._places[self._given + host]
 
-    def _kept_bytes(self, position: int) -> int:
-        return BITS[self._steps[position].kind] // 8
+    def _kept_step(self, position: int) -> int:
+        """Bytes of scratch memory for each column."""
+        vectors = self._pattern.rows * self._code.lanes if self._pattern.rows else 1
+        return vectors * BITS[in_memory(self._steps[position].kind)] // 8
 
-    def _counters(self, row: str, outer: list[str]) -> list[str]:
-        """The row's index along each outer axis."""
+    def _counters(self, number: str, lengths: Sequence[str]) -> list[str]:
+        """The index along each axis of an element in a row-major order."""
         code, counters = self._code, []
-        for length in reversed(outer[1:]):
-            counters.append(code.value(f"urem i64 {row}, {length}"))
-            row = code.value(f"udiv i64 {row}, {length}")
-        return [*([row] if outer else []), *reversed(counters)]
+        for length in reversed(lengths[1:]):
+            counters.append(code.value(f"urem i64 {number}, {length}"))
+            number = code.value(f"udiv i64 {number}, {length}")
+        return [*([number] if lengths else []), *reversed(counters)]
 
-    def _moved(self, base: str, strides: list[str], counters: list[str]) -> str:
-        for stride, counter in zip(strides, counters, strict=True):
-            base = self._code.address(base, self._code.value(f"mul i64 {stride}, {counter}"))
-        return base
+    def _group(self, number: str, outer: Sequence[str]) -> list[str]:
+        """The index along each outer axis of the first row of a group, along the last of which it lies."""
+        code, rows = self._code, self._pattern.rows * self._code.lanes
+        groups = code.value(f"udiv i64 {code.add(outer[-1], rows - 1)}, {rows}")
+        first = code.multiply(code.value(f"urem i64 {number}, {groups}"), rows)
+        self._accesses.row_masks = [
+            code.mask(code.add(first, i * code.lanes), outer[-1]) for i in range(self._pattern.rows)
+        ]
+        return [*self._counters(code.value(f"udiv i64 {number}, {groups}"), outer[:-1]), first]
+
+    def _moved(self, place: Place, steps: Sequence[str], counters: Sequence[str]) -> Place:
+        code, base = self._code, place.base
+        for step, counter in zip(steps, counters, strict=True):
+            base = code.address(base, code.multiply(step, counter))
+        return replace(place, base=base)
 
     def _compute_row(self, begin: str, end: str) -> None:
         for position, step in enumerate(self._steps):
             if step.op == "input" and self.stages.is_of_rows[position]:
-                self._of_row[position] = self._load_one(position)
+                for side, known in enumerate(self._of_row):
+                    known[position] = self._accesses.load_of_rows(self._places[position], step.kind, side)
         for stage in range(self.stages.count):
             self._compute_between(stage)
             self._walk(stage, begin, end)
@@ -230,39 +292,76 @@ class KernelText:
     def _compute_between(self, stage: int) -> None:
         """Compute the values of whole rows that follow from the reductions before a stage."""
         for position, step in enumerate(self._steps):
-            is_due = self.stages.is_of_rows[position] and self.stages.stage[position] <= stage
-            if is_due and position not in self._of_row:
-                self._of_row[position] = self._computed(step, [self._of_row[i] for i in step.args])
+            if self.stages.is_of_rows[position] and self.stages.stage[position] <= stage:
+                for known in self._of_row:
+                    if position not in known:
+                        known[position] = self._computed(step, [known[i] for i in step.args])
 
     def _walk(self, stage: int, begin: str, end: str) -> None:
         """One walk over the columns of a row."""
         code, reduced, needed = self._code, self.stages.reduced[stage], self.stages.needed(stage)
         self._unrolled = next((vectors for limit, vectors in _UNROLLED if len(needed) < limit), 1)
+        if self._pattern.rows:
+            self._unrolled = max(1, min(self._unrolled, 4) // self._pattern.rows)
 
-        def body(chunk: _Chunk, totals: Values) -> Values:
+        def body(chunk: Chunk, totals: Values) -> Values:
             return self._compute_chunk(stage, needed, chunk, totals)
 
         if not reduced:
             if needed or self.stages.stored[stage]:
-                self._walk_columns(begin, end, [], body)
+                self._each_run([], lambda _: self._walk_columns(begin, end, [], body))
             return
+        every, reductions = reduced * self._sides, self._reductions
+        length = ADDED_IN_A_ROW * self._unrolled * (1 if self._pattern.rows else code.lanes)
 
         def block(start: str, totals: Values) -> Values:
-            end_of_block = code.value(f"add i64 {start}, {BLOCK}")
+            end_of_block = code.value(f"add i64 {start}, {length}")
             stop = code.call("i64", "llvm.smin.i64", ("i64", end_of_block), ("i64", end))
-            return self._reductions.combined(reduced, totals, self._walk_columns(start, stop, reduced, body))
+            return reductions.added(every, totals, self._walk_columns(start, stop, reduced, body))
 
-        totals = code.loop(begin, end, BLOCK, self._reductions.neutral(reduced), block)
-        for position, total in zip(reduced, totals, strict=True):
-            self._of_row[position] = self._reductions.over_lanes(position, total)
+        def run(totals: Values) -> Values:
+            kinds = [kind for kind, _ in reductions.wide_neutral(every)]
+            return code.loop(begin, end, length, list(zip(kinds, totals, strict=True)), block)
+
+        totals = self._each_run(reductions.wide_neutral(every), run)
+        for side, known in enumerate(self._of_row):
+            for i, position in enumerate(reduced):
+                total = totals[side * len(reduced) + i]
+                known[position] = reductions.finished(position, total, over_lanes=not self._pattern.rows)
+
+    def _each_run(self, carried: Sequence[tuple[str, str]], body: Callable[[Values], Values]) -> Values:
+        """Write a body for each run of a row."""
+        if not self._runs:
+            return body([value for _, value in carried])
+        code, places, scratch = self._code, self._places, self._scratch
+        count = self._runs[0]
+        for length in self._runs[1:]:
+            count = code.multiply(count, length)
+
+        def run(number: str, values: Values) -> Values:
+            counters = self._counters(number, self._runs)
+            steps = self._steps_of_runs
+            self._places = [self._moved(*each, counters) for each in zip(places, steps, strict=True)]
+            before = code.multiply(number, self._columns)
+            self._scratch = {
+                position: self._moved(place, [before], [str(place.column_step)])
+                for position, place in scratch.items()
+            }
+            return body(values)
+
+        found = code.loop("0", count, 1, carried, run)
+        self._places, self._scratch = places, scratch
+        return found
 
     def _walk_columns(self, begin: str, end: str, reduced: Sequence[int], body: _Body) -> Values:
-        """Walk over groups of whole vectors, then over single vectors with the lanes behind the end masked.
+        """Walk over groups of vectors, then over single ones; lanes behind the end of a row are masked.
 
         Returns:
-            A vector of totals for each reduction.
+            A vector of totals for each reduction, and each vector of rows.
         """
-        code, lanes, side_by_side = self._code, self._code.lanes, self._unrolled
+        code, sides, side_by_side = self._code, self._sides, self._unrolled
+        lanes = 1 if self._pattern.rows else code.lanes
+        every = list(reduced) * sides
         length = code.value(f"sub i64 {end}, {begin}")
         rest = code.value(f"srem i64 {length}, {lanes * side_by_side}")
         whole = code.value(f"sub i64 {end}, {rest}")
@@ -270,41 +369,47 @@ class KernelText:
             begin,
             whole,
             lanes * side_by_side,
-            self._reductions.neutral(reduced) * side_by_side,
-            lambda column, totals: body(_Chunk(column, side_by_side, None), totals),
+            self._reductions.neutral(every) * side_by_side,
+            lambda column, totals: body(Chunk(column, side_by_side * sides, None), totals),
         )
-        groups = [totals[i : i + len(reduced)] for i in range(0, len(totals), len(reduced) or 1)]
+        groups = [totals[i : i + len(every)] for i in range(0, len(totals), len(every) or 1)]
         while len(groups) > 1:
             half = len(groups) // 2
-            groups = [self._reductions.combined(reduced, groups[i], groups[i + half]) for i in range(half)]
-        vectors = [code.vector(self._steps[i].kind) for i in reduced]
+            groups = [self._reductions.combined(every, groups[i], groups[i + half]) for i in range(half)]
+        if self._pattern.rows and side_by_side == 1:
+            return groups[0] if groups else []
+        vectors = [code.vector(self._steps[i].kind) for i in every]
         return code.loop(
             whole,
             end,
             lanes,
             list(zip(vectors, groups[0] if groups else [], strict=True)),
-            lambda column, totals: body(_Chunk(column, 1, code.mask(column, end)), totals),
+            lambda column, totals: body(
+                Chunk(column, sides, None if self._pattern.rows else code.mask(column, end)), totals
+            ),
         )
 
-    def _compute_chunk(self, stage: int, needed: Sequence[int], chunk: _Chunk, totals: Values) -> Values:
+    def _compute_chunk(self, stage: int, needed: Sequence[int], chunk: Chunk, totals: Values) -> Values:
         """Compute a stage for some vectors, instruction by instruction; return the new totals."""
-        values = [dict(self._of_row) for _ in range(chunk.vectors)]
+        values = [dict(self._of_row[number % self._sides]) for number in range(chunk.vectors)]
         for position in needed:
             step = self._steps[position]
             for number, known in enumerate(values):
                 if self.stages.is_loaded(position, stage):
-                    base = self._row_of_kept(position)
-                    known[position] = self._load(base, step.kind, "next", "", chunk, number)
+                    place = self._place_of_kept(position)
+                    known[position] = self._accesses.load(place, step.kind, chunk, number)
+                elif position in self._counted:
+                    known[position] = self._code.counted(step.kind, chunk.column, number)
                 elif step.op == "input":
-                    how, stride = self._pattern.columns[position], self._apart[position]
-                    known[position] = self._load(self._bases[position], step.kind, how, stride, chunk, number)
+                    place = self._places[position]
+                    known[position] = self._accesses.load(place, step.kind, chunk, number)
                 else:
                     known[position] = self._computed(step, [known[i] for i in step.args])
         kept = [i for i in self.stages.kept if self.stages.stage[i] == stage]
         for number, known in enumerate(values):
             for position in kept:
-                kind = self._steps[position].kind
-                self._store(self._row_of_kept(position), kind, "next", "", chunk, number, known[position])
+                kind, place = self._steps[position].kind, self._place_of_kept(position)
+                self._accesses.store(place, kind, chunk, number, known[position])
             for result in self.stages.stored[stage]:
                 self._store_result(result, chunk, number, known[self._results[result]])
         reduced = self.stages.reduced[stage]
@@ -326,75 +431,22 @@ class KernelText:
             return cast(self._code, args[0], kind, step.kind)
         return apply(self._code, step.op, kind, args)
 
-    # memory
-
-    def _load_one(self, position: int) -> str:
-        """Load an input that has one element per row."""
-        kind = self._steps[position].kind
-        memory = _in_memory(kind)
-        scalar = self._code.value(f"load {ELEMENTS[memory]}, ptr {self._bases[position]}, align 1")
-        return cast(self._code, self._code.splat(memory, scalar), memory, kind)
-
     def _store_of_row(self, number: int, begin: str, end: str) -> None:
         """Store a result that has one value per row: into its one element, or into all elements."""
-        code, position = self._code, self._results[number]
-        kind = self._steps[position].kind
-        if self._pattern.columns[self._given + number] != "same":
-
-            def fill(chunk: _Chunk, totals: Values) -> Values:
-                for each in range(chunk.vectors):
-                    self._store_result(number, chunk, each, self._of_row[position])
-                return totals
-
-            self._walk_columns(begin, end, [], fill)
+        index, position = self._given + number, self._results[number]
+        if self._pattern.columns[index] == "same":
+            kind = self._steps[position].kind
+            for side, known in enumerate(self._of_row):
+                self._accesses.store_of_rows(self._places[index], kind, side, known[position])
             return
-        memory = _in_memory(kind)
-        vector = cast(code, self._of_row[position], kind, memory)
-        scalar = code.value(f"extractelement {code.vector(memory)} {vector}, i32 0")
-        code.line(f"store {ELEMENTS[memory]} {scalar}, ptr {self._bases[self._given + number]}, align 1")
 
-    def _store_result(self, number: int, chunk: _Chunk, each: int, value: str) -> None:
-        index = self._given + number
-        kind, how = self._steps[self._results[number]].kind, self._pattern.columns[index]
-        self._store(self._bases[index], kind, how, self._apart[index], chunk, each, value)
+        def fill(chunk: Chunk, totals: Values) -> Values:
+            for each in range(chunk.vectors):
+                self._store_result(number, chunk, each, self._of_row[each % self._sides][position])
+            return totals
 
-    def _load(self, base: str, kind: str, how: str, stride: str, chunk: _Chunk, number: int) -> str:
-        code, memory = self._code, _in_memory(kind)
-        if how == "apart":
-            loaded = code.gather(memory, *self._addresses(base, stride, chunk, number))
-        elif chunk.mask is None:
-            loaded = code.load_vector(memory, self._address(base, memory, chunk, number))
-        else:
-            loaded = code.load_masked(memory, self._address(base, memory, chunk, number), chunk.mask)
-        return cast(code, loaded, memory, kind)
+        self._each_run([], lambda _: self._walk_columns(begin, end, [], fill))
 
-    def _store(
-        self, base: str, kind: str, how: str, stride: str, chunk: _Chunk, number: int, value: str
-    ) -> None:
-        code, memory = self._code, _in_memory(kind)
-        value = cast(code, value, kind, memory)
-        if how == "apart":
-            code.scatter(memory, value, *self._addresses(base, stride, chunk, number))
-        elif chunk.mask is None:
-            code.store_vector(memory, value, self._address(base, memory, chunk, number))
-        else:
-            code.store_masked(memory, value, self._address(base, memory, chunk, number), chunk.mask)
-
-    def _address(self, base: str, memory: str, chunk: _Chunk, number: int) -> str:
-        code, size = self._code, BITS[memory] // 8
-        found = code.value(f"getelementptr {ELEMENTS[memory]}, ptr {base}, i64 {chunk.column}")
-        return code.address(found, str(number * code.lanes * size)) if number else found
-
-    def _addresses(self, base: str, stride: str, chunk: _Chunk, number: int) -> tuple[str, str]:
-        """Addresses of a vector's elements that lie apart, and the mask of the elements that count."""
-        code = self._code
-        vector = code.vector("int64")
-        numbers = code.numbers(number * code.lanes)
-        indices = code.value(f"add {vector} {code.splat('int64', chunk.column)}, {numbers}")
-        offsets = code.value(f"mul {vector} {indices}, {code.splat('int64', stride)}")
-        addresses = code.value(f"getelementptr i8, ptr {base}, {vector} {offsets}")
-        return addresses, chunk.mask or code.constant("bool", 1)
-
-
-def _in_memory(kind: str) -> str:
-    return "uint8" if kind == "bool" else kind
+    def _store_result(self, number: int, chunk: Chunk, each: int, value: str) -> None:
+        kind = self._steps[self._results[number]].kind
+        self._accesses.store(self._places[self._given + number], kind, chunk, each, value)

@@ -26,7 +26,7 @@ def apply(code: Writer, op: str, kind: str, args: list[str]) -> str:
     Raises:
         NoVectorCodeError: The primitive has no vector code for this kind.
     """
-    if op in _OF_ALL:
+    if op in _OF_ALL and kind != "float16":
         return _OF_ALL[op](code, kind, args)
     if op in _OF_FLOATS and kind in FLOATS:
         return _OF_FLOATS[op](code, kind, args)
@@ -37,17 +37,19 @@ def cast(code: Writer, value: str, old: str, new: str) -> str:
     """Write a conversion, as NumPy's `astype` does it.
 
     Raises:
-        NoVectorCodeError: It is one from a floating type to another kind, of which NumPy's result depends
-            on the processor where the number does not fit.
+        NoVectorCodeError: It is one to float16 from a type that float32 does not hold, which would be rounded
+            twice, or one from a floating type to a whole one of which NumPy's result differs by processor.
     """
     if old == new:
         return value
     types = code.vector(old), code.vector(new)
+    if "float16" in (old, new):
+        return _cast_half(code, value, old, new)
     if new == "bool":
         return _compare("not_equal")(code, old, [value, code.constant(old, 0)])
     if old in FLOATS:
         if new not in FLOATS:
-            raise NoVectorCodeError(f"a cast from {old} to {new} has no vector code")
+            return _cast_to_whole(code, value, old, new)
         word = "fpext" if new == "float64" else "fptrunc"
     elif new in FLOATS:
         word = "sitofp" if old.startswith("int") else "uitofp"
@@ -58,6 +60,34 @@ def cast(code: Writer, value: str, old: str, new: str) -> str:
     else:
         word = "sext" if old.startswith("int") else "zext"
     return code.value(f"{word} {types[0]} {value} to {types[1]}")
+
+
+def _cast_half(code: Writer, value: str, old: str, new: str) -> str:
+    if old == "float16":
+        value = code.value(f"fpext {code.vector(old)} {value} to {code.vector('float32')}")
+        return cast(code, value, "float32", new)
+    if old != "float32" and (old in FLOATS or BITS[old] > 16):
+        raise NoVectorCodeError(f"a cast from {old} to {new} has no vector code")
+    value = cast(code, value, old, "float32")
+    return code.value(f"fptrunc {code.vector('float32')} {value} to {code.vector(new)}")
+
+
+def _cast_to_whole(code: Writer, value: str, old: str, new: str) -> str:
+    """By way of int32, or of int64 where that does not hold the type; what fits neither becomes its least.
+
+    That is what processors of Intel and AMD give, and with them NumPy, whose other results are undefined.
+    """
+    wide = "int32" if BITS[new] < 32 or new == "int32" else "int64"
+    if new == "uint64":  # some numbers fit that do not fit int64
+        raise NoVectorCodeError(f"a cast from {old} to {new} has no vector code")
+    limit = 2.0 ** (BITS[wide] - 1)
+    vector, least = code.vector(old), code.constant(wide, -int(limit))
+    above = code.value(f"fcmp oge {vector} {value}, {code.constant(old, -limit)}")
+    below = code.value(f"fcmp olt {vector} {value}, {code.constant(old, limit)}")
+    fits = apply(code, "logical_and", "bool", [above, below])
+    inside = apply(code, "select", old, [fits, value, code.constant(old, 0)])
+    whole = code.value(f"fptosi {vector} {inside} to {code.vector(wide)}")
+    return cast(code, apply(code, "select", wide, [fits, whole, least]), wide, new)
 
 
 def _arithmetic(of_floats: str, of_integers: str) -> Write:
@@ -125,6 +155,24 @@ def _intrinsic(name: str) -> Write:
     return write
 
 
+def _rarely(write: Write, at_zero: float) -> Write:
+    """Call of the C library for each lane; `at_zero`, and no call, where the first operand is 0 in all lanes.
+
+    Expansions give 0 for all that they compute themselves, so that no register is saved for the call.
+    """
+
+    def call(code: Writer, kind: str, args: list[str]) -> str:
+        vector, bits = code.vector(kind), f"i{code.lanes}"
+        nonzero = code.value(f"fcmp une {vector} {args[0]}, {code.constant(kind, 0)}")
+        word = code.value(f"bitcast {code.vector('bool')} {nonzero} to {bits}")
+        times = code.value(f"zext i1 {code.value(f'icmp ne {bits} {word}, 0')} to i64")
+        carried = [(vector, code.constant(kind, at_zero))]
+        return code.loop("0", times, 1, carried, lambda _, values: [write(code, kind, args)])[0]
+
+    return call
+
+
+_REGISTER_BITS: Final = 512
 _FRACTION: Final = {"float32": 23, "float64": 52}
 _BIAS: Final = {"float32": 127, "float64": 1023}
 _ROOT_HALF: Final = {"float32": 0x3F3504F3, "float64": 0x3FE6A09E667F3BCD}
@@ -154,7 +202,9 @@ def _pow2(code: Writer, kind: str, args: list[str]) -> str:
 
 def _scaled(code: Writer, kind: str, args: list[str]) -> str:
     vector, (value, n) = code.vector(kind), args
-    if code.has_scalef:  # which rounds once as well, so that the bits are the same
+    if (
+        code.has_scalef and code.lanes * BITS[kind] == _REGISTER_BITS
+    ):  # which rounds once as well, so that the bits are the same
         suffix, mask = ("ps", "i16") if kind == "float32" else ("pd", "i8")
         return code.call(
             vector, f"llvm.x86.avx512.mask.scalef.{suffix}.512", (vector, value), (vector, n),
@@ -199,12 +249,13 @@ _OF_ALL: Final[dict[str, Write]] = {
 }
 _OF_FLOATS: Final[dict[str, Write]] = {
     "divide": _arithmetic("fdiv", ""),
-    "fmod": _arithmetic("frem", ""),
     "abs": _intrinsic("fabs"),
     **{op: _intrinsic(op) for op in ("sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fma")},
     # LLVM writes a call of the C library for each lane.
-    **{op: _intrinsic(op) for op in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
+    "atan2": _intrinsic("atan2"),
+    **{op: _rarely(_intrinsic(op), at_zero) for op, at_zero in (("sin", 0), ("cos", 1), ("tan", 0))},
     "power": _intrinsic("pow"),
+    "fmod": _rarely(_arithmetic("frem", ""), 0),
     "pow2": _pow2,
     "scaled": _scaled,
     "exponent": _exponent,

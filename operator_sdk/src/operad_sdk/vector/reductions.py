@@ -1,4 +1,7 @@
-"""Totals of rows, one vector per row: a lane adds up every so-many-th element."""
+"""Totals of rows: a lane adds up every so-many-th element of a row, or all elements of one of some rows.
+
+A sum of float32 is *wide*, in double precision, beyond so many additions, and is rounded once.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from typing import final
 import numpy as np
 
 from operad.operator import Instruction
-from operad_sdk.vector.primitives import apply
-from operad_sdk.vector.writer import FLOATS, Values, Writer
+from operad_sdk.vector.primitives import apply, cast
+from operad_sdk.vector.writer import ELEMENTS, FLOATS, Values, Writer
 
 
 @final
@@ -21,18 +24,56 @@ class Reductions:
 
     def neutral(self, reduced: Sequence[int]) -> list[tuple[str, str]]:
         """Types of the reductions' vectors, and the vectors that change no total."""
-        code, found = self._code, []
-        for position in reduced:
-            op, kind = self._steps[position].op, self._steps[position].kind
-            found.append((code.vector(kind), code.constant(kind, _neutral(op, kind))))
-        return found
+        return [self._neutral(i, self._steps[i].kind) for i in reduced]
+
+    def wide_neutral(self, reduced: Sequence[int]) -> list[tuple[str, str]]:
+        """The same for wide totals."""
+        return [self._neutral(i, self._wide(i)) for i in reduced]
+
+    def _neutral(self, position: int, kind: str) -> tuple[str, str]:
+        number = _neutral(self._steps[position].op, kind)
+        return self._code.vector(kind), self._code.constant(kind, number)
+
+    def _wide(self, position: int) -> str:
+        """Kind of a wide total."""
+        step = self._steps[position]
+        return "float64" if step.op == "sum" and step.kind == "float32" else step.kind
 
     def combined(self, reduced: Sequence[int], some: Values, others: Values) -> Values:
         """Totals of pairs of totals, one per reduction."""
-        return [self._combine(i, *pair) for i, *pair in zip(reduced, some, others, strict=True)]
+        triples = zip(reduced, some, others, strict=True)
+        return [self._combine(i, self._steps[i].kind, one, other) for i, one, other in triples]
 
-    def _combine(self, position: int, one: str, other: str) -> str:
-        code, (op, kind) = self._code, (self._steps[position].op, self._steps[position].kind)
+    def added(self, reduced: Sequence[int], totals: Values, found: Values) -> Values:
+        """Wide totals with totals."""
+        code, made = self._code, []
+        for i, total, one in zip(reduced, totals, found, strict=True):
+            wide = self._wide(i)
+            made.append(self._combine(i, wide, total, cast(code, one, self._steps[i].kind, wide)))
+        return made
+
+    def finished(self, position: int, total: str, *, over_lanes: bool) -> str:
+        """A wide total, or that of all its lanes in each, as the reduction gives it."""
+        wide, kind = self._wide(position), self._steps[position].kind
+        if over_lanes and wide != kind:
+            return self._sum_of_lanes(wide, kind, total)
+        if over_lanes:
+            total = self._over_lanes(position, total)
+        return cast(self._code, total, wide, kind)
+
+    def _sum_of_lanes(self, wide: str, kind: str, total: str) -> str:
+        """The sum of a wide total's lanes, in each: halves are added, which are as narrow as they can be."""
+        code, lanes = self._code, self._code.lanes
+        while lanes > 1:
+            halves = [range(lanes // 2), range(lanes // 2, lanes)]
+            low, high = (code.shuffled(wide, total, "poison", half, lanes) for half in halves)
+            lanes //= 2
+            total = code.value(f"fadd <{lanes} x {ELEMENTS[wide]}> {low}, {high}")
+        number = code.value(f"extractelement <1 x {ELEMENTS[wide]}> {total}, i32 0")
+        return code.splat(kind, code.value(f"fptrunc {ELEMENTS[wide]} {number} to {ELEMENTS[kind]}"))
+
+    def _combine(self, position: int, kind: str, one: str, other: str) -> str:
+        code, op = self._code, self._steps[position].op
         if op == "sum":
             return apply(code, "add", kind, [one, other])
         is_better = apply(code, "greater" if op == "max" else "less", kind, [one, other])
@@ -48,16 +89,13 @@ class Reductions:
         neutral = self._code.constant(kind, _neutral(self._steps[position].op, kind))
         return apply(self._code, "select", kind, [mask, term, neutral])
 
-    def over_lanes(self, position: int, total: str) -> str:
+    def _over_lanes(self, position: int, total: str) -> str:
         """The total of all lanes, in each lane: halves are combined until they have one lane."""
-        code, vector = self._code, self._code.vector(self._steps[position].kind)
-        distance = code.lanes // 2
+        code, kind, lanes = self._code, self._steps[position].kind, self._code.lanes
+        distance = lanes // 2
         while distance:
-            order = ", ".join(f"i32 {i ^ distance}" for i in range(code.lanes))
-            other = code.value(
-                f"shufflevector {vector} {total}, {vector} poison, <{code.lanes} x i32> <{order}>"
-            )
-            total, distance = self._combine(position, total, other), distance // 2
+            other = code.shuffled(kind, total, "poison", [i ^ distance for i in range(lanes)])
+            total, distance = self._combine(position, kind, total, other), distance // 2
         return total
 
 

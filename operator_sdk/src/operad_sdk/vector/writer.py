@@ -18,7 +18,7 @@ from typing import Final, final
 FLOATS: Final = {"float32": "float", "float64": "double"}
 """Element types that are floating, and what LLVM calls them."""
 INTEGERS: Final = {f"{sign}int{bits}": f"i{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
-ELEMENTS: Final = {**FLOATS, **INTEGERS, "bool": "i1"}
+ELEMENTS: Final = {**FLOATS, **INTEGERS, "float16": "half", "bool": "i1"}
 BITS: Final = {name: 8 if name == "bool" else int(name.lstrip("uintfloa")) for name in ELEMENTS}
 """Bits of an element in memory."""
 
@@ -142,6 +142,13 @@ class Writer:
         """A vector of whole numbers that follow each other."""
         return f"<{', '.join(f'i64 {first + i * step}' for i in range(self.lanes))}>"
 
+    def counted(self, kind: str, first: str, number: int) -> str:
+        """A vector of whole numbers from `first` on, the `number`-th of such vectors."""
+        element, vector = ELEMENTS[kind], self.vector(kind)
+        begin = self.splat(kind, first if BITS[kind] == 64 else self.value(f"trunc i64 {first} to {element}"))
+        steps = ", ".join(f"{element} {number * self.lanes + i}" for i in range(self.lanes))
+        return self.value(f"add {vector} {begin}, <{steps}>")
+
     def load_masked(self, kind: str, address: str, mask: str, lanes: int | None = None) -> str:
         """A vector from memory; lanes that are masked out are zeros, and not read."""
         vector, name, masked = self._masked(kind, mask, lanes)
@@ -169,7 +176,7 @@ class Writer:
 
     def _masked(self, kind: str, mask: str, lanes: int | None = None) -> tuple[str, str, tuple[str, str]]:
         lanes = lanes or self.lanes
-        name = f"v{lanes}{'f' if kind in FLOATS else 'i'}{BITS[kind]}"
+        name = f"v{lanes}{'f' if kind.startswith('float') else 'i'}{BITS[kind]}"
         return f"<{lanes} x {ELEMENTS[kind]}>", name, (f"<{lanes} x i1>", mask)
 
     def broadcast(self, kind: str, address: str) -> str:

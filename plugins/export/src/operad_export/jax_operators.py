@@ -26,7 +26,7 @@ from operad.export import OperatorSignature, PlainOperator, signature_of
 from operad.operator import ScalarForm
 from operad_export.parameters import parsed, values
 
-_REDUCTIONS: Final = ("sum", "max", "min", "length")
+_REDUCTIONS: Final = ("sum", "max", "min", "length", "position")
 _BATCH: Final = 2
 """Items of a batch on which inference is tried."""
 

@@ -24,7 +24,7 @@ from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.violation import OperatorRaised
 from operad_sdk.declare.composed_property import ComposedProperty
 from operad_sdk.declare.shaped import ShapedProperty
-from operad_sdk.declared_call import call_declared
+from operad_sdk.errors import call_declared
 
 _TRIES = 6
 _OF_AUTHORS = 2

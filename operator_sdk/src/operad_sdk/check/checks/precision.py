@@ -189,7 +189,7 @@ def kernels_agree(trial: Trial) -> Evidence:
     if len(tried) < 2 or is_random(trial):
         return None
     whole = [kernel for kernel in tried if kernel.computes(trial.prop, FORWARD)]
-    own = min(whole, key=type(trial.prop).kernels.index)
+    own = next(one for one in type(trial.prop).kernels if any(one is kernel for kernel in whole))
     try:
         computed = _made(trial, call, own, own, tried)
         if own is not whole[0]:

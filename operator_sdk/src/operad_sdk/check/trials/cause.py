@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from operad.errors import OperadError
-from operad_sdk.declared_call import call_declared
+from operad_sdk.errors import call_declared
 
 LIBRARIES: Final = frozenset(
     (

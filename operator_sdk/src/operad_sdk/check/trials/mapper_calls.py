@@ -24,8 +24,8 @@ and how many times the usual noise they have."""
 
 
 _EXACT: Final = frozenset((
-    "constant", "length", "select", "negative", "abs", "maximum", "minimum", "larger", "smaller", "sign",
-    "max", "min", "cast",
+    "constant", "length", "position", "select", "negative", "abs", "maximum", "minimum", "larger", "smaller",
+    "sign", "max", "min", "cast",
 ))  # fmt: skip
 """Instructions that round nothing."""
 

@@ -1,0 +1,145 @@
+"""Loads and stores of a kernel's vectors: where the lanes of each array lie.
+
+The lanes of a vector are columns of one row or, where rows are neighbours in memory and columns are not,
+rows: then a walk over columns reads some vectors of rows at each, nothing is gathered, and nothing is added
+over lanes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple, final
+
+from operad_sdk.vector.primitives import cast
+from operad_sdk.vector.writer import ELEMENTS, Values, Writer
+
+
+class Chunk(NamedTuple):
+    """Some vectors of a walk.
+
+    Attributes:
+        column: Where they begin.
+        vectors: How many there are.
+        mask: The lanes that count, at the end of a row; None: all.
+    """
+
+    column: str
+    vectors: int
+    mask: str | None
+
+
+@final
+@dataclass(slots=True)
+class Place:
+    """Where an array's vectors lie.
+
+    Attributes:
+        lanes: `next` where the elements of a vector follow each other, `apart` where they are further apart,
+            `same` where one element is all of them.
+        base: Address of the first element of the row, or of the first of some rows.
+        column_step: Bytes from column to column.
+        lane_step: Bytes from lane to lane.
+        is_scratch: There is room for whole vectors, so that none is masked.
+    """
+
+    lanes: str
+    base: str
+    column_step: str | int
+    lane_step: str | int
+    is_scratch: bool = False
+
+
+@final
+@dataclass(slots=True)
+class Accesses:
+    """Loads and stores of vectors.
+
+    Attributes:
+        code: Where they are written.
+        rows: Vectors of rows side by side; 0: lanes are columns.
+        row_masks: For each vector of rows the mask of those that there are.
+    """
+
+    code: Writer
+    rows: int
+    row_masks: Values = field(default_factory=list)
+
+    def load(self, place: Place, kind: str, chunk: Chunk, number: int) -> str:
+        """Load one vector of a chunk."""
+        return self._loaded(place, kind, self._at(place, chunk, number), self._mask(place, chunk, number))
+
+    def store(self, place: Place, kind: str, chunk: Chunk, number: int, value: str) -> None:
+        """Store one vector of a chunk."""
+        self._stored(place, kind, self._at(place, chunk, number), self._mask(place, chunk, number), value)
+
+    def load_of_rows(self, place: Place, kind: str, number: int) -> str:
+        """Load what a row has one of, or a vector of rows one each."""
+        mask = self.row_masks[number] if self.rows else None
+        return self._loaded(place, kind, self._of_lanes(place, place.base, number), mask)
+
+    def store_of_rows(self, place: Place, kind: str, number: int, value: str) -> None:
+        """Store what a row has one of, or a vector of rows one each."""
+        mask = self.row_masks[number] if self.rows else None
+        self._stored(place, kind, self._of_lanes(place, place.base, number), mask, value)
+
+    def _mask(self, place: Place, chunk: Chunk, number: int) -> str | None:
+        if not self.rows:
+            return chunk.mask
+        return None if place.is_scratch else self.row_masks[number % self.rows]
+
+    def _at(self, place: Place, chunk: Chunk, number: int) -> str:
+        code = self.code
+        if self.rows:
+            column = code.add(chunk.column, number // self.rows)
+            at = code.address(place.base, code.multiply(column, place.column_step))
+            return self._of_lanes(place, at, number % self.rows)
+        if place.lanes == "same":
+            return place.base
+        at = code.address(place.base, code.multiply(chunk.column, place.column_step))
+        return self._of_lanes(place, at, number)
+
+    def _of_lanes(self, place: Place, at: str, number: int) -> str:
+        """Address of a vector, of which the first one begins at an address."""
+        if not number or place.lanes == "same":
+            return at
+        step, count = place.lane_step, number * self.code.lanes
+        return self.code.address(
+            at, str(count * step) if isinstance(step, int) else self.code.multiply(step, count)
+        )
+
+    def _loaded(self, place: Place, kind: str, at: str, mask: str | None) -> str:
+        code, memory = self.code, in_memory(kind)
+        if place.lanes == "same":
+            loaded = code.broadcast(memory, at)
+        elif place.lanes == "apart":
+            loaded = code.gather(memory, self._addresses(place, at), mask or code.constant("bool", 1))
+        elif mask is None:
+            loaded = code.load_vector(memory, at)
+        else:
+            loaded = code.load_masked(memory, at, mask)
+        return cast(code, loaded, memory, kind)
+
+    def _stored(self, place: Place, kind: str, at: str, mask: str | None, value: str) -> None:
+        code, memory = self.code, in_memory(kind)
+        value = cast(code, value, kind, memory)
+        if place.lanes == "same":
+            scalar = code.value(f"extractelement {code.vector(memory)} {value}, i32 0")
+            code.line(f"store {ELEMENTS[memory]} {scalar}, ptr {at}, align 1")
+        elif place.lanes == "apart":
+            code.scatter(memory, value, self._addresses(place, at), mask or code.constant("bool", 1))
+        elif mask is None:
+            code.store_vector(memory, value, at)
+        else:
+            code.store_masked(memory, value, at, mask)
+
+    def _addresses(self, place: Place, at: str) -> str:
+        code = self.code
+        vector = code.vector("int64")
+        steps = code.splat("int64", str(place.lane_step))
+        offsets = code.value(f"mul {vector} {code.numbers()}, {steps}")
+        return code.value(f"getelementptr i8, ptr {at}, {vector} {offsets}")
+
+
+def in_memory(kind: str) -> str:
+    """The kind as which values of a kind are stored."""
+    return "uint8" if kind == "bool" else kind
