@@ -179,7 +179,7 @@ def _limits(
 
 
 def cost_of_heads(trial: Trial, precision: float) -> float:
-    """What rounding alone may leave where multiples of head gradients cancel."""
+    """Error that rounding alone may leave where multiples of head gradients cancel."""
     return _HEADS * precision * magnitude(trial.out_grads)
 
 
