@@ -230,6 +230,19 @@ def test_an_element_of_each_row_by_its_label(function):
     assert "position" in {step.op for step in form.instructions}
 
 
+def test_what_is_picked_to_be_put_back_is_no_sum_of_a_row():
+    form = expect_same(put, numbers(), np.array([0, 6, -1, 3, -7, 2]), rtol=1e-6)
+    assert "sum" not in {step.op for step in form.instructions}
+
+    def other_label(x, labels, others):
+        out = x * 2
+        out[np.arange(len(labels)), labels] = x[np.arange(len(labels)), others] + 1
+        return out
+
+    arrays = numbers(), np.array([0, 6, -1, 3, -7, 2]), np.array([1, 2, 3, 4, 5, 6])
+    assert "sum" in {step.op for step in expect_same(other_label, *arrays).instructions}
+
+
 def test_labels_that_name_no_element_give_nan():
     form, space = traced(put, numbers(), np.array([0, 1, 2, 3, 4, 5]))
     x = numbers()
@@ -257,6 +270,7 @@ def test_a_mask_chooses_where_a_number_is_written():
         out = x * y
         out[x < 0] = 0.5
         out[y > 1] = out.dtype.type(2)
+        out[x.max(1) > 1.5] = 0
         return out
 
     expect_same(function, numbers(), numbers())

@@ -15,7 +15,8 @@ from operad.errors import OperadError
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.vector import CompiledForm, NoVectorCodeError, machine
-from operad_sdk.vector.kernel_text import NAME, KernelText, Pattern
+from operad_sdk.vector.accesses import Pattern
+from operad_sdk.vector.kernel_text import NAME, KernelText
 from operad_sdk.vector.machine import Machine, object_code
 from operator_sdk.tests.vector.processors import OTHERS
 from operator_sdk.tests.vector.programs import Program

@@ -15,7 +15,7 @@ from operad_sdk.differentiate.branches import BranchForms as BranchForms
 from operad_sdk.differentiate.branches import elements_form as elements_form
 from operad_sdk.differentiate.errors import TraceError as TraceError
 from operad_sdk.differentiate.form import form_of as form_of
-from operad_sdk.differentiate.form import merged as merged
+from operad_sdk.differentiate.merging import merged as merged
 from operad_sdk.differentiate.namespace import Namespace as Namespace
 from operad_sdk.differentiate.reverse import vector_jacobian as vector_jacobian
 from operad_sdk.differentiate.tracing import FORM as FORM

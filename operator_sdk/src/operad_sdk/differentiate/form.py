@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial, reduce
 from itertools import chain, combinations, islice
-from math import isclose, nan, prod
-from types import EllipsisType
+from math import nan, prod
 from typing import Any, Final, NoReturn, final
 
 import numpy as np
@@ -22,11 +20,10 @@ import numpy as np
 from operad.dtypes import DType
 from operad.operator import Axes, Result, ScalarForm, Shape
 from operad_sdk.differentiate.errors import TraceError
-from operad_sdk.differentiate.form_rules import BITWISE, OF_TRUTH, RULES
-from operad_sdk.differentiate.tracing import Node, Traced, plain
+from operad_sdk.differentiate.form_rules import BITWISE, OF_TRUTH, RULES, labelled
+from operad_sdk.differentiate.indexing import is_whole
+from operad_sdk.differentiate.tracing import Node, Traced, behind, plain
 from operad_sdk.mapper.builder import Builder
-
-_ROUNDING: Final = 2.0**-50
 
 _MOST_POSITIONS: Final = 64
 """Positions in the space that are tried for a result."""
@@ -50,9 +47,9 @@ def form_of(
         TraceError: There is none; the message says why.
     """
     ends = [(name, cell.node) for name, cell in results]
-    behind = _behind([node for _, node in ends])
-    read = [cell.node for _, cell in inputs if cell.node in behind]
-    for node in sorted(behind, key=lambda node: node.number):
+    found = behind([node for _, node in ends])
+    read = [cell.node for _, cell in inputs if cell.node in found]
+    for node in sorted(found, key=lambda node: node.number):
         _expect_rule(node)
     shapes = [node.value.shape for node in (*(node for _, node in ends), *read)]
     refused: TraceError | None = None
@@ -85,62 +82,6 @@ def _in_space(
     return form
 
 
-def _behind(nodes: Sequence[Node]) -> set[Node]:
-    """The nodes, and all nodes from which they were computed."""
-    found: set[Node] = set()
-    left = list(nodes)
-    while left:
-        node = left.pop()
-        if node not in found:
-            found.add(node)
-            left += [arg for arg in (node.step.args if node.step else ()) if isinstance(arg, Node)]
-    return found
-
-
-def merged(first: ScalarForm, second: ScalarForm, spaces: tuple[Shape, Shape]) -> ScalarForm:
-    """The form that holds for the spaces of both: numbers that follow from lengths of axes become these.
-
-    Raises:
-        TraceError: They differ in more than that.
-    """
-    if first == second:
-        return first
-    ops = [
-        [(step.op, step.args, step.kind, step.axes) for step in form.instructions] for form in (first, second)
-    ]
-    if ops[0] != ops[1] or first.results != second.results:
-        raise TraceError("what it computes of an element depends on the lengths of axes")
-    count = len(first.inputs)
-    builder = Builder(first.name, first.inputs, [step.kind for step in first.instructions[:count]])
-    at = list(range(count))
-    for one, other in zip(first.instructions[count:], second.instructions[count:], strict=True):
-        if repr(one.value) == repr(other.value):
-            at.append(builder.copy(one, [at[i] for i in one.args]))
-        else:
-            at.append(_of_lengths(builder, one.kind, (one.value, other.value), spaces))
-    axes = {i: step.axes for i, step in enumerate(first.instructions[:count])}
-    return builder.finish(*(one._replace(position=at[one.position]) for one in first.results), axes=axes)
-
-
-def _of_lengths(builder: Builder, kind: str, numbers: tuple[Any, Any], spaces: tuple[Shape, Shape]) -> int:
-    """A number that differs between the two spaces: a multiple of lengths of axes, or a part of them."""
-    every = range(len(spaces[0]))
-    for axes in chain.from_iterable(combinations(every, count) for count in range(1, len(every) + 1)):
-        one, other = (prod(space[axis] for axis in axes) for space in spaces)
-        if one == other:
-            continue
-        for op, a, b in (
-            ("multiply", numbers[0] / one, numbers[1] / other),
-            ("divide", numbers[0] * one, numbers[1] * other),
-        ):
-            if isclose(a, b, rel_tol=_ROUNDING):
-                lengths = [builder.length(axis, kind) for axis in axes]
-                return builder.apply(
-                    op, builder.constant(a, kind), reduce(partial(builder.apply, "multiply"), lengths)
-                )
-    raise TraceError("a number in it depends on lengths of axes in another way than as a factor or divisor")
-
-
 @final
 class _Walk:
     """One trace on its way to a form.
@@ -159,6 +100,7 @@ class _Walk:
         )
         self._inputs = {node: index for index, (_, node) in enumerate(inputs)}
         self._known: dict[tuple[Node, Groups], int] = {}
+        self._element: tuple[tuple[Any, Node, int], int] | None = None
 
     def result(self, name: str, node: Node) -> Result:
         """Result, and its position in the space, in which it reads most arguments along their own axes."""
@@ -317,27 +259,33 @@ class _Walk:
         return self._operand(x, self._kind(node.value.dtype), node.value.shape, groups)
 
     def _rule_take(self, node: Node, groups: Groups, x: Any, index: Any) -> int:
-        if not isinstance(x, Node) or not _is_whole(index, x.value.shape):
+        if not isinstance(x, Node) or not is_whole(index, x.value.shape):
             _refuse("it takes parts of an array")
         return self._rule_reshape(node, groups, x, None)
 
     def _rule_replace(self, node: Node, groups: Groups, whole: Any, part: Any, index: Any) -> int:
         shape, kind = node.value.shape, self._kind(node.value.dtype)
         if (
-            isinstance(index, Node)
-            and index.value.shape == shape
+            self._is_mask(index, shape)
             and np.ndim(part.value if isinstance(part, Node) else plain(part)) == 0
         ):
-            chosen = self._operand(index, "bool", shape, groups)
+            count = index.value.ndim
+            chosen = self._operand(index, "bool", shape[:count], groups[:count])
             values = [self._operand(x, kind, shape, groups) for x in (part, whole)]
             return self.builder.select(chosen, *values)
-        if not _is_whole(index, shape):
+        if not is_whole(index, shape):
             _refuse("it writes parts of an array")
         # What is left out, or new, has length 1.
         long = iter([group for group, length in zip(groups, shape, strict=True) if length != 1])
         region = node.value[index].shape
         inner = tuple(() if length == 1 else next(long) for length in region)
         return self._operand(part, self._kind(node.value.dtype), region, inner)
+
+    def _is_mask(self, index: Any, shape: Shape) -> bool:
+        """Return whether an index says of each element, or each row, whether it is meant."""
+        if not isinstance(index, Node) or index.value.dtype != bool:
+            return False
+        return bool(index.value.shape == shape[: index.value.ndim])
 
     def _reduced(self, op: str, node: Node, groups: Groups, x: Node, axis: Any, keepdims: bool) -> int:
         shape = x.value.shape
@@ -381,6 +329,8 @@ class _Walk:
 
     def _rule_pick(self, node: Node, groups: Groups, x: Node, labels: Node, axis: int) -> int:
         """The element of each row that its label names: the sum of the row, of which no other one counts."""
+        if self._element is not None and self._element[0] == (x, labels, axis):
+            return self._element[1]
         builder, kind, shape = self.builder, self._kind(node.value.dtype), x.value.shape
         taken = {one for group in groups for one in group}
         along = self._free(shape[axis], len(self._space) - len(shape) + axis, taken)
@@ -395,27 +345,20 @@ class _Walk:
         builder, kind, shape = self.builder, self._kind(node.value.dtype), node.value.shape
         others, rest = groups[:axis] + groups[axis + 1 :], shape[:axis] + shape[axis + 1 :]
         is_hit, is_label = self._labelled(node, labels, others, groups[axis])
-        new, old = self._operand(part, kind, rest, others), self._operand(whole, kind, shape, groups)
+        old = self._operand(whole, kind, shape, groups)
+        # What was picked by the same label, to be changed, is the element itself: no sum of a row.
+        before = self._known, self._element
+        self._known, self._element = {}, ((whole, labels, axis), old)
+        new = self._operand(part, kind, rest, others)
+        self._known, self._element = before
         return builder.select(is_label, builder.select(is_hit, new, old), builder.constant(nan, kind))
 
     def _labelled(self, node: Node, labels: Node, groups: Groups, along: tuple[int, ...]) -> tuple[int, int]:
-        """Whether an element is the one that its label names, and whether the label names any.
-
-        Where NumPy raises an IndexError, a form gives NaN.
-        """
+        """Find whether a label names the element, and whether it names any: NaN, where NumPy has an error."""
         if len(along) != 1 or node.value.dtype.kind != "f":
             _refuse("it picks elements along several axes, or no floating ones")
-        builder = self.builder
         label = self._operand(labels, "int64", labels.value.shape, groups)
-        zero, length = builder.constant(0, "int64"), builder.length(along[0], "int64")
-        is_below = builder.apply("less", label, zero)
-        label = builder.select(is_below, builder.apply("add", label, length), label)
-        is_label = builder.apply(
-            "logical_and", builder.apply("greater_equal", label, zero), builder.apply("less", label, length)
-        )
-        # Compared element by element: half as wide as the labels are.
-        narrow = builder.cast(builder.select(is_label, label, builder.constant(-1, "int64")), "int32")
-        return builder.apply("equal", builder.position(along[0], "int32"), narrow), is_label
+        return labelled(self.builder, label, along[0])
 
     def _rule_sum(self, *args: Any) -> int:
         return self._reduced("sum", *args)
@@ -453,19 +396,3 @@ def _exact(number: Any, kind: str) -> Any:
         return np.dtype(kind).type(float(number))
     except (OverflowError, ValueError):
         return None
-
-
-def _is_whole(index: Any, shape: Shape) -> bool:
-    """Return whether an index gives all elements in order, for all lengths above 1."""
-    items = index if isinstance(index, tuple) else (index,)
-    if not all(item is None or isinstance(item, (EllipsisType, slice, int)) for item in items):
-        return False
-    own = [item for item in items if item is not None]
-    index = next((i for i, item in enumerate(own) if item is Ellipsis), len(own))
-    behind = len(own) - index - 1
-    lengths = [*shape[:index], *shape[len(shape) - behind :]] if behind > 0 else shape[:index]
-    own = [item for item in own if item is not Ellipsis]
-    return all(
-        length == 1 if isinstance(item, int) else item == slice(None)
-        for item, length in zip(own, lengths, strict=True)
-    )

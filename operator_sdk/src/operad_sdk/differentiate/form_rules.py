@@ -48,6 +48,19 @@ def _heaviside(builder: Builder, x: int, at_zero: int) -> int:
     return builder.select(builder.apply("isnan", x), x, step)
 
 
+def labelled(builder: Builder, label: int, axis: int) -> tuple[int, int]:
+    """Find whether an element is the one that a label names along an axis, and whether it names any."""
+    zero, length = builder.constant(0, "int64"), builder.length(axis, "int64")
+    is_below = builder.apply("less", label, zero)
+    label = builder.select(is_below, builder.apply("add", label, length), label)
+    is_label = builder.apply(
+        "logical_and", builder.apply("greater_equal", label, zero), builder.apply("less", label, length)
+    )
+    # Compared element by element: half as wide as the labels are.
+    narrow = builder.cast(builder.select(is_label, label, builder.constant(-1, "int64")), "int32")
+    return builder.apply("equal", builder.position(axis, "int32"), narrow), is_label
+
+
 RULES: Final[dict[np.ufunc, _Emit]] = {
     primitive.evaluate: _applied(name)
     for name, primitive in PRIMITIVES.items()

@@ -91,13 +91,32 @@ def _picks(x: Any, index: Index) -> _Picks | None:
         for one, position in zip(counts, where, strict=True)
     ):
         return None
-    return _Picks(np.broadcast_to(index[axis], shape).reshape(others), axis, shape)
+    labels = index[axis]  # the same node, where it can be, so that a pick and a put of one label are told
+    if list(plain(labels).shape) != others:
+        labels = np.broadcast_to(labels, shape).reshape(others)
+    return _Picks(labels, axis, shape)
 
 
 def is_basic(index: Index) -> bool:
     """Return whether an index gives a view: numbers, slices and new axes."""
     items = index if isinstance(index, tuple) else (index,)
     return all(item is None or isinstance(item, (int, slice, np.integer, EllipsisType)) for item in items)
+
+
+def is_whole(index: Index, shape: tuple[int, ...]) -> bool:
+    """Return whether an index gives all elements in order, for all lengths above 1."""
+    items = index if isinstance(index, tuple) else (index,)
+    if not all(item is None or isinstance(item, (EllipsisType, slice, int)) for item in items):
+        return False
+    own = [item for item in items if item is not None]
+    index = next((i for i, item in enumerate(own) if item is Ellipsis), len(own))
+    behind = len(own) - index - 1
+    lengths = [*shape[:index], *shape[len(shape) - behind :]] if behind > 0 else shape[:index]
+    own = [item for item in own if item is not Ellipsis]
+    return all(
+        length == 1 if isinstance(item, int) else item == slice(None)
+        for item, length in zip(own, lengths, strict=True)
+    )
 
 
 def get_item(x: Any, index: Index) -> Any:

@@ -164,6 +164,18 @@ def fitted(gradient: Any, like: Any) -> Any:
     return gradient if gradient.dtype == dtype else gradient.astype(dtype)
 
 
+def behind(nodes: Sequence[Node]) -> set[Node]:
+    """The nodes, and all nodes from which they were computed."""
+    found: set[Node] = set()
+    left = list(nodes)
+    while left:
+        node = left.pop()
+        if node not in found:
+            found.add(node)
+            left += [arg for arg in (node.step.args if node.step else ()) if isinstance(arg, Node)]
+    return found
+
+
 def plain(value: Any) -> Any:
     """The array that a value of any level is."""
     while isinstance(value, Traced):

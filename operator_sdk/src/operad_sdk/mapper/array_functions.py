@@ -38,18 +38,18 @@ _ERFC: Final = (
     -1.6431190855392502e-09, -1.0399737792480775e-09, 1.153860580340443e-10, 9.398532369577936e-11,
 )  # fmt: skip
 # gamma(x) = L(1 / x) y**(x - 1/2) exp(-y), y = x + 11/2; the error of L is 4e-17. Nothing cancels in it.
-_SHIFT: Final = 5.5
-_LANCZOS_NUMERATOR: Final = (
+SHIFT: Final = 5.5
+LANCZOS_NUMERATOR: Final = (
     2.5066282746310007, 210.45233222422775, 8042.466773623777, 185021.7088520868, 2854542.3486369574,
     31121552.072405715, 245914518.28275353, 1419327965.8590505, 5939836375.28029, 17581889681.347374,
     34947470779.44544, 41891731554.91311, 22906393301.026546,
 )  # fmt: skip
-_LANCZOS_DENOMINATOR: Final = (
+LANCZOS_DENOMINATOR: Final = (
     1.0, 66.0, 1925.0, 32670.0, 357423.0, 2637558.0, 13339535.0, 45995730.0, 105258076.0, 150917976.0,
     120543840.0, 39916800.0,
 )  # fmt: skip
 # lgamma(1 + e) = e P(e) for abs(e) <= 1/4: -gamma, then (-1)**k zeta(k) / k; what is left out is below 1e-18.
-_NEAR_ONE: Final = (
+NEAR_ONE: Final = (
     -0.5772156649015329, 0.8224670334241132, -0.40068563438653143, 0.27058080842778454, -0.207385551028674,
     0.16955717699740822, -0.14404989676884614, 0.12550966952474304, -0.11133426586956469,
     0.10009945751278179, -0.09095401714582904, 0.083353840546109, -0.0769325164113522, 0.07143294629536134,
@@ -123,7 +123,7 @@ def lgamma(x: Array) -> Array:
     """
     a = np.abs(x)
     b, is_small = _from_half(a)
-    value = np.log(_lanczos(b)) - (_SHIFT + 0.5) + (b - 0.5) * (np.log(b + _SHIFT) - 1)
+    value = np.log(_lanczos(b)) - (SHIFT + 0.5) + (b - 0.5) * (np.log(b + SHIFT) - 1)
     found = np.where(is_small, value - np.log(a), value)
     # gamma(a + 1) = a gamma(a), so that below 1/2 a itself drops out.
     sine = np.abs(_sin_pi(x))
@@ -135,7 +135,7 @@ def lgamma(x: Array) -> Array:
         near = np.abs(x - zero) <= 0.25
         if near.any():
             beyond = x[near] - zero
-            found[near] = beyond * _polynomial(beyond, _NEAR_ONE) + (zero - 1) * np.log1p(beyond)
+            found[near] = beyond * _polynomial(beyond, NEAR_ONE) + (zero - 1) * np.log1p(beyond)
     return found
 
 
@@ -165,17 +165,17 @@ def _from_half(a: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
 
 def _lanczos(x: Array) -> Array:
     w = 1 / x
-    return _polynomial(w, _LANCZOS_NUMERATOR) / _polynomial(w, _LANCZOS_DENOMINATOR)
+    return _polynomial(w, LANCZOS_NUMERATOR) / _polynomial(w, LANCZOS_DENOMINATOR)
 
 
 def _gamma_factors(x: Array) -> tuple[Array, Array]:
     """Two factors of gamma(x), for x >= 1/2, which do not overflow by themselves."""
-    y = x + _SHIFT
+    y = x + SHIFT
     step = y - x
-    rounding = (x - (y - step)) + (_SHIFT - step)  # of y, which the power magnifies
+    rounding = (x - (y - step)) + (SHIFT - step)  # of y, which the power magnifies
     power = np.power(y, 0.5 * (x - 0.5))
     value = _lanczos(x) * np.exp(-y)
-    value *= 1 - (_SHIFT + 0.5) * rounding / y
+    value *= 1 - (SHIFT + 0.5) * rounding / y
     return value * power, power
 
 

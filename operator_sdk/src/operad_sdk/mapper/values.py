@@ -19,10 +19,18 @@ class Value:
         self.position = position
 
     def _new(self, op: str, *operands: Value | float) -> Value:
-        return Value(self.builder, self.builder.apply(op, *(self._at(operand) for operand in operands)))
+        kinds = [self.builder.kind(one.position) for one in operands if isinstance(one, Value)]
+        kind = next(
+            (kind for kind in kinds if kind != "bool"), "real"
+        )  # numbers are of the kind of the others
+        return Value(self.builder, self.builder.apply(op, *(self._at(one, kind) for one in operands)))
 
-    def _at(self, operand: Value | float) -> int:
-        return operand.position if isinstance(operand, Value) else self.builder.constant(operand)
+    def _at(self, operand: Value | float, kind: str) -> int:
+        return operand.position if isinstance(operand, Value) else self.builder.constant(operand, kind)
+
+    def cast(self, kind: str) -> Value:
+        """The same number as another kind."""
+        return Value(self.builder, self.builder.cast(self.position, kind))
 
     def __add__(self, other: Value | float) -> Value:
         return self._new("add", self, other)

@@ -14,6 +14,32 @@ from operad_sdk.vector.primitives import cast
 from operad_sdk.vector.writer import ELEMENTS, Values, Writer
 
 
+class Pattern(NamedTuple):
+    """Arrangement of arrays in memory, as far as the text of a kernel depends on it.
+
+    Attributes:
+        depth: Outer axes.
+        columns: For each input and result: `next` where elements follow each other along the columns,
+            `same` where there is one for each row, `run` where there is one for each run, `apart` where they
+            are further apart.
+        runs: Axes of runs.
+        rows: Vectors of rows that are computed side by side; 0: lanes are columns.
+        across: The same as `columns` along the last outer axis, if lanes are rows.
+    """
+
+    depth: int
+    columns: tuple[str, ...]
+    runs: int = 0
+    rows: int = 0
+    across: tuple[str, ...] = ()
+
+    def lanes(self, number: int) -> str:
+        """Position of the elements of one vector of an array: `next`, `apart` or `same`."""
+        if self.rows:
+            return self.across[number]
+        return "same" if self.columns[number] == "run" else self.columns[number]
+
+
 class Chunk(NamedTuple):
     """Some vectors of a walk.
 
@@ -31,7 +57,7 @@ class Chunk(NamedTuple):
 @final
 @dataclass(slots=True)
 class Place:
-    """Where an array's vectors lie.
+    """Position of an array's vectors.
 
     Attributes:
         lanes: `next` where the elements of a vector follow each other, `apart` where they are further apart,
@@ -64,12 +90,12 @@ class Accesses:
     rows: int
     row_masks: Values = field(default_factory=list)
 
-    def load(self, place: Place, kind: str, chunk: Chunk, number: int) -> str:
-        """Load one vector of a chunk."""
+    def load_columns(self, place: Place, kind: str, chunk: Chunk, number: int) -> str:
+        """Load one vector of a chunk of columns."""
         return self._loaded(place, kind, self._at(place, chunk, number), self._mask(place, chunk, number))
 
-    def store(self, place: Place, kind: str, chunk: Chunk, number: int, value: str) -> None:
-        """Store one vector of a chunk."""
+    def store_columns(self, place: Place, kind: str, chunk: Chunk, number: int, value: str) -> None:
+        """Store one vector of a chunk of columns."""
         self._stored(place, kind, self._at(place, chunk, number), self._mask(place, chunk, number), value)
 
     def load_of_rows(self, place: Place, kind: str, number: int) -> str:

@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 
 from operad.operator import ScalarForm, placed
 from operad_sdk.mapper.expansions import expanded
+from operad_sdk.vector.accesses import Pattern
 from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.counted import positions, with_positions
+from operad_sdk.vector.functions import functions_of
 from operad_sdk.vector.half import widened
-from operad_sdk.vector.kernel_text import KernelText, Pattern
+from operad_sdk.vector.kernel_text import KernelText
 from operad_sdk.vector.layout import BoundKernel, Kernel, TableLayout
 from operad_sdk.vector.machine import host
 from operad_sdk.vector.primitives import NoVectorCodeError
@@ -96,7 +98,7 @@ class CompiledForm:
             raise NoVectorCodeError(f"vector code computes in float32 and float64, not in {dtype}")
         self.form: Final = form
         self.dtype: Final = _SINGLE if dtype.itemsize < _SINGLE.itemsize else dtype
-        own = expanded(form if self.dtype == dtype else widened(form), self.dtype)
+        own = expanded(form if self.dtype == dtype else widened(form), self.dtype, functions_of(self.dtype))
         self._expanded, self._counted = with_positions(own)
         over = {step.axes or (-1,) for step in form.instructions if step.op in REDUCTIONS}
         if len(over) > 1:
@@ -201,7 +203,8 @@ class CompiledForm:
         pattern = self._pattern(arrays, axes)
         text = self._texts.get(pattern)
         if text is None:
-            text = KernelText(self._expanded, self.dtype, pattern, has_scalef=host().has_scalef)
+            own = range(len(self.form.inputs), self._given)
+            text = KernelText(self._expanded, self.dtype, pattern, counted=own, has_scalef=host().has_scalef)
             self._texts[pattern] = text
         self._check_results(text, axes)
         return Walk(pattern, text, space, axes, counted)
@@ -340,7 +343,7 @@ def _joined(axes: Sequence[tuple[int, _Strides]]) -> list[tuple[int, _Strides]]:
 
 
 def _along(step: int, itemsize: int, columns: int, differs: bool) -> str:
-    """How elements lie along columns; `differs`: those of a row are not the same in all runs."""
+    """Position of elements along columns; `differs`: those of a row are not the same in all runs."""
     if step == itemsize:
         return "next"
     if step and columns > 1:

@@ -14,14 +14,14 @@ Nothing about memory is promised to LLVM: a result may lie where an input lies, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple, final
+from typing import Final, final
 
 import numpy as np
 
 from operad.operator import Instruction, ScalarForm
-from operad_sdk.vector.accesses import Accesses, Chunk, Place, in_memory
+from operad_sdk.vector.accesses import Accesses, Chunk, Pattern, Place, in_memory
 from operad_sdk.vector.primitives import NoVectorCodeError, apply, cast
 from operad_sdk.vector.reductions import Reductions
 from operad_sdk.vector.stages import Stages
@@ -44,32 +44,6 @@ _UNROLLED: Final = ((10, 8), (400, 4))
 latency."""
 
 
-class Pattern(NamedTuple):
-    """Arrangement of arrays in memory, as far as the text of a kernel depends on it.
-
-    Attributes:
-        depth: Outer axes.
-        columns: For each input and result: `next` where elements follow each other along the columns,
-            `same` where there is one for each row, `run` where there is one for each run, `apart` where they
-            are further apart.
-        runs: Axes of runs.
-        rows: Vectors of rows that are computed side by side; 0: lanes are columns.
-        across: The same as `columns` along the last outer axis, if lanes are rows.
-    """
-
-    depth: int
-    columns: tuple[str, ...]
-    runs: int = 0
-    rows: int = 0
-    across: tuple[str, ...] = ()
-
-    def lanes(self, number: int) -> str:
-        """How the elements of one vector of an array lie."""
-        if self.rows:
-            return self.across[number]
-        return "same" if self.columns[number] == "run" else self.columns[number]
-
-
 _Body = Callable[[Chunk, Values], Values]
 
 
@@ -85,10 +59,19 @@ class KernelText:
     """
 
     def __init__(
-        self, form: ScalarForm, dtype: np.dtype[np.generic], pattern: Pattern, *, has_scalef: bool = False
+        self,
+        form: ScalarForm,
+        dtype: np.dtype[np.generic],
+        pattern: Pattern,
+        *,
+        counted: Collection[int] = (),
+        has_scalef: bool = False,
     ) -> None:
-        """Write the kernel of a form of primitives that have vector code; `has_scalef` as for `Writer`.
+        """Write the kernel of a form of primitives that have vector code.
 
+        Args:
+            counted: Inputs that are positions along an axis.
+            has_scalef: As for `Writer`.
         Raises:
             NoVectorCodeError: A part of the form has none.
         """
@@ -100,11 +83,16 @@ class KernelText:
         self._results = [result.position for result in form.results]
         self._pattern = pattern
         self._given = len(form.inputs)
+        # Along a row these are the numbers of its columns, which no memory need be read for.
+        is_row = not pattern.rows and not pattern.runs
+        self._counted = {i for i in counted if is_row and pattern.columns[i] == "next"}
         self.stages: Final = Stages(form, {i for i in range(self._given) if pattern.columns[i] == "same"})
         self.lengths: Final = list(
             dict.fromkeys(int(step.value or 0) for step in self._steps if step.op == "length")
         )
-        self._hosts = self._find_hosts()
+        lanes = [pattern.lanes(self._given + number) for number in range(len(form.results))]
+        # Number of a result by kept value: the value lies in the result's memory until that is written.
+        self._hosts = self.stages.hosts([how == "next" for how in lanes])
         self.has_rows: Final = bool(pattern.depth) or any(self.stages.reduced)
         self._code = Writer(NAME, KERNEL_PARAMETERS, LANES[dtype.itemsize], has_scalef=has_scalef)
         self._accesses = Accesses(self._code, pattern.rows)
@@ -132,24 +120,6 @@ class KernelText:
         # What is kept in the result's memory is written before it.
         stages = [self.stages.stage[i] for i, host in self._hosts.items() if host == result]
         return not self.stages.is_read_after(given, min([self.stages.stage[position], *stages]))
-
-    def _find_hosts(self) -> dict[int, int]:
-        """Number of a result by kept value: the value lies in the result's memory until that is written."""
-        hosts: dict[int, int] = {}
-        for number, position in enumerate(self._results):
-            if self._pattern.lanes(self._given + number) != "next" or self.stages.is_of_rows[position]:
-                continue
-            written = self.stages.stage[position]
-            for kept in self.stages.kept:
-                if (
-                    kept not in hosts
-                    and self._steps[kept].kind == self._steps[position].kind
-                    and self.stages.stage[kept] < written
-                    and not self.stages.is_read_after(kept, written)
-                ):
-                    hosts[kept] = number
-                    break
-        return hosts
 
     # the loops
 
@@ -179,7 +149,7 @@ class KernelText:
         places, same = self._places, self._of_row
 
         def row(number: str, _: Values) -> Values:
-            counters = self._group(number, outer) if pattern.rows else self._counters(number, outer)
+            counters = self._group(number, outer) if pattern.rows else code.counters(number, outer)
             steps = [each[1 : 1 + pattern.depth] for each in arrays]
             self._places = [self._moved(*each, counters) for each in zip(places, steps, strict=True)]
             self._of_row = [dict(known) for known in same]
@@ -194,7 +164,7 @@ class KernelText:
             known[position] = value
 
     def _place(self, number: int, words: list[str]) -> Place:
-        """Where an array lies, whose words in the table are these."""
+        """Position of an array whose words in the table are these."""
         kind = self._steps[self._position(number)].kind
         lanes, step = self._pattern.lanes(number), words[-1]
         size = BITS[in_memory(kind)] // 8
@@ -240,14 +210,6 @@ class KernelText:
         vectors = self._pattern.rows * self._code.lanes if self._pattern.rows else 1
         return vectors * BITS[in_memory(self._steps[position].kind)] // 8
 
-    def _counters(self, number: str, lengths: Sequence[str]) -> list[str]:
-        """The index along each axis of an element in a row-major order."""
-        code, counters = self._code, []
-        for length in reversed(lengths[1:]):
-            counters.append(code.value(f"urem i64 {number}, {length}"))
-            number = code.value(f"udiv i64 {number}, {length}")
-        return [*([number] if lengths else []), *reversed(counters)]
-
     def _group(self, number: str, outer: Sequence[str]) -> list[str]:
         """The index along each outer axis of the first row of a group, along the last of which it lies."""
         code, rows = self._code, self._pattern.rows * self._code.lanes
@@ -256,7 +218,7 @@ class KernelText:
         self._accesses.row_masks = [
             code.mask(code.add(first, i * code.lanes), outer[-1]) for i in range(self._pattern.rows)
         ]
-        return [*self._counters(code.value(f"udiv i64 {number}, {groups}"), outer[:-1]), first]
+        return [*code.counters(code.value(f"udiv i64 {number}, {groups}"), outer[:-1]), first]
 
     def _moved(self, place: Place, steps: Sequence[str], counters: Sequence[str]) -> Place:
         code, base = self._code, place.base
@@ -327,7 +289,7 @@ class KernelText:
             count = code.multiply(count, length)
 
         def run(number: str, values: Values) -> Values:
-            counters = self._counters(number, self._runs)
+            counters = code.counters(number, self._runs)
             steps = self._steps_of_runs
             self._places = [self._moved(*each, counters) for each in zip(places, steps, strict=True)]
             before = code.multiply(number, self._columns)
@@ -383,19 +345,19 @@ class KernelText:
         for position in needed:
             step = self._steps[position]
             for number, known in enumerate(values):
-                if self.stages.is_loaded(position, stage):
-                    place = self._place_of_kept(position)
-                    known[position] = self._accesses.load(place, step.kind, chunk, number)
-                elif step.op == "input":
-                    place = self._places[position]
-                    known[position] = self._accesses.load(place, step.kind, chunk, number)
+                is_kept = self.stages.is_loaded(position, stage)
+                if position in self._counted:
+                    known[position] = self._code.counted(step.kind, chunk.column, number)
+                elif is_kept or step.op == "input":
+                    place = self._place_of_kept(position) if is_kept else self._places[position]
+                    known[position] = self._accesses.load_columns(place, step.kind, chunk, number)
                 else:
                     known[position] = self._computed(step, [known[i] for i in step.args])
         kept = [i for i in self.stages.kept if self.stages.stage[i] == stage]
         for number, known in enumerate(values):
             for position in kept:
                 kind, place = self._steps[position].kind, self._place_of_kept(position)
-                self._accesses.store(place, kind, chunk, number, known[position])
+                self._accesses.store_columns(place, kind, chunk, number, known[position])
             for result in self.stages.stored[stage]:
                 self._store_result(result, chunk, number, known[self._results[result]])
         reduced = self.stages.reduced[stage]
@@ -435,4 +397,4 @@ class KernelText:
 
     def _store_result(self, number: int, chunk: Chunk, each: int, value: str) -> None:
         kind = self._steps[self._results[number]].kind
-        self._accesses.store(self._places[self._given + number], kind, chunk, each, value)
+        self._accesses.store_columns(self._places[self._given + number], kind, chunk, each, value)

@@ -155,6 +155,24 @@ def _intrinsic(name: str) -> Write:
     return write
 
 
+def _rarely(write: Write, at_zero: float) -> Write:
+    """Call of the C library for each lane; `at_zero`, and no call, where the first operand is 0 in all lanes.
+
+    Expansions give 0 for all that they compute themselves, so that no register is saved for the call.
+    """
+
+    def call(code: Writer, kind: str, args: list[str]) -> str:
+        vector, bits = code.vector(kind), f"i{code.lanes}"
+        nonzero = code.value(f"fcmp une {vector} {args[0]}, {code.constant(kind, 0)}")
+        word = code.value(f"bitcast {code.vector('bool')} {nonzero} to {bits}")
+        times = code.value(f"zext i1 {code.value(f'icmp ne {bits} {word}, 0')} to i64")
+        carried = [(vector, code.constant(kind, at_zero))]
+        return code.loop("0", times, 1, carried, lambda _, values: [write(code, kind, args)])[0]
+
+    return call
+
+
+_REGISTER_BITS: Final = 512
 _FRACTION: Final = {"float32": 23, "float64": 52}
 _BIAS: Final = {"float32": 127, "float64": 1023}
 _ROOT_HALF: Final = {"float32": 0x3F3504F3, "float64": 0x3FE6A09E667F3BCD}
@@ -184,7 +202,9 @@ def _pow2(code: Writer, kind: str, args: list[str]) -> str:
 
 def _scaled(code: Writer, kind: str, args: list[str]) -> str:
     vector, (value, n) = code.vector(kind), args
-    if code.has_scalef:  # which rounds once as well, so that the bits are the same
+    if (
+        code.has_scalef and code.lanes * BITS[kind] == _REGISTER_BITS
+    ):  # which rounds once as well, so that the bits are the same
         suffix, mask = ("ps", "i16") if kind == "float32" else ("pd", "i8")
         return code.call(
             vector, f"llvm.x86.avx512.mask.scalef.{suffix}.512", (vector, value), (vector, n),
@@ -229,12 +249,13 @@ _OF_ALL: Final[dict[str, Write]] = {
 }
 _OF_FLOATS: Final[dict[str, Write]] = {
     "divide": _arithmetic("fdiv", ""),
-    "fmod": _arithmetic("frem", ""),
     "abs": _intrinsic("fabs"),
     **{op: _intrinsic(op) for op in ("sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fma")},
     # LLVM writes a call of the C library for each lane.
-    **{op: _intrinsic(op) for op in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
+    "atan2": _intrinsic("atan2"),
+    **{op: _rarely(_intrinsic(op), at_zero) for op, at_zero in (("sin", 0), ("cos", 1), ("tan", 0))},
     "power": _intrinsic("pow"),
+    "fmod": _rarely(_arithmetic("frem", ""), 0),
     "pow2": _pow2,
     "scaled": _scaled,
     "exponent": _exponent,

@@ -7,7 +7,7 @@ of scratch memory between them. Values that are one for each row are computed be
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, final
 
 from operad.operator import ScalarForm
@@ -74,6 +74,29 @@ class Stages:
     def is_read_after(self, position: int, stage: int) -> bool:
         """Return whether an input is loaded in a stage after the given one."""
         return any(position in self.needed(later) for later in range(stage + 1, self.count))
+
+    def hosts(self, may_host: Sequence[bool]) -> dict[int, int]:
+        """Number of a result by kept value, which may lie in its memory until the result is written.
+
+        Args:
+            may_host: For each result whether its memory is such that a value of a row may.
+        """
+        found: dict[int, int] = {}
+        steps = self.form.instructions
+        for number, (result, may) in enumerate(zip(self.form.results, may_host, strict=True)):
+            if not may or self.is_of_rows[result.position]:
+                continue
+            written = self.stage[result.position]
+            for kept in self.kept:
+                if (
+                    kept not in found
+                    and steps[kept].kind == steps[result.position].kind
+                    and self.stage[kept] < written
+                    and not self.is_read_after(kept, written)
+                ):
+                    found[kept] = number
+                    break
+        return found
 
     def _cone(self, roots: Iterable[int], stage: int) -> set[int]:
         found: set[int] = set()

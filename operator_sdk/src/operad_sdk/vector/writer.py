@@ -114,6 +114,14 @@ class Writer:
         """The product of two whole numbers."""
         return one if other == 1 else self.value(f"mul i64 {one}, {other}")
 
+    def counters(self, number: str, lengths: Sequence[str]) -> list[str]:
+        """The index along each axis of an element in a row-major order."""
+        found = []
+        for length in reversed(lengths[1:]):
+            found.append(self.value(f"urem i64 {number}, {length}"))
+            number = self.value(f"udiv i64 {number}, {length}")
+        return [*([number] if lengths else []), *reversed(found)]
+
     # vectors
 
     def load_vector(self, kind: str, address: str, lanes: int | None = None, used: int | None = None) -> str:
@@ -141,6 +149,13 @@ class Writer:
     def numbers(self, first: int = 0, step: int = 1) -> str:
         """A vector of whole numbers that follow each other."""
         return f"<{', '.join(f'i64 {first + i * step}' for i in range(self.lanes))}>"
+
+    def counted(self, kind: str, first: str, number: int) -> str:
+        """A vector of whole numbers from `first` on, the `number`-th of such vectors."""
+        element, vector = ELEMENTS[kind], self.vector(kind)
+        begin = self.splat(kind, first if BITS[kind] == 64 else self.value(f"trunc i64 {first} to {element}"))
+        steps = ", ".join(f"{element} {number * self.lanes + i}" for i in range(self.lanes))
+        return self.value(f"add {vector} {begin}, <{steps}>")
 
     def load_masked(self, kind: str, address: str, mask: str, lanes: int | None = None) -> str:
         """A vector from memory; lanes that are masked out are zeros, and not read."""

@@ -48,7 +48,7 @@ def label_positions(xp: Any, label: Array, classes: int) -> tuple[Any, Array]:
         class 0).
     """
     chosen = label.astype(np.int64)
-    known = chosen.view(np.uint64) < classes  # where it is below 0, that is a large number
+    known = (chosen >= 0) & (chosen < classes)
     chosen *= known
     rank = label.ndim
     rows = [xp.arange(n).reshape([-1, *[1] * (rank - 1 - axis)]) for axis, n in enumerate(label.shape)]
