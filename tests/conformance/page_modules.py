@@ -1,7 +1,7 @@
 """Modules of a page: what a reader who copies the page's operators into files has.
 
-The declarations of the page's Python are one module, and each block with a title of its own is that file. What the page
-only tries or shows (calls, assertions, examples that raise) is left out.
+The declarations of the page's Python are one module, and each block with a title of its own is that file.
+What the page only tries or shows (calls, assertions, examples that raise) is left out.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Operators that a page declares, tried as its reader tries them.
 
-`python -m tests.conformance.page_operators [--strict] PAGE [NAME ...]`, in a folder of its own, writes the page's modules there
-and imports them. Each operator that they declare, but for the NAMEs, is registered by one line, called on arrays,
-and checked on a few cases; with `--strict` it is checked as by `operad check --module FILE --strict` instead. It
-prints one JSON object: what is wrong, by operator and file.
+`python -m tests.conformance.page_operators [--strict] PAGE`, in a folder of its own, writes the page's
+modules there and imports them. Each operator that they declare is registered by one line, called on arrays,
+and checked on a few cases; with `--strict`, `operad check --module FILE --strict` checks it instead. It
+prints one JSON object: what is wrong, by file and operator.
 """
 
 from __future__ import annotations
@@ -62,11 +62,12 @@ def _faults(checked: Any) -> Iterator[str]:
 
 
 def main(words: Sequence[str]) -> dict[str, dict[str, list[str]]]:
+    """What is wrong with a page's operators, by file and name."""
     is_strict = words[0] == "--strict"
-    page, *left_out = words[is_strict:]
+    (page,) = words[is_strict:]
     found = {}
     for file in write_modules(Path(page), Path.cwd()):
-        operators = {name: cls for name, cls in declared(file).items() if name not in left_out}
+        operators = declared(file)
         if is_strict:
             found[file.name] = wrong_strictly(file, operators)
         else:

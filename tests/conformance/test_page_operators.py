@@ -1,4 +1,4 @@
-"""Operators that README, the tutorials and the references show keep their contract, and can be tried as they stand."""
+"""Operators that pages show keep their contract, and can be tried as they stand."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def tried(page: Path, folder: Path, *words: str) -> dict[str, dict[str, list[str
     )
     assert done.returncode == 0, done.stderr
     found: dict[str, dict[str, list[str]]] = json.loads(done.stdout)
-    assert found and all(found.values()), "a file has no operator"
+    assert found, "no file declares an operator"
+    assert all(found.values()), found
     return found
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import operad as od
 import pytest
 
+import operad as od
 from operad_sdk import OperatorProperty, composed, operator
 from operad_sdk.check import Case, Profile, check_operator, verify
 from operad_sdk.check.trials.violation import Violation
