@@ -23,7 +23,7 @@ PAGES: Final = [
 ]
 NAMES: Final = {page: page.relative_to(ROOT).as_posix() for page in PAGES}
 WRONG_ON_PURPOSE: Final = {
-    "docs/authoring/requests.md": {"page_requests.py": {"acme_shifted_sum": []}},
+    "docs/authoring/requests.md": {"page_requests.py": {"acme_shifted_sum": ["B308", "M403", "X805"]}},
     "docs/authoring/checks.md": {
         "page_checks.py": {"acme_slow_cube": ["B301", "B302"]},
         "acme_cube.py": {"acme_cube": ["B301", "B302"]},
