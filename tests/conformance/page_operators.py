@@ -1,15 +1,19 @@
 """Operators that a page declares, tried as its reader tries them.
 
-`python -m tests.conformance.page_operators PAGE [NAME ...]`, in a folder of its own, executes the page's
-Python. Each operator that it leaves behind, but for the NAMEs, is registered by one line, called on arrays,
-and checked on a few cases. It prints the names of the operators and then what is wrong, with exit status 1.
+`python -m tests.conformance.page_operators [--strict] PAGE`, in a folder of its own, writes the page's
+modules there and imports them. Each operator that they declare is registered by one line, called on arrays,
+and checked on a few cases; with `--strict`, `operad check --module FILE --strict` checks it instead. It
+prints one JSON object: what is wrong, by file and operator.
 """
 
 from __future__ import annotations
 
+import importlib
+import json
+import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,38 +23,58 @@ from operad_sdk.check import Profile
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.subject import subject_of
+from operad_sdk.commands.check.source import Source, declared_in
 from tests.conformance.few_checks import red
-from tests.conformance.run_page import Page, read_blocks
+from tests.conformance.page_modules import write_modules
 from tests.devices.operators import computed
 
 
-def declared(page: Path) -> dict[str, type[OperatorProperty]]:
-    """Operators by name, as the page's Python leaves them; commands are not run."""
-    run = Page(page.name)
-    for block in read_blocks(page.read_text(encoding="utf-8")):
-        if "title" in block.options or (block.language == "python" and "mxnet" not in block.options):
-            run.run(block)
-    found = [value for value in run.namespace.values() if _is_of_the_page(value)]
-    return {cls.name: cls for cls in found}
-
-
-def _is_of_the_page(value: Any) -> bool:
-    return isinstance(value, type) and issubclass(value, OperatorProperty) and value.__module__ == "__main__"
+def declared(file: Path) -> dict[str, type[OperatorProperty]]:
+    """Operators by name that a module of the page declares."""
+    source = Source.of(str(file), {})
+    sys.path.insert(0, source.folder)
+    return {name: cls for name, (_, cls) in declared_in(importlib.import_module(source.module)).items()}
 
 
 def wrong(cls: type[OperatorProperty]) -> Iterator[str]:
-    """Faults of an operator that is registered, called and checked."""
-    od.registry.register(cls, override=True)  # a page may have registered it
+    """Faults of an operator that is registered, called and checked on a few cases."""
+    od.registry.register(cls, override=True)  # another of the page's files may have that name
     case = next(iter(Session(subject_of(cls), Profile("page", examples=1, seconds=10.0)).pool(ORDINARY)))
     computed(cls.name, case, od.cpu())
     yield from red(cls)
 
 
+def wrong_strictly(file: Path, names: Collection[str]) -> dict[str, list[str]]:
+    """Ids of red checks, and what is not proved, by operator, of `operad check --strict`."""
+    command = [sys.executable, "-m", "operad", "check", *names, "--module", str(file), "--strict"]
+    done = subprocess.run(
+        [*command, "--profile", "dev", "--jobs", "1", "--json"], capture_output=True, text=True, check=False
+    )
+    if not done.stdout:
+        raise RuntimeError(done.stderr)
+    found = {each["operator"]: [*_faults(each)] for each in json.loads(done.stdout)["operators"]}
+    return {name: found.get(name, ["not checked"]) for name in names}
+
+
+def _faults(checked: Any) -> Iterator[str]:
+    yield from sorted([*checked["red_ids"], *checked["broken_ids"]])
+    yield from (f"{one['name']}: {one['what']}" for one in checked["unproved"] if not one["is_accepted"])
+
+
+def main(words: Sequence[str]) -> dict[str, dict[str, list[str]]]:
+    """What is wrong with a page's operators, by file and name."""
+    is_strict = words[0] == "--strict"
+    (page,) = words[is_strict:]
+    found = {}
+    for file in write_modules(Path(page), Path.cwd()):
+        operators = declared(file)
+        if is_strict:
+            found[file.name] = wrong_strictly(file, operators)
+        else:
+            found[file.name] = {name: [*wrong(cls)] for name, cls in operators.items()}
+    return found
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    operators = declared(Path(sys.argv[1]))
-    sys.stdout.write(f"{' '.join(operators)}\n")
-    tried = [cls for name, cls in operators.items() if name not in sys.argv[2:]]
-    messages = [f"{cls.name}: {text}" for cls in tried for text in wrong(cls)]
-    sys.stdout.write("\n".join(messages))
-    sys.exit(bool(messages))
+    json.dump(main(sys.argv[1:]), sys.stdout)

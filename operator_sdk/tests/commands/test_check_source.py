@@ -12,8 +12,9 @@ from operad_sdk.commands.check.jobs import plan_one
 from operad_sdk.commands.check.source import Source
 
 PROGRAM = '''
+import numpy as np
 import operad
-from operad_sdk import unary
+from operad_sdk import UNARY, composed, define, from_mapper, mapper, param, unary
 
 
 @unary("acme_square")
@@ -35,6 +36,21 @@ def declared(x):
 def tanh(x):
     """Another operator than the installed one of that name."""
     return x * 0
+
+
+@mapper
+def plus(x, y):
+    return x + y
+
+
+def of_table(name):
+    slope = lambda output_grad, data: 2 * output_grad * data
+    return define(name, UNARY, np.square, slope, summary="x^2.", example=("[3]", "[9.]"))
+
+
+table = of_table("acme_table")
+mapped = from_mapper(plus, name="acme_mapped", params={"y": param(float, 1.0)})
+whole = composed("acme_whole")(operad.sym.var("x") * 2)
 '''
 
 
@@ -67,7 +83,16 @@ def test_a_plan_is_made_of_the_programs_operator(program):
     assert plan["operator"] == "acme_square"
 
 
-@pytest.mark.parametrize(("name", "attribute"), [("acme_declared", "declared"), ("tanh", "tanh")])
+@pytest.mark.parametrize(
+    ("name", "attribute"),
+    [
+        ("acme_declared", "declared"),
+        ("tanh", "tanh"),
+        ("acme_table", "table"),
+        ("acme_mapped", "mapped"),
+        ("acme_whole", "whole"),
+    ],
+)
 def test_an_operator_is_checked_that_the_file_only_declares(program, name, attribute):
     subject = Source.of("acme_program.py", {}).subject(name)
     assert subject.cls is getattr(sys.modules["acme_program"], attribute)
@@ -79,9 +104,8 @@ def test_an_operator_is_checked_that_the_file_only_declares(program, name, attri
 def test_what_is_not_there_is_refused(program):
     with pytest.raises(ArgumentError, match=r"there is no file absent\.py"):
         Source.of("absent.py", {})
-    with pytest.raises(
-        OperatorNotFoundError, match="'acme_cube'; declared there: acme_declared, acme_square, tanh"
-    ):
+    declared = "acme_declared, acme_mapped, acme_square, acme_table, acme_whole, tanh"
+    with pytest.raises(OperatorNotFoundError, match=f"'acme_cube'; declared there: {declared}"):
         Source.of("acme_program.py", {}).subject("acme_cube")
     found = plan_one("acme_square", "dev", lambda told: None, Source.of("no_such_module", {}))
     assert "No module named 'no_such_module'" in found

@@ -126,12 +126,17 @@ class ComposedOperator(Operator):
         self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
     ) -> None:
         """The outputs."""
-        values = self._inputs(in_data, aux_states)
-        self._forward.run(op_ctx, self._types, self._operators, values)
+        values = self.values(op_ctx, in_data, aux_states)
         for entry, request, target in zip(self._forward.graph.outputs, req, out_data, strict=True):
             assign(target, request, values[entry])
         if self._prop.is_stateful:
             self._kept = {entry: value for entry, value in values.items() if isinstance(entry.node, OpNode)}
+
+    def values(self, op_ctx: OpContext, in_data: Arrays, aux_states: Arrays) -> dict[Entry, Any]:
+        """What all parts compute, with the arguments and states."""
+        values = self._inputs(in_data, aux_states)
+        self._forward.run(op_ctx, self._types, self._operators, values)
+        return values
 
     def backward(
         self,

@@ -7,7 +7,8 @@ import os
 import numpy as np
 import pytest
 
-from operad_sdk import Contract, OperatorProperty, operator, param, unary
+import operad as od
+from operad_sdk import Contract, OperatorProperty, composed, operator, param, unary
 from operad_sdk.check import Profile, check_operator
 from operad_sdk.check.cases.kinds import BULK, EXTREME, ORDINARY, SMOOTH
 from operad_sdk.check.running.session import Session
@@ -131,3 +132,28 @@ def test_large_whole_numbers_are_compared_where_the_reference_does_not_overflow(
         return np.floor(data / 2).astype(data.dtype)
 
     assert check_operator(half, checks=["F213"], profile=FEW).red_ids == ["F213"]
+
+
+def test_a_state_of_a_part_is_compared_by_the_parts_own_checks():
+    @composed("obligation_normalized", accepts=("float32", "float64"))
+    def normalized(data: od.Symbol) -> od.Symbol:
+        return od.sym.relu(od.sym.BatchNorm(data, name="norm"))
+
+    @operator("obligation_mean")
+    class Mean(OperatorProperty):
+        spec = "data:(N, C), state mean:(C) -> output:(N, C)"
+        accepts = "floating"
+
+        def forward(data, mean, is_train):
+            if is_train and len(data):
+                mean[...] = data.mean(0)
+            return data
+
+        def data_grad(output_grad):
+            return output_grad
+
+    (found,), (lacking,) = (
+        check_operator(each, checks=["X805"], profile=FEW).outcomes for each in (normalized, Mean)
+    )
+    assert "state" not in str(found.failure)
+    assert "nothing compares state mean" in str(lacking.failure)

@@ -1,11 +1,14 @@
-"""Kernels beside each other."""
+"""Kernels beside each other, and types of fewer digits."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from operad_sdk import OperatorProperty, operator
-from operad_sdk.check import Profile, check_operator
+import operad as od
+from operad_sdk import OperatorProperty, composed, operator
+from operad_sdk.check import Case, Profile, check_operator, verify
+from operad_sdk.check.trials.violation import Violation
 
 FEW = Profile("few", examples=30, seconds=1.0)
 
@@ -33,3 +36,46 @@ def test_a_kernel_that_is_never_chosen_for_some_types_need_not_run_in_place_ther
 
     (outcome,) = check_operator(Half, checks=["D606"], profile=FEW).outcomes
     assert outcome.status == "does not apply", (outcome.status, outcome.reason, outcome.failure)
+
+
+def row_norm(factor):
+    """Rows over their norms, with a kernel whose gradient has another order, and an error by `factor`."""
+
+    @operator("precision_row_norm")
+    class RowNorm(OperatorProperty):
+        spec = "data:(N, D) -> output:(N, D), hidden norm:(N, 1)"
+        accepts = "floating"
+
+        def forward(data):
+            norm = np.sqrt((data * data).sum(1, keepdims=True))
+            return data / norm, norm
+
+        def data_grad(output_grad, output, norm):
+            return (output_grad - output * (output_grad * output).sum(1, keepdims=True)) / norm
+
+    @RowNorm.kernel("data_grad", priority=1, name="reordered")
+    def reordered(output_grad, output, norm):
+        terms = [output_grad[:, i : i + 1] * output[:, i : i + 1] for i in reversed(range(output.shape[1]))]
+        return factor * output_grad / norm - output / norm * sum(terms)
+
+    return RowNorm
+
+
+def test_kernels_may_leave_other_roundings_where_multiples_of_the_head_gradient_cancel():
+    row = np.array([[1.375, -1.0, -1.625]], "float32")
+    case = Case(inputs={"data": row}, out_grads=(row,))
+    assert verify("D606", row_norm(1.0), case)
+    with pytest.raises(Violation, match=r"by kernel .*reordered"):
+        verify("D606", row_norm(1.001), case)
+
+
+def test_values_between_parts_may_overflow_in_a_coarse_type():
+    """The product is infinite in half precision, and what is subtracted from it is more than it is."""
+
+    @composed("precision_products", accepts="floating")
+    def products(lhs: od.Symbol, rhs: od.Symbol) -> od.Symbol:
+        return od.sym.relu(od.sym.Cast(lhs * rhs, dtype="float32") - 1e9)
+
+    values = {"lhs": [8000.0], "rhs": [4000.0]}
+    case = Case(inputs={name: np.array(value, "float16") for name, value in values.items()})
+    verify("D603", products, case)

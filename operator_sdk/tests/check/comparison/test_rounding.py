@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from operad_sdk import Contract, Tolerance, unary
+from operad_sdk import Contract, OperatorProperty, Tolerance, operator, unary
 from operad_sdk.check import verify
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.violation import Violation
@@ -39,3 +39,23 @@ def test_a_declared_tolerance_takes_nothing_from_the_measured_one():
 
     exponential.contract = Contract(tolerances={"float32": Tolerance(0.0, 0.0, "of other elements")})
     assert verify("D602", exponential, CASE)
+
+
+def test_a_sum_with_a_row_whose_squares_overflow_is_not_judged_where_scale_hardly_moves_it():
+    """The other rows move by a millionth where they are doubled, as the number below the root is not."""
+
+    @operator("rounding_rms")
+    class Rms(OperatorProperty):
+        spec = "data:(N, D), gamma:(D) -> output:(N, D)"
+        accepts = "floating"
+        compute_dtype = "float32"
+
+        def forward(data, gamma):
+            return data / np.sqrt((data * data).mean(-1, keepdims=True) + 1e-6) * gamma
+
+        def gamma_grad(output_grad, data):
+            return (output_grad * data / np.sqrt((data * data).mean(-1, keepdims=True) + 1e-6)).sum(0)
+
+    data = np.ones((3, 3), "float32")
+    data[0, 2] = 1e34
+    verify("D603", Rms, Case(inputs={"data": data, "gamma": np.ones(3, "float32")}))
