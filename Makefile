@@ -10,6 +10,8 @@ RUN := .venv/bin/python
 
 SOURCES = $(wildcard core/src operator_sdk/src plugins/*/src contrib_ops/*/src)
 TEST_ARGS ?=
+# For example: make test-gpu GPU_ARGS="--results /results --stages operators streams"
+GPU_ARGS ?=
 # For example: make bench BENCH_ARGS="--rows tanh --threads 2"
 BENCH_ARGS ?=
 # Processes that share the tests; 0: this one alone, for a debugger or for few tests.
@@ -17,16 +19,17 @@ WORKERS ?= 2
 PYTEST := $(RUN) -m pytest --numprocesses $(WORKERS) --dist worksteal
 ONE_THREAD := OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1}
 # Each test is of one suite: of these two, or of the fast one, which pyproject.toml chooses.
+FAST := "not more and not slow and not contract"
 MORE := "more and not slow and not contract"
 SLOW := "slow"
 BOTH := "not slow and not contract"
 # Tests beside the fast ones take up to 30 seconds of processor time, and several times that on a busy machine.
 LONGER := -o timeout=600 -o faulthandler_timeout=900
 
-.PHONY: help host setup demo test test-more test-all test-slow test-gpu test-pythons bench bench-peers bench-layers check-corpus exports check lint types layers tables format release clean
+.PHONY: help host setup demo test test-more test-all test-slow test-cupy test-gpu test-pythons test-arm test-x86 test-next-python bench bench-peers bench-layers check-corpus exports check lint types layers tables format release clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
 
 host:
 	@command -v $(HOST) >/dev/null 2>&1 || { echo "operad needs Python 3.11 or newer, and there is no $(HOST); name one: make PYTHON=/path/to/python" >&2; exit 1; }
@@ -49,14 +52,34 @@ test-all: setup  ## both, each test once
 
 test-slow: setup  ## the long tests, and every contract check of every operator, with many more examples
 	@$(HOST) -m tools.workspace cuda || echo "without NVIDIA's compilers: their tests are skipped" >&2
+	@$(RUN) -m tools.cupy_wheels || echo "without CuPy's wheels: their tests are skipped" >&2
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-nightly} $(PYTEST) -m $(SLOW) -o timeout=1800 -o faulthandler_timeout=2400 $(TEST_ARGS)
 	$(if $(TEST_ARGS),,$(RUN) -m operad check --all --profile dev)
 
-test-gpu: setup  ## the tests that need a CUDA device
-	$(RUN) -m pytest -m gpu $(TEST_ARGS)
+test-cupy: setup  ## compare the stand-in for CuPy with CuPy's wheels, which need no device (300 MB)
+	@$(RUN) -m tools.cupy_wheels
+	$(RUN) -m pytest -m "slow or not slow" core/tests/devices/test_names.py $(TEST_ARGS)
 
-test-pythons: host  ## make test-all on every Python here, newest and oldest NumPy; PYTHON= names one
+test-gpu: setup  ## what to run first on a CUDA device, 8 minutes; GPU_ARGS="--stand-in": without one
+	$(RUN) -m tests.devices.day $(GPU_ARGS)
+
+test-pythons: host  ## make test-all on every Python here, newest and oldest packages; PYTHON= names one
 	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(ASKED)" --numprocesses $(WORKERS) --dist worksteal -m $(BOTH) $(TEST_ARGS)
+
+# The suites of vector code, for processors with fewer instructions.
+VECTOR := operator_sdk/tests/vector operator_sdk/tests/mapper operator_sdk/tests/test_products.py \
+	plugins/convolution plugins/fully_connected plugins/fusion plugins/matrix
+
+test-arm: setup  ## an ARM, emulated: vector code, tests, checks (exit 2 where something is missing)
+	$(RUN) -m tools.emulated arm
+
+test-x86: setup  ## an x86 without AVX-512 and one without FMA: suites of vector code, and both emulated
+	$(ONE_THREAD) $(PYTEST) -p tools.instruction_set --instructions avx2 -m $(FAST) $(LONGER) $(VECTOR)
+	$(ONE_THREAD) $(PYTEST) -p tools.instruction_set --instructions sse -m $(FAST) $(LONGER) $(VECTOR)
+	$(RUN) -m tools.emulated avx2,sse
+
+test-next-python: setup  ## compile every file by Python 3.14, which node runs (seconds)
+	$(RUN) -m tools.next_python
 
 bench: setup  ## time operad, and PyTorch beside it where installed
 	$(RUN) -m tests.benchmarks --json build/bench.json $(BENCH_ARGS)

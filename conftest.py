@@ -15,7 +15,6 @@ import random
 import secrets
 import sys
 from collections.abc import Generator, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -51,18 +50,6 @@ collect_ignore = [
     "plugins/mxnet/src/operad_mxnet/nd_utils.py",
 ]  # fmt: skip
 """Faces. What else stands in them are operators, whose examples are run where the operators are."""
-
-
-def _why_no_gpu() -> str | None:
-    if find_spec("cupy") is None:
-        return "CuPy is not installed"
-    import cupy  # noqa: PLC0415 - heavy, and wanted only where a GPU test is about to run
-
-    try:
-        count = cupy.cuda.runtime.getDeviceCount()
-    except cupy.cuda.runtime.CUDARuntimeError as error:
-        return f"no CUDA device: {error}"
-    return None if count else "no CUDA device"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -211,10 +198,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if getattr(item, "originalname", "") == CONTRACT:
             item.add_marker(pytest.mark.contract)
     on_gpu = [item for item in items if item.get_closest_marker("gpu")]
-    reason = _why_no_gpu() if on_gpu else None
-    if reason:
-        for item in on_gpu:
-            item.add_marker(pytest.mark.skip(reason=reason))  # of the machine: no CuPy, or no device
+    if on_gpu:
+        from core.tests.devices.present import why_no_gpu  # noqa: PLC0415 - tests run copies of this file alone
+
+        if reason := why_no_gpu():
+            for item in on_gpu:
+                item.add_marker(pytest.mark.skip(reason=reason))  # of the machine: no CuPy, or no device
     _put_in_order(items, config.getoption("order"))
 
 

@@ -115,7 +115,7 @@ def accuracy(predict: Callable[[Any], Any], digits: Digits) -> float:
 def train_symbolic(net: od.Symbol, digits: Digits, report: Callable[[float, float], None]) -> Trained:
     """Train the symbol in a bound executor."""
     start = time.perf_counter()
-    executor = net.simple_bind(od.cpu(), data=(BATCH, 1, 8, 8))
+    executor = net.simple_bind(od.current_context(), data=(BATCH, 1, 8, 8))
     parameters = initial_parameters(net)
     executor.copy_params_from(parameters)
     update = optimizer_for(parameters, EPOCHS * (len(digits.train_images) // BATCH))
@@ -167,7 +167,7 @@ def symbolic_predictor(net: od.Symbol, parameters: dict[str, od.NDArray]) -> Cal
     """Probabilities by a bound executor, as a function of images."""
 
     def predict(images: Any) -> Any:
-        executor = net.simple_bind(od.cpu(), grad_req="null", data=images.shape)
+        executor = net.simple_bind(od.current_context(), grad_req="null", data=images.shape)
         executor.copy_params_from(parameters)
         return executor.forward(data=images)[0].asnumpy()
 

@@ -34,7 +34,7 @@ _INTRODUCTION: Final = """\
 
 {help}
 
-| for | install |
+| for | install, [from a checkout until the first release](install.md) |
 |---|---|
 | the script `operad` and the core's commands | `pip install "operad[cli]"` |
 | `operad bench`, `operad tune` | `pip install "operad[cli]" operad-sdk` |

@@ -90,11 +90,6 @@ def _entry(of: Description) -> Iterator[str]:
     doc = inspect.cleandoc(of.doc)
     first = _SECTION.search(doc)
     yield f"## {of.name}\n"
-    if of.deprecated:
-        yield f"**Deprecated**: {of.deprecated}.\n"
-    if of.old_names:
-        ends = (f"`{name}` ends with {until}" for name, until in of.old_names.items())
-        yield f"Old names: {', '.join(ends)}.\n"
     if of.aliases:
         yield f"Also {', '.join(f'`{name}`' for name in of.aliases)}.\n"
     yield f"{(doc[: first.start()] if first else doc).strip()}\n"

@@ -1,15 +1,16 @@
-"""The suite on every Python that the machine has, with the newest and with the oldest NumPy.
+"""The suite on every Python that the machine has, with the newest and with the oldest dependencies.
 
 `python -m tools.pythons [--python WORD] [pytest's words]`, or `make test-pythons`. Interpreters are
 looked for on PATH and in pyenv; of each minor version from 3.11 on the newest release is taken. Each
 gets two environments under `build/pythons/`, made as `make setup` makes `.venv`:
 
-* newest: the newest NumPy that pip finds for all distributions together, with their extras and the
-  development tools. So numba's ceiling, which the extra `fast` brings, holds.
-* oldest: the first release that the distributions' lower bounds allow and that has a wheel for this
-  Python. All else is again the newest that goes with it.
+* newest: the newest packages that pip finds for all distributions together, with their extras and the
+  development tools. So numba's ceiling of NumPy, which the extra `fast` brings, holds.
+* oldest: of each package that distributions require, the first release that their lower bounds allow
+  and that has a wheel for this Python. What only these packages or the development tools require is
+  the newest that goes with them. Bounds that no installation can meet together are a failure.
 
-An environment that stands is kept, and its NumPy with it: remove its folder to have pip ask again.
+An environment that stands is kept, and its packages with it: remove its folder to have pip ask again.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from tools.workspace import ROOT, Distribution, Environment, distributions
+from tools.workspace import LEFT_EXTRAS, ROOT, Distribution, Environment, distributions, requirements
 
 FIRST = (3, 11)
 
 _PROGRAM = re.compile(r"python3(\.\d+)?")
-_LOWER_BOUND = re.compile(r"numpy>=([\d.]+)")
+_LOWER_BOUND = re.compile(r"([\w.-]+)(?:\[[^\]]*\])?>=([\d.]+)")
 _RELEASE = re.compile(r"\d+(?:\.\d+)+(?![\w.])")  # no pre-release
 
 # What `make setup` needs is asked for, too. A build without the lock (PEP 703) is another interpreter.
@@ -106,14 +107,37 @@ def chosen(found: Iterable[Interpreter]) -> list[Interpreter]:
     return [newest[minor] for minor in sorted(newest)]
 
 
-def lower_bound(found: Iterable[Distribution]) -> str:
-    """The highest of the lower bounds of NumPy that distributions and their extras declare."""
-    projects = [each.declared["project"] for each in found]
-    lines = [line for project in projects for line in project.get("dependencies", [])]
-    for project in projects:
-        lines += (line for extra in project.get("optional-dependencies", {}).values() for line in extra)
-    bounds = [match[1] for line in lines if (match := _LOWER_BOUND.match(line))]
-    return max(bounds, key=as_numbers)
+def lower_bounds(found: Sequence[Distribution], tools: Iterable[str] = ()) -> dict[str, str]:
+    """The highest lower bound of each package that distributions and their extras require.
+
+    Args:
+        found: The distributions. What they require of each other is left out.
+        tools: Requirements beside which the packages must stand, those of the development tools.
+    """
+    bounds: dict[str, str] = {}
+    for line in (line for each in found for line in _required(each)):
+        name, bound = _parts(line)
+        bounds[name] = max(bounds.get(name, bound), bound, key=as_numbers)
+    for name, bound in map(_parts, tools):
+        if name in bounds:
+            bounds[name] = max(bounds[name], bound, key=as_numbers)
+    own = {each.name for each in found}
+    return {name: bounds[name] for name in sorted(bounds) if name not in own}
+
+
+def _required(distribution: Distribution) -> Iterator[str]:
+    project = distribution.declared["project"]
+    yield from project.get("dependencies", [])
+    for extra, lines in project.get("optional-dependencies", {}).items():
+        if extra not in LEFT_EXTRAS:
+            yield from lines
+
+
+def _parts(line: str) -> tuple[str, str]:
+    """Name and lower bound of a requirement."""
+    if (match := _LOWER_BOUND.match(line)) is None:
+        raise SystemExit(f"the requirement {line!r} has no lower bound; write it as name>=1.2,<2")
+    return match[1].lower(), match[2]
 
 
 def from_oldest(listing: str, bound: str) -> list[str]:
@@ -131,34 +155,33 @@ def as_numbers(version: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def oldest_numpy(python: Path, bound: str) -> str:
-    """The oldest NumPy from `bound` on that has a wheel for the environment of `python`.
+def oldest(python: Path, name: str, bound: str) -> str:
+    """The oldest release of a package from `bound` on that has a wheel for the environment of `python`.
 
     Raises:
         SystemExit: pip finds none.
     """
     pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
-    listing = subprocess.run(
-        [*pip, "index", "versions", "numpy"], capture_output=True, text=True, check=False
-    )
+    listing = subprocess.run([*pip, "index", "versions", name], capture_output=True, text=True, check=False)
     if listing.returncode != 0:
-        raise SystemExit(f"pip cannot list NumPy's releases: {listing.stderr.strip()}")
+        raise SystemExit(f"pip cannot list the releases of {name}: {listing.stderr.strip()}")
     for version in from_oldest(listing.stdout, bound):
         # Older releases of pip list what has no wheel, too.
-        words = ["install", "--dry-run", "--no-deps", "--only-binary=numpy", f"numpy=={version}"]
+        words = ["install", "--dry-run", "--no-deps", f"--only-binary={name}", f"{name}=={version}"]
         if subprocess.run([*pip, *words], capture_output=True, check=False).returncode == 0:
             return version
-    raise SystemExit(f"pip finds no wheel of numpy>={bound} for {python}")
+    raise SystemExit(f"pip finds no wheel of {name}>={bound} for {python}")
 
 
 def outcomes(interpreter: Interpreter, words: Sequence[str]) -> Iterator[Outcome]:
-    """Run the suite under `interpreter`, with the newest NumPy and with the oldest."""
+    """Run the suite under `interpreter`, with the newest packages and with the oldest."""
     try:
         newest = environment(interpreter, "newest")
         yield suite(interpreter, "newest", newest, words)
         # Only the pip of this Python knows which wheels fit it.
-        pin = f"numpy=={oldest_numpy(newest, lower_bound(distributions()))}"
-        yield suite(interpreter, "oldest", environment(interpreter, "oldest", [pin]), words)
+        bounds = lower_bounds(distributions(), requirements("dev"))
+        pins = [f"{name}=={oldest(newest, name, bound)}" for name, bound in bounds.items()]
+        yield suite(interpreter, "oldest", environment(interpreter, "oldest", pins), words)
     except SystemExit as error:
         yield Outcome(f"Python {interpreter.release}", f"no environment: {error}", 1)
 
@@ -176,7 +199,7 @@ def environment(interpreter: Interpreter, which: str, pins: Sequence[str] = ()) 
 
 def suite(interpreter: Interpreter, which: str, python: Path, words: Sequence[str]) -> Outcome:
     """Run pytest by the environment's `python`."""
-    title = f"Python {interpreter.release}, {which} NumPy {numpy_of(python)}"
+    title = f"Python {interpreter.release}, {which} packages, NumPy {numpy_of(python)}"
     return run(title, [str(python), "-m", "pytest", *words])
 
 

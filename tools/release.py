@@ -37,7 +37,7 @@ CHECKS: Final = "make check test-all"
 _DUNDER: Final = (Path("core/src/operad/__init__.py"), "__version__")
 _EXPECTED: Final = (Path("tests/architecture/test_distributions.py"), "VERSION")
 _PAGES: Final = "docs/authoring"
-_TEMPLATES: Final = "operator_sdk/src/operad_sdk/new/templates"
+_TEMPLATE: Final = "operator_sdk/src/operad_sdk/new/templates"
 _UNRELEASED: Final = "## [Unreleased]\n"
 
 
@@ -74,7 +74,7 @@ def release(root: Path, version: str, folder: Path, *, checks: str, only: Sequen
                 key,
                 _output(root, "git", "config", "--default", "operad", "--get", key),
             )
-        _run(clone, "git", "add", _TEMPLATES)
+        _run(clone, "git", "add", _TEMPLATE)
         _run(clone, "git", "commit", "--quiet", "--all", "--message", f"release: {version}")
         _run(clone, "git", "tag", "--annotate", f"v{version}", "--message", f"operad {version}")
         shutil.copytree(made, folder, dirs_exist_ok=True)
@@ -105,7 +105,7 @@ def bump(root: Path, version: str, day: date) -> None:
     """Write the new version wherever one stands, and close the changelog's [Unreleased].
 
     Distributions require each other within one minor version: `>=0.3,<0.4` from 0.3.0 on. So do the
-    packages that `operad new` makes: a later minor version has its own template, and a released one stays.
+    packages that `operad new` makes.
 
     Raises:
         ReleaseError: A file does not say its version in the way that is expected.
@@ -118,20 +118,12 @@ def bump(root: Path, version: str, day: date) -> None:
         file.write_text(re.sub(ours, rf"\g<1>{_range(version)}", file.read_text()))
     if _range(version) != _range(before):
         pages = [page for page in (root / _PAGES).glob("*.md") if not page.name.startswith("migrating-to-")]
-        for file in [*pages, *filter(Path.is_file, _next_template(root / _TEMPLATES).rglob("*"))]:
+        for file in [*pages, *filter(Path.is_file, (root / _TEMPLATE).rglob("*"))]:
             file.write_text(re.sub(ours, rf"\g<1>{_range(version)}", file.read_text()))
     for path, name in (_DUNDER, _EXPECTED):
         _replace(root / path, rf'^{name} = "{re.escape(before)}"$', f'{name} = "{version}"')
     heading = f"{_UNRELEASED}\n## [{version}] - {day.isoformat()}\n"
     _replace(root / "CHANGELOG.md", f"^{re.escape(_UNRELEASED)}", heading)
-
-
-def _next_template(templates: Path) -> Path:
-    """A copy of the newest template, under the next number."""
-    newest = max(int(folder.name) for folder in templates.iterdir())
-    copy = Path(shutil.copytree(templates / str(newest), templates / str(newest + 1)))
-    _replace(copy / "copier.yml", rf"^  default: {newest}$", f"  default: {newest + 1}")
-    return copy
 
 
 def _replace(file: Path, pattern: str, by: str) -> None:

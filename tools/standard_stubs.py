@@ -15,7 +15,6 @@ from typing import Final
 from operad import registry
 from operad.cli.calls import call_of
 from operad.cli.stubs.package import Call, stub_package
-from operad.op import deprecations
 from tools.workspace import ROOT, distributions
 
 FOLDER: Final = Path("plugins/standard/stubs/operad-stubs")
@@ -30,7 +29,7 @@ def stubs(root: Path) -> dict[str, str]:
         op = registry.get(name) if record.distribution in required else None
         if op is not None and not op.num_subgraphs:  # else functions make its graphs
             doc = (op.__doc__ or "").strip().partition("\n")[0]
-            calls[name] = Call(call_of(op), doc, deprecations(op, name).get("", ""))
+            calls[name] = Call(call_of(op), doc)
     texts = stub_package(dict(sorted(calls.items())), required)
     return {name: text.rstrip("\n") + "\n" for name, text in texts.items()}
 

@@ -12,6 +12,7 @@ import pytest
 
 from operad_sdk.mapper import mapper
 from operad_sdk.once import Once
+from operator_sdk.tests.vector_code import require_vector_code
 
 THREADS = 8
 
@@ -108,7 +109,7 @@ def one_more(x):
 def test_threads_that_meet_a_new_form_compile_one_kernel(monkeypatch):
     machine = pytest.importorskip("operad_sdk.vector.machine")
     compiled = pytest.importorskip("operad_sdk.vector.compiled")
-    pytest.importorskip("llvmlite")
+    require_vector_code()
     texts, real = [], machine.object_code
     monkeypatch.setattr(machine.cache_files, "load", lambda path: None)
     monkeypatch.setattr(machine.cache_files, "save", lambda path, code: None)
@@ -126,7 +127,7 @@ def test_threads_that_meet_a_new_form_compile_one_kernel(monkeypatch):
 
 def test_a_kernel_that_cannot_be_compiled_fails_in_every_thread(monkeypatch):
     machine = pytest.importorskip("operad_sdk.vector.machine")
-    pytest.importorskip("llvmlite")
+    require_vector_code()
     monkeypatch.setattr(machine.cache_files, "load", lambda path: None)
     found = in_threads(lambda _: machine.address_of("define void @kernel() { nonsense }", "kernel"))
     assert all("please report it" in str(error) for error in found)
@@ -202,7 +203,7 @@ thread.join()
 @pytest.mark.serial
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks are of POSIX")
 def test_a_child_that_was_forked_beside_a_compilation_compiles(tmp_path):
-    pytest.importorskip("llvmlite")
+    require_vector_code()
     done = subprocess.run(
         [sys.executable, "-c", FORKS], env={**os.environ, "OPERAD_CACHE_DIR": str(tmp_path)},
         capture_output=True, text=True, check=False, timeout=100,

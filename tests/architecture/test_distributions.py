@@ -23,6 +23,9 @@ VERSION = "0.2.0"
 _MAJOR, _MINOR = map(int, VERSION.split(".")[:2])
 CORE_RANGE = f"<{_MAJOR}.{_MINOR + 1},>={_MAJOR}.{_MINOR}"
 
+PYTHONS = [f"Programming Language :: Python :: {each}" for each in ("3.11", "3.12", "3.13")]
+"""Those under which the whole suite was run, as docs/platforms.md says."""
+
 # Imported under one name, installed under another that need not be installed here.
 INSTALLED_AS = {"cupy": "cupy-cuda12x"}
 
@@ -82,6 +85,7 @@ def test_declares_what_an_index_shows(distribution: Distribution) -> None:
     assert project["version"] == VERSION
     assert project["authors"] == [{"name": "operad developers"}]
     assert "Typing :: Typed" in project["classifiers"]
+    assert [each for each in project["classifiers"] if "Python :: 3" in each] == PYTHONS
 
 
 @_by_name(ALL)

@@ -1,4 +1,4 @@
-"""The parts of `make test-pythons`: which interpreters, which NumPy, what a run is reported as."""
+"""The parts of `make test-pythons`: which interpreters, which packages, what a run is reported as."""
 
 from __future__ import annotations
 
@@ -66,15 +66,22 @@ def test_the_newest_release_of_each_minor_version_is_chosen() -> None:
     assert [each.path.parts[1] for each in pythons.chosen(found)] == ["4", "3", "0"]
 
 
-def test_the_highest_lower_bound_holds_for_all_together() -> None:
+def test_the_highest_lower_bound_of_each_package_holds_for_all_together() -> None:
     declared = [
-        {"dependencies": ["operad>=0.2,<0.3", "numpy>=2.9,<3"]},
-        {"optional-dependencies": {"fast": ["numba>=0.60,<1", "numpy>=2.10,<3"]}},
-        {},
+        {"name": "operad", "dependencies": ["numpy>=2.9,<3", "PyYAML>=6,<7"]},
+        {"name": "b", "optional-dependencies": {"fast": ["operad[cli]>=0.2,<0.3", "numpy>=2.10,<3"]}},
+        {"name": "c", "optional-dependencies": {"gpu": ["cupy>=13.3,<15"]}},
     ]
     found = [Distribution(Path("any"), {"project": project}) for project in declared]
+    tools = ["pyyaml>=6.1,<7", "numpy>=2.3,<3", "mypy>=1.13,<3"]
 
-    assert pythons.lower_bound(found) == "2.10"
+    assert pythons.lower_bounds(found, tools) == {"numpy": "2.10", "pyyaml": "6.1"}
+
+
+def test_a_requirement_without_a_lower_bound_is_refused() -> None:
+    project = {"name": "a", "dependencies": ["numpy<3"]}
+    with pytest.raises(SystemExit, match="'numpy<3' has no lower bound"):
+        pythons.lower_bounds([Distribution(Path("any"), {"project": project})])
 
 
 LISTING = """\
@@ -88,9 +95,9 @@ def test_releases_are_tried_from_the_bound_on() -> None:
     assert pythons.from_oldest(LISTING, "2.1") == ["2.1.0", "2.1.2", "2.1.10", "2.2.0", "2.10.0"]
 
 
-def test_the_oldest_numpy_is_the_first_that_has_a_wheel(program: Callable[..., Path]) -> None:
+def test_the_oldest_release_is_the_first_that_has_a_wheel(program: Callable[..., Path]) -> None:
     answers = f"case $* in *index*) echo '{LISTING}';; *==2.1.*) exit 1;; esac"
-    assert pythons.oldest_numpy(program("python3", answers), "2.1") == "2.2.0"
+    assert pythons.oldest(program("python3", answers), "numpy", "2.1") == "2.2.0"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +106,7 @@ def test_the_oldest_numpy_is_the_first_that_has_a_wheel(program: Callable[..., P
 )
 def test_without_any_wheel_pip_is_named(program: Callable[..., Path], line: str, said: str) -> None:
     with pytest.raises(SystemExit, match=said):
-        pythons.oldest_numpy(program("python3", line), "2.1")
+        pythons.oldest(program("python3", line), "numpy", "2.1")
 
 
 def test_a_run_keeps_the_closing_line_and_the_status(capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,7 +141,7 @@ def test_an_interpreter_that_is_not_there_is_refused(capsys: pytest.CaptureFixtu
     )
 
 
-def test_the_suite_runs_with_the_newest_numpy_then_with_the_oldest(
+def test_the_suite_runs_with_the_newest_packages_then_with_the_oldest(
     monkeypatch: pytest.MonkeyPatch, program: Callable[..., Path]
 ) -> None:
     made: list[tuple[str, list[str]]] = []
@@ -144,14 +151,14 @@ def test_the_suite_runs_with_the_newest_numpy_then_with_the_oldest(
         return program(which, "case $* in *version*) echo 2.9.9;; *) echo $3 passed;; esac")
 
     monkeypatch.setattr(pythons, "environment", environment)
-    monkeypatch.setattr(pythons, "oldest_numpy", lambda python, bound: f"{bound}.0")
-    monkeypatch.setattr(pythons, "lower_bound", lambda found: "2.1")
+    monkeypatch.setattr(pythons, "oldest", lambda python, name, bound: f"{bound}.0")
+    monkeypatch.setattr(pythons, "lower_bounds", lambda found, tools: {"numpy": "2.1", "numba": "0.9"})
     done = list(pythons.outcomes(Interpreter(Path("/python3"), (3, 12, 1)), ["core"]))
 
-    assert made == [("newest", []), ("oldest", ["numpy==2.1.0"])]
+    assert made == [("newest", []), ("oldest", ["numpy==2.1.0", "numba==0.9.0"])]
     assert done == [
-        Outcome("Python 3.12.1, newest NumPy 2.9.9", "core passed", 0),
-        Outcome("Python 3.12.1, oldest NumPy 2.9.9", "core passed", 0),
+        Outcome("Python 3.12.1, newest packages, NumPy 2.9.9", "core passed", 0),
+        Outcome("Python 3.12.1, oldest packages, NumPy 2.9.9", "core passed", 0),
     ]
 
 

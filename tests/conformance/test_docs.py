@@ -17,6 +17,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)(?P<path>[^)#\s]+)")
 
+INSTALLS = re.compile(r"pip install [^`\n]*\boperad-")
+
 LONG = ("docs/authoring/checks.md", "docs/authoring/publishing.md")
 """Pages on which whole packages are checked, built and installed."""
 BESIDE = ("docs/operators/", "docs/interop.md", "docs/porting.md", "docs/publish-once.md")
@@ -92,3 +94,12 @@ def test_links_of_pages_lead_to_files() -> None:
     ]
     assert len(targets) > 500
     assert [(str(page), to) for page, to in targets if not (page.parent / to).exists()] == []
+
+
+def test_pages_that_install_a_package_of_operads_say_where_it_is_before_a_release() -> None:
+    pages = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
+    reference = ("docs/operators/", "docs/decisions/")  # no page where anybody begins
+    names = [name for name, text in pages.items() if INSTALLS.search(text) and not name.startswith(reference)]
+    assert {"docs/cli.md", "docs/check-your-operator.md", "docs/authoring/index.md"} <= {*names}
+    assert "Nothing is released yet" in pages["docs/install.md"]
+    assert [name for name in names if "install.md" not in pages[name] + name] == []

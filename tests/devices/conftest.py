@@ -1,40 +1,16 @@
-"""A stand-in for a GPU, mappers included."""
+"""A GPU, or a stand-in for one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
-import numpy as np
 import pytest
 
-from core.tests.devices.arrays import Array, host_of
-from core.tests.devices.stand_in import installed
-from operad.operator import ScalarForm
-from operad_sdk.mapper.backends import with_cuda, with_numpy
-
-
-def _prepare(form: ScalarForm, dtype: np.dtype[Any], values: Sequence[Any], out: Array) -> Callable[[], None]:
-    """In place of a kernel of CUDA text, which the SDK's tests compile: the mapper by NumPy."""
-    is_array = tuple(isinstance(value, Array) for value in values)
-    wide = np.dtype(np.float32) if dtype == np.float16 else dtype
-    operands = [
-        np.asarray(host_of(value), wide) if flag else value
-        for value, flag in zip(values, is_array, strict=True)
-    ]
-    result = np.empty(out.shape, wide)
-    compute = with_numpy.prepare(form, wide, is_array, operands, result)
-
-    def run() -> None:
-        compute()
-        host_of(out)[...] = result
-
-    return run
+from tests.devices.device import device
 
 
 @pytest.fixture(scope="module")
 def gpu() -> Iterator[None]:
     """`od.gpu(0)` is there."""
-    with installed(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(with_cuda, "prepare", _prepare)
+    with device():
         yield

@@ -16,6 +16,7 @@ from operad_sdk.mapper.backends.with_cuda import kernel_text
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
 from tests.devices.cuda_compilers import CudaError, missing, to_machine_code, to_ptx
+from tests.devices.day.streams import SPIN
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing())]
 
@@ -92,6 +93,11 @@ def test_all_that_is_emitted_is_machine_code(forms, dtype, architecture):
     assert ptx.count(b".entry kernel_") == len(texts)
     code = to_machine_code(ptx, f"sm_{architecture}")
     assert code[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_the_kernel_that_delays_others_is_machine_code(architecture):
+    assert to_machine_code(to_ptx(SPIN, f"compute_{architecture}"), f"sm_{architecture}")[:4] == b"\x7fELF"
 
 
 def test_a_text_that_is_none_is_refused():

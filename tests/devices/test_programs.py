@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import operad as od
+from tests.devices.device import second
 
 pytestmark = pytest.mark.usefixtures("gpu")
 
@@ -49,7 +50,7 @@ def trained(ctx: Any, group2ctx: Any = None) -> dict[str, Any]:
     ],
 )
 def test_a_network_learns_on_devices_what_it_learns_on_the_host(ctx: str, groups: dict[str, str]) -> None:
-    named = {"gpu(0)": od.gpu(0), "gpu(1)": od.gpu(1), "cpu(0)": od.cpu()}
+    named = {"gpu(0)": od.gpu(0), "gpu(1)": second(), "cpu(0)": od.cpu()}
     found = trained(named[ctx], {group: named[where] for group, where in groups.items()} or None)
     for name, expected in trained(od.cpu()).items():
         np.testing.assert_allclose(found[name], expected, rtol=1e-5, atol=1e-6)
@@ -57,15 +58,15 @@ def test_a_network_learns_on_devices_what_it_learns_on_the_host(ctx: str, groups
 
 def test_arrays_are_made_read_and_written_on_the_device_they_name() -> None:
     expected = values((3, 4))
-    array = od.nd.array(expected, ctx=od.gpu(1))
+    array = od.nd.array(expected, ctx=second())
     array[1] = 7
     array[:, 2] = array[:, 0] + 1
     array[2, 1:3] = np.float32([1, 2])
     expected[1], expected[:, 2] = 7, np.where(np.arange(3) == 1, 7, expected[:, 0]) + 1
     expected[2, 1:3] = [1, 2]
     assert array.asnumpy().tolist() == expected.tolist()
-    assert array[od.nd.array([2, 0], ctx=od.gpu(1))].asnumpy().tolist() == expected[[2, 0]].tolist()
-    assert (array * 2 + array.T.T).context is od.gpu(1)
+    assert array[od.nd.array([2, 0], ctx=second())].asnumpy().tolist() == expected[[2, 0]].tolist()
+    assert (array * 2 + array.T.T).context is second()
 
 
 def test_page_locked_memory_holds_arrays_of_the_host() -> None:
@@ -76,11 +77,11 @@ def test_page_locked_memory_holds_arrays_of_the_host() -> None:
 
 def test_copies_go_between_devices_and_cast() -> None:
     source = od.nd.array([1.5, -2.5], ctx=od.gpu(0))
-    target = od.nd.zeros((2,), ctx=od.gpu(1), dtype="int32")
+    target = od.nd.zeros((2,), ctx=second(), dtype="int32")
     source.copyto(target)
     assert target.asnumpy().tolist() == [1, -2]
     assert target.as_in_context(od.cpu()).asnumpy().tolist() == [1, -2]
-    assert source.copyto(od.gpu(1)).astype("float64").context is od.gpu(1)
+    assert source.copyto(second()).astype("float64").context is second()
 
 
 def test_random_numbers_of_a_device_follow_its_seed() -> None:

@@ -18,6 +18,7 @@ import pytest
 
 import operad as od
 from operad.graph import OpNode, Pass, plugin_passes, rewrite
+from operator_sdk.tests.vector_code import require_vector_code
 from tests.integration.bound_networks import ACTIVATIONS, LIKE_THE_OUTPUT, LOSSES, Network
 from tests.integration.bound_ways import MOVED, PREDICTED, TRAINED, Found, Way
 
@@ -169,7 +170,7 @@ def test_every_way_to_bind_computes_the_same_for_many_networks(number, passes, t
 
 
 def test_every_way_to_bind_computes_the_same_where_every_pass_acts(passes, tmp_path):
-    pytest.importorskip("llvmlite")
+    require_vector_code()
     compare(ALL_ACT, passes, tmp_path)
     assert all(passes(())[name] > 0 for name in (*NAMES, *OWN))
 

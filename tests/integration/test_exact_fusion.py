@@ -15,7 +15,7 @@ from operad.graph import Entry, Variable
 from operad.operator import OperatorProperty
 from operad.symbol import Symbol
 from operad.symbol.compose import apply
-from operad_fusion.parts import EXACT
+from operad_sdk.form_kernels import EXACT
 from tools.scalar_forms import SHAPE, has_same_shapes, variants
 
 ROWS = (16, 64)

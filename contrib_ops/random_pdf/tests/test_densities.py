@@ -57,3 +57,23 @@ def test_two_shares_of_a_whole_are_a_beta_distribution() -> None:
     x = np.linspace(0, 1, 100_001)[1:-1]
     found = density("dirichlet", np.stack([x, 1 - x], -1)[None], [[2.0, 3.0]])
     np.testing.assert_allclose(found[0], 12 * x * (1 - x) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "sample", "param", "head", "gradient"),
+    [
+        # the slope of the logarithm, -lam, times the gradient is infinite, and the density 0
+        ("exponential", [[1e-97]], [1e100], 1e300, 0.0),
+        # density 2 x_2, slope 2, which is the density times 1 / x_2
+        ("dirichlet", [[[0.5, 1e-200]]], [[1.0, 2.0]], 1e-200, 2e-200),
+    ],
+)
+def test_the_slope_of_a_density_is_found_before_it_meets_the_gradient(
+    name: str, sample: Any, param: Any, head: float, gradient: float
+) -> None:
+    data = od.nd.array(sample, dtype="float64")
+    data.attach_grad()
+    with od.autograd.record():
+        made = getattr(od.nd, f"random_pdf_{name}")(data, od.nd.array(param, dtype="float64"))
+    made.backward(od.nd.array(np.full(made.shape, head), dtype="float64"))
+    assert data.grad.asnumpy().ravel()[-1] == pytest.approx(gradient, rel=1e-12)

@@ -64,3 +64,14 @@ def test_integers_are_rounded_towards_zero_and_sigma_too() -> None:
     x = od.nd.array([3, 4, -2, 1], dtype="int32")
     assert od.nd.smooth_l1(x, scalar=2.5).asnumpy().tolist() == [2, 3, 1, 0]
     assert od.nd.smooth_l1(x, scalar=0.5).asnumpy().tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("sigma", "x"), [(1e200, 0.0), (1e200, 3.0), (1e-200, 1e200), (1e-170, 1e170)])
+def test_the_square_of_sigma_may_be_beyond_the_range(sigma: float, x: float) -> None:
+    data = od.nd.array([x], dtype="float64")
+    data.attach_grad()
+    with od.autograd.record():
+        made = od.nd.smooth_l1(data, scalar=sigma)
+    made.backward()
+    value, slope = (abs(x), np.sign(x)) if sigma > 1 else (0.5 * (sigma * x) ** 2, sigma * x * sigma)
+    np.testing.assert_allclose([made.asscalar(), data.grad.asscalar()], [value, slope], rtol=1e-15)

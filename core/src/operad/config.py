@@ -15,16 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from operad.errors import ConfigError
 from operad.interrupts import raise_of_handler
+from operad.system import available_cores
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def available_cores() -> int:
-    """Number of cores that this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def at_least(least: int) -> Callable[[str], int]:

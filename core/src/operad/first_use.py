@@ -13,7 +13,6 @@ does not wait for this lock, and no thread waits long: it goes on without, as it
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 import threading
 import time
@@ -22,6 +21,8 @@ from contextlib import suppress
 from functools import partial
 from types import FrameType
 from typing import Any, Final, Generic, Self, TypeVar, final, overload
+
+from operad.system import at_fork
 
 T = TypeVar("T")
 
@@ -157,7 +158,5 @@ def _renew_after_fork() -> None:
         _lock.owner = _lock.token = None  # commit
 
 
-for _ in range(2 * hasattr(os, "register_at_fork")):  # an exception from outside may end one call of each
-    os.register_at_fork(
-        before=hold_for_fork, after_in_parent=_release_after_fork, after_in_child=_renew_after_fork
-    )
+for _ in range(2):  # an exception from outside may end one call of each
+    at_fork(before=hold_for_fork, after_in_parent=_release_after_fork, after_in_child=_renew_after_fork)

@@ -16,6 +16,8 @@ from opcode import opmap
 from types import CodeType, FrameType
 from typing import Final
 
+from operad import system
+
 _RAISE: Final = opmap["RAISE_VARARGS"]
 _OF_PROGRAMS: Final = {
     "SIGALRM", "SIGVTALRM", "SIGUSR1", "SIGUSR2", "SIGIO", "SIGURG", "SIGWINCH", "SIGRTMIN",
@@ -33,9 +35,9 @@ def block_signals() -> None:
     A process that a helper starts inherits the mask. So signals that stop a process stay open, or
     `Popen.terminate` and Ctrl-C would not reach it; every wait of a helper goes on after an interruption.
     """
-    if hasattr(signal, "pthread_sigmask"):
-        numbers = {number for number in signal.valid_signals() if getattr(number, "name", "") in _OF_PROGRAMS}
-        signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    system.block_signals(
+        number for number in signal.valid_signals() if getattr(number, "name", "") in _OF_PROGRAMS
+    )
 
 
 def is_from_outside(error: BaseException) -> bool:

@@ -13,11 +13,12 @@ has its own gate for forks), so a fork could wait for a thread that waits for th
 
 from __future__ import annotations
 
-import os
 import threading
 from contextlib import AbstractContextManager
 from typing import Any, Final
 from weakref import WeakSet
+
+from operad.system import at_fork
 
 Lock = AbstractContextManager[bool, None]
 
@@ -37,5 +38,5 @@ def _renew() -> None:
             lock._at_fork_reinit()  # what Python's own modules use, such as `logging`
 
 
-for _ in range(2 * hasattr(os, "register_at_fork")):  # an exception from outside may end one call
-    os.register_at_fork(after_in_child=_renew)
+for _ in range(2):  # an exception from outside may end one call
+    at_fork(after_in_child=_renew)

@@ -16,8 +16,8 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from core.tests.devices.functions import FUNCTIONS, UFUNCS
-from core.tests.devices.streams import Device, current_device, get_current_stream
+from core.tests.devices.functions import FUNCTIONS, METHODS, UFUNCS
+from core.tests.devices.streams import Device, Stream, current_device, get_current_stream
 
 _VIEWS: Final = ["diagonal", "ravel", "reshape", "squeeze", "swapaxes", "transpose", "view"]
 _METHODS: Final = """
@@ -30,6 +30,16 @@ T dtype flags imag itemsize nbytes ndim real shape size strides
 """
 _SCATTERED: Final = frozenset(("add", "subtract", "maximum", "minimum"))  # ufuncs of CuPy that have `at`
 _INDEXED: Final = frozenset(("take", "put", "take_along_axis"))  # CuPy converts indices of the host
+_IN_PLACE: Final = frozenset(
+    (np.copyto, np.put, np.ndarray.fill, np.ndarray.partition, np.ndarray.put, np.ndarray.sort)
+)
+_UNSET: Final = frozenset(("empty", "empty_like"))  # whatever was there
+_SHAPED_BY_VALUES: Final = frozenset((
+    "argwhere", "bincount", "compress", "delete", "extract", "flatnonzero", "intersect1d", "masked",
+    "nonzero", "repeat",
+))  # fmt: skip
+_STALE: Final = {"f": np.nan, "c": np.nan}
+"""What stands in an array that is to be computed late, by kind of type."""
 
 
 class Array:
@@ -62,10 +72,13 @@ class Array:
         if blocking:
             get_current_stream().synchronize()
         if out is None:
-            return self._host.copy(order)
+            out = np.empty_like(self._host, order=order)
         if out.dtype != self.dtype or out.shape != self.shape:
             raise TypeError(f"get: out is {out.dtype}{out.shape}, expected {self.dtype}{self.shape}")
-        out[...] = self._host
+        if blocking:
+            out[...] = self._host
+        else:
+            get_current_stream().work(lambda: out.__setitem__(..., self._host))
         return out
 
     def set(self, arr: Any, stream: object = None) -> None:
@@ -74,7 +87,7 @@ class Array:
             raise TypeError(f"set: {arr!r} is no array of the host of {self.dtype}{self.shape}")
         if not self._host.flags.c_contiguous:
             raise RuntimeError("set: the array is not contiguous")
-        self._host[...] = arr
+        get_current_stream().work(lambda: self._host.__setitem__(..., arr))
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
         raise TypeError(
@@ -101,11 +114,13 @@ class Array:
         return found(*args, **keywords)
 
     def __getitem__(self, key: Any) -> Any:
-        return adopted(self._host[host_of(key, allows_host=True)], (self,))
+        index = host_of(key, allows_host=True)
+        return computed("masked" if _has_mask(index) else "indexed", lambda: self._host[index], (self,))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         _refuse_lists("assignment", (value,))
-        self._host[host_of(key, allows_host=True)] = host_of(value, "assignment")
+        index, values = host_of(key, allows_host=True), host_of(value, "assignment")
+        get_current_stream().work(lambda: self._host.__setitem__(index, values))
 
     def __len__(self) -> int:
         return len(self._host)
@@ -143,31 +158,102 @@ def adopted(value: Any, sources: tuple[Any, ...] = ()) -> Any:
     return Array(host)
 
 
+def _has_mask(index: Any) -> bool:
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(getattr(part, "dtype", None) == np.bool_ for part in parts)
+
+
+def computed(name: str, function: Callable[[], Any], sources: tuple[Any, ...]) -> Any:
+    """The result of `function`, which reads `sources` and writes to nothing.
+
+    Late, shapes are found from whatever the sources hold, and values come when the stream comes to them;
+    sources of which nothing can be computed are waited for. A view of a source has nothing to compute, and
+    where a shape depends on values CuPy itself waits.
+    """
+    stream = get_current_stream()
+    is_late = Stream.is_late and name not in _UNSET | _SHAPED_BY_VALUES
+    if Stream.is_late and name in _SHAPED_BY_VALUES:
+        stream.synchronize()
+    try:
+        value = function()
+    except Exception:
+        if not is_late:
+            raise
+        stream.synchronize()  # what the sources hold is no index, say
+        value, is_late = function(), False
+    for source in sources:
+        if isinstance(source, Array) and source._host is value:
+            return source
+    result = adopted(value, sources)
+    if is_late:
+        made = [x if isinstance(x, Array) and x.base is None else None for x in _leaves(result)]
+        for array in made:
+            if array is not None:
+                array._host[...] = _STALE.get(array.dtype.kind, 1)
+        if any(array is not None for array in made):
+            stream.work(lambda: _fill(made, _leaves(function())))
+    return result
+
+
+def _fill(arrays: list[Array | None], values: list[Any]) -> None:
+    for array, value in zip(arrays, values, strict=True):
+        if array is not None:
+            array._host[...] = value
+
+
+def _leaves(value: Any) -> list[Any]:
+    return [leaf for part in value for leaf in _leaves(part)] if isinstance(value, (list, tuple)) else [value]
+
+
 def _owner(host: np.ndarray[Any, Any]) -> object:
     while isinstance(host.base, np.ndarray):
         host = host.base
     return host
 
 
-def _call(name: str, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """`function` of the values; what is given as `out` is the result."""
+def _call(
+    name: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    keywords: dict[str, Any],
+    out_at: int | None = None,
+) -> Any:
+    """`function` of the values; what is given as `out` is the result.
+
+    Args:
+        out_at: Position of `out` among the arguments.
+    """
     everything = (*args, *keywords.values())
     for given in everything:
         if isinstance(given, Array) and given.device.id != current_device():
             raise RuntimeError(f"{name}: an array of {given.device}, expected {Device()}, the current one")
-    known = {id(given._host): given for given in everything if isinstance(given, Array)}
     allows = name.rpartition(".")[2] in _INDEXED
     values = [host_of(arg, name, allows) for arg in args]
     named = {key: host_of(value, name, allows) for key, value in keywords.items()}
-    with np.errstate(all="ignore"):
-        result = function(*values, **named)
-    return known[id(result)] if id(result) in known else adopted(result, everything)
+
+    def run() -> Any:
+        with np.errstate(all="ignore"):
+            return function(*values, **named)
+
+    out = keywords.get("out", args[out_at] if out_at is not None and len(args) > out_at else None)
+    if out is not None or function in _IN_PLACE:
+        get_current_stream().work(run)
+        return out
+    return computed(name, run, everything)
 
 
-def _refuse(name: str, keywords: Any, allowed: Any) -> None:
-    for key in keywords:
-        if key not in allowed:
-            raise TypeError(f"CuPy's {name} has no argument {key!r}; it has {', '.join(allowed)}")
+def refuse(name: str, args: Any, keywords: Any, allowed: tuple[str, ...]) -> None:
+    """Raise where CuPy's function takes none of these keywords, or not so many arguments.
+
+    Args:
+        allowed: The names of its arguments, as `functions` has them.
+    """
+    if not any(parameter.startswith("**") for parameter in allowed):
+        for key in keywords:
+            if key not in allowed:
+                raise TypeError(f"CuPy's {name} has no argument {key!r}; it has {', '.join(allowed)}")
+    if len(args) > len(allowed) and not any(parameter.startswith("*") for parameter in allowed):
+        raise TypeError(f"CuPy's {name} takes at most {len(allowed)} arguments, got {len(args)}")
 
 
 def _refuse_lists(name: str, values: tuple[Any, ...]) -> None:
@@ -178,9 +264,10 @@ def _refuse_lists(name: str, values: tuple[Any, ...]) -> None:
 
 def _ufunc(name: str) -> Callable[..., Any]:
     def call(*args: Any, **keywords: Any) -> Any:
-        _refuse(name, keywords, ("out", "dtype", "casting"))
+        refuse(name, (), keywords, ("out", "dtype", "casting"))
         _refuse_lists(name, args)
-        return _call(name, getattr(np, name), args, keywords)
+        function = getattr(np, name)
+        return _call(name, function, args, keywords, function.nin)
 
     call.__name__ = name
     if name in _SCATTERED:
@@ -189,42 +276,45 @@ def _ufunc(name: str) -> Callable[..., Any]:
 
 
 def _at(ufunc: np.ufunc, a: Array, indices: Any, b: Any = None) -> None:
-    ufunc.at(host_of(a), host_of(indices, allows_host=True), host_of(b, ufunc.__name__))
+    values = host_of(a), host_of(indices, allows_host=True), host_of(b, ufunc.__name__)
+    get_current_stream().work(lambda: ufunc.at(*values))
 
 
 def _function(name: str) -> Callable[..., Any]:
     function, parameters = operator.attrgetter(name)(np), FUNCTIONS[name]
+    out_at = parameters.index("out") if "out" in parameters else None
 
     def call(*args: Any, **keywords: Any) -> Any:
-        if not any(parameter.startswith("**") for parameter in parameters):
-            _refuse(name, keywords, parameters)
-        if len(args) > len(parameters) and not parameters[0].startswith("*"):
-            raise TypeError(f"CuPy's {name} takes at most {len(parameters)} arguments, got {len(args)}")
-        return _call(name, function, args, keywords)
+        refuse(name, args, keywords, parameters)
+        return _call(name, function, args, keywords, out_at)
 
     return call
 
 
 def _method(name: str) -> Callable[..., Any]:
-    allowed = FUNCTIONS[name][1:] if name in FUNCTIONS else None
+    out_at = 1 + METHODS[name].index("out") if "out" in METHODS[name] else None
 
     def call(self: Array, *args: Any, **keywords: Any) -> Any:
-        if allowed is not None and name not in ("repeat", "reshape", "transpose"):
-            _refuse(name, keywords, allowed)
-        return _call(name, getattr(np.ndarray, name), (self, *args), keywords)
+        refuse(f"ndarray.{name}", args, keywords, METHODS[name])
+        return _call(name, getattr(np.ndarray, name), (self, *args), keywords, out_at)
 
     return call
 
 
 def _view(name: str) -> Callable[..., Any]:
     def call(self: Array, *args: Any, **keywords: Any) -> Any:
-        return adopted(getattr(self._host, name)(*args, **keywords), (self,))
+        refuse(f"ndarray.{name}", args, keywords, METHODS[name])
+        return computed(name, lambda: getattr(self._host, name)(*args, **keywords), (self,))
 
     return call
 
 
 def _to_host(name: str) -> Callable[..., Any]:
-    return lambda self, *args: getattr(self.get(), name)(*args)
+    def call(self: Array, *args: Any, **keywords: Any) -> Any:
+        refuse(f"ndarray.{name}", args, keywords, METHODS[name])
+        return getattr(self.get(), name)(*args, **keywords)
+
+    return call
 
 
 def _property(name: str) -> property:

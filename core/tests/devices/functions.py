@@ -1,6 +1,7 @@
-"""What CuPy 13.6.0 offers of NumPy's functions, and the arguments that they take there.
+"""NumPy's functions, methods and draws that CuPy 13.6 offers, and the arguments that they take there.
 
-Written down from CuPy itself, as `inspect.signature` tells; a GPU test compares.
+Written down from CuPy itself. `names` compares them with a CuPy that is installed, and `make test-cupy`
+with wheels of several versions, without a device.
 """
 
 from __future__ import annotations
@@ -209,11 +210,89 @@ lib.stride_tricks.as_strided: x shape strides
 lib.stride_tricks.sliding_window_view: x window_shape axis subok writeable
 """
 
+_METHODS: Final = """
+all: axis out keepdims
+any: axis out keepdims
+argmax: axis out dtype keepdims
+argmin: axis out dtype keepdims
+argpartition: kth axis
+argsort: axis
+astype: dtype order casting subok copy
+choose: choices out mode
+clip: min max out
+compress: condition axis out
+conj:
+copy: order
+cumprod: axis dtype out
+cumsum: axis dtype out
+diagonal: offset axis1 axis2
+dot: b out
+fill: value
+flatten: order
+get: stream order out blocking
+item:
+max: axis out keepdims
+mean: axis dtype out keepdims
+min: axis out keepdims
+nonzero:
+partition: kth axis
+prod: axis dtype out keepdims
+put: indices values mode
+ravel: order
+repeat: repeats axis
+reshape: *shape order
+round: decimals out
+searchsorted: v side sorter
+set: arr stream
+sort: axis
+squeeze: axis
+std: axis dtype out ddof keepdims
+sum: axis dtype out keepdims
+swapaxes: axis1 axis2
+take: indices axis out
+tobytes: order
+tolist:
+trace: offset axis1 axis2 dtype out
+transpose: *axes
+var: axis dtype out ddof keepdims
+view: dtype type
+"""
+
+_DRAWS: Final = """
+beta: a b size dtype
+binomial: n p size
+chisquare: df size
+dirichlet: alpha size
+exponential: scale size
+f: dfnum dfden size
+gamma: shape scale size
+geometric: p size
+hypergeometric: ngood nbad nsample size
+integers: low high size dtype endpoint
+logseries: p size
+poisson: lam size
+power: a size
+random: size dtype out
+standard_exponential: size dtype method out
+standard_gamma: shape size dtype out
+standard_normal: size dtype out
+uniform: low high size dtype
+"""
+
 UFUNCS: Final = tuple(_UFUNCS.split())
 """They take `out`, `dtype` and `casting`, and nothing else by name."""
 
-FUNCTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    name: tuple(parameters.split())
-    for name, _, parameters in (line.partition(":") for line in _FUNCTIONS.split("\n") if line)
-}
+
+def _table(text: str) -> Mapping[str, tuple[str, ...]]:
+    rows = (line.partition(":") for line in text.split("\n") if line)
+    return {name: tuple(parameters.split()) for name, _, parameters in rows}
+
+
+FUNCTIONS: Final = _table(_FUNCTIONS)
 """The names of the arguments by function; one star before the rest by position, two before that by name."""
+
+METHODS: Final = _table(_METHODS)
+"""The same of `cupy.ndarray`'s methods, without the array."""
+
+DRAWS: Final = _table(_DRAWS)
+"""The same of `cupy.random.Generator`."""

@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 from core.tests.devices import streams
-from core.tests.devices.arrays import Array, adopted, functions, host_of
+from core.tests.devices.arrays import Array, adopted, functions, host_of, refuse
+from core.tests.devices.functions import DRAWS
 from operad import engine
 from operad.imperative.chunk import reclaim
 
@@ -26,20 +27,28 @@ _SCALARS = ("bool_", "float16", "float32", "float64", "int8", "int32", "int64", 
 
 
 class _Generator:
-    """`cupy.random.Generator`: the host's numbers, on the device."""
+    """`cupy.random.Generator`: the host's numbers, on the device; no more kinds of draws than CuPy has."""
 
     def __init__(self, bit_generator: np.random.BitGenerator) -> None:
         self._host = np.random.Generator(bit_generator)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in DRAWS:
+            raise AttributeError(f"CuPy's Generator has no {name!r}; it has {', '.join(DRAWS)}")
         function = getattr(self._host, name)
 
         def draw(*args: Any, **keywords: Any) -> Any:
+            refuse(f"Generator.{name}", args, keywords, DRAWS[name])
             out = keywords.get("out")
             values = [host_of(arg) if isinstance(arg, Array) else arg for arg in args]
             given = {key: host_of(arg) if isinstance(arg, Array) else arg for key, arg in keywords.items()}
-            drawn = function(*values, **given)
-            return adopted(np.asarray(drawn)) if out is None else out
+            stream = streams.get_current_stream()
+            if out is not None:
+                stream.work(lambda: function(*values, **given))
+                return out
+            if streams.Stream.is_late:  # what is drawn before, and what the draw reads
+                stream.synchronize()
+            return adopted(np.asarray(function(*values, **given)))
 
         return draw
 
@@ -92,13 +101,8 @@ def module() -> ModuleType:
 
 
 @contextmanager
-def installed() -> Iterator[ModuleType]:
-    """`import cupy` gives the stand-in meanwhile.
-
-    Skips the test where CuPy itself is installed: storage keeps blocks of the device that it found first.
-    """
-    if find_spec("cupy") is not None:
-        pytest.skip("CuPy is installed; the tests marked gpu run on it")
+def replaced() -> Iterator[ModuleType]:
+    """`import cupy` gives the stand-in meanwhile; CuPy, where it is installed, must not be in use yet."""
     cupy = module()
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "cupy", cupy)
@@ -107,3 +111,15 @@ def installed() -> Iterator[ModuleType]:
         gc.collect()
         reclaim()
         engine.get().wait_for_all()
+
+
+@contextmanager
+def installed() -> Iterator[ModuleType]:
+    """`import cupy` gives the stand-in meanwhile.
+
+    Skips the test where CuPy itself is installed: storage keeps blocks of the device that it found first.
+    """
+    if find_spec("cupy") is not None:
+        pytest.skip("CuPy is installed; make test-gpu runs programs and operators on it")
+    with replaced() as cupy:
+        yield cupy

@@ -3,6 +3,10 @@
 Arrays are computed at once. What a stream is told comes to an end at once too, unless a test holds it
 up: then events are done, and waits end, when the test calls `Stream.complete`, never before. So a test
 can prove what waits for what, without threads that sleep.
+
+Within `Stream.late()` arrays are computed late too: a stream comes to what it was told when a thread
+waits for an event behind that, in the thread that waits, and no further. So what nothing waits for is
+never computed, as if its kernels took for ever, and whatever reads it too early reads what was there before.
 """
 
 from __future__ import annotations
@@ -63,6 +67,7 @@ class Event:
         self._is_over = threading.Event()
         self._is_over.set()
         self._error: Exception | None = None
+        self._stream: Stream | None = None
 
     @property
     def done(self) -> bool:
@@ -72,17 +77,25 @@ class Event:
             raise self._error
         return is_over
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it is done, or went wrong."""
+        return self._is_over.is_set()
+
     def record(self, stream: Stream | None = None) -> None:
         """Mark the end of what the stream has been told so far."""
         (stream or get_current_stream()).record(self)
 
     def synchronize(self) -> None:
         """Wait until it is done; raises what went wrong on the stream."""
+        if Stream.is_late and self._stream is not None:
+            self._stream.come_to(self)
         self._is_over.wait()
         assert self.done
 
-    def begin(self) -> None:
+    def begin(self, stream: Stream) -> None:
         """It was recorded."""
+        self._stream = stream
         self._error = None
         self._is_over.clear()
 
@@ -96,7 +109,9 @@ class Stream:
     """`cupy.cuda.Stream`: an ordered list of events, of waits for others' events, and of host functions."""
 
     null: ClassVar[Stream]
+    is_late: ClassVar = False
     _is_held: ClassVar = False
+    _device: ClassVar = threading.RLock()  # late streams take turns
 
     def __init__(self, null: bool = False, non_blocking: bool = False, ptds: bool = False) -> None:
         self.device_id = _current.device
@@ -112,6 +127,40 @@ class Stream:
             yield
         finally:
             cls._is_held = False
+
+    @classmethod
+    @contextmanager
+    def late(cls) -> Iterator[None]:
+        """Nothing is computed before a thread waits for it meanwhile, on any stream."""
+        cls.is_late = True
+        try:
+            yield
+        finally:
+            cls.is_late = False
+
+    def work(self, function: Callable[[], object]) -> None:
+        """Compute: at once, or late."""
+        if self.is_late:
+            self._queue.append(function)
+        else:
+            function()
+
+    def come_to(self, event: Event) -> None:
+        """Do all that was told before `event`; what goes wrong comes out of the next event."""
+        with self._device:
+            error: Exception | None = None
+            while self._queue and not event.is_over:
+                first = self._queue.popleft()
+                try:
+                    if isinstance(first, Event):
+                        first.end(error)
+                        error = None
+                    elif isinstance(first, tuple):
+                        first[0].synchronize()
+                    else:
+                        first()
+                except Exception as raised:  # noqa: BLE001 - a kernel's error comes out of a wait
+                    error = error or raised
 
     def complete(self, error: Exception | None = None) -> None:
         """Come to the end of everything told so far, or to a wait for an event that is not done.
@@ -137,7 +186,7 @@ class Stream:
     def record(self, event: Event | None = None) -> Event:
         """Mark the end of what it has been told so far, by a new event if none is given."""
         event = event or Event()
-        event.begin()
+        event.begin(self)
         self._tell(event)
         return event
 
@@ -169,7 +218,7 @@ class Stream:
 
     def _tell(self, item: Event | tuple[Event] | Callable[[], object]) -> None:
         self._queue.append(item)
-        if not self._is_held:
+        if not self._is_held and not self.is_late:
             self.complete()
 
 

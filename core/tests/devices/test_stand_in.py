@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import operator
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
@@ -12,7 +10,6 @@ import numpy as np
 import pytest
 
 import operad as od
-from core.tests.devices.functions import FUNCTIONS, UFUNCS
 from core.tests.devices.stand_in import installed
 from core.tests.devices.streams import CUDARuntimeError
 
@@ -37,7 +34,9 @@ def test_what_operad_calls_a_gpu_is_the_stand_in(cupy: ModuleType) -> None:
         (np.asarray, "implicit conversion"),
         (np.add.reduce, "np.add.reduce does not come to arrays of a device"),
         (lambda x: np.add(x, 1, where=x > 0), "CuPy's add has no argument 'where'"),
-        (lambda x: x.max(initial=0), "CuPy's max has no argument 'initial'"),
+        (lambda x: x.max(initial=0), "CuPy's ndarray.max has no argument 'initial'"),
+        (lambda x: x.argsort(kind="stable"), "CuPy's ndarray.argsort has no argument 'kind'"),
+        (lambda x: x.item(0), "CuPy's ndarray.item takes at most 0 arguments, got 1"),
         (lambda x: x + np.ones(2), "add: unsupported type .*numpy.ndarray"),
         (lambda x: np.concatenate([x, np.ones(2)]), "concatenate: unsupported type"),
         (lambda x: np.add(x, [1, 2]), "add: unsupported type .*list"),
@@ -57,6 +56,17 @@ def test_numpys_functions_come_to_the_devices(cupy: ModuleType) -> None:
     assert np.sqrt(x, out=out) is out
     assert np.matmul(x, x).get() == 17
     assert np.arange(2, like=x).get().tolist() == np.where(x > 1, 1, 0).get().tolist()
+
+
+def test_generators_draw_what_cupys_do(cupy: ModuleType) -> None:
+    generator = cupy.random.Generator(cupy.random.Philox4x3210(1))
+    out = cupy.zeros(3)
+    assert generator.random(out=out) is out
+    assert 0 < float(out.min()) < 1
+    with pytest.raises(AttributeError, match="CuPy's Generator has no 'permutation'"):
+        generator.permutation(3)
+    with pytest.raises(TypeError, match=r"CuPy's Generator\.uniform has no argument 'out'"):
+        generator.uniform(out=out)
 
 
 def test_views_share_memory_and_name_the_array_that_owns_it(cupy: ModuleType) -> None:
@@ -107,11 +117,54 @@ def test_an_error_on_a_stream_comes_out_of_the_wait(cupy: ModuleType) -> None:
         event.synchronize()
 
 
-@pytest.mark.gpu
-def test_the_stand_in_offers_what_cupy_does() -> None:
-    import cupy
+def test_a_late_stream_computes_when_it_is_waited_for_and_no_further(cupy: ModuleType) -> None:
+    first, second = cupy.cuda.Stream(), cupy.cuda.Stream()
+    with cupy.cuda.Stream.late():
+        with first:
+            x = cupy.ones(2)
+            event = first.record()
+            y = x + 1
+        with second:
+            x_seen = x.get()
+        event.synchronize()
+        assert np.isnan(x_seen).all()
+        assert x.get().tolist() == [1, 1]
+        assert np.isnan(y.get()).all()
+        first.synchronize()
+        assert y.get().tolist() == [2, 2]
 
-    assert {name for name in UFUNCS if not hasattr(cupy, name)} == set()
-    for name, parameters in FUNCTIONS.items():
-        signature = inspect.signature(operator.attrgetter(name)(cupy))
-        assert tuple(name.strip("*") for name in parameters) == tuple(signature.parameters), name
+
+def test_a_late_stream_writes_in_the_order_in_which_it_was_told(cupy: ModuleType) -> None:
+    with cupy.cuda.Stream.late(), cupy.cuda.Stream():
+        x, out = cupy.zeros((2, 3)), cupy.empty(3)
+        x[0] = 1
+        view = x[1]
+        x += x[0]
+        cupy.add(view, 1, out=out)
+        cupy.add.at(x, (cupy.asarray([1, 1]),), 1)
+        order = cupy.asarray([2.0, 1.0, 3.0])
+        order.sort()
+        assert x[x > 2].get().tolist() == [3, 3, 3]
+        assert (x.get().tolist(), out.get().tolist()) == ([[2, 2, 2], [3, 3, 3]], [2, 2, 2])
+        assert order.get().tolist() == [1, 2, 3]
+
+
+def test_an_error_of_a_late_stream_comes_out_of_the_wait(cupy: ModuleType) -> None:
+    with cupy.cuda.Stream.late(), cupy.cuda.Stream() as stream:
+        cupy.copyto(cupy.zeros(2), cupy.zeros(3))
+        with pytest.raises(ValueError, match="broadcast"):
+            stream.synchronize()
+
+
+def test_operations_that_are_not_waited_for_give_wrong_values_on_a_late_device(
+    cupy: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found() -> list[float]:
+        x = od.nd.array([1, 2], ctx=od.gpu(0))
+        values: list[float] = (x * 2 + x).asnumpy().tolist()
+        return values
+
+    with cupy.cuda.Stream.late():
+        assert found() == [3, 6]
+        monkeypatch.setattr(cupy.cuda.Event, "synchronize", lambda event: None)
+        assert found() != [3, 6]

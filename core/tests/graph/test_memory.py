@@ -150,9 +150,3 @@ def test_places_are_aligned_and_empty_values_take_nothing():
     assert plan.placement[empty].size_bytes == 0
     assert plan.planned_bytes == 64
     assert all(place.offset_bytes % 64 == 0 for place in plan.placement.values())
-
-
-def test_the_old_name_of_placements_warns():
-    plan = planned(networks.Network([apply(Tanh, "act", var("x"))], [None], [], {"x": (5,)}))
-    with pytest.warns(DeprecationWarning, match="MemoryPlan.places is placements since operad 0.3"):
-        assert plan.places is plan.placements

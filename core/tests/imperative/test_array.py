@@ -49,7 +49,7 @@ def test_a_detached_array_is_the_same_memory_off_the_tape(made):
 
 
 def test_a_filled_array_is_a_new_one_of_the_same_kind(made):
-    other = made._filled(9)
+    other = made._new(made._spec)._set(9)
     assert other._spec is made._spec
     assert (other._data == 9).all()
     assert (made._data == 5).all()

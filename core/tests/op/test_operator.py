@@ -79,14 +79,3 @@ def test_operators_are_alike_where_their_templates_name_nothing_but_themselves()
     assert not Adding().is_alike(Direct())
     assert not Direct().is_alike(Direct())
     assert not Templated().is_alike(Templated())
-
-
-def test_old_names_of_attributes_work_with_a_warning() -> None:
-    with pytest.warns(DeprecationWarning, match="Old.is_brief is runs_under_lock since operad 0.3"):
-
-        class Old(Operator):
-            is_brief = True
-
-            def forward(self, op_ctx, in_data, req, out_data, aux_states): ...
-
-    assert Old().runs_under_lock

@@ -83,24 +83,6 @@ def test_bytes_beyond_half_of_the_last_level_cache_have_the_rate_of_memory(path,
     assert Cost(size_bytes=3000).us == pytest.approx(1000 * 2e-5 + 2000 * 6e-5)
 
 
-def cache_folder(tmp_path, sizes):
-    for number, text in enumerate(sizes):
-        (tmp_path / f"index{number}").mkdir()
-        (tmp_path / f"index{number}" / "size").write_text(text)
-    return tmp_path
-
-
-def test_the_largest_cache_that_the_system_shows_counts(tmp_path):
-    folder = cache_folder(tmp_path, ["32K\n", "1M\n", "32768K\n"])
-    assert rates_module._last_level_bytes(folder) == 32 << 20
-
-
-@pytest.mark.parametrize("sizes", [[], ["", "K", "some", "0K"]])
-def test_where_the_system_shows_no_cache_a_usual_one_is_taken(tmp_path, sizes):
-    assert rates_module._last_level_bytes(cache_folder(tmp_path, sizes)) == 16 << 20
-    assert rates_module._last_level_bytes(tmp_path / "absent") == 16 << 20
-
-
 def test_names_of_scalar_forms_are_those_of_numpy(path):
     assert function_cost("acosh") == DEFAULTS.functions["arccosh"]
     assert function_cost("add") < function_cost("exp")

@@ -100,10 +100,3 @@ def test_a_missing_matrix_product_says_what_to_install(site):
     x = od.nd.empty((1,))
     with pytest.raises(OperatorNotFoundError, match=r"'NDArray\.__matmul__'; pip install .*matrix"):
         _ = x @ x
-
-
-def test_the_group_of_attributes_is_read_by_its_old_name_too(site):
-    site.install("acme-old", faces={"nd.old": "old_acme:value"}, modules={"old_acme": "value = 9"})
-    registry.refresh()
-    assert od.nd.old == 9
-    assert registry.attribute_names("nd").count("old") == 1

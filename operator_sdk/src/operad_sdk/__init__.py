@@ -17,7 +17,6 @@ from operad.first_use import cached_property as cached_property
 from operad.first_use import import_module as _import_module
 from operad.operator import Array as Array
 from operad.operator import Cost as Cost
-from operad.operator import Deprecated as Deprecated
 from operad.operator import InferredShapes as InferredShapes
 from operad.operator import InferredTypes as InferredTypes
 from operad.operator import KernelCall as KernelCall

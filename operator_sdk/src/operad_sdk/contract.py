@@ -14,12 +14,13 @@ from typing import Any, Final, Literal, final
 
 from operad.operator import OperatorProperty, Shape
 from operad_sdk.domains import Domain
+from operad_sdk.errors import call_declared
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """Largest distance of a result from the float64 one, for one element type.
+    """Distance of a result from the float64 one that is allowed in a type; the default may be larger.
 
     Attributes:
         relative: Of the larger magnitude.
@@ -153,15 +154,18 @@ class Contract:
 
     def why_head_is_ignored(self, prop: OperatorProperty) -> str:
         """Reason why the gradient does not depend on the head gradient, for these parameters; "": it does."""
-        return _reason(self.ignores_head_gradient, prop)
+        return _reason("ignores_head_gradient", self.ignores_head_gradient, prop)
 
     def why_no_numeric_gradient(self, prop: OperatorProperty) -> str:
         """Reason why the gradient is not that of the outputs, for these parameters; "": it is."""
-        return _reason(self.no_numeric_gradient, prop)
+        return _reason("no_numeric_gradient", self.no_numeric_gradient, prop)
 
 
-def _reason(declared: str | Callable[[Any], str], prop: OperatorProperty) -> str:
-    return declared if isinstance(declared, str) else declared(prop)
+def _reason(name: str, declared: str | Callable[[Any], str], prop: OperatorProperty) -> str:
+    if isinstance(declared, str):
+        return declared
+    found: str = call_declared(f"Contract.{name}", declared, prop, gives=str)
+    return found
 
 
 NO_DECLARATIONS: Final = Contract()

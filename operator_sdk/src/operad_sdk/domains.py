@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from operad.operator import OperatorProperty, Shape
+from operad_sdk.errors import call_declared
 
 Array = npt.NDArray[Any]
 Shapes = Mapping[str, Shape]
@@ -237,4 +238,4 @@ class Drawn(Domain):
 
     def draw(self, rng: np.random.Generator, shape: Shape, prop: OperatorProperty, shapes: Shapes) -> Array:
         """Draw by calling the function."""
-        return np.asarray(self.function(rng, shape, prop, shapes))
+        return np.asarray(call_declared("the function of Drawn", self.function, rng, shape, prop, shapes))

@@ -1,6 +1,9 @@
-"""Errors an author sees while an operator is being declared."""
+"""Errors an author sees while an operator is being declared, and those of functions that it declares."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 from operad.errors import OperadError
 
@@ -11,3 +14,29 @@ class DeclarationError(OperadError, TypeError):
 
 class SpecError(OperadError, ValueError):
     """A line of the shape language cannot be read."""
+
+
+def call_declared(what: str, function: Callable[..., Any], *args: Any, gives: Any = object) -> Any:
+    """Call a function that an author declared; what it raises bears its name.
+
+    The contract checks know this frame: an exception out of it is the author's, though the function is in C,
+    or does not take these arguments.
+
+    Args:
+        what: The function's name for a reader, as `Contract.shapes`.
+        function: What was declared.
+        args: What it is called with.
+        gives: The type that its result has.
+
+    Raises:
+        TypeError: It gives something else.
+        Exception: What it raises, with a note.
+    """
+    try:
+        found = function(*args)
+        if not isinstance(found, gives):
+            raise TypeError(f"got {found!r}, expected {gives.__name__}")
+    except Exception as error:
+        error.add_note(f"in {what}, as it is declared")
+        raise
+    return found

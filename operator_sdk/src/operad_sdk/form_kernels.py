@@ -1,12 +1,17 @@
-"""Kernels that compute parts of an operator by their scalar forms, in vector code.
+"""Kernels that nobody asks for: parts of declared operators by their scalar forms, in vector code.
 
-Declaring them imports nothing of what writes and compiles the code: that comes with the first call that is
-large enough (`operad_sdk.vector.form_kernels`).
+Each function that an author wrote, `forward` or a gradient, has a kernel beside it that computes all targets
+of the function, so that pairs in place hold for both alike. It ranks directly before the author's functions,
+and so behind every kernel written to be taken instead. It applies where each target has a form, the arrays
+are large enough, and the rule of `operad_sdk.vector.cost_rule` has vector code faster than NumPy's own calls.
+
+Nothing of what traces, writes and compiles is imported before a call is large enough. What tells large from
+small are shapes, and whether the function names a reduction at all: a walk over rows pays from a few hundred
+elements, where several calls of NumPy cost more than they compute; one of elements does from many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
@@ -14,16 +19,29 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 import numpy as np
 
 from operad.first_use import import_module
-from operad.operator import Cost, Kernel, KernelCall, Operator, Shape
+from operad.operator import FORWARD, Cost, Kernel, KernelCall, Operator, Shape
 
 if TYPE_CHECKING:
+    from operad_sdk.declare.function import Bound
     from operad_sdk.declare.property import OperatorProperty
 
-FROM_SIZE: Final = 256
-"""Elements from which a form is worth its compilation, 0.03 to 0.06 s where no process did it before, if the
-operator's own function takes several passes over rows."""
+ROWS_FROM_SIZE: Final = 256
+"""Elements from which a form that reduces rows is worth its compilation, 0.03 to 0.06 s where no process did
+it before: the author's function takes several passes over rows."""
 ELEMENTS_FROM_SIZE: Final = 1 << 14
-"""The same where the operator's own function is one or two of NumPy's."""
+"""The same for functions of elements, which may be one or two of NumPy's."""
+_MOST_VALUES: Final = 16
+"""Values of an operator's parameters for which kernels are compiled: from there on it is taken for one whose
+numbers change from call to call."""
+EXACT: Final = frozenset(
+    [
+        "input", "constant", "length", "cast", "add", "subtract", "multiply", "divide", "negative", "abs",
+        "sqrt", "floor", "ceil", "trunc", "rint", "sign", "copysign", "maximum", "minimum", "smaller",
+        "larger", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and",
+        "logical_or", "logical_not", "select", "isnan", "isinf", "isfinite",
+    ]
+)  # fmt: skip
+"""Instructions of which vector code gives the bits that NumPy gives."""
 
 
 class View(NamedTuple):
@@ -45,86 +63,75 @@ class View(NamedTuple):
         return np.ndarray(self.shape, array.dtype, array, self.offset, self.strides)
 
 
-def by_form(operator: type[OperatorProperty], *parts: str, from_size: int = FROM_SIZE) -> None:
-    """Give an operator kernels that compute some of its parts by their scalar forms.
-
-    They are taken on the host where there is vector code, for float32 and float64, where the part has a form
-    for the call, whose reductions all go over the same axes. Results differ from those of the
-    operator's own functions by rounding.
-
-    Args:
-        parts: Of `list_parts`.
-        from_size: Elements of the largest array from which they are taken.
-    """
-    for part in parts:
-        operator.kernels.append(
-            Kernel(
-                f"{operator.name}.vector_{part}",
-                partial(_made, part),
-                "cpu",
-                priority=5,
-                when=_WithForm(part, from_size),
-                parts=partial(_only, part),
-                cost=partial(_cost, part),
-            )
-        )
+def kernels_of(prop: OperatorProperty) -> list[Kernel]:
+    """A kernel beside each function of an operator."""
+    names = prop.list_arguments()
+    functions: list[tuple[Bound, tuple[str, ...]]] = [(prop.binding.forward, (FORWARD,))]
+    functions += [(one, tuple(f"{names[i]}_grad" for i in one.targets)) for one in prop.binding.gradients]
+    return [_kernel(prop, bound, parts) for bound, parts in functions]
 
 
-def by_elements(
-    operator: type[OperatorProperty], *arguments: str, without: Collection[str] = ()
-) -> type[OperatorProperty]:
-    """Give an operator of elements such kernels for its outputs and for the gradients of some arguments.
-
-    Args:
-        without: Parts of which vector code has no form, or no faster one than NumPy.
-    Returns:
-        The operator.
-    """
-    parts = ["forward", *(f"{name}_grad" for name in arguments)]
-    by_form(operator, *[part for part in parts if part not in without], from_size=ELEMENTS_FROM_SIZE)
-    return operator
+def _kernel(prop: OperatorProperty, bound: Bound, parts: tuple[str, ...]) -> Kernel:
+    return Kernel(
+        f"{prop.name}.vector_{parts[0] if len(parts) == 1 else bound.what.rpartition('.')[2]}",
+        partial(_made, parts),
+        "cpu",
+        when=_PaysInVectors(parts, bound),
+        parts=lambda _: parts,
+        cost=partial(_cost, parts),
+    )
 
 
 @final
-class _WithForm:
-    """Condition: the call is large enough, there is vector code, and the part has a form that it computes."""
+class _PaysInVectors:
+    """Condition: the call is large enough, and vector code computes all parts at least as fast as NumPy."""
 
-    def __init__(self, part: str, from_size: int) -> None:
-        self._part = part
-        self._from_size = from_size
+    def __init__(self, parts: tuple[str, ...], bound: Bound) -> None:
+        self._parts = parts
+        self._bound = bound
+        self._values: set[tuple[Any, ...]] = set()
 
     def __call__(self, call: KernelCall) -> bool | str:
         """True, or the reason why the kernel is not used."""
-        size = max([prod(shape) for shape in (*call.in_shapes, *call.out_shapes)], default=0)
-        if size < self._from_size:
-            return f"{size} elements, vector code pays from {self._from_size}"
-        return self.regardless_of_size(call)
+        size = max(map(prod, call.in_shapes), default=0)
+        if size < ELEMENTS_FROM_SIZE:
+            size = max(size, *map(prod, call.out_shapes))
+        if size < ROWS_FROM_SIZE:
+            return f"{size} elements, vector code pays from {ROWS_FROM_SIZE}"
+        if size < ELEMENTS_FROM_SIZE and not _surroundings().may_reduce(self._bound.function):
+            return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
+        values = tuple(call.prop.get_params().values())
+        if len(self._values) >= _MOST_VALUES and values not in self._values:
+            return f"its parameters had {_MOST_VALUES} values already, and each is compiled apart"
+        reason: str | None = _heavy().reason_for(self._parts, call, size, bool(self._bound.returned))
+        if reason is None:
+            self._values.add(values)
+        return reason or True
 
     def regardless_of_size(self, call: KernelCall) -> bool | str:
-        """Same condition as if every call were large enough: checks try kernels on small arrays."""
-        found: bool | str = _heavy().reason_for(self._part, call) or True
-        return found
+        """Same condition but for size and speed: checks try kernels on small arrays."""
+        return _heavy().reason_for(self._parts, call) or True
 
     @property
     def is_possible(self) -> bool:
         """True if the kernel can be used at all in this environment."""
-        found: bool = _heavy().reason_against() is None
+        found: bool = import_module("operad_sdk.vector.machine").reason_against() is None
         return found
 
 
+def _surroundings() -> Any:
+    return import_module("operad_sdk.declare.surroundings")
+
+
 def _heavy() -> Any:
-    return import_module("operad_sdk.vector.form_kernels")
+    return import_module("operad_sdk.vector.derived_kernels")
 
 
-def _made(part: str, *call: Any) -> Operator:
-    made: Operator = _heavy().FormOperator(part, *call)
+def _made(parts: tuple[str, ...], *call: Any) -> Operator:
+    made: Operator = _heavy().operator_of(parts, *call)
     return made
 
 
-def _cost(part: str, call: KernelCall) -> Cost:
-    found: Cost = _heavy().cost_of(part, call)
+def _cost(parts: tuple[str, ...], call: KernelCall) -> Cost:
+    found: Cost = _heavy().cost_of(parts, call)
     return found
-
-
-def _only(part: str, _: OperatorProperty) -> tuple[str]:
-    return (part,)

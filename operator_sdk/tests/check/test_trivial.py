@@ -61,7 +61,6 @@ NEVER = {
     "R509": "another process imports the operator from a module",
     "S101": "it takes an entry point",
     "S113": "it takes a parameter that is an axis, as plugins/reduce has",
-    "S114": "it takes something deprecated",
     "X802": "it takes an expected failure, and nothing here fails",
 }
 """Checks that say nothing of any of these, and why."""

@@ -8,7 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from operad.cli import main
-from operad_sdk.commands.check.mutation import MutationRun
+from operad_sdk.commands.check import mutation
+from operad_sdk.commands.check.mutation import Mutant, MutationRun
+from operad_sdk.commands.check.workers import Found
 
 
 def run(*args: str):
@@ -58,6 +60,48 @@ def test_a_mutant_may_be_judged_strictly(options: tuple[str, ...], monkeypatch: 
     monkeypatch.setattr("operad_sdk.commands.check.command.mutation_run", judged)
     assert run("LRN", "--mutate", "2", *options).exit_code == 0
     assert seen == [bool(options)]
+
+
+TASK = {"operator": "LRN", "module": "m", "file": "m.py", "line": 3, "change": "+ becomes -"}
+
+
+def verdict(killed_by: str, broken: str) -> Mutant:
+    report = {"killed_by": killed_by, "message": "words", "cpu_s": 1.0, "broken": broken}
+    return mutation._judged(TASK, Found("LRN 0", report, ""))
+
+
+@pytest.mark.parametrize(
+    ("killed_by", "broken", "expected", "exit_code"),
+    [
+        ("F213", "", ("killed", "F213"), 0),
+        ("F213", "F201", ("killed", "F213"), 0),
+        ("", "", ("survived", ""), 1),
+        ("", "F201", ("broken", "F201"), 3),
+    ],
+)
+def test_a_mutant_that_breaks_a_check_is_neither_killed_nor_survives(
+    killed_by: str,
+    broken: str,
+    expected: tuple[str, str],
+    exit_code: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one = verdict(killed_by, broken)
+    assert (one.verdict, one.by) == expected
+
+    def done(*args: object, is_strict: bool) -> MutationRun:
+        return MutationRun(0, [one], {"LRN": 9}, passed=exit_code == 0)
+
+    monkeypatch.setattr("operad_sdk.commands.check.command.mutation_run", done)
+    shown = run("LRN", "--mutate", "1")
+    assert shown.exit_code == exit_code
+    assert ("F201 broke on a mutant at m.py:3" in shown.output) == (exit_code == 3)
+    assert ("On 1 more a check broke, which is operad's own fault." in shown.output) == (exit_code == 3)
+
+
+def test_one_that_survives_beside_one_that_breaks_a_check_is_a_failure() -> None:
+    both = MutationRun(0, [verdict("", "F201"), verdict("", "")], {"LRN": 9}, passed=False)
+    assert both.exit_code == 1
 
 
 def test_it_goes_with_names_alone() -> None:

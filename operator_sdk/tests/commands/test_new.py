@@ -32,29 +32,14 @@ def test_text_says_what_to_do_next(run, tmp_path):
     assert f"cd {tmp_path / 'acme-one'} && pip install -e '.[test]' && pytest" in text
 
 
-def test_an_update_that_changes_nothing_says_so(run, tmp_path):
-    run("new", tmp_path / "acme-one", "--op", "huber:unary")
-    done = run("new", tmp_path / "acme-one", "--update")
-    assert (done.exit_code, done.stdout) == (0, f"{tmp_path / 'acme-one'}\nnothing to change\n")
-
-
-def test_an_update_adds_operators(run, run_json, tmp_path):
-    run("new", tmp_path / "acme-one", "--op", "huber:unary")
-    found = run_json("new", tmp_path / "acme-one", "--update", "--op", "RowNorm:property")
-    assert "src/acme_one/row_norm.py" in found["written"]
-    assert found["conflicts"] == []
-
-
-def test_a_conflict_is_a_finding(run, tmp_path):
+def test_operators_are_added_to_a_package(run, run_json, tmp_path):
     folder = tmp_path / "acme-one"
-    run("new", folder, "--op", "huber:unary", "--licence", "MIT")
-    project = folder / "pyproject.toml"
-    project.write_text(project.read_text().replace('license = "MIT"', 'license = "Zlib"'))
-    done = run("new", folder, "--update", "--licence", "Apache-2.0")
+    run("new", folder, "--op", "huber:unary")
+    found = run_json("new", folder, "--add", "--op", "RowNorm:property")
+    assert found["written"] == ["src/acme_one/row_norm.py", "tests/test_row_norm.py", "pyproject.toml"]
+    done = run("new", folder, "--add", "--op", "RowNorm:property")
     assert done.exit_code == 1
-    assert "conflict  pyproject.toml" in done.stdout
-    assert "choose between the lines marked <<<<<<< and >>>>>>> in pyproject.toml\n" in done.stdout
-    assert "<<<<<<<" in project.read_text()
+    assert "operator 'RowNorm' is there already" in done.stderr
 
 
 @pytest.fixture
@@ -90,7 +75,8 @@ def test_what_cannot_be_made_is_an_error_of_one_line(run, tmp_path):
     ("words", "message"),
     [
         (("--op", "huber"), "expected a name and a kind, such as smooth_l1:unary"),
-        (("--update", "--name", "x"), "a package keeps its name"),
+        (("--add", "--name", "x"), "a package keeps its name"),
+        (("--add", "--licence", "MIT"), "--add takes --op alone"),
     ],
 )
 def test_what_cannot_be_understood_is_a_usage_error(run, tmp_path, words, message):

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from operad.operator import NoForm
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import OperatorProperty, ResourceRequest, binary, from_mapper, mapper, operator, param, unary
 from operad_sdk.declare import scalar_form
@@ -238,3 +239,51 @@ def test_neither_a_length_nor_a_product_of_two_is_the_same_in_both_lists_of_shor
     assert all(map(int.__ne__, one, other))
     assert all(one[i] * one[j] != other[i] * other[j] for i, j in pairs)
     assert all(one[i] * other[j] != one[j] * other[i] for i, j in pairs), "ratios"
+
+
+@operator("form_stopped")
+class FormStopped(OperatorProperty):
+    """Each part is stopped by another thing, in a line that is known."""
+
+    spec = "data:(N, D), other:(N, D), third:(N, D), fourth:(N, D) -> output:(N, D)"
+
+    def forward(data, other, third, fourth):
+        return _sorted_rows(data * other) + third  # called
+
+    def data_grad(output_grad, data):
+        if data.shape[0] > 3:  # decides
+            return output_grad
+        return -output_grad
+
+    def other_grad(output_grad, data):
+        return output_grad * float(data[0, 0])  # looks
+
+    def fourth_grad(output_grad):
+        return output_grad * changing  # reads
+
+
+def _sorted_rows(values):
+    doubled = values * 2
+    return np.sort(doubled, axis=1)  # sorts
+
+
+changing = 2.0
+
+
+@pytest.mark.parametrize(
+    ("part", "line", "advice"),
+    [
+        ("forward", "# sorts", "CompiledLoops"),
+        ("data_grad", "# decides", "numpy.where"),
+        ("other_grad", "# looks", "numpy.where"),
+        ("fourth_grad", "", "in capitals"),
+    ],
+)
+def test_the_line_that_stopped_the_tracing_is_told_with_a_cure(part, line, advice):
+    form = FormStopped().scalar_form(part, [(40, 50)] * 4, [SINGLE] * 4)
+    assert isinstance(form, NoForm)
+    assert form.line.endswith(line)
+    assert form.line.startswith("test_scalar_form.py:") == bool(line)
+    assert advice in form.cure
+    assert form.cure in form.explained()
+    assert str(form) in form.explained()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -154,3 +155,42 @@ def test_functions_without_a_slope_give_plain_arrays():
 
     (found,) = vector_jacobian(function, [X], [np.ones_like(X)], [True])
     np.testing.assert_array_equal(found, np.ones_like(X))
+
+
+def pulled(function, arrays, head=1.0):
+    """The gradients of a function of arrays, where that of its result is `head`."""
+    cotangent = np.full_like(arrays[0], head)
+    with np.errstate(all="ignore"):
+        return vector_jacobian(lambda xs: [function(*xs)], arrays, [cotangent], [True] * len(arrays))
+
+
+def slope_of_base(a, b):
+    return vector_jacobian(lambda xs: [np.power(*xs)], [a, b], [np.ones(1)], [True, False])[0]
+
+
+@pytest.mark.parametrize("base", [5e-324, 1e-310, -1e-310, 1e-300, 0.5, 1.0, 2.0])
+def test_a_power_of_exponent_0_is_flat_along_every_base_and_its_slope_is_too(base):
+    point = [np.array([base]), np.zeros(1)]
+    assert pulled(np.power, point)[0] == 0
+    assert pulled(slope_of_base, point)[0] == 0
+    if base > 0:
+        with np.errstate(all="ignore"):
+            assert pulled(slope_of_base, point)[1] == 1 / np.float64(base)
+
+
+def test_a_small_power_of_a_small_base_has_the_slope_of_any():
+    base, exponent = np.array([1e-310, 1e-310, 1e-307, 1e-3]), np.array([1e-300, -1e-5, -9e-4, 1e-4])
+    found = pulled(np.power, [base, exponent])[0]
+    pairs = [(mpmath.mpf(a), mpmath.mpf(b)) for a, b in zip(base, exponent, strict=True)]
+    expected = [float(b * a ** (b - 1)) for a, b in pairs]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+@pytest.mark.parametrize(
+    ("function", "place", "expected"), [(np.hypot, 0, 0.6), (np.hypot, 1, 0.8), (np.divide, 1, -0.1875)]
+)
+def test_a_slope_is_found_before_it_meets_the_gradient(function, place, expected, size):
+    """`g (a / y)` of a length, `-g (y / b)` of a quotient: `g a` would overflow, or vanish."""
+    found = pulled(function, [np.array([3 * size]), np.array([4 * size])], size)[place]
+    np.testing.assert_allclose(found, expected * (1 if function is np.divide else size), rtol=1e-14)

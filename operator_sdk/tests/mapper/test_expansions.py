@@ -10,7 +10,8 @@ from scipy import special
 
 from operad_sdk.mapper import Mapper
 from operad_sdk.mapper.builder import Builder
-from operad_sdk.mapper.expansions import expanded
+from operad_sdk.mapper.expansions import expanded, replaced
+from operad_sdk.mapper.precision import FLOAT32
 from operad_sdk.mapper.primitives import PRIMITIVES
 
 # Bounds, float32 and float64: measured maxima on these samples, rounded up to the next half.
@@ -80,7 +81,22 @@ def test_error_stays_below_the_stated_bound(op, dtype):
     kind = DTYPES[dtype]
     bound = {**OWN, **C_LIBRARY}[op][kind is np.float64]
     x = sample(kind)
-    exact, found = reference(op, x), compiled(op).map(x)
+    check_error(op, x, compiled(op).map(x), bound)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", OWN)
+def test_a_processor_without_fused_multiply_add_has_the_same_bound(op, dtype):
+    kind = DTYPES[dtype]
+    builder = Builder(op, ["x"])
+    form = expanded(builder.finish(builder.apply(op, 0)), np.dtype(kind))
+    form = replaced(form, {"fma": lambda a, b, c, _: a * b + c}, FLOAT32)  # which rounds twice
+    x = sample(kind)
+    check_error(op, x, Mapper(form).backend("numba").map(x), OWN[op][kind is np.float64])
+
+
+def check_error(op, x, found, bound):
+    exact, kind = reference(op, x), x.dtype
     with np.errstate(all="ignore"):
         rounded = exact.astype(kind)
     finite = np.isfinite(rounded)

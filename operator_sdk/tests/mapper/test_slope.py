@@ -235,17 +235,29 @@ def test_wrong_requests_are_refused():
 
 @pytest.mark.parametrize("backend", ["python", "numpy", "numba"])
 def test_digamma_has_four_units_in_the_last_place_and_1e_15_beside_its_zeros(backend):
-    """Below -6 a unit more than 1e-15 is lost beside zeros, which lie between any two poles."""
+    """Below -6, where two numbers of the size of a logarithm cancel, it has 3 units of that."""
     rng = np.random.default_rng(7)
     positive = [rng.uniform(1e-3, 12, 150), 10 ** rng.uniform(1, 15, 30), 10 ** rng.uniform(-300, -3, 30)]
     near = 1.4616321449683622 + rng.normal(size=40) * 10.0 ** rng.uniform(-12, -2, 40)
-    negative = [-rng.uniform(0, 6, 250), -(10 ** rng.uniform(-300, -3, 30))]
-    x = np.concatenate([*positive, near, *negative])
+    negative = [
+        -rng.uniform(0, 6, 250),
+        -(10 ** rng.uniform(-300, -3, 30)),
+        -(10 ** rng.uniform(0.78, 8, 250)),
+    ]
+    # A zero lies by arctan(pi / log(n)) / pi to the right of the pole at -n, or nearly.
+    pole, away = (
+        np.rint(10 ** rng.uniform(0.9, 8, 150)),
+        rng.normal(size=150) * 10 ** rng.uniform(-8, -2, 150),
+    )
+    zeros = -pole + np.arctan(math.pi / np.log(pole)) / math.pi + away
+    x = np.concatenate([*positive, near, *negative, zeros])
     with mpmath.workdps(40):
         exact = [mpmath.digamma(mpmath.mpf(value)) for value in x.tolist()]
         found = digamma.backend(backend).map(x)
         error = np.array([float(abs(mpmath.mpf(a) - b)) for a, b in zip(found.tolist(), exact, strict=True)])
     allowed = np.maximum(4 * np.spacing(np.abs(np.array(exact, float))), 1e-15)
+    logarithm = np.log1p(np.maximum(-x, 0.0))
+    allowed = np.maximum(allowed, np.where(x < -6, 3 * np.spacing(logarithm), 0.0))
     assert (error <= allowed).all(), x[np.argmax(error / allowed)]
     # on the right nothing cancels, so that all digits stand up to the zero
     is_right = x > 1
@@ -269,3 +281,36 @@ def test_trigamma_is_the_slope_of_digamma():
 def test_digamma_keeps_its_digits_beside_a_pole():
     x = np.float32([-0.000878742546774447, -1e-6, -1.0008, -0.9992, -2.0001, -6.00001])
     np.testing.assert_allclose(digamma.map(x), special.digamma(x.astype(np.float64)), rtol=3e-7)
+
+
+@mapper
+def power(a, b):
+    return a**b
+
+
+@mapper
+def small_power(a):
+    return a**1e-5
+
+
+@mapper
+def constant_power(a):
+    return a**0
+
+
+@pytest.mark.parametrize("base", [5e-324, 1e-310, 1e-300, 0.0, 0.5, 2.0])
+def test_the_slope_of_a_power_is_0_where_the_exponent_is(base):
+    assert slope_of(power).backend("numpy")(base, 0.0) == 0
+    assert slope_of(constant_power).backend("numpy")(base) == 0
+    along_exponent = slope_of(slope_of(power), 1).backend("numpy")
+    if base:
+        with np.errstate(all="ignore"):
+            assert along_exponent(base, 0.0) == 1 / np.float64(base)
+
+
+def test_the_slope_of_a_small_power_of_a_small_base_is_found_without_overflow():
+    for base, exponent in [(1e-310, 1e-300), (1e-310, -1e-5), (1e-307, -9e-4), (1e-3, 1e-4)]:
+        expected = float(mpmath.mpf(exponent) * mpmath.mpf(base) ** (mpmath.mpf(exponent) - 1))
+        assert slope_of(power).backend("numpy")(base, exponent) == pytest.approx(expected, rel=1e-12)
+    expected = float(mpmath.mpf(1e-5) * mpmath.mpf(1e-310) ** (mpmath.mpf(1e-5) - 1))
+    assert slope_of(small_power).backend("numpy")(1e-310) == pytest.approx(expected, rel=1e-12)

@@ -12,13 +12,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 from operad.operator import Result
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.vector import CompiledForm, NoVectorCodeError, kernel_text, machine, stages
 from operad_sdk.vector.machine import Machine
 from operator_sdk.tests.vector.programs import Program
+from operator_sdk.tests.vector_code import require_vector_code
+
+require_vector_code()
 
 compiled_module = import_module("operad_sdk.vector.compiled")
 SINGLE = np.dtype(np.float32)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 import operad as od
 from operad.operator import KernelCall, OpReq, choose
 from operad_sdk import OperatorProperty, operator, param
-from operad_sdk.form_kernels import FROM_SIZE, by_form
 from operad_sdk.vector.form_kernels import FormOperator
+from operator_sdk.tests.vector_code import require_vector_code
+
+require_vector_code()
 
 SINGLE = np.dtype(np.float32)
 
@@ -35,7 +35,6 @@ class VectorRows(OperatorProperty):
         return output_grad * factor * power / data.max(axis=1, keepdims=True)
 
 
-by_form(VectorRows, "forward", "data_grad")
 """Not a gradient of anything; parts are compared, and nothing is trained."""
 
 
@@ -56,9 +55,6 @@ class VectorLabels(OperatorProperty):
         slopes = powers / powers.sum(axis=1, keepdims=True)
         slopes[np.arange(len(label)), label.astype(np.int64)] -= 1
         return slopes * output_grad[:, None]
-
-
-by_form(VectorLabels, "forward", "data_grad")
 
 
 def context():
@@ -93,7 +89,6 @@ def test_large_calls_of_floating_types_are_computed_by_the_form():
     assert chosen(100, 90, np.float64).kernels["data_grad"].name == "VectorRows.vector_data_grad"
     assert chosen(4, 4).forward.name == "VectorRows.forward"
     assert chosen(100, 90, np.float16).forward.name == "VectorRows.vector_forward"
-    assert FROM_SIZE > 16
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])

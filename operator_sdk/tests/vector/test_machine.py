@@ -11,8 +11,6 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 from operad.errors import OperadError
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.expansions import expanded
@@ -20,16 +18,14 @@ from operad_sdk.vector import CompiledForm, NoVectorCodeError, machine
 from operad_sdk.vector.accesses import Pattern
 from operad_sdk.vector.kernel_text import NAME, KernelText
 from operad_sdk.vector.machine import Machine, object_code
+from operator_sdk.tests.vector.processors import OTHERS
 from operator_sdk.tests.vector.programs import Program
+from operator_sdk.tests.vector_code import require_vector_code
+
+require_vector_code()
 
 compiled_module = import_module("operad_sdk.vector.compiled")
 SINGLE = np.dtype(np.float32)
-OTHERS = {
-    "AVX2": Machine("x86_64-unknown-linux-gnu", "x86-64-v3", ""),
-    "AVX-512": Machine("x86_64-unknown-linux-gnu", "x86-64-v4", ""),
-    "ARM": Machine("aarch64-unknown-linux-gnu", "neoverse-n1", ""),
-    "ARM with SVE": Machine("aarch64-unknown-linux-gnu", "neoverse-v1", ""),
-}
 PROGRAM = """
 import numpy as np
 from operad_sdk.mapper.builder import Builder

@@ -11,11 +11,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 from operad_sdk.mapper import mapper
 from operad_sdk.vector.compiled import CompiledForm
 from operad_sdk.vector.team import has_team, team
+from operator_sdk.tests.vector_code import require_vector_code
+
+require_vector_code()
 
 pytestmark = pytest.mark.skipif(not has_team(), reason="helpers wait at semaphores of Linux")
 

@@ -9,7 +9,6 @@ from operad.operator import OperatorProperty as CoreProperty
 from operad.operator import param as core_param
 from operad_sdk import (
     Contract,
-    Deprecated,
     OperatorProperty,
     Tolerance,
     binary,
@@ -95,34 +94,6 @@ class Factor(OperatorProperty):
 
     def data_grad(output_grad, factor):
         return output_grad * factor
-
-
-@operator("zoo_misled")
-class Misled(Factor):
-    """Data times a factor, of which the new name is misspelt."""
-
-    factor = param(float, 1.0, doc="Factor.", deprecated=Deprecated("9.0", use="scael"))
-
-
-@operator("zoo_forced")
-class Forced(Factor):
-    """Data times a factor, which is deprecated and has no default."""
-
-    factor = param(float, doc="Factor.", deprecated=Deprecated("9.0"))
-
-
-@operator("zoo_renamed")
-class Renamed(Factor):
-    """Data times a factor, under a new name alone."""
-
-    old_names = {"zoo_was_renamed": "9.0"}
-
-
-@operator("zoo_endless")
-class Endless(Factor):
-    """Data times a factor, which is deprecated until further notice."""
-
-    factor = param(float, 1.0, doc="Factor.", deprecated=Deprecated("later"))
 
 
 @operator("zoo_one_flag")
@@ -436,10 +407,6 @@ ZOO = without_gradients(
         Fault("S106", PairOfNothing, "a pair with an argument that there never is"),
         Fault("S112", TwoOffsets, "a list of another length breaks in forward"),
         Fault("S112", ZerosBefore, "a negative number breaks in forward", also=("F201",)),
-        Fault("S114", Misled, "a deprecated parameter whose successor there is not"),
-        Fault("S114", Forced, "a deprecated parameter that every call must give"),
-        Fault("S114", Renamed, "an old name that nothing provides", registered_as="zoo_renamed"),
-        Fault("S114", Endless, "an end that is no version"),
         Fault("S109", HiddenHead, "backward wants the gradient of a hidden output", also=("R503",)),
         Fault("S109", GreedyAlone, "one gradient reads more than both"),
         Fault("S110", misspelt_input, "a contract for an argument that there is not"),

@@ -7,8 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 import operad as od
 from operad import config
 from operad.operator import candidates
@@ -28,7 +26,10 @@ from operad_convolution.direct.tiles import (
     weight_tile,
 )
 from operad_sdk.vector import LANES, host, reason_against
+from operator_sdk.tests.vector_code import require_vector_code
 from plugins.convolution.tests.correlations import Memory, Sizes, assert_close, context, five
+
+require_vector_code()
 
 KINDS = {
     "chosen": (layer.forward_program, layer.weight_program),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 from operad_convolution.direct.packing import Block, Order, Packing, Weights
+from operator_sdk.tests.vector_code import require_vector_code
+
+require_vector_code()
 
 
 def expected(order, weight):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 from operad_convolution.direct import layer, places
 from operad_convolution.direct.across import AcrossForward
 from operad_convolution.direct.direct import Forward
 from operad_convolution.direct.layer import DirectCorrelation
+from operator_sdk.tests.vector_code import require_vector_code
 from plugins.convolution.tests.correlations import Sizes, assert_close, context, five
+
+require_vector_code()
 
 STRIDES = [(1, 2), (2, 1), (2, 2), (3, 2), (1, 3), (2, 4)]
 WIDTHS = [1, 3, 8, 15, 16, 31, 32, 67]

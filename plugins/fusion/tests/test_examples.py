@@ -1,5 +1,8 @@
 from __future__ import annotations
 
 from operad_sdk.testing import example_suite
+from operator_sdk.tests.vector_code import require_vector_code
+
+require_vector_code()
 
 test_examples = example_suite("operad_fusion")

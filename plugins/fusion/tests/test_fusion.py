@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 import operad as od
 from operad import sym
 from operad.graph import Composite
 from operad_fusion.candidates import FROM_SIZE
 from operad_fusion.fusion import MOST_INSTRUCTIONS, fusion
+from operator_sdk.tests.vector_code import require_vector_code
+
+require_vector_code()
 
 SHAPE = (24, 20)
 

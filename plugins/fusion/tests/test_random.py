@@ -7,12 +7,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 from operad_fusion import again
 from operad_fusion import fusion as pass_of_plugin
 from operad_fusion.fusion import fusion
+from operator_sdk.tests.vector_code import require_vector_code
 from plugins.fusion.tests.networks import Network
+
+require_vector_code()
 
 FEW, MANY = 40, 1500
 NUMBERS = [pytest.param(number, marks=() if number < 12 else pytest.mark.more) for number in range(FEW)]

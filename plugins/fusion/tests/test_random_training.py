@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 import operad as od
 from operad import sym
 from operad.executor import TrainingProgram
+from operator_sdk.tests.vector_code import require_vector_code
 from plugins.fusion.tests.networks import Network
+
+require_vector_code()
 
 FEW, MANY = 30, 1000
 NUMBERS = [pytest.param(number, marks=() if number < 12 else pytest.mark.more) for number in range(FEW)]

@@ -13,8 +13,9 @@ import operad as od
 from operad_normalization import segments
 from operad_normalization.groups import Groups
 from operad_normalization.standardize import BY_BLOCKS, standardize_gradients
+from operator_sdk.tests.vector_code import require_vector_code
 
-pytest.importorskip("llvmlite", reason="vector code needs llvmlite")
+require_vector_code()
 
 RNG = np.random.default_rng(17)
 

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 import operad as od
 from operad import registry
 from operad.operator import KernelCall, choose
@@ -21,6 +19,9 @@ from operad_optimizer.updates.family import Blockwise
 from operad_optimizer.updates.in_vectors import DIVIDED_BYTES
 from operad_optimizer.updates.several import Tensorwise
 from operad_optimizer.updates.vector_steps import Steps
+from operator_sdk.tests.vector_code import require_vector_code
+
+require_vector_code()
 
 ROUNDS = 60
 SIZES = (1, 2, 15, 16, 17, 63, 64, 65, 129, 1000, 4097)

@@ -12,6 +12,7 @@ import operad as od
 from operad import sym
 from operad.errors import ArgumentError, BindError
 from operad.executor import TrainingProgram
+from operator_sdk.tests.vector_code import require_vector_code
 from plugins.optimizer.tests.training import (
     bound,
     check_equal,
@@ -52,7 +53,7 @@ def test_steps_are_the_same_on_the_naive_engine():
 
 @pytest.mark.parametrize("name", ["sgd with momentum", "adam", "rmsprop centered", "ftml", "signum"])
 def test_updates_in_vector_code_take_the_numbers_of_their_step(name):
-    pytest.importorskip("llvmlite")
+    require_vector_code()
     x = sym.FullyConnected(sym.var("data"), num_hidden=96, name="fc1")
     symbol = sym.SoftmaxOutput(sym.FullyConnected(sym.tanh(x), num_hidden=4, name="fc2"), name="softmax")
     run(name, OPTIMIZERS[name], symbol=symbol, data=(8, 64))

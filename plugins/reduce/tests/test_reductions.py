@@ -285,3 +285,29 @@ def test_the_slope_of_a_product_beyond_the_range_of_the_type_is_in_it() -> None:
         product = od.nd.prod(x)
     product.backward()
     np.testing.assert_allclose(x.grad.asnumpy(), [1e10, 1e10, np.inf], rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_the_gradient_of_a_norm_is_a_share_times_the_gradient(size: float) -> None:
+    """`g / norm` or `g x` alone would be beyond the range."""
+    data = od.nd.array([3 * size, 4 * size], dtype="float64")
+    for head in (size, 1 / size):
+        data.attach_grad()
+        with od.autograd.record():
+            length = od.nd.norm(data)
+        length.backward(od.nd.array([head], dtype="float64"))
+        np.testing.assert_allclose(data.grad.asnumpy(), np.array([0.6, 0.8]) * head, rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("count", [4, 1024])
+def test_the_gradient_of_a_norm_that_is_beyond_the_range_is_not(dtype: str, count: int) -> None:
+    most = float(np.finfo(dtype).max)
+    rows = np.array([[1.0, 1.0], [most, -most]]).repeat(count // 2, axis=1)
+    data = od.nd.array(rows, dtype=dtype)
+    data.attach_grad()
+    with od.autograd.record():
+        length = od.nd.norm(data, axis=1)
+    length.backward()
+    assert np.isinf(length.asnumpy()).tolist() == [False, True]
+    np.testing.assert_allclose(np.abs(data.grad.asnumpy()), count**-0.5, rtol=4 * np.finfo(dtype).eps)

@@ -8,7 +8,6 @@ import pytest
 
 from core.tests.graph.operators import OPERATORS, Tanh
 from operad.errors import FormatError, OperatorNotFoundError
-from operad.operator import param
 from operad_serialization.read_json import from_json
 from operad_serialization.write_json import to_json
 
@@ -170,32 +169,3 @@ def test_a_malformed_file_is_refused_and_the_place_named(old, new, message):
 def test_what_is_no_symbol_file_at_all_is_refused(text):
     with pytest.raises(FormatError, match="symbol file"):
         load(text)
-
-
-class _Renamed(Tanh):
-    name = "curve"
-    old_names = {"tanh_of": "0.5"}  # noqa: RUF012 - as authors write it
-    steps = param(int, 1, old_names={"num_steps": "0.6"})
-
-
-def test_a_file_with_old_names_is_read_with_a_warning_and_written_with_present_ones():
-    text = json.dumps({
-        "nodes": [
-            {"op": "null", "name": "x", "inputs": []},
-            {"op": "tanh_of", "name": "t", "attrs": {"num_steps": "3"}, "inputs": [[0, 0, 0]]},
-        ],
-        "arg_nodes": [0],
-        "heads": [[1, 0, 0]],
-    })  # fmt: skip
-
-    with pytest.warns(DeprecationWarning, match="the old name ends") as caught:
-        graph = from_json(text, {"tanh_of": _Renamed}.__getitem__, "net.json")
-
-    assert [str(warning.message).partition(" now; ")[2] for warning in caught] == [
-        "the old name ends with plugins 0.5; net.json names it, save it again",
-        "the old name ends with plugins 0.6; net.json names it, save it again",
-    ]
-    (node,) = graph.op_nodes
-    assert node.op.steps == 3
-    again = json.loads(to_json(graph))["nodes"][1]
-    assert (again["op"], again["attrs"]) == ("curve", {"steps": "3"})

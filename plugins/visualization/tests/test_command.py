@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 import operad as od
 from operad.cli import main
+from operator_sdk.tests.vector_code import require_vector_code
 
 
 def run(*words: object) -> Result:
@@ -44,7 +45,7 @@ def test_without_gradients(file: Path) -> None:
 
 
 def test_clusters_and_why_others_are_not_in(file: Path, tmp_path: Path) -> None:
-    pytest.importorskip("llvmlite")
+    require_vector_code()
     pytest.importorskip("operad_fusion")
     done = run(file, "--shape", "data=32x20", "--svg", tmp_path / "net.svg")
     assert done.exit_code == 0, done.output

@@ -72,7 +72,7 @@ class bipartite_matching(OperatorProperty):
     def _candidates(self, scores: Array) -> Any:
         """Scores with their rows and columns, the best first."""
         flat = scores.reshape(-1)
-        order = (flat if self.is_ascend else -flat).argsort(kind="stable")
+        order = np.argsort(flat if self.is_ascend else -flat, kind="stable")
         numbers = order.tolist()
         return (
             (score, *divmod(number, scores.shape[1]))

@@ -120,7 +120,7 @@ class _Proposals(OperatorProperty):
 
     def _select(self, xp: Any, boxes: Boxes, scores: Array, output: Array, score: Array) -> None:
         """The best boxes of an image."""
-        order = (-scores).argsort(kind="stable")
+        order = np.argsort(-scores, kind="stable")
         if self.rpn_pre_nms_top_n > 0:
             order = order[: self.rpn_pre_nms_top_n]
         stay = survivors(boxes.at(order), self.threshold, len(output))

@@ -89,17 +89,17 @@ class pdf_dirichlet(OperatorProperty):
 
     def sample_grad(output_grad: Array, sample: Array, alpha: Array, is_log: bool) -> Array:
         """`p (alpha_k - 1) / x_k`, and without `p` for its logarithm."""
-        head = _head(output_grad, sample, alpha, is_log)
-        return head[..., None] * (_spread(alpha, sample) - 1) / sample
+        slope = (_spread(alpha, sample) - 1) / sample
+        return _of_density(slope, sample, alpha, is_log) * output_grad[..., None]
 
     def alpha_grad(output_grad: Array, sample: Array, alpha: Array, is_log: bool) -> Array:
         """`p (log x_k + digamma(sum alpha) - digamma(alpha_k))`, summed over samples."""
-        head = _head(output_grad, sample, alpha, is_log)
         constant = _digamma.map(alpha.sum(axis=-1))[..., None] - _digamma.map(alpha)
-        slope = head[..., None] * (np.log(sample) + _spread(constant, sample))
+        slope = np.log(sample) + _spread(constant, sample)
+        slope = _of_density(slope, sample, alpha, is_log) * output_grad[..., None]
         return slope.sum(axis=tuple(range(alpha.ndim - 1, sample.ndim - 1)))
 
 
-def _head(output_grad: Array, sample: Array, alpha: Array, is_log: bool) -> Any:
-    """Gradient of the density's logarithm."""
-    return output_grad if is_log else output_grad * np.exp(_log_density(sample, alpha))
+def _of_density(slope: Any, sample: Array, alpha: Array, is_log: bool) -> Any:
+    """Slope of the result, of which `slope` is that of the logarithm."""
+    return slope if is_log else slope * np.exp(_log_density(sample, alpha))[..., None]

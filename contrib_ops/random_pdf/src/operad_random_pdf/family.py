@@ -45,7 +45,8 @@ class Density(OperatorProperty):
     def slope(self, of: str, output_grad: Array, sample: Array, *values: Array) -> Array:
         """Gradient of `sample` or a parameter: `p d(log p)`, summed over the samples of a distribution."""
         spread_out = [spread(value, sample) for value in values]
-        slope = self.slopes[of].map(sample, *spread_out) * output_grad
+        slope = self.slopes[of].map(sample, *spread_out)
         if not self.is_log:
             slope = slope * np.exp(self.log_density.map(sample, *spread_out))
+        slope = slope * output_grad
         return slope if of == "sample" else slope.sum(axis=tuple(range(values[0].ndim, sample.ndim)))

@@ -9,20 +9,20 @@ from operad_sdk import Array, Contract, Scalar, mapper, sign, unary
 
 @mapper
 def huber(a: float, sigma: float) -> float:
-    """The value at one point."""
-    s2 = sigma * sigma
-    if abs(a) * s2 > 1:
-        return abs(a) - 0.5 / s2
-    return 0.5 * s2 * a * a
+    """The value at one point, where `sigma^2` may be beyond the range though `sigma a` is not."""
+    scaled = sigma * a
+    if abs(scaled * sigma) > 1:
+        return abs(a) - 0.5 / (sigma * sigma)
+    return 0.5 * scaled * scaled
 
 
 @mapper
 def huber_gradient(head: float, a: float, sigma: float) -> float:
     """The gradient from above times the slope: `sigma^2 a` within, the sign of `a` beyond."""
-    s2 = sigma * sigma
-    if abs(a) * s2 > 1:
+    slope = sigma * a * sigma
+    if abs(slope) > 1:
         return head * sign(a)  # mutant: equivalent, because the sign is 1 or -1 there
-    return head * s2 * a
+    return head * slope
 
 
 def _integral_of_slope(data: Array, scalar: float) -> Array:

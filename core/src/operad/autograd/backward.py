@@ -158,7 +158,9 @@ def _run(
         if any(node.__class__ is TapeNode and node.plan.__class__ is FunctionCall for node in nodes):
             with unrecorded():
                 found = gradients_by_node(nodes, heads, head_grads, wanted, train_mode)
-            results = [x._filled(0) if g is None else g for x, g in zip(results, found, strict=True)]
+            results = [
+                x._new(x._spec)._set(0) if g is None else g for x, g in zip(results, found, strict=True)
+            ]
         else:
             program = backward_program(nodes, heads, wanted, [buffer.req for buffer in buffers])
             program.run(nodes, head_grads, results, train_mode)
@@ -209,7 +211,7 @@ def _results_apart(
     read.update([id(grad._chunk) for grad in head_grads])
     if written.isdisjoint(read):
         return results
-    return [x._filled(0) if id(x._chunk) in read else x for x in results]
+    return [x._new(x._spec)._set(0) if id(x._chunk) in read else x for x in results]
 
 
 def _heads(
@@ -229,7 +231,7 @@ def _heads(
         if given is not None:
             _check_like(f"backward: head_grads[{i}]", given, array)
         entries.append(array._autograd)
-    return entries, [x._filled(1) if g is None else g for x, g in zip(arrays, grads, strict=True)]
+    return entries, [x._new(x._spec)._set(1) if g is None else g for x, g in zip(arrays, grads, strict=True)]
 
 
 def _no_gradient(what: str, array: Array) -> GradientError:

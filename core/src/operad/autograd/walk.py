@@ -175,7 +175,7 @@ class _Walk:
             entry = (node, index)
             total = self._total(entry)
             if total is None:
-                total = some._new(node.plan.out_specs[index])._filled(0)
+                total = some._new(node.plan.out_specs[index])._set(0)
             elif entry not in self._kept:
                 del self._terms[entry]
             found.append(total)
@@ -221,7 +221,7 @@ def with_zero_grad(variable: Array, gradient: Array | None) -> Array:
     Args:
         gradient: None: zeros.
     """
-    found = variable._filled(0) if gradient is None else gradient
+    found = variable._new(variable._spec)._set(0) if gradient is None else gradient
     if found._autograd is None:
         # All that is recorded of this call is that no gradient flows through it.
         record(Invoker(ZerosLike()).plan([variable]), [variable], [found])

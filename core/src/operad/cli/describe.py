@@ -17,7 +17,7 @@ from operad.cli.options import complete_operators, param_option
 from operad.cli.page import Mark, Page
 from operad.cli.samples import sample_property, sample_shapes
 from operad.cli.sources import place
-from operad.op import OperatorProperty, Param, deprecations
+from operad.op import OperatorProperty, Param
 
 
 @final
@@ -102,8 +102,6 @@ class Description:
         backward_resources: Resources its gradient asks for; null as above.
         kernels: The ways to compute it, best first.
         made_of: Names of the operators that it is made of, in order; empty for one that computes itself.
-        deprecated: Why it should not be used any more; empty: it may.
-        old_names: Names that will be gone, each with the version that ends it.
         doc: Its docstring.
     """
 
@@ -127,8 +125,6 @@ class Description:
     backward_resources: list[str] | None
     kernels: list[KernelDescription]
     made_of: list[str]
-    deprecated: str
-    old_names: dict[str, str]
     doc: str
 
     @property
@@ -139,14 +135,11 @@ class Description:
     def show(self, page: Page) -> None:
         """The docstring, and then what is declared, by subject."""
         page.text(Mark(self.signature, "name"))
-        if self.deprecated:
-            page.text(Mark(f"Deprecated: {self.deprecated}.", "bad"))
         page.code(self.doc or "It has no docstring.")
         page.heading("Origin")
         page.pairs([
             ("distribution", f"{self.distribution} {self.version}".rstrip()),
             ("other names", ", ".join(self.aliases) or "none"),
-            *([("old names", _ends(self.old_names))] if self.old_names else []),
             ("source", self.source or "unknown"),
         ])  # fmt: skip
         page.heading("Parameters")
@@ -218,7 +211,7 @@ def description(name: str, params: Mapping[str, Any]) -> Description:
     aliases = [
         other.name
         for other in registry.operators().values()
-        if other.value == record.value and other.name not in (op.name, *op.old_names)
+        if other.value == record.value and other.name != op.name
     ]
     shapes = sample_shapes(prop)
     expansion = prop.expansion()
@@ -243,15 +236,13 @@ def description(name: str, params: Mapping[str, Any]) -> Description:
         backward_resources=declared.resources(prop.backward_resource, shapes),
         kernels=_kernels(op, record.distribution),
         made_of=[] if expansion is None else [part.op.name for part in expansion.parts],
-        deprecated=deprecations(op, op.name).get("", ""),
-        old_names=dict(op.old_names),
         doc=inspect.cleandoc(op.__doc__ or ""),
     )
 
 
 def _parameter(param: Param) -> Parameter:
     default = None if param.is_required else param.format(param.default)
-    return Parameter(param.name, param.expects(), param.is_required, default, param.text)
+    return Parameter(param.name, param.expects(), param.is_required, default, param.doc)
 
 
 def _kernels(op: type[OperatorProperty], distribution: str) -> list[KernelDescription]:
@@ -264,10 +255,6 @@ def _kernels(op: type[OperatorProperty], distribution: str) -> list[KernelDescri
 
 def _with(params: Mapping[str, str]) -> str:
     return f" with {', '.join(f'{name}={value}' for name, value in params.items())}" if params else ""
-
-
-def _ends(old_names: Mapping[str, str]) -> str:
-    return ", ".join(f"{name}, which ends with {until}" for name, until in old_names.items())
 
 
 def _arrows(pairs: Sequence[tuple[str, str]]) -> str:

@@ -97,11 +97,23 @@ class PartForm:
         part: `forward`, or the gradient of an argument.
         form: Its scalar form, line by line, or null.
         reason: Why there is none, or null.
+        line: The line of the author's function that stands in the way, or null.
+        cure: What would help, or null.
     """
 
     part: str
     form: list[str] | None
     reason: str | None
+    line: str | None
+    cure: str | None
+
+    def text(self) -> list[str]:
+        """The form, or why there is none."""
+        if self.form is not None:
+            return self.form
+        found = [f"none: {self.reason}"]
+        found += [f"at {self.line}"] if self.line else []
+        return found + ([f"cure: {self.cure}"] if self.cure else [])
 
 
 @final
@@ -176,7 +188,7 @@ class KernelChoice:
         )
         parts: dict[tuple[str, ...], list[str]] = {}  # those that say the same together
         for form in self.forms:
-            parts.setdefault(tuple(form.form or [f"none: {form.reason}"]), []).append(form.part)
+            parts.setdefault(tuple(form.text()), []).append(form.part)
         for lines, names in parts.items():
             page.heading(f"Scalar form of {', '.join(names)}")
             for line in lines:
@@ -269,8 +281,9 @@ def _choice(call: KernelCall) -> Choice | None:
 
 def _part_form(part: str, found: ScalarForm | str) -> PartForm:
     if isinstance(found, str):
-        return PartForm(part, None, found)
-    return PartForm(part, found.text().splitlines()[1:], None)
+        line, cure = getattr(found, "line", None), getattr(found, "cure", None)
+        return PartForm(part, None, str(found), line or None, cure or None)
+    return PartForm(part, found.text().splitlines()[1:], None, None, None)
 
 
 def _all_shapes(prop: OperatorProperty, given: Sequence[Shape]) -> list[Shape]:

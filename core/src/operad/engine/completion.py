@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 
 
 @final
+class Rest(Request):
+    """The function of an asynchronous block has returned."""
+
+    __slots__ = ("is_counted",)
+
+    def __init__(self, step: Callable[[Rest], object]) -> None:
+        super().__init__(step)
+        self.is_counted = False
+
+
+@final
 class AsyncRun:
     """One run of an asynchronous block, until it is completed.
 

@@ -13,7 +13,7 @@ from typing import Final, final
 
 from operad.device import Context, cpu
 from operad.engine.budget import ThreadBudget
-from operad.engine.completion import AsyncRun, Completion
+from operad.engine.completion import AsyncRun, Completion, Rest
 from operad.engine.failure import Failure, alive, interrupted, note_on, without_first_frame
 from operad.engine.lock import CombiningLock, Request
 from operad.engine.operation import CALLED, CLAIM, DELETE, DONE, LEAVING, RAN, WAIT, Opr, OprBlock, RunContext
@@ -100,17 +100,6 @@ class _Watcher(Request):
         self.is_over = is_over
         self.has_left = False
         self.event = new_event()
-
-
-@final
-class _Rest(Request):
-    """The function of an asynchronous block has returned."""
-
-    __slots__ = ("is_counted",)
-
-    def __init__(self, step: Callable[[_Rest], object]) -> None:
-        super().__init__(step)
-        self.is_counted = False
 
 
 @final
@@ -223,7 +212,7 @@ class Dispatcher:
         if self.watchers:
             self._look()
 
-    def _rest(self, rest: _Rest) -> None:
+    def _rest(self, rest: Rest) -> None:
         running = self.queue.running - 1
         if not rest.is_counted:
             # commit: begin
@@ -345,7 +334,7 @@ class Dispatcher:
 
     def start(self, block: OprBlock, run_ctx: RunContext, has_caller: bool) -> None:
         """Call an asynchronous block's function, which finishes the block by itself."""
-        lock, rest = self.lock, _Rest(self._rest)
+        lock, rest = self.lock, Rest(self._rest)
         asynchronous = AsyncRun(self, block.opr.title, block.profiling, rest)
         self.started.add(asynchronous)
         completion = Completion(asynchronous, self)

@@ -10,7 +10,6 @@ part may take 100 us), and numba's or OpenMP's pools, which would be a second po
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from queue import SimpleQueue
 from typing import Final, final
 
 from operad.engine.thread import become_helper, local, new_event
+from operad.system import at_fork
 
 PartFn = Callable[[int, int], object]
 """`function(part, slot)`: computes part `part`; no two parts that run at once have one `slot`."""
@@ -92,8 +92,7 @@ class IntraOpPool:
     def __init__(self) -> None:
         self._membership = _Membership()
         self._renew()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._renew)
+        at_fork(after_in_child=self._renew)
 
     def _renew(self) -> None:
         self._jobs: SimpleQueue[tuple[_Job, int]] = SimpleQueue()

@@ -17,7 +17,6 @@ has raised are reported on one line.
 from __future__ import annotations
 
 import atexit
-import os
 import sys
 import threading
 import weakref
@@ -27,6 +26,7 @@ from operad import first_use
 from operad.engine.budget import blas_limits
 from operad.engine.quiescence import Quiescence
 from operad.engine.thread import NESTED, OPERATION, local
+from operad.system import at_fork
 
 _engines: weakref.WeakSet[Quiescence] = weakref.WeakSet()
 _forking: Any = threading.RLock()  # held by the thread that forks
@@ -84,5 +84,5 @@ def _at_exit() -> None:
 
 
 atexit.register(_at_exit)
-for _ in range(2 * hasattr(os, "register_at_fork")):
-    os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)
+for _ in range(2):
+    at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)

@@ -2,11 +2,12 @@
 
 All CPU contexts share one pool of as many workers as the thread budget has threads (more where
 operations wait inside, whose places others have meanwhile), because they share the cores; its ready
-queue is ordered by kind of work (prioritized, copies, the rest), then priority, then push order. Workers of their own for prioritized work and for copies, as MXNet has,
-would be refused by the budget whenever all others are busy, and idle when not; standing first in the
-queue gives the same precedence without the threads. Every GPU has a pool of one worker for kernels
-and one for each direction of copies, each with its own CUDA stream, since those overlap on the
-device; they launch more than they compute and do not count against the budget.
+queue is ordered by kind of work (prioritized, copies, the rest), then priority, then push order.
+Workers of their own for prioritized work and for copies, as MXNet has, would be refused by the
+budget whenever all others are busy, and idle when not; standing first in the queue gives the same
+precedence without the threads. Every GPU has a pool of one worker for kernels and one for each
+direction of copies, each with its own CUDA stream, since those overlap on the device; they launch
+more than they compute and do not count against the budget.
 
 Ready queues and lists of idle workers change by single atomic steps; see `threaded`. What decides which
 worker is woken or hired (`is_waking`, `workers`) changes under the queue's lock.
@@ -17,11 +18,13 @@ Source: ThreadedEnginePerDevice, src/engine/threaded_engine_perdevice.cc.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Final, final
 
 from operad.device import Context, cpu
 from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Dispatcher
+from operad.engine.lock import Request
 from operad.engine.operation import OprBlock, RunContext
 from operad.engine.stream import Stream
 from operad.engine.thread import new_event
@@ -83,3 +86,25 @@ class Worker:
         self.block: OprBlock | None = None
         self.has_slot = self.was_broken_off = False
         self.is_serving = True
+
+
+@final
+class Wake(Request):
+    """See to it that a worker looks at a pool."""
+
+    __slots__ = ("pool",)
+
+    def __init__(self, step: Callable[[Wake], object], pool: WorkerPool) -> None:
+        super().__init__(step)
+        self.pool = pool
+
+
+@final
+class Hire:
+    """A worker that is being made; what it is and what is given up is settled by who sets its flag first."""
+
+    __slots__ = ("has_begun", "is_given_up", "pool")
+
+    def __init__(self, pool: WorkerPool) -> None:
+        self.pool = pool
+        self.has_begun = self.is_given_up = False

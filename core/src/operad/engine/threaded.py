@@ -30,33 +30,11 @@ from operad.engine.budget import ThreadBudget
 from operad.engine.dispatch import Runner
 from operad.engine.lock import Request
 from operad.engine.operation import CALLED, DELETE, OFFERED, TAKEN, FnProperty, OprBlock, RunContext
-from operad.engine.pools import Worker, WorkerPool
+from operad.engine.pools import Hire, Wake, Worker, WorkerPool
 from operad.engine.thread import OPERATION, OUTSIDE, become_helper, local
 
 _CPU: Final = cpu()
 _JOIN_S: Final = 0.001
-
-
-@final
-class _Wake(Request):
-    """See to it that a worker looks at a pool."""
-
-    __slots__ = ("pool",)
-
-    def __init__(self, step: Callable[[_Wake], object], pool: WorkerPool) -> None:
-        super().__init__(step)
-        self.pool = pool
-
-
-@final
-class _Hire:
-    """A worker that is being made; what it is and what is given up is settled by who sets its flag first."""
-
-    __slots__ = ("has_begun", "is_given_up", "pool")
-
-    def __init__(self, pool: WorkerPool) -> None:
-        self.pool = pool
-        self.has_begun = self.is_given_up = False
 
 
 @final
@@ -109,7 +87,7 @@ class ThreadedRunner(Runner):
             counted.pool.workers = 1
         for pool in pools:
             if pool.ready:
-                lock, wake = self._dispatcher.lock, _Wake(lambda wake: self._wake(wake.pool), pool)
+                lock, wake = self._dispatcher.lock, Wake(lambda wake: self._wake(wake.pool), pool)
                 lock.tail.next = lock.tail = wake  # commit
 
     # Waking and hiring.
@@ -173,7 +151,7 @@ class ThreadedRunner(Runner):
 
     def _wake_next(self, pool: WorkerPool) -> None:
         if pool.ready and not pool.is_waking and (pool.idle or pool.workers < pool.size):
-            self._dispatcher.lock.do(_Wake(lambda wake: self._wake(wake.pool), pool))
+            self._dispatcher.lock.do(Wake(lambda wake: self._wake(wake.pool), pool))
 
     def after(self) -> None:
         """Hire the workers asked for, and go on with what an exception kept a waiting thread from."""
@@ -187,7 +165,7 @@ class ThreadedRunner(Runner):
                 # commit: end
             except IndexError:  # another thread hired the last one
                 return
-            hire = _Hire(pool)
+            hire = Hire(pool)
             try:
                 name = f"operad-{pool.name}-{pool.workers}"
                 thread = threading.Thread(target=self._serve, args=(hire,), name=name, daemon=True)
@@ -206,7 +184,7 @@ class ThreadedRunner(Runner):
 
     # The life of a worker.
 
-    def _serve(self, hire: _Hire) -> None:
+    def _serve(self, hire: Hire) -> None:
         pool = hire.pool
         # commit: begin
         if hire.is_given_up:
@@ -359,14 +337,13 @@ class ThreadedRunner(Runner):
     def step_aside(self) -> bool:
         """See `Runner`. Another worker may be hired, which stays."""
         worker, pool, waiting = local.state.worker, self._cpu, self._dispatcher.waiting_inside
-        if worker is None or not worker.has_slot:
-            return False
 
         def widen(_: Request) -> None:
             pool.size = max(pool.size, self._budget.total + len(waiting))
-            if pool.ready:
-                self._wake(pool)
+            self._wake(pool)
 
+        if worker is None or not worker.has_slot:
+            return False
         self._budget.finish(worker.run_ctx)
         worker.has_slot = False
         self._dispatcher.lock.do(Request(widen))

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from operad.device import Context
-from operad.dtypes import DType
 from operad.errors import BindError
 from operad.imperative import Access, ArraySpec, overlap_check
 from operad.ndarray import NDArray, empty
@@ -19,7 +18,7 @@ from operad.op import Shape
 def taken_or_new(taken: Mapping[str, NDArray | None], name: str, spec: ArraySpec) -> NDArray:
     """The array of that name if it fits, else a new one of zeros."""
     found = taken.get(name)
-    return found if found is not None and found._spec is spec else zeros(spec.shape, spec.ctx, spec.dtype)
+    return found if found is not None and found._spec is spec else NDArray._new(spec)._set(0)
 
 
 def lent(name: str, spec: ArraySpec, lender: Mapping[str, NDArray | None], what: str) -> NDArray:
@@ -56,19 +55,12 @@ def buffered(name: str, spec: ArraySpec, buffer: MutableMapping[str, NDArray]) -
             )
         if (part := part_of(found, spec.shape)) is not None:
             return part
-    made = buffer[name] = zeros(spec.shape, spec.ctx, spec.dtype)
+    made = buffer[name] = NDArray._new(spec)._set(0)
     return made
 
 
 def _words(spec: ArraySpec) -> str:
     return f"{spec.dtype.name}{spec.shape} on {spec.ctx}"
-
-
-def zeros(shape: Shape, ctx: Context, dtype: DType) -> NDArray:
-    """A new array of zeros."""
-    made = empty(shape, ctx, dtype)
-    made._data[...] = 0  # fresh, so nothing is pending on it
-    return made
 
 
 def check_apart(
@@ -113,7 +105,7 @@ def refitted(
         if made[name] is None:
             if not allow_up_sizing:
                 raise BindError(f"reshape: {name!r} would grow {change}; pass allow_up_sizing=True")
-            made[name] = zeros(specs[name].shape, array.context, array.dtype)
+            made[name] = empty(specs[name].shape, array.context, array.dtype)._set(0)
     return made
 
 

@@ -12,7 +12,6 @@ Reserved is what reading holds while it goes on. What it returns is the program'
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from types import TracebackType
@@ -22,6 +21,7 @@ from weakref import WeakSet
 from operad.config import settings
 from operad.errors import LimitError
 from operad.locks import new_lock
+from operad.system import at_fork
 
 
 @final
@@ -181,5 +181,4 @@ def _renew() -> None:
     _expanded.renew()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew)
+at_fork(after_in_child=_renew)

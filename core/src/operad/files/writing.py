@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from operad.files.errors import translated
+from operad.system import keep_owner_and_mode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +55,7 @@ def replace_file(target: str, content: bytes, old: os.stat_result | None) -> Non
     try:
         with os.fdopen(descriptor, "wb") as file:
             if old is not None:
-                _keep_owner_and_mode(descriptor, old)
+                keep_owner_and_mode(descriptor, old)
             file.write(content)
             file.flush()
             os.fsync(descriptor)
@@ -64,14 +65,6 @@ def replace_file(target: str, content: bytes, old: os.stat_result | None) -> Non
             os.unlink(temporary)
         raise
     _sync_folder(folder)
-
-
-def _keep_owner_and_mode(descriptor: int, old: os.stat_result) -> None:
-    own = os.fstat(descriptor)
-    if (own.st_uid, own.st_gid) != (old.st_uid, old.st_gid):
-        with suppress(OSError):
-            os.fchown(descriptor, old.st_uid, old.st_gid)
-    os.fchmod(descriptor, stat.S_IMODE(old.st_mode) & 0o777)
 
 
 def _sync_folder(folder: str) -> None:

@@ -18,7 +18,6 @@ list by size, partitions instead of longest-path colours, and `OpReq` is decided
 
 from __future__ import annotations
 
-import warnings
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -98,16 +97,6 @@ class MemoryPlan(Extensible):
             f"<MemoryPlan of {len(self.schedule)} nodes: {self.planned_bytes} bytes planned, "
             f"{self.baseline_bytes} without sharing, at least {self.lower_bound_bytes}>"
         )
-
-    @property
-    def places(self) -> Sequence[Placement | None]:
-        """Old name of `placements`, which warns."""
-        warnings.warn(
-            "MemoryPlan.places is placements since operad 0.3; the old name ends with 0.4",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return self.placements
 
     @cached_property
     def placement(self) -> dict[Entry, Placement]:

@@ -9,11 +9,14 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, final
 
+import numpy as np
+
 from operad.device import Context
 from operad.dtypes import DType
 from operad.imperative.array_spec import ArraySpec, spec_of
 from operad.imperative.chunk import Chunk, acquire
-from operad.op import Shape
+from operad.imperative.run import execute
+from operad.op import Shape, transfer
 
 _made: Final = object.__new__
 
@@ -131,11 +134,14 @@ class Array:
             note.detach(view)
         return view
 
-    def _filled(self, value: float) -> Self:
-        """A new array like this one, filled with `value`."""
-        made = self._new(self._spec)
-        made._data[...] = value  # fresh, so nothing is pending on it
-        return made
+    def _set(self, value: Any) -> Self:
+        """Write `value`, a number or an array of the host, into this array, on which nothing is pending."""
+        if self._spec.ctx.is_gpu:  # streams of the engine do not wait for what this thread's stream does
+            args = self.ctx.xp, np.array(value), self._data
+            execute(transfer, args, self.ctx, (), (self._chunk.var,), "_set")
+        else:
+            self._data[...] = value
+        return self
 
 
 if TYPE_CHECKING:

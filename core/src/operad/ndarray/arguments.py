@@ -26,7 +26,7 @@ def split_arguments(
     Raises:
         ArgumentError: An argument is named twice, or neither tensor nor parameter.
     """
-    named = dict(op.params.renamed(op.name, named))
+    named = dict(named)
     if args and isinstance(args[0], (list, tuple)) and args[0] and isinstance(args[0][0], tensor):
         args = [*args[0], *args[1:]]
     if op.optional_inputs is not None:

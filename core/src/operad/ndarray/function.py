@@ -11,7 +11,7 @@ what is wrong with them, and enters the plan for the next call of the kind.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from keyword import iskeyword, kwlist
 from typing import Any, Final, final
 
@@ -30,7 +30,7 @@ from operad.imperative import (
 )
 from operad.ndarray.arguments import ordered, split_arguments
 from operad.ndarray.signature import array_names, own_params, presented
-from operad.op import OperatorProperty, Param, deprecations, warn_of
+from operad.op import OperatorProperty, Param
 
 _COMMON: Final = ("out", "name", "ctx")
 """Parameters that every function takes, also where an operator has one of the name, as MXNet's do."""
@@ -69,7 +69,6 @@ class OperatorFunction:
         self._word = name if name.isidentifier() and not iskeyword(name) else "operator"
         self._params = own_params(op, _COMMON)
         self._plans: dict[Any, Plan] = {}
-        self._deprecations = deprecations(op, name)
         self._made: Callable[..., Any] | None = None
 
     def generated(self) -> Callable[..., Any]:
@@ -80,7 +79,7 @@ class OperatorFunction:
         names: dict[str, Any] = {
             "__ABSENT": ABSENT, "__NONE": (None,) * MOST_ARRAYS, "__apply": apply, "__call": self.call,
             "__by_position": self.by_position, "__cls": self.cls, "__plans": self._plans, "__local": local,
-            "__op": self.op, "__type": type, "__typed": cache_key, "__warn": self.warn,
+            "__op": self.op, "__type": type, "__typed": cache_key,
             "__name__": "operad.nd",
         }  # fmt: skip
         exec(compile(source, filename, "exec"), names)  # noqa: S102 - the text is made of declared names
@@ -123,7 +122,6 @@ class OperatorFunction:
             "    except (AttributeError, TypeError):  # no array, or nothing that a parameter may be",
             "        __key = __plan = None",
             *([f"    if {rest}:", f"        return __by_position({rest}, {call})"] if rest else []),
-            *([f"    __warn({{{given}}})"] if self._deprecations else []),
             "    if __plan is None or __others:",
             f"        return __call(__key, {call})",
             f"    __inputs = {arrays}[:__plan.signature.num_inputs]",
@@ -148,13 +146,8 @@ class OperatorFunction:
         # There may be arrays behind, where a parameter says how many there are.
         is_sorted = all(isinstance(x, Array) for x in arrays) and not any(isinstance(x, Array) for x in rest)
         if self._made is None or not is_usual or not is_sorted:
-            self.warn({**named, **given})
             return self.call(None, arrays + rest, named, out, ctx)
         return self._made(*arrays, **{**named, **given}, out=out, ctx=ctx)
-
-    def warn(self, named: Mapping[str, Any]) -> None:
-        """Warn of what is deprecated and used by a call that names these parameters."""
-        warn_of(self._deprecations, [name for name, value in named.items() if value is not ABSENT])
 
     @boundary
     def call(self, key: Any, args: tuple[Any, ...], named: dict[str, Any], out: Any, ctx: Any) -> Any:

@@ -213,7 +213,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         """Make a gradient buffer, to be filled by `backward`; see `operad.autograd.mark_variables`."""
         check_dense("attach_grad", stype)
-        autograd.mark_variables([self], [self._filled(0)], grad_req)
+        autograd.mark_variables([self], [self._new(self._spec)._set(0)], grad_req)
 
     def backward(
         self, out_grad: NDArray | None = None, retain_graph: bool = False, train_mode: bool = True
@@ -378,10 +378,7 @@ def array(source_array: Any, ctx: Context | None = None, dtype: object = None) -
         raise ArgumentError(
             f"array: cannot make an array of {values.dtype} from {type(source_array).__name__}"
         )
-    target = empty(values.shape, as_context(ctx, "array"), dtype)
-    # A fresh array has no pending operations, so the values can go in without the engine.
-    target._data[...] = values if not target.context.is_gpu else target.context.xp.asarray(values)
-    return target
+    return empty(values.shape, as_context(ctx, "array"), dtype)._set(values)
 
 
 @boundary

@@ -8,7 +8,7 @@ from keyword import kwlist
 from typing import Any
 
 from operad.interrupts import raise_of_handler
-from operad.op import OperatorProperty, Param, deprecations
+from operad.op import OperatorProperty, Param
 
 
 def array_names(op: type[OperatorProperty]) -> tuple[str, ...] | None:
@@ -48,9 +48,6 @@ def presented(
     function.__name__ = function.__qualname__ = name
     function.__module__ = f"operad.{module}"
     function.__doc__ = documented(op)
-    if (message := deprecations(op, name).get("")) is not None:
-        function.__doc__ = f"Deprecated: {message}.\n\n{function.__doc__}"
-        function.__deprecated__ = message  # as PEP 702 has it
     function.__signature__ = signature(op, common)
     function.operator = op
     return function  # type: ignore[no-any-return]  # it is a function, and has attributes
@@ -86,7 +83,7 @@ def documented(op: type[OperatorProperty]) -> str:
     rows = [("Parameter", "Type and range", "Default", "")]
     for name, declared in op.params.items():
         default: Any = "required" if declared.is_required else repr(declared.default)
-        rows.append((name, declared.expects(), default, declared.text))
+        rows.append((name, declared.expects(), default, declared.doc))
     if len(rows) == 1:
         return text
     widths = [max(len(row[column]) for row in rows) for column in range(3)]

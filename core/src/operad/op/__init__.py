@@ -14,9 +14,6 @@ from operad.op.cost import moved_bytes as moved_bytes
 from operad.op.cost import own_cost as own_cost
 from operad.op.counts import MOST_TENSORS as MOST_TENSORS
 from operad.op.counts import check_argument_counts as check_argument_counts
-from operad.op.deprecation import Deprecated as Deprecated
-from operad.op.deprecation import deprecations as deprecations
-from operad.op.deprecation import warn_of as warn_of
 from operad.op.entry import BackwardEntry as BackwardEntry
 from operad.op.expansion import Expansion as Expansion
 from operad.op.expansion import Part as Part
@@ -26,6 +23,7 @@ from operad.op.explanation import arrays_in_words as arrays_in_words
 from operad.op.explanation import explained as explained
 from operad.op.form import Axes as Axes
 from operad.op.form import Instruction as Instruction
+from operad.op.form import NoForm as NoForm
 from operad.op.form import Result as Result
 from operad.op.form import ScalarForm as ScalarForm
 from operad.op.form import function_of_elements as function_of_elements
@@ -62,7 +60,6 @@ from operad.op.rates import Correction as Correction
 from operad.op.rates import Rates as Rates
 from operad.op.rates import forget_rates as forget_rates
 from operad.op.rates import function_cost as function_cost
-from operad.op.rates import machine as machine
 from operad.op.rates import parse_rates as parse_rates
 from operad.op.rates import rates as rates
 from operad.op.rates import tuned_path as tuned_path
@@ -81,3 +78,4 @@ from operad.op.shapes import unify_shapes as unify_shapes
 from operad.op.template import ArgumentSlot as ArgumentSlot
 from operad.op.template import CallTemplate as CallTemplate
 from operad.op.template import filled as filled
+from operad.system import machine as machine

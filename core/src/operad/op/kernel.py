@@ -4,8 +4,9 @@ An operator's meaning is its property; how it is computed is a *kernel*: a facto
 with a statement of which *parts* it computes (`forward`, the gradients of some arguments, or all) and where
 it applies. The property's own kernels and those that other distributions add (`operad.kernels` entry points)
 stand in one list. Each part gets the best applicable kernel that computes it: of highest priority, then of
-lowest declared cost, then the earlier registered one. A part that a kernel does not compute is computed by
-the next one; none is ever taken for zero.
+lowest declared cost, then the earlier registered one. Kernels derived from the operator's own functions rank
+directly before these, and so behind whatever someone wrote to be taken instead. A part that a kernel does not
+compute is computed by the next one; none is ever taken for zero.
 
 A kernel may *keep* arrays of its own in forward for a gradient, *prepare* arrays from arguments that rarely
 change, and have pairs in place and resources of its own; see `operad.operator.chosen`.
@@ -320,8 +321,15 @@ class Candidate(NamedTuple):
 def ranked(call: KernelCall) -> list[Kernel]:
     """The kernels of an operator, best first, whether they apply or not."""
     kernels: list[Kernel] = type(call.prop).kernels
-    if len(kernels) == 1:
-        return kernels
+    derived = call.prop.derived_kernels()
+    found = kernels if len(kernels) == 1 else _in_order(call, kernels)
+    if not derived:
+        return found
+    own = next(i for i, kernel in enumerate(found) if kernel is kernels[0])
+    return [*found[:own], *derived, *found[own:]]
+
+
+def _in_order(call: KernelCall, kernels: list[Kernel]) -> list[Kernel]:
     measured = rates().kernels
     if not any(kernel.cost is not None or kernel.name in measured for kernel in kernels):
         return sorted(kernels, key=lambda kernel: -kernel.priority)

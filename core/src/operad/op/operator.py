@@ -10,7 +10,6 @@ its calls as templates, which programs fill with arrays.
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, final
@@ -48,17 +47,6 @@ class Operator(ABC):
     direct_with_values: Callable[..., object] | None = None
     runs_under_lock: bool = False
     lock_cost_limit_us: float = 0.0
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        for old, new in (("is_brief", "runs_under_lock"), ("brief_us", "lock_cost_limit_us")):
-            if old in vars(cls):
-                setattr(cls, new, vars(cls)[old])
-                warnings.warn(
-                    f"{cls.__qualname__}.{old} is {new} since operad 0.3; the old name ends with 0.4",
-                    DeprecationWarning,
-                    stacklevel=2,
-                )
 
     @abstractmethod
     def forward(

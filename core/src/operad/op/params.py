@@ -22,7 +22,6 @@ import numpy as np
 from operad.dtypes import as_dtype
 from operad.errors import DTypeError, ParamError, suggestion
 from operad.first_use import import_module, parse_source
-from operad.op.deprecation import Deprecated
 
 REQUIRED: Final = object()
 """Default of a parameter that every call must give."""
@@ -62,8 +61,6 @@ class Param:
         ignored: str = "",
         run_time: bool = False,
         optional: bool = False,
-        deprecated: Deprecated | None = None,
-        old_names: Mapping[str, str] | None = None,
     ) -> None:
         """Declare a parameter as a class attribute of an `OperatorProperty`.
 
@@ -81,8 +78,6 @@ class Param:
             ignored: Why the parameter is accepted, for MXNet's files and calls, and changes nothing.
             run_time: Whether its value may change at every call, as `lr` does.
             optional: Whether None is a value too; always where it is the default.
-            deprecated: That the parameter will be gone; calls that give it warn.
-            old_names: Names that it had, each with the version that ends it; calls that use them warn.
         """
         self.name = ""
         self.type = type
@@ -92,17 +87,7 @@ class Param:
         self.choices, self.doc, self.ignored = choices, doc or ignored, ignored
         self.per, self.fill, self.run_time = per, fill, run_time
         self.optional = optional or default is None
-        self.deprecated, self.old_names = deprecated, dict(old_names or {})
         self._convert_type: Any = None
-
-    @property
-    def text(self) -> str:
-        """`doc`, and what is deprecated."""
-        said = []
-        if self.deprecated is not None:
-            said.append(f"It {self.deprecated.in_words('version')}.")
-        said += [f"Its old name {old!r} ends with version {until}." for old, until in self.old_names.items()]
-        return " ".join(filter(None, [self.doc, *said]))
 
     @property
     def is_required(self) -> bool:
@@ -194,10 +179,9 @@ class ParamSet(Mapping[str, Param]):
     Attributes:
         integers: Names of those that hold an integer, or a tuple of them.
         run_time: Names of those whose values may change at every call.
-        old_names: Present names by names that parameters had.
     """
 
-    __slots__ = ("_params", "_required", "integers", "old_names", "run_time")
+    __slots__ = ("_params", "_required", "integers", "run_time")
 
     def __init__(self, params: Mapping[str, Param]) -> None:
         for name, declared in params.items():
@@ -206,12 +190,6 @@ class ParamSet(Mapping[str, Param]):
         self.run_time = tuple(name for name, declared in params.items() if declared.run_time)
         self._required = tuple(name for name, declared in params.items() if declared.is_required)
         self.integers = tuple(name for name, declared in params.items() if declared.type in _INTEGER_TYPES)
-        self.old_names = {old: name for name, declared in params.items() for old in declared.old_names}
-        if taken := self.old_names.keys() & params.keys():
-            raise ParamError(
-                f"{min(taken)!r} is a parameter and an old name of parameter {self.old_names[min(taken)]!r}; "
-                "expected one or the other"
-            )
 
     def __getitem__(self, name: str) -> Param:
         return self._params[name]
@@ -222,30 +200,15 @@ class ParamSet(Mapping[str, Param]):
     def __len__(self) -> int:
         return len(self._params)
 
-    def renamed(self, operator: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The values under the present names of parameters.
-
-        Raises:
-            ParamError: One is given under two names.
-        """
-        if not any(old in values for old in self.old_names):
-            return values
-        for old, name in self.old_names.items():
-            if old in values and name in values:
-                raise ParamError(
-                    f"{operator}: parameter {name!r} is given twice, once by its old name {old!r}"
-                )
-        return {self.old_names.get(name, name): value for name, value in values.items()}
-
     def parse(self, operator: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        """All parameters, validated, defaults filled in; old names are as good as present ones.
+        """All parameters, validated, defaults filled in.
 
         Raises:
             ParamError: A name is unknown (with a suggestion), a required one is missing, or a value
                 does not fit. The message starts with `operator`.
         """
         try:
-            return self._parsed(self.renamed(operator, values))
+            return self._parsed(values)
         except ParamError as error:
             raise ParamError(f"{operator}: {error}") from error.__cause__
 

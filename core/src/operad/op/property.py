@@ -22,7 +22,6 @@ from operad.errors import DTypeError, GradientError, ParamError
 from operad.op.choice import choose
 from operad.op.cost import Cost
 from operad.op.counts import check_counts
-from operad.op.deprecation import Deprecated
 from operad.op.entry import BackwardEntry
 from operad.op.expansion import Expansion
 from operad.op.form import ScalarForm
@@ -42,9 +41,6 @@ class OperatorProperty(ABC):
     Attributes:
         name: MXNet 1.x's name of the operator; defaults to the class's name.
         params: The declared parameters.
-        deprecated: That the operator will be gone; whoever uses it is warned.
-        old_names: Names that it had, each with the version that ends it; whoever uses them is warned. Each
-            has an entry point, as any second name.
         kernels: The ways to compute it, in the order they were registered.
         has_gradient: False: asking for a gradient through it gives zeros, as for `sign`.
         is_stateful: True: every node gets an operator of its own.
@@ -69,8 +65,6 @@ class OperatorProperty(ABC):
 
     name: ClassVar[str] = ""
     params: ClassVar[ParamSet] = ParamSet({})
-    deprecated: ClassVar[Deprecated | None] = None
-    old_names: ClassVar[Mapping[str, str]] = {}
     kernels: ClassVar[list[Kernel]] = []
     has_gradient: ClassVar[bool] = True
     is_stateful: ClassVar[bool] = False
@@ -97,9 +91,6 @@ class OperatorProperty(ABC):
             cls.name = cls.__name__
         if "kernels" not in vars(cls):
             cls.kernels = []
-        for own in ("deprecated", "old_names"):  # of this operator, and not of those that extend it
-            if own not in vars(cls):
-                setattr(cls, own, vars(OperatorProperty)[own])
 
     def __init__(self, **params: Any) -> None:
         """Validate `params`, given as Python values or in MXNet's string form.
@@ -281,6 +272,13 @@ class OperatorProperty(ABC):
         """Parts that can be computed apart: `forward`, and `<argument>_grad` where a gradient can flow."""
         flags = zip(self.list_arguments(), self.differentiable_inputs(), strict=True)
         return ["forward", *(f"{name}_grad" for name, flows in flags if flows)]
+
+    def derived_kernels(self) -> Sequence[Kernel]:
+        """Kernels that follow from the operator's own functions; they rank directly before these.
+
+        Each object stays the same for these parameters, as kernels that a class lists do.
+        """
+        return ()
 
     def scalar_form(
         self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]

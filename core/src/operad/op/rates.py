@@ -12,7 +12,6 @@ that fill it takes two to three times as long per byte as one of arrays that fil
 from __future__ import annotations
 
 import functools
-import platform
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Final, NamedTuple, final
 
 from operad.config import settings
 from operad.files import cache, parse_json
+from operad.system import last_level_cache_bytes, machine
 
 _FORMAT: Final = "operad-tune 3"
 
@@ -79,10 +79,6 @@ ARITHMETIC: Final = 0.1
 
 DEFAULTS: Final = Rates(5e-4, 1.2e-5, 1.1e-5, 3.5e-5, _FUNCTIONS, {})
 
-_CACHES: Final = Path("/sys/devices/system/cpu/cpu0/cache")
-_USUAL_BYTES: Final = 16 << 20
-"""Taken for the last-level cache where the system does not say."""
-
 
 @functools.cache
 def rates() -> Rates:
@@ -111,29 +107,7 @@ def function_cost(name: str) -> float:
 @functools.cache
 def cached_bytes() -> float:
     """Bytes of a call's arrays that caches hold: half of the last-level cache."""
-    return _last_level_bytes(_CACHES) / 2
-
-
-def _last_level_bytes(folder: Path) -> int:
-    """The size of the largest cache that a folder of Linux's describes."""
-    found = []
-    for path in folder.glob("index*/size"):
-        try:
-            text = path.read_text(encoding="ascii").strip()
-            found.append(int(text[:-1]) << {"K": 10, "M": 20}[text[-1]])
-        except (OSError, ValueError, LookupError):  # a virtual machine may show any text
-            continue
-    return max(found, default=0) or _USUAL_BYTES
-
-
-def machine() -> str:
-    """The kind of processor, as far as the system says: constants hold for one kind."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            model = next((line.partition(":")[2].strip() for line in file if line[:10] == "model name"), "")
-    except OSError:
-        model = ""
-    return f"{platform.machine()} {model or platform.processor()}".strip()
+    return last_level_cache_bytes() / 2
 
 
 def tuned_path(folder: Path | None = None) -> Path:

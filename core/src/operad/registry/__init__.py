@@ -20,7 +20,6 @@ from operad.registry.hooks import hooks as hooks
 from operad.registry.methods import Extensible as Extensible
 from operad.registry.methods import OperatorMethods as OperatorMethods
 from operad.registry.methods import module_attribute as module_attribute
-from operad.registry.old_names import own_attribute as _own_attribute
 from operad.registry.operators import find as find
 from operad.registry.operators import follow as follow
 from operad.registry.operators import get as get
@@ -38,5 +37,5 @@ from operad.registry.plugins import PluginRecord as PluginRecord
 
 
 def __getattr__(name: str) -> _Any:
-    """An attribute that a plugin adds, or an old name."""
-    return _own_attribute(name)
+    """An attribute that a plugin adds."""
+    return get_attribute("registry", name)

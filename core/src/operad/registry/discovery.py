@@ -19,13 +19,13 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
 from operad import config
 from operad.errors import ConfigError
 from operad.files import check_file
 from operad.interrupts import raise_of_handler
-from operad.registry.plugins import ATTRIBUTES, Broken, Distribution, Entry, normalized
+from operad.registry.plugins import Broken, Distribution, Entry, normalized
 
 if TYPE_CHECKING:
     from importlib import metadata
@@ -58,9 +58,6 @@ class Manifest(NamedTuple):
         """Every entry point there is."""
         return (entry for named in self.groups.values() for entries in named.values() for entry in entries)
 
-
-RENAMED: Final = {"operad.faces": ATTRIBUTES}
-"""Groups by the names they had, which are read until operad 0.4; `operad doctor` says who uses them."""
 
 _Plugin = tuple[Distribution, Mapping[tuple[str, str], str]]
 """A distribution of ours, and the values of its entry points by group and name."""
@@ -182,11 +179,7 @@ def _first(name: str, found: metadata.Distribution) -> metadata.Distribution:
 
 
 def _read(found: metadata.Distribution) -> _Plugin:
-    points = {
-        (RENAMED.get(p.group, p.group), p.name): p.value
-        for p in found.entry_points
-        if p.group.startswith("operad.")
-    }
+    points = {(p.group, p.name): p.value for p in found.entry_points if p.group.startswith("operad.")}
     owner = _described(found)
     declared = [text for (_, name), value in points.items() for text in (name, value)]
     for text in (owner.name, owner.version, *declared):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import operator
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, final
 
@@ -18,6 +17,7 @@ from operad.resource.base import Resource, ResourceRequest
 from operad.resource.random import ParallelRandom, RandomStream, StreamSeed
 from operad.resource.temp_space import TempSpace
 from operad.storage import Storage
+from operad.system import at_fork
 
 _ROTATING_SPACES: Final = 4
 _NOTHING_DRAWN: Final[Mapping[str, Any]] = {}
@@ -282,6 +282,5 @@ def get() -> ResourceManager:
         with _creation_lock:
             if _process_manager is None:
                 made = _process_manager = ResourceManager()
-                if hasattr(os, "register_at_fork"):
-                    os.register_at_fork(before=made.before_fork, after_in_child=made.reset_after_fork)
+                at_fork(before=made.before_fork, after_in_child=made.reset_after_fork)
     return _process_manager

@@ -9,17 +9,14 @@ of loads and stores; `np.add` on 16 KiB to 16 MiB arrays was no faster.
 
 from __future__ import annotations
 
-import contextlib
-import mmap
 from typing import Any, Final, final
 
 import numpy as np
 
 from operad.storage.size_class import ALIGNMENT_BYTES
+from operad.system import private_pages
 
 _MAPPED_FROM_BYTES: Final = 2 << 20
-_CAN_MAP: Final = hasattr(mmap, "MAP_PRIVATE") and hasattr(mmap, "MAP_ANONYMOUS")
-_HUGE_PAGES: Final[int | None] = getattr(mmap, "MADV_HUGEPAGE", None)
 
 _ndarray: Final = np.ndarray
 
@@ -32,8 +29,8 @@ class CpuDevice:
 
     def allocate(self, capacity_bytes: int) -> np.ndarray[Any, Any]:
         """A fresh aligned block of `capacity_bytes`."""
-        if _CAN_MAP and capacity_bytes >= _MAPPED_FROM_BYTES:
-            return _mapped(capacity_bytes)
+        if capacity_bytes >= _MAPPED_FROM_BYTES and (pages := _pages(capacity_bytes)) is not None:
+            return _writable(np.frombuffer(pages, np.uint8))
         raw = np.empty(capacity_bytes + ALIGNMENT_BYTES - 1, np.uint8)
         start = -raw.ctypes.data % ALIGNMENT_BYTES
         return raw[start : start + capacity_bytes]
@@ -46,16 +43,11 @@ class CpuDevice:
         """Nothing: mapped blocks went back when they were dropped, the C heap looks after the rest."""
 
 
-def _mapped(capacity_bytes: int) -> np.ndarray[Any, Any]:
+def _pages(capacity_bytes: int) -> Any:
     try:
-        # Private, not the default shared: a forked child must not see its parent's later writes.
-        pages = mmap.mmap(-1, capacity_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        return private_pages(capacity_bytes)
     except (OSError, OverflowError) as error:
         raise MemoryError(f"mmap of {capacity_bytes:,} bytes: {error}") from error
-    if _HUGE_PAGES is not None:
-        with contextlib.suppress(OSError):  # a kernel built without huge pages refuses the advice
-            pages.madvise(_HUGE_PAGES)
-    return _writable(np.frombuffer(pages, np.uint8))
 
 
 def _writable(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Final, final
 
@@ -15,6 +14,7 @@ from operad.storage.cuda import gpu_device, pinned_device
 from operad.storage.handle import Handle
 from operad.storage.pool import Device, Pool
 from operad.storage.size_class import Stats
+from operad.system import at_fork
 
 
 def device_for(ctx: Context) -> Device:
@@ -155,6 +155,5 @@ def get() -> Storage:
         with _creation_lock:
             if _process_storage is None:
                 made = _process_storage = Storage()
-                if hasattr(os, "register_at_fork"):
-                    os.register_at_fork(after_in_child=made.reset_after_fork)
+                at_fork(after_in_child=made.reset_after_fork)
     return _process_storage

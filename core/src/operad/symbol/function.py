@@ -10,7 +10,7 @@ from operad.boundary import boundary
 from operad.device import Context
 from operad.graph import Entry, hidden_key
 from operad.ndarray import by_name, presented, split_arguments
-from operad.op import OperatorProperty, deprecations, warn_of
+from operad.op import OperatorProperty
 from operad.symbol.attribute import is_attribute
 from operad.symbol.compose import apply, num_heads, only_entry
 
@@ -47,7 +47,6 @@ def _hint(label: str) -> str:
 
 def make_function(label: str, op: type[OperatorProperty], cls: type) -> Callable[..., Any]:
     """The symbolic function of an operator that need not be registered, called `label`."""
-    messages = deprecations(op, label)
 
     @boundary
     def function(
@@ -58,7 +57,6 @@ def make_function(label: str, op: type[OperatorProperty], cls: type) -> Callable
         }
         attrs = {hidden_key(key): value for key, value in {**hidden, **(attr or {})}.items()}
         symbols, more, params = split_arguments(op, args, named, cls, "Symbol")
-        warn_of(messages, {*named, *params})
         # A symbol has no context: `ctx` is text for the operator, as in a file.
         params |= {key: str(value) for key, value in params.items() if isinstance(value, Context)}
         prop = op(**params)

@@ -26,7 +26,7 @@ def machine(monkeypatch, tmp_path):
         path.unlink(missing_ok=True)
         if pressure is not None:
             path.write_text(pressure)
-        monkeypatch.setattr(load, "_PRESSURE", path)
+        monkeypatch.setattr(load, "CPU_PRESSURE", str(path))
         monkeypatch.setattr(os, "getloadavg", averages)
         monkeypatch.setattr(os, "cpu_count", lambda: processors)
 

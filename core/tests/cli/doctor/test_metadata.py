@@ -67,6 +67,15 @@ def test_a_command_hidden_by_the_core_is_a_warning(acme, findings):
     assert findings("thief 1.0") == [("warning", "its command 'ops' is hidden by operad's own")]
 
 
+@pytest.mark.parametrize("name", ["double", ".fast", "double."])
+def test_a_kernel_that_names_no_operator_or_not_itself_is_an_error(acme, findings, name):
+    acme.install("fast", kernels={name: "acme_ops:double"})
+    registry.refresh()
+    ((level, text),) = findings("fast 1.0")
+    assert level == "error"
+    assert text.startswith(f"entry point {name!r} in operad.kernels")
+
+
 def test_the_remains_of_an_installation_are_an_error(acme, findings):
     folder = acme.folder / "~half-1.0.dist-info"
     folder.mkdir()
@@ -119,12 +128,6 @@ def test_a_distribution_found_twice_is_a_warning(acme, findings, tmp_path, monke
     ((level, text),) = findings("acme-ops")
     assert level == "warning"
     assert text.startswith(f"is installed 2 times, of which the first counts: {second}")
-
-
-def test_a_group_by_its_old_name_is_a_warning(site, findings):
-    site.install("acme-old", faces={"nd.old": "old_acme:value"}, modules={"old_acme": "value = 9"})
-    ((level, text),) = findings("acme-old")
-    assert (level, text.partition(",")[0]) == ("warning", "declares entry points in operad.faces")
 
 
 def test_an_installation_without_plugins_is_advised_to_get_one(site, findings, run):

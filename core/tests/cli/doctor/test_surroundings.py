@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from operad import config
 from operad.cli.doctor import facts, surroundings
 from operad.cli.doctor.facts import Cache, Library, ThreadPool
+from operad.system import available_cores
 
 
 def test_an_unknown_setting_is_an_error_with_a_suggestion(acme, run, run_json, environment):
@@ -20,7 +20,7 @@ def test_an_unknown_setting_is_an_error_with_a_suggestion(acme, run, run_json, e
 def test_a_setting_that_cannot_be_used_is_an_error_and_at_its_default(acme, run_json, environment):
     environment(NUM_THREADS="many")
     found = run_json("doctor")
-    assert found["thread_budget"] == config.available_cores()
+    assert found["thread_budget"] == available_cores()
     assert [f["level"] for f in found["findings"] if "OPERAD_NUM_THREADS='many'" in f["text"]] == ["error"]
     assert [p["state"] for p in found["plugins"]] == ["unknown"]
 
@@ -72,3 +72,11 @@ def test_cupy_without_a_device_is_a_warning():
     libraries = [Library("cupy", "13", ""), Library("hypothesis", "6", "")]
     assert "warning" in [f.level for f in surroundings.library_findings(libraries, 0)]
     assert "warning" not in [f.level for f in surroundings.library_findings(libraries, 1)]
+
+
+@pytest.mark.parametrize("missing", ["hypothesis", "llvmlite", "numba"])
+def test_what_the_toolkit_lacks_is_said_with_the_extra_that_brings_it(missing):
+    extras = {"hypothesis": "check", "llvmlite": "vector", "numba": "fast"}
+    libraries = [Library(name, None if name == missing else "1", "") for name in extras]
+    (found,) = surroundings.library_findings([*libraries, Library("cupy", None, "")], 0)
+    assert (found.level, found.suggestion) == ("advice", f'pip install "operad-sdk[{extras[missing]}]"')

@@ -52,15 +52,3 @@ def test_stubs_are_python_whatever_the_order_of_declarations():
 )
 def test_parameters_have_python_types(declared, text):
     assert type_text(declared) == text
-
-
-def test_a_deprecated_name_is_marked_for_editors_in_each_overload():
-    call = call_of(Late)
-    text = array_stub("Late", call, "", "use 'Early'")
-    for function in ast.parse(text).body:
-        assert [ast.unparse(mark) for mark in function.decorator_list] == [
-            "overload",
-            "deprecated(\"use 'Early'\")",
-        ]
-    assert symbol_stub("Late", call, "", "gone").startswith("@deprecated('gone')\ndef Late(")
-    assert "deprecated" not in symbol_stub("Late", call, "")

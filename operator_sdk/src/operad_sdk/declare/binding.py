@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from operad.operator import Kernel
 from operad_sdk.declare.function import Bound, Declared
 from operad_sdk.declare.names import Names, Tensors
 from operad_sdk.errors import DeclarationError
@@ -16,12 +17,14 @@ class BoundFunctions(NamedTuple):
     Attributes:
         gradients: The gradients that count for the operator's parameters.
         traced: The same functions, or what takes their places where their own gradients are computed.
+        derived: The kernels beside the functions, once they were asked for.
     """
 
     names: Names
     forward: Bound
     gradients: list[Bound]
     traced: list[Bound]
+    derived: list[Kernel]
 
 
 def bind(tensors: Tensors, forward: Declared, gradients: Sequence[Declared]) -> BoundFunctions:
@@ -41,7 +44,9 @@ def bind(tensors: Tensors, forward: Declared, gradients: Sequence[Declared]) -> 
                 )
         found.append(bound)
     traced = [_traced(declared, bound, names) for declared, bound in zip(gradients, found, strict=True)]
-    return BoundFunctions(names, Bound(forward, names.forward, names.forward_targets, True), found, traced)
+    return BoundFunctions(
+        names, Bound(forward, names.forward, names.forward_targets, True), found, traced, []
+    )
 
 
 def _traced(declared: Declared, bound: Bound, names: Names) -> Bound:

@@ -17,10 +17,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from operad import Symbol
-from operad.operator import Deprecated, Param
+from operad.operator import Param
 from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.composed_property import ComposedProperty
-from operad_sdk.declare.decorators import NO_NAMES
 from operad_sdk.declare.parameters import params_of
 from operad_sdk.element_types import Accepts
 from operad_sdk.errors import DeclarationError
@@ -32,8 +31,6 @@ def composed(
     outputs: Sequence[str] = (),
     accepts: Accepts | Mapping[str, Accepts] = "any",
     contract: Contract = NO_DECLARATIONS,
-    deprecated: Deprecated | None = None,
-    old_names: Mapping[str, str] = NO_NAMES,
     doc: str = "",
 ) -> Callable[[Any], type[ComposedProperty]]:
     """Declare a function of symbols, or a symbol, as the operator `name`, made of other operators.
@@ -43,8 +40,6 @@ def composed(
         outputs: Names of the outputs; `output` if left out, or `output0` and so on.
         accepts: Element types that arguments may have, beyond what the parts refuse; for all or by argument.
         contract: Declarations for the contract checks.
-        deprecated: That the operator will be gone.
-        old_names: Names that it had, each with the version that ends it.
         doc: The docstring of a symbol, or of a function that has none.
     Returns:
         A decorator. The function's first values are the arguments, as symbols; the others are parameters, by
@@ -72,8 +67,6 @@ def composed(
             "output_names": tuple(outputs),
             "accepts": accepts,
             "contract": contract,
-            "deprecated": deprecated,
-            "old_names": old_names,
             **params,
         }
         return type(name, (ComposedProperty,), body)

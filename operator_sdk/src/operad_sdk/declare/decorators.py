@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, Final, Literal, TypedDict, Unpack
 
 import numpy as np
 
 from operad.dtypes import DType
-from operad.operator import Deprecated, Param
 from operad.operator import OperatorProperty as CoreProperty
+from operad.operator import Param
 from operad.resource import ResourceRequest
 from operad_sdk.contract import Contract
 from operad_sdk.declare.function import names_of
@@ -25,7 +24,6 @@ from operad_sdk.shapes import parse
 
 UNARY: Final = "data:(...) -> output:(...)"
 BINARY: Final = "lhs:(...), rhs:(...) -> output:(...)"
-NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 BROADCAST: Final = "lhs:(*A), rhs:(*B) -> output:(*broadcast(A, B))"
 
 
@@ -49,11 +47,10 @@ class Options(TypedDict, total=False):
     scalar_beyond: Literal["wrap", "keep"]
     inplace: str | Sequence[str]
     element_cost: float
+    by_numpy: bool
     resource: ResourceRequest | Sequence[ResourceRequest]
     device: str
     contract: Contract
-    deprecated: Deprecated | None
-    old_names: Mapping[str, str]
     doc: str
     base: type[OperatorProperty]
 
@@ -83,7 +80,7 @@ def operator(name: str, spec: str | None = None, **options: Unpack[Options]) -> 
             )
         made: Any = declared
         if not issubclass(declared, OperatorProperty):
-            own = ("__doc__", "__module__", "__qualname__", "deprecated", "old_names")
+            own = ("__doc__", "__module__", "__qualname__")
             members = {key: getattr(declared, key) for key in own if hasattr(declared, key)}
             made = type(declared.__name__, (declared, OperatorProperty), members)
         made.rename(name)

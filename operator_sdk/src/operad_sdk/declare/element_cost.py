@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import ARITHMETIC, ScalarForm, function_cost
+from operad_sdk.errors import DeclarationError
 
 _PASS: Final = 0.4
 """Cost for each element of one more NumPy pass over arrays in a cache, in operations of loops."""
@@ -15,6 +16,15 @@ REPEATED: Final = 0.4
 _UFUNC_US: Final = 0.3
 _FUNCTION_US: Final = 4.0
 _FREE: Final = frozenset(("input", "constant", "length", "position"))
+
+
+def check_cost(name: str, declared: Any) -> None:
+    """Raise DeclarationError unless the declared cost of an operator's element is a number, or None."""
+    if declared is not None and not isinstance(declared, int | float):
+        raise DeclarationError(
+            f"operator {name!r}: element_cost is {declared!r}, expected a number; "
+            "what depends on a call is said by `cost`"
+        )
 
 
 def element_cost(function: Any) -> float:

@@ -24,7 +24,7 @@ from operad.dtypes import DType
 from operad.first_use import parse_source
 from operad.operator import BackwardEntry, Shape
 from operad_sdk.declare.names import ABSENT, EXTRA, IN_DATA, OUT_DATA, OUT_GRAD, WORDS, Slot
-from operad_sdk.errors import DeclarationError
+from operad_sdk.errors import DeclarationError, call_declared
 
 ARROW: Final = "->"
 
@@ -62,6 +62,14 @@ class Declared(NamedTuple):
     traced: Callable[..., Any] | None = None
     aliases: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = ()
+
+    def counts_for(self, prop: Any) -> bool:
+        """Return whether the function counts for these parameters."""
+        return self.when is None or bool(call_declared(f"`when` of {self.what}", self.when, prop))
+
+    def renamed(self, old: str, new: str) -> Declared:
+        """The same for an operator that is now called `new`."""
+        return self._replace(what=f"{new}{self.what.removeprefix(old)}")
 
     def public_names(self) -> list[str]:
         """Names that the function takes, spelled as the operator spells them."""

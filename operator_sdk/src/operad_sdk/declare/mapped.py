@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, final
 
-from operad.operator import Deprecated, Param, ScalarForm
+from operad.operator import Param, ScalarForm
 from operad_sdk.contract import NO_DECLARATIONS, Contract
-from operad_sdk.declare.decorators import BINARY, NO_NAMES, UNARY, from_function
+from operad_sdk.declare.decorators import BINARY, UNARY, from_function
 from operad_sdk.declare.property import OperatorProperty
 from operad_sdk.declare.scalar import Scalar
 from operad_sdk.errors import DeclarationError
@@ -47,8 +47,6 @@ def from_mapper(
     slope: Slope = "auto",
     integers_as: str | None = None,
     contract: Contract | None = None,
-    deprecated: Deprecated | None = None,
-    old_names: Mapping[str, str] = NO_NAMES,
 ) -> type[OperatorProperty]:
     """Declare a mapper as an operator.
 
@@ -62,8 +60,6 @@ def from_mapper(
         integers_as: The type in which integers are computed, to be rounded towards zero; None: there
             is no operator of integers.
         contract: Declarations for the contract checks.
-        deprecated: That the operator will be gone.
-        old_names: Names that it had, each with the version that ends it.
 
     Raises:
         DeclarationError: The inputs are not arrays followed by the parameters, or a written slope
@@ -91,8 +87,6 @@ def from_mapper(
         inplace=[f"{argument} -> output" for argument in arguments],
         doc=mapper.__doc__ or "",
         contract=contract or NO_DECLARATIONS,
-        deprecated=deprecated,
-        old_names=old_names,
     )
     for argument, one in zip(arguments, _slopes(operator, mapper, count, slope), strict=False):
         function, reads = _gradient(one, public, count, argument)

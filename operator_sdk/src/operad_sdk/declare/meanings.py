@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from operad_sdk.declare.function import Bound, Declared
 from operad_sdk.declare.names import RESERVED, Names, Tensors
 from operad_sdk.errors import DeclarationError
-from operad_sdk.shapes import Spec
+from operad_sdk.shapes import Spec, parse
+
+
+def names_without_signature(cls: Any, function: Any) -> tuple[str, ...]:
+    """The names that a callable without a signature takes: a ufunc its arrays, the scalar, the output."""
+    if not isinstance(function, np.ufunc):
+        names: tuple[str, ...] = getattr(function, "names", ())
+        return names
+    spec = parse(cls.spec)
+    taken = [item.name for item in spec.arguments] + [name for name in cls.params if name == "scalar"]
+    return (*taken, *(item.name for item in spec.outputs))
 
 
 def check_names(cls: Any, spec: Spec) -> None:

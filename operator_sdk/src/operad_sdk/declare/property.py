@@ -47,15 +47,16 @@ from operad.resource import ResourceRequest
 from operad_sdk.contract import NO_DECLARATIONS, Contract
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.binding import BoundFunctions, bind
-from operad_sdk.declare.element_cost import REPEATED, call_us, element_cost
+from operad_sdk.declare.element_cost import REPEATED, call_us, check_cost, element_cost
 from operad_sdk.declare.function import Declared, split_pairs
 from operad_sdk.declare.kernels import kernel
 from operad_sdk.declare.marks import is_gradient, mark_of
-from operad_sdk.declare.meanings import check_function, check_names
+from operad_sdk.declare.meanings import check_function, check_names, names_without_signature
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
 from operad_sdk.declare.shaped import ShapedProperty
 from operad_sdk.declare.targets import wrapped
 from operad_sdk.errors import DeclarationError
+from operad_sdk.form_kernels import kernels_of
 from operad_sdk.shapes import parse
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -88,6 +89,8 @@ class OperatorProperty(ShapedProperty):
             sign: gradients of gradients take them for constants.
         gradient_is_derivative: False where gradients are no derivatives of the outputs, and have none.
         items: Arguments whose first axis, as the outputs', counts items that are computed apart.
+        by_numpy: True: the functions run as they are written, whatever the size of a call; False: where their
+            scalar forms are faster, these compute it in vector code (`operad_sdk.form_kernels`).
         contract: Declarations for the contract checks; nothing that an operator computes depends on them.
     """
 
@@ -101,6 +104,7 @@ class OperatorProperty(ShapedProperty):
     constant_outputs: ClassVar[Sequence[str]] = ()
     gradient_is_derivative: ClassVar[bool] = True
     items: ClassVar[Sequence[str]] = ()
+    by_numpy: ClassVar[bool] = False
     resource: ClassVar[ResourceRequest | Sequence[ResourceRequest]] = ()
     contract: ClassVar[Contract] = NO_DECLARATIONS
     aliases: ClassVar[dict[str, str]] = {}
@@ -120,6 +124,7 @@ class OperatorProperty(ShapedProperty):
         cls._bindings = {}
         cls._forms = {}
         cls._read_functions()
+        check_cost(cls.name, cls.element_cost)
         if isinstance(cls.spec, str):
             spec = parse(cls.spec)
             check_names(cls, spec)
@@ -131,12 +136,13 @@ class OperatorProperty(ShapedProperty):
     @classmethod
     def rename(cls, name: str) -> None:
         """Call the operator `name`, which is not the class's own."""
+        cls._bindings = {}  # whose kernels bear the name
         old, cls.name = cls.name, name
         cls.kernels = [own._replace(name=f"{name}.{own.name.partition('.')[2]}") for own in cls.kernels]
-        renamed = {key: _renamed(declared, old, name) for key, declared in cls._gradient_functions.items()}
+        renamed = {key: declared.renamed(old, name) for key, declared in cls._gradient_functions.items()}
         cls._gradient_functions = renamed
         if cls._forward_function is not None:
-            cls._forward_function = _renamed(cls._forward_function, old, name)
+            cls._forward_function = cls._forward_function.renamed(old, name)
 
     @classmethod
     def _read_functions(cls) -> None:
@@ -150,7 +156,7 @@ class OperatorProperty(ShapedProperty):
                 if name == "forward" and callable(function):
                     pairs = split_pairs(cls.inplace)
                     what = f"{cls.name}.forward"
-                    names = _names(cls, function)
+                    names = names_without_signature(cls, function)
                     cls._forward_function = Declared(function, what, (), pairs, aliases=aliases, names=names)
                 elif is_gradient(name, function):
                     mark = mark_of(name, function)
@@ -208,7 +214,7 @@ class OperatorProperty(ShapedProperty):
                 accumulate,
                 traced,
                 tuple(cls.aliases.items()),
-                _names(cls, function),
+                names_without_signature(cls, function),
             )
             cls._gradient_functions = {
                 **cls._gradient_functions,
@@ -303,6 +309,15 @@ class OperatorProperty(ShapedProperty):
         traced: Any = import_module(_TRACED_GRADIENT)
         return traced.gradient_operator(self, ctx, in_shapes, in_types, wanted)  # type: ignore[no-any-return]
 
+    def derived_kernels(self) -> Sequence[Kernel]:
+        """A kernel in vector code beside each of the operator's own functions."""
+        listed = type(self).kernels
+        if self.by_numpy or not listed or listed[0].factory is not _own_operator:
+            return ()
+        if not self.binding.derived:
+            self.binding.derived[:] = kernels_of(self)
+        return self.binding.derived
+
     def scalar_form(
         self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> ScalarForm | str:
@@ -358,11 +373,7 @@ class OperatorProperty(ShapedProperty):
     @cached_property
     def binding(self) -> BoundFunctions:
         """Functions for these parameters, with their names looked up."""
-        counted = tuple(
-            name
-            for name, declared in self._gradient_functions.items()
-            if declared.when is None or declared.when(self)
-        )
+        counted = tuple(name for name, each in self._gradient_functions.items() if each.counts_for(self))
         tensors = self.tensors
         key = (tensors._replace(groups=tuple(tensors.groups.items())), counted)  # type: ignore[arg-type]
         found = self._bindings.get(key)
@@ -379,20 +390,6 @@ def _own_operator(
 ) -> Operator:
     binding = prop.binding
     return BoundOperator(prop, ctx, in_shapes, in_types, forward=binding.forward, gradients=binding.gradients)
-
-
-def _renamed(declared: Declared, old: str, new: str) -> Declared:
-    return declared._replace(what=f"{new}{declared.what.removeprefix(old)}")
-
-
-def _names(cls: type[OperatorProperty], function: Any) -> tuple[str, ...]:
-    """The names that a callable without a signature takes: a ufunc its arrays, the scalar, the output."""
-    if not isinstance(function, np.ufunc):
-        names: tuple[str, ...] = getattr(function, "names", ())
-        return names
-    spec = parse(cls.spec)
-    taken = [item.name for item in spec.arguments] + [name for name in cls.params if name == "scalar"]
-    return (*taken, *(item.name for item in spec.outputs))
 
 
 def _in_order(entries: frozenset[BackwardEntry]) -> list[BackwardEntry]:

@@ -19,11 +19,13 @@ from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
 from operad.first_use import import_module
 from operad.interrupts import raise_of_handler
-from operad.operator import OpReq, ScalarForm, Shape
+from operad.operator import FORWARD, NoForm, OpReq, ScalarForm, Shape
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
+from operad_sdk.declare.surroundings import reason_against_tracing
 from operad_sdk.declare.traced_gradient import Positions, TracingContext
 from operad_sdk.differentiate import FORM, Namespace, Node, Traced, TraceError, constant, form_of, merged
+from operad_sdk.differentiate.errors import line_text, raising_line
 
 if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
@@ -45,6 +47,26 @@ _BEYOND: Final = 1 << 40
 
 _MAX_FORMS: Final = 256
 """Forms of one operator that are kept."""
+
+_CURES: Final = {
+    "decides by the lengths": "compute with lengths and decide by parameters, or use numpy.where",
+    "values a form does not know": "choose elements by numpy.where, and keep arrays arrays",
+    "random numbers": "draw in an operator of its own, and take what was drawn as an argument",
+    "parts of an array": "take whole arrays as arguments, and leave parts to an operator before or behind",
+    "no argument": "make the array an argument, or compute it from arguments",
+    "depends on the mode": "let a parameter say what training and prediction do apart",
+    "as a factor or divisor": "use lengths as factors and divisors alone",
+    "is read in another shape": "leave the reshape to an operator before it",
+    "reduces along an axis": "reduce along axes that the results or other arguments have",
+    "another value later": "make it a parameter, or a constant by its name, in capitals",
+    "from call to call": "take what differs as an argument or as a parameter",
+    "keep a state": "keep states in the shape line, as `state name:(...)`",
+    "lives on after the call": "keep states in the shape line, as `state name:(...)`",
+    "no function of elements": "use functions of elements and sums, or operad_sdk.loops.CompiledLoops",
+    "has no derivative": "use functions of elements and sums, or operad_sdk.loops.CompiledLoops",
+    "cannot be traced": "use functions of NumPy that take any array, and no attributes of plain arrays",
+}
+"""Advice, by words of the reason why there is no form."""
 
 Named = list[tuple[str, Traced]]
 
@@ -108,6 +130,9 @@ def _found(
     try:
         if prop.is_stateful or prop.is_shaped_by_values:
             raise TraceError("it keeps a state, or its shapes depend on values")
+        for function in _functions(prop, part):
+            if (reason := reason_against_tracing(function)) is not None:
+                raise TraceError(reason)
         usual, others = _lengths(prop, in_shapes, fixed)
         (first, space), (predicting, _), (second, other) = (
             _traced(prop, part, _renumbered(in_shapes, lengths, fixed), in_types, is_train)
@@ -117,10 +142,24 @@ def _found(
             raise TraceError("what it computes depends on the mode")
         return merged(first, second, (space, other))
     except OperadError as error:
-        return str(error)
+        return _no_form(str(error), error)
     except Exception as error:  # noqa: BLE001 - the author's function may raise anything
         raise_of_handler(error)
-        return f"it cannot be traced ({type(error).__name__}: {error})"
+        return _no_form(f"it cannot be traced ({type(error).__name__}: {error})", error)
+
+
+def _no_form(reason: str, error: Exception) -> NoForm:
+    line = getattr(error, "line", None) or raising_line(error.__traceback__)
+    cure = next((cure for words, cure in _CURES.items() if words in reason), "")
+    return NoForm(reason, line_text(line), cure)
+
+
+def _functions(prop: OperatorProperty, part: str) -> list[Callable[..., Any]]:
+    """The author's functions that compute a part."""
+    if part == FORWARD:
+        return [prop.binding.forward.function]
+    position = prop.list_arguments().index(part.removesuffix("_grad"))
+    return [bound.function for bound in prop.binding.traced if position in bound.targets]
 
 
 def _lengths(

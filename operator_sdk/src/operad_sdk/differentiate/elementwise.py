@@ -46,6 +46,17 @@ _UNARY: Final[dict[np.ufunc, Any]] = {
 }
 
 
+def _of_base(g: Any, a: Any, b: Any) -> Any:
+    """`b a^(b - 1)`, 0 at 0^0; of a small base and exponent `(b / a) a^b`, as `a^(b - 1)` may overflow.
+
+    A guard wherever `b` is 0 would hide that the slope of this along `b` is `1 / a` there.
+    """
+    is_small = np.logical_and(np.abs(b) < 2**-10, np.logical_and(a != 0, np.abs(a) < 1))
+    is_flat = np.logical_and(a == 0, b == 0)
+    power = np.power(a, np.where(np.logical_or(is_small, is_flat), b, b - 1))
+    return g * (b / np.where(is_small, a, 1) * power)
+
+
 def _length(y: Any) -> Any:
     """Divisor of slopes of a length, which at 0 are 0 and do not change."""
     return np.where(y == 0, y.dtype.type(np.inf), y)
@@ -55,15 +66,14 @@ _BINARY: Final[dict[np.ufunc, tuple[Any, Any]]] = {
     np.add: (lambda g, y, a, b: g, lambda g, y, a, b: g),
     np.subtract: (lambda g, y, a, b: g, lambda g, y, a, b: -g),
     np.multiply: (lambda g, y, a, b: g * b, lambda g, y, a, b: g * a),
-    np.divide: (lambda g, y, a, b: g / b, lambda g, y, a, b: -g * y / b),
+    np.divide: (lambda g, y, a, b: g / b, lambda g, y, a, b: -g * (y / b)),
     np.power: (
-        # guarded at 0^0 alone: wherever b is 0 the slope along b of b a^(b - 1) is 1 / a
-        lambda g, y, a, b: g * (b * np.power(a, np.where(np.logical_and(a == 0, b == 0), 0, b - 1))),
+        lambda g, y, a, b: _of_base(g, a, b),
         lambda g, y, a, b: g * (np.where(a == 0, 0, y) * np.log(np.where(a == 0, 1, a))),
     ),
     np.remainder: (lambda g, y, a, b: g, lambda g, y, a, b: -g * np.floor(a / b)),
     np.fmod: (lambda g, y, a, b: g, lambda g, y, a, b: -g * np.trunc(a / b)),
-    np.hypot: (lambda g, y, a, b: g * a / _length(y), lambda g, y, a, b: g * b / _length(y)),
+    np.hypot: (lambda g, y, a, b: g * (a / _length(y)), lambda g, y, a, b: g * (b / _length(y))),
     np.arctan2: (
         lambda g, y, a, b: g * (b / np.hypot(a, b)) / np.hypot(a, b),
         lambda g, y, a, b: -g * (a / np.hypot(a, b)) / np.hypot(a, b),

@@ -1,9 +1,59 @@
-"""Error for code that cannot be differentiated."""
+"""Error for code that cannot be differentiated, and the author's line where it is."""
 
 from __future__ import annotations
 
+import linecache
+import sys
+from pathlib import PurePath
+from types import FrameType, TracebackType
+from typing import Final
+
 from operad.errors import OperadError
+
+_OURS: Final = frozenset(("numpy", "operad", "operad_sdk", "functools"))
+_CALLER: Final = "operad_sdk.declare.scalar_form"
+
+Line = tuple[str, int]
+"""A file and the number of a line in it."""
 
 
 class TraceError(OperadError, TypeError):
-    """A function of arrays does something that its derivative cannot be found through."""
+    """A function of arrays does something that its derivative cannot be found through.
+
+    Attributes:
+        line: The author's line that did it, where a step of the trace is what is refused.
+    """
+
+    line: Line | None = None
+
+
+def calling_line() -> Line | None:
+    """The innermost line of an author's function that is being traced; None outside any."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__"))
+        if module == _CALLER:
+            return None
+        if module.partition(".")[0] not in _OURS:
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return None
+
+
+def raising_line(traceback: TracebackType | None) -> Line | None:
+    """The innermost line of an author's function that an exception passed."""
+    found = None
+    while traceback is not None:
+        module = str(traceback.tb_frame.f_globals.get("__name__"))
+        if module.partition(".")[0] not in _OURS:
+            found = traceback.tb_frame.f_code.co_filename, traceback.tb_lineno
+        traceback = traceback.tb_next
+    return found
+
+
+def line_text(line: Line | None) -> str:
+    """Name of the file, number and text of a line; nothing where there is none."""
+    if line is None:
+        return ""
+    file, number = line
+    return f"{PurePath(file).name}:{number}: {linecache.getline(file, number).strip()}"

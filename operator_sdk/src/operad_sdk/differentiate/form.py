@@ -140,7 +140,11 @@ class _Walk:
     def _value(self, node: Node, groups: Groups) -> int:
         found = self._known.get((node, groups))
         if found is None:
-            found = self._known[node, groups] = self._made(node, groups)
+            try:
+                found = self._known[node, groups] = self._made(node, groups)
+            except TraceError as error:
+                error.line = error.line or node.line  # of the innermost step
+                raise
         return found
 
     def _made(self, node: Node, groups: Groups) -> int:
@@ -369,8 +373,10 @@ class _Walk:
         return self._reduced("min", *args)
 
 
-def _refuse(reason: str) -> NoReturn:
-    raise TraceError(reason)
+def _refuse(reason: str, node: Node | None = None) -> NoReturn:
+    error = TraceError(reason)
+    error.line = node.line if node is not None else None
+    raise error
 
 
 def _expect_rule(node: Node) -> None:
@@ -378,7 +384,8 @@ def _expect_rule(node: Node) -> None:
         return
     form, function = node.step.primitive.form, node.step.primitive.function
     if not (function in RULES or function in _NAMED if form is None else hasattr(_Walk, f"_rule_{form}")):
-        _refuse(f"numpy.{form or getattr(function, '__name__', function)} is no function of elements")
+        name = form or getattr(function, "__name__", str(function))
+        _refuse(f"numpy.{name} is no function of elements", node)
 
 
 def _type_of(arg: Any) -> Any:

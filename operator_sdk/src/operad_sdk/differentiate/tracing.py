@@ -33,7 +33,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from operad.operator import ScalarForm
 from operad_sdk.differentiate import dispatch
-from operad_sdk.differentiate.errors import TraceError
+from operad_sdk.differentiate.errors import TraceError, calling_line
 from operad_sdk.differentiate.lengths import AxisLength, Size
 
 Pullback = Callable[[Any], Any]
@@ -56,9 +56,10 @@ class Node:
         parents: The nodes it was computed from, each with its pullback; empty for constants and inputs.
         leads: Whether an input of the trace stands behind it.
         step: In a trace for forms what computed it, and from what: nodes, and values that nothing led to.
+        line: In a trace for forms, the author's line that computed it.
     """
 
-    __slots__ = ("leads", "level", "number", "parents", "step", "value")
+    __slots__ = ("leads", "level", "line", "number", "parents", "step", "value")
 
     def __init__(
         self,
@@ -74,6 +75,7 @@ class Node:
         self.parents = parents
         self.leads = is_input or bool(parents)
         self.step = step
+        self.line = calling_line() if step is not None else None
 
 
 class AppliedPrimitive(NamedTuple):

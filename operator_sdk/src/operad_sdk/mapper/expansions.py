@@ -31,6 +31,8 @@ from operad_sdk.mapper.precision import (
 from operad_sdk.mapper.values import Value, call, select
 
 _LOG2_E: Final = 1 / math.log(2)
+_HALVES: Final = 2.0**12 + 1
+"""Factor by which a float32 is split into two halves of 12 bits each."""
 
 
 def fma(a: Value, b: Value | float, c: Value | float) -> Value:
@@ -163,12 +165,18 @@ def _erf(x: Value, t: Precision) -> Value:
 
 
 def _erfc(x: Value, t: Precision) -> Value:
-    """The square's rounding error, which exp would magnify by the square, is taken from its argument."""
+    """The square's rounding error, which exp would magnify by the square, is taken from its argument.
+
+    It is exact on every processor (Dekker's product): `fma(a, a, -square)` is 0 on one that rounds twice.
+    """
     a = _at_most(call("abs", x), ERFC_FLOAT32_LIMIT)
     square, w = a * a, 1 / (a + 3)
+    high = a * _HALVES - (a * _HALVES - a)
+    low = a - high
+    error = high * high - square + 2 * high * low + low * low
     n, r = _reduced(-square, t)
     share = polynomial((a - 3) * w, ERFC_FLOAT32) * w
-    tail = call("scaled", fma(share, _expm1_small(r - fma(a, a, -square), t), share), n)
+    tail = call("scaled", fma(share, _expm1_small(r - error, t), share), n)
     return select(x < 0.0, 2 - tail, tail)
 
 

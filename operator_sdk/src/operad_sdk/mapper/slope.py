@@ -35,6 +35,15 @@ def _digamma(x: Value) -> Value:
     return Value(x.builder, x.builder.inline(digamma_form(), [x.position]))
 
 
+def _of_base(a: Value, b: Value) -> Value:
+    """`b a^(b - 1)`, 0 at 0^0; of a small base and exponent `(b / a) a^b`, as `a^(b - 1)` may overflow."""
+    if b.number and abs(b.number) >= 2**-10:
+        return b * call("power", a, b - 1)
+    is_small = (call("abs", b) < 2**-10) & (a != 0) & (call("abs", a) < 1)
+    power = call("power", a, select(is_small | ((a == 0) & (b == 0)), b, b - 1))
+    return b / select(is_small, a, 1.0) * power
+
+
 def _length(y: Value) -> Value:
     """Divisor of slopes of a length, which at 0 are 0 and do not change."""
     return select(y == 0, math.inf, y)
@@ -86,9 +95,8 @@ _BINARY: Final[dict[str, tuple[_BinaryRule, _BinaryRule]]] = {
     "divide": (lambda a, b, y: 1 / b, lambda a, b, y: -(y / b)),
     "remainder": (lambda a, b, y: 1, lambda a, b, y: -call("floor_divide", a, b)),
     "fmod": (lambda a, b, y: 1, lambda a, b, y: -call("trunc", a / b)),
-    # 0 * inf, hence NaN, of either at a = 0
     "power": (
-        lambda a, b, y: b * call("power", a, b - 1 if b.number else select((a == 0) & (b == 0), 0.0, b - 1)),
+        lambda a, b, y: _of_base(a, b),
         lambda a, b, y: select(a == 0, 0.0, y * call("log", a)),
     ),
     "hypot": (lambda a, b, y: a / _length(y), lambda a, b, y: b / _length(y)),

@@ -18,6 +18,9 @@ _PI_LOW = -8.742278000372486e-08
 def digamma(x: float) -> float:
     """Slope of lgamma, within 4 ulp, and 1e-15 where such are smaller: beside its zeros.
 
+    Below -6 two numbers of the size of `log(1 - x)`, which are rounded, cancel: within 3 ulp of that, where
+    such are larger, which is 1.3e-15 above -53, 2.7e-15 above -2,979, and 5.3e-15 above -8.8 million.
+
     Nothing cancels above 0. From 1 to 3 it is a quotient of polynomials of positive coefficients, 9e-18 of
     the value, times the distance to the zero, from which the recurrence adds up to 10, and subtracts once
     below 1; the asymptotic series is left from 10 on, with 5e-17. Below 0 by reflection.

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from operad_sdk.new.render import ANSWERS_FILE, TEMPLATES, newest, render
+from operad_sdk.new.render import render
 from operad_sdk.new.requests import (
     ScaffoldError,
     checked_together,
@@ -44,7 +44,11 @@ def create(
     """
     folder = Path(destination)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        way_out = "add --update to change it" if (folder / ANSWERS_FILE).is_file() else "name an empty folder"
+        way_out = (
+            "--add puts operators into it"
+            if (folder / "pyproject.toml").is_file()
+            else "name an empty folder"
+        )
         raise ScaffoldError(f"new package in {folder}: something is there already; {way_out}")
     answers: dict[str, str] = {}
     if name is not None or not ask:
@@ -56,7 +60,7 @@ def create(
         answers["licence"] = known_licence(licence)
     if author is not None or not ask:
         answers["author"] = printable(author or default_author())
-    render(TEMPLATES, newest(TEMPLATES), answers, folder, ask=ask)
+    render(answers, folder, ask=ask)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 

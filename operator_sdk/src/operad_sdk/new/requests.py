@@ -17,7 +17,8 @@ KINDS: Final = {
     "binary": "two arrays of one shape, element by element",
     "broadcast": "two arrays whose axes of length 1 are stretched",
     "reduction": "one array, some axes of which are reduced",
-    "property": "a class with parameters and any number of arguments",
+    "row": "a formula of rows, in plain NumPy",
+    "property": "a class whose parameters say how many arguments there are, and of what shapes",
     "stateful": "a class with an auxiliary state that training moves",
     "update": "a step of an optimizer, which moves weights and states",
     "random": "a class that draws random numbers in training",
@@ -26,6 +27,7 @@ KINDS: Final = {
     "kernel-for": "a kernel, chosen by shape, for an installed operator of another distribution",
     "cpp-port": "a class that a C++ operator of MXNet became",
     "mapper": "a function of one number, compiled, with a derived slope",
+    "loop": "what is no formula, such as a scan with branches: a compiled loop",
 }
 """The kinds of operators, and what each is for."""
 
@@ -43,17 +45,17 @@ _OWN_TESTS: Final = ("contract", "examples")  # tests/test_contract.py is there 
 # The modules made by the template import these; an operator of such a name is spelt with a `_` there.
 _IMPORTED: Final = frozenset(
     (
-        "annotations", "binary", "candidates", "from_mapper", "gradient", "mapper", "np", "operator", "param",
-        "unary", "zip_longest", "Any", "Array", "Contract", "Distribution", "InferredShapes", "KernelCall",
-        "OpContext", "OperatorProperty", "Output", "PartialShape", "ResourceRequest", "Scalar", "Sequence",
-        "Shape", "ShapeError",
+        "annotations", "binary", "candidates", "from_mapper", "gradient", "mapper", "np", "operator",
+        "param", "unary", "zip_longest", "Any", "Array", "CompiledLoops", "Contract", "Distribution",
+        "InferredShapes", "Iterator", "KernelCall", "LOOPS", "OpContext", "OperatorProperty", "Output",
+        "PartialShape", "ResourceRequest", "Scalar", "Sequence", "Shape", "ShapeError",
     )
 )  # fmt: skip
 _TAKEN: Final = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | _IMPORTED
 
 
 class ScaffoldError(OperadError, ValueError):
-    """A package cannot be made or updated as asked."""
+    """A package cannot be made or extended as asked."""
 
 
 @final
@@ -64,7 +66,7 @@ class OperatorRequest:
     Attributes:
         name: What callers say: `od.nd.<name>`.
         kind: One of `KINDS`.
-        module: The file it is in, without `.py`.
+        module: The file it is declared in, without `.py`.
         symbol: The name of the function or class in that file.
     """
 
@@ -72,6 +74,11 @@ class OperatorRequest:
     kind: str
     module: str
     symbol: str
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """All files that the operator is in, without `.py`."""
+        return (self.module, f"{self.module}_loops") if self.kind == "loop" else (self.module,)
 
 
 def request(name: str, kind: str) -> OperatorRequest:
@@ -118,18 +125,20 @@ def checked_together(requests: Iterable[OperatorRequest]) -> list[OperatorReques
     Raises:
         ScaffoldError: Otherwise.
     """
+    found = list(requests)
     files: dict[str, OperatorRequest] = {}
-    for one in requests:
-        other = files.setdefault(one.module, one)
-        if other is not one and other.name == one.name:
-            raise ScaffoldError(f"operator {one.name!r} is asked for twice, or is there already")
-        if other is not one:
-            raise ScaffoldError(
-                f"operators {other.name!r} and {one.name!r} would both be in {one.module}.py; rename one"
-            )
-    if not files:
+    for one in found:
+        for module in one.modules:
+            other = files.setdefault(module, one)
+            if other is not one and other.name == one.name:
+                raise ScaffoldError(f"operator {one.name!r} is asked for twice")
+            if other is not one:
+                raise ScaffoldError(
+                    f"operators {other.name!r} and {one.name!r} would both be in {module}.py; rename one"
+                )
+    if not found:
         raise ScaffoldError("no operator was asked for; expected at least one, such as smooth_l1:unary")
-    return list(files.values())
+    return found
 
 
 def write_requests(requests: Iterable[OperatorRequest]) -> str:

@@ -1,9 +1,8 @@
 """Vector code: scalar forms, and kernels written by hand, as machine code for this processor.
 
-LLVM compiles it, through llvmlite (`operad-sdk[fast]`). Nothing here is imported before a kernel is wanted.
+LLVM compiles it, through llvmlite (`operad-sdk[vector]`). Nothing here is imported before a kernel is wanted.
 """
 
-from operad_sdk.form_kernels import by_form as by_form
 from operad_sdk.vector.addresses import data_address as data_address
 from operad_sdk.vector.array_calls import array_call as array_call
 from operad_sdk.vector.array_calls import bound_to as bound_to

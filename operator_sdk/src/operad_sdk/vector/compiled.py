@@ -61,7 +61,14 @@ class _Axes(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Kernel's text for some arrays, and the contents of its table."""
+    """Kernel's text for some arrays, and the contents of its table.
+
+    Attributes:
+        pattern: How the arrays lie; `text` is the kernel for it.
+        space: The iteration space.
+        axes: Of inputs, counted positions and results, in this order.
+        counted: The counted positions.
+    """
 
     pattern: Pattern
     text: KernelText
@@ -162,7 +169,11 @@ class CompiledForm:
         return BoundKernel(self.layout(arrays), arrays)
 
     def walk(self, arrays: Sequence[NDArray[Any]]) -> Walk:
-        """Preparation of a kernel for arrays, but for machine code."""
+        """Preparation of a kernel for arrays, but for machine code.
+
+        Raises:
+            NoVectorCodeError: There is none.
+        """
         count = len(self.form.inputs)
         steps = self._expanded.instructions
         kinds = [step.kind for step in steps[:count]] + [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from math import prod
 from typing import Any, Final, final
 
@@ -18,7 +17,6 @@ from operad.operator import (
     BackwardEntry,
     CallTemplate,
     Cost,
-    KernelCall,
     OpContext,
     Operator,
     OperatorProperty,
@@ -33,7 +31,6 @@ from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import CompiledForm, compiled
 from operad_sdk.vector.layout import BoundKernel
-from operad_sdk.vector.machine import reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.team import has_team, team
 
@@ -49,62 +46,11 @@ _LOOPS: Final = 0.04
 _CALL_US: Final = 8.0
 """Time of a call in parts, or with arrays that lie in an unusual way; a small one takes less than 1."""
 
-SLOW: Final = frozenset(
-    ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "power", "fmod", "remainder", "floor_divide")
-) | {"log2", "log10"}  # fmt: skip
-"""Functions that LLVM leaves to the C library, element by element; and some for which NumPy has tables."""
+SLOW: Final = frozenset(("atan2", "power", "log2", "log10"))
+"""Functions that LLVM leaves to the C library, element by element, or for which NumPy has tables."""
 
-
-def slow_functions(form: ScalarForm) -> list[str]:
-    """The functions of a form that are slow in vector code, where whole powers are products."""
-    steps = form.instructions
-    return sorted({
-        step.op
-        for step in steps
-        if step.op in SLOW and not (step.op == "power" and steps[step.args[1]].value in (3, -1, -2))
-    })  # fmt: skip
-
-
-_SINGLE: Final = np.dtype(np.float32)
-_HALF: Final = np.dtype(np.float16)
-_TYPES: Final = ((_SINGLE,), (np.dtype(np.float64),), (_HALF,), (_HALF, _SINGLE))
-"""Floating types of arguments, in the order in which they come."""
 
 Target = tuple[NDArray[Any] | None, OpReq]
-
-
-def reason_for(part: str, call: KernelCall) -> str | None:
-    """Reason why a form does not compute a part of a call, however large; None if it does."""
-    types = dict.fromkeys(dtype for dtype in call.in_types if dtype.kind == "f")
-    if tuple(types) not in _TYPES:
-        return "vector code computes in float32 and float64, and float16 in float32"
-    sizes = [prod(shape) for shape in (*call.in_shapes, *call.out_shapes)]
-    if not all(sizes):
-        return "there is nothing to compute"
-    form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
-    if isinstance(form, str):
-        return form
-    if slow := slow_functions(form):
-        return f"NumPy's {', '.join(slow)} computes faster than vector code does"
-    signature = _Signature(call.prop, part, form, call.in_shapes, call.in_types)
-    return _reason(form, signature.dtype, signature.specs) or reason_against()
-
-
-@lru_cache(maxsize=4096)
-def _reason(form: ScalarForm, dtype: DType, specs: tuple[tuple[Shape, DType], ...]) -> str | None:
-    try:
-        compiled(form, dtype).check([np.empty(*spec) for spec in specs])
-    except NoVectorCodeError as error:
-        return str(error)
-    return None
-
-
-def cost_of(part: str, call: KernelCall) -> Cost:
-    """Instructions of the elements, and one pass over the arrays."""
-    form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
-    assert isinstance(form, ScalarForm)
-    signature = _Signature(call.prop, part, form, call.in_shapes, call.in_types)
-    return cost_of_arrays(compiled(form, signature.dtype), signature.specs)
 
 
 def cost_of_arrays(form: CompiledForm, specs: Sequence[tuple[Shape, DType]]) -> Cost:
@@ -116,7 +62,7 @@ def cost_of_arrays(form: CompiledForm, specs: Sequence[tuple[Shape, DType]]) -> 
 
 
 @final
-class _Signature:
+class Signature:
     """The arrays of a part's form.
 
     Attributes:
@@ -194,7 +140,7 @@ class FormOperator(Operator):
     ) -> None:
         form = prop.scalar_form(part, in_shapes, in_types)
         assert isinstance(form, ScalarForm)
-        self._signature = _Signature(prop, part, form, in_shapes, in_types)
+        self._signature = Signature(prop, part, form, in_shapes, in_types)
         self._compiled = compiled(form, self._signature.dtype)
         # Of a cluster, for each input the view that the form reads, or None.
         self._views: Sequence[View | None] = getattr(prop, "views", None) or (None,) * len(form.inputs)
@@ -205,6 +151,15 @@ class FormOperator(Operator):
             self.lock_cost_limit_us = _LOCKED_US
             if prop.num_visible_outputs < len(form.results):
                 self.direct_visible = self._visible_call(form, prop)
+
+    @property
+    def position(self) -> int:
+        """Position of the argument whose gradient it computes."""
+        return self._signature.position
+
+    def alone(self, req: Sequence[OpReq]) -> list[OpReq]:
+        """Requests of which only that for its own gradient is left."""
+        return [one if i == self.position else OpReq.NULL for i, one in enumerate(req)]
 
     def _is_plain(self, prop: OperatorProperty) -> bool:
         """Return whether the form's inputs and results are the arguments and then all outputs."""

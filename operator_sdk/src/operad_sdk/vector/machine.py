@@ -1,8 +1,8 @@
 """From text of LLVM to machine code, for this processor or another, kept on disk.
 
-llvmlite does it, which numba brings along (`operad-sdk[fast]`). Compiling takes milliseconds, loading what
-a file holds 0.2 ms. A file is found by the hash of the text, of the processor and of LLVM's version, so that
-of another processor is never found; `operad.files.cache` has the rule of such files.
+llvmlite does it (`operad-sdk[vector]`, which `operad-standard` brings along). Compiling takes milliseconds,
+loading what a file holds 0.2 ms. A file is found by the hash of the text, of the processor and of LLVM's
+version, so that of another processor is never found; `operad.files.cache` has the rule of such files.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def has_llvm() -> bool:
 @cache
 def _llvm() -> Any:
     if not has_llvm():
-        raise NoVectorCodeError('llvmlite is not installed; pip install "operad-sdk[fast]"')
+        raise NoVectorCodeError('llvmlite is not installed; pip install "operad-sdk[vector]"')
     found = import_module("llvmlite.binding")
     found.initialize_native_target()
     found.initialize_native_asmprinter()

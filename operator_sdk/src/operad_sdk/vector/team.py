@@ -31,9 +31,7 @@ Source: POSIX unnamed semaphores, which Linux has; elsewhere parts are computed 
 from __future__ import annotations
 
 import ctypes
-import os
 import platform
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -43,6 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operad.interrupts import block_signals
+from operad.system import at_fork, has_semaphores
 from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.machine import address_of, function_at
@@ -261,7 +260,7 @@ end:
 @cache
 def has_team() -> bool:
     """Return whether there are such threads here."""
-    return sys.platform == "linux" and sys.maxsize > 2**32
+    return has_semaphores()
 
 
 @final
@@ -288,7 +287,7 @@ class _Team:
 
     def __init__(self) -> None:
         self._renew()
-        os.register_at_fork(after_in_child=self._renew)
+        at_fork(after_in_child=self._renew)
 
     def _renew(self) -> None:
         self._free: list[_Box] = []

@@ -196,7 +196,6 @@ AROUND: Final[dict[str, str]] = {
         'contract = Contract(inputs={"index": Index("table")})',
     ),
     "F223": _of_class(_ANY, "EXAMPLE\ndef forward(data): return data * 1", _FLOATS),
-    "S114": _of_class(_ANY, _COPY + "EXAMPLE", _FLOATS),
     "M411": _of_class(
         _ANY, "def forward(self, data):\n    EXAMPLE\n    return np.tanh(data)", "results = {}\n" + _FLOATS
     ),

@@ -150,3 +150,26 @@ def test_another_custom_is_declared() -> None:
 
 def test_domains_keep_kinks_out() -> None:
     assert only(rectified(2.0, Contract(inputs={"data": Real(nonzero=True)}))).status is Status.PASSED
+
+
+def test_gradients_that_cancel_are_compared_within_their_roundings() -> None:
+    """The slopes of two arguments that move together are 0 and 0; the gradients' sum is 5e-17."""
+
+    @operator("kinks_cancel")
+    class Cancel(OperatorProperty):
+        """The distance of two numbers from one another."""
+
+        accepts = "floating"
+        spec = "lhs:(*S), rhs:(*S) -> output:(*S)"
+
+        def forward(lhs, rhs):
+            return np.maximum(0, lhs - rhs)
+
+        def lhs_grad(output_grad, lhs, rhs):
+            return output_grad * (lhs >= rhs) * (0.1 + 0.2)
+
+        def rhs_grad(output_grad, lhs, rhs):
+            return -output_grad * (lhs >= rhs) * 0.3
+
+    case = Case(inputs={"lhs": np.ones(1), "rhs": np.ones(1)})
+    verify("B313", Cancel, case)

@@ -23,7 +23,6 @@ from operad_sdk import (
     operator,
     param,
 )
-from operad_sdk.form_kernels import by_elements
 
 _SIGMOID_IS_1: Final = 40.0
 """Argument from which 1 is the nearest float64, far below those whose exponential overflows a float32."""
@@ -152,6 +151,3 @@ class Activation(OperatorProperty):
     def cost(self, in_shapes: Any, out_shapes: Any) -> float | Cost:
         """Cost with the operations of the function, some of which take many for each element."""
         return super().cost(in_shapes, out_shapes) * (1 if self.act_type == "relu" else 8)
-
-
-by_elements(Activation, "data")

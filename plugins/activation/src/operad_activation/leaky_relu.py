@@ -32,7 +32,6 @@ from operad_sdk import (
     operator,
     param,
 )
-from operad_sdk.form_kernels import by_elements
 
 # Self-normalizing neural networks (Klambauer et al. 2017), equation 14.
 SELU_SCALE: Final = 1.0507009873554804934193349852946
@@ -253,6 +252,3 @@ def _fill_elu(data: Array, scale: float, slope: float, out: Array) -> None:
     np.add(below, np.maximum(data, 0), out=out)
     if scale != 1:
         out *= scale
-
-
-by_elements(LeakyReLU, "data")

@@ -31,7 +31,6 @@ from operad_sdk import (
     operator,
     param,
 )
-from operad_sdk.form_kernels import by_form
 
 _LENGTHS: Final = {"length": Index("data", axis="axis", inclusive=True)}
 
@@ -223,10 +222,6 @@ class log_softmax(_AlongAxis):
         if mask is not None:
             np.copyto(data_grad, 0, where=mask)
         _divide(data_grad, temperature)
-
-
-for each in (softmax, softmin, log_softmax):
-    by_form(each, "forward", "data_grad")
 
 
 def fill_softmax(

@@ -6,7 +6,6 @@ import numpy as np
 
 from operad_activation.softmax import fill_softmax, fill_softmax_gradient
 from operad_sdk import Array, Contract, OperatorProperty, gradient, operator, param
-from operad_sdk.form_kernels import by_form
 
 
 def _axis(mode: str) -> int:
@@ -58,6 +57,3 @@ class SoftmaxActivation(OperatorProperty):
     def data_grad(output_grad: Array, output: Array, mode: str, data_grad: Array) -> None:
         """`d/dx = (g - sum(g * y)) * y`."""
         fill_softmax_gradient(output_grad, output, _axis(mode), data_grad)
-
-
-by_form(SoftmaxActivation, "forward", "data_grad")

@@ -13,7 +13,6 @@ import numpy as np
 from operad_broadcast.division import divide_integers, is_integer, remainder
 from operad_broadcast.powers import slope_of_base, slope_of_exponent, slope_of_length
 from operad_sdk import BROADCAST, Contract, OperatorProperty, Real, define
-from operad_sdk.form_kernels import by_elements
 
 
 def _arithmetic(
@@ -23,7 +22,6 @@ def _arithmetic(
     gradient: Any,
     rhs: str,
     output: str,
-    by_numpy: str = "",
     **options: Any,
 ) -> type[OperatorProperty]:
     """Declare one operator.
@@ -31,11 +29,10 @@ def _arithmetic(
     Args:
         rhs: The example's second operand, beside the column 1, 2.
         output: What it gives, as NumPy prints it.
-        by_numpy: Parts of which vector code has no form, or no faster one than NumPy.
     """
     shared = {"accepts": "number", "compute_dtype": "float32", "inplace": "lhs, rhs"}
     example = ("[[1], [2]]", rhs, output)
-    made = define(
+    return define(
         name,
         BROADCAST,
         function,
@@ -45,7 +42,6 @@ def _arithmetic(
         gradient_inplace="output_grad",
         **shared | options,
     )
-    return by_elements(made, *gradient, without=by_numpy.split())
 
 
 broadcast_add = _arithmetic(
@@ -67,7 +63,7 @@ broadcast_div = _arithmetic(
     "broadcast_div", np.divide,
     "`y = lhs / rhs`, of integers rounded towards zero; `d/dlhs = 1 / rhs`, `d/drhs = -y / rhs`.",
     {"lhs": lambda output_grad, rhs: output_grad / rhs,
-     "rhs": lambda output_grad, output, rhs: -output_grad * output / rhs},
+     "rhs": lambda output_grad, output, rhs: -output_grad * (output / rhs)},
     "[4, 8]", "[[0.25 , 0.125],\n       [0.5  , 0.25 ]]",
     contract=Contract(reference=lambda lhs, rhs: lhs / rhs, undefined="0 / 0 is no number"),
 )  # fmt: skip
@@ -83,7 +79,6 @@ broadcast_mod = _arithmetic(
         reference=lambda lhs, rhs: np.fmod(lhs, rhs) + rhs * (np.fmod(lhs, rhs) * np.sign(rhs) < 0),
     ),
     source="mshadow_op::mod, src/operator/mshadow_op.h.",
-    by_numpy="forward",
 )  # fmt: skip
 broadcast_power = _arithmetic(
     "broadcast_power", np.power,
@@ -91,7 +86,6 @@ broadcast_power = _arithmetic(
     {"lhs": slope_of_base, "rhs": slope_of_exponent},
     "[3, -1]", "[[1. , 1. ],\n       [8. , 0.5]]",
     integers_as="float64", reference=np.float_power,
-    by_numpy="forward lhs_grad",
 )  # fmt: skip
 broadcast_hypot = _arithmetic(
     "broadcast_hypot", np.hypot,
@@ -101,7 +95,6 @@ broadcast_hypot = _arithmetic(
     "[0, 0]", "[[1., 1.],\n       [2., 2.]]",
     integers_as="float64",
     reference=lambda lhs, rhs: np.abs(lhs + 1j * rhs),
-    by_numpy="forward",
 )  # fmt: skip
 broadcast_maximum = _arithmetic(
     "broadcast_maximum", np.maximum,

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from operad_sdk import BROADCAST, OperatorProperty, define
-from operad_sdk.form_kernels import by_elements
 
 
 def _condition(
@@ -24,11 +23,10 @@ def _condition(
         output: What it gives for the column 1, 2 and the row 0, 2.
         holds: The same by subtraction and multiplication, for the contract checks.
     """
-    made = define(
+    return define(
         f"broadcast_{name}", BROADCAST, ufunc, summary=f"1 where `lhs {sign} rhs`, else 0.",
         example=("[[1], [2]]", "[0, 2]", output), inplace="lhs, rhs", reference=holds,
     )  # fmt: skip
-    return by_elements(made)
 
 
 broadcast_equal = _condition(

@@ -43,7 +43,7 @@ elemwise_div = of_two(
     "`y = lhs / rhs`, of integers rounded towards zero; `d/dlhs = 1 / rhs`, `d/drhs = -y / rhs`.",
     ("[1, 2]", "[4, 4]", "[0.25, 0.5 ]"),
     {"lhs": lambda output_grad, rhs, lhs_grad: np.divide(output_grad, rhs, lhs_grad),
-     "rhs": lambda output_grad, output, rhs: -output_grad * output / rhs}, "output_grad",
+     "rhs": lambda output_grad, output, rhs: -output_grad * (output / rhs)}, "output_grad",
     contract=Contract(reference=lambda lhs, rhs: lhs / rhs, undefined="0 / 0 is no number"),
 )  # fmt: skip
 elemwise_div.kernel(priority=1, when=is_integer)(divide_integers)
@@ -66,7 +66,6 @@ mod = of_two(
      "rhs": lambda output_grad, lhs, rhs: -output_grad * np.floor(lhs / rhs)},
     "output_grad", element_cost=15, is_flat_for_integers=True, contract=_BETWEEN_JUMPS,
     source="mshadow_op::mod, src/operator/mshadow_op.h.",
-    by_numpy="forward",
 )  # fmt: skip
 power = of_two(
     "_power", np.power,
@@ -74,7 +73,6 @@ power = of_two(
     ("[2, 9]", "[3, 0.5]", "[8., 3.]"),
     {"lhs": slope_of_base, "rhs": slope_of_exponent},
     "output_grad", integers_as="float64", reference=np.float_power,
-    by_numpy="forward lhs_grad",
 )  # fmt: skip
 hypot = of_two(
     "_hypot", np.hypot,
@@ -84,7 +82,6 @@ hypot = of_two(
      "rhs": lambda output_grad, rhs, output: slope_of_length(output_grad, rhs, output)},
     "output_grad", integers_as="float64",
     reference=lambda lhs, rhs: np.abs(lhs + 1j * rhs),
-    by_numpy="forward",
 )  # fmt: skip
 maximum = of_two(
     "_maximum", np.maximum,

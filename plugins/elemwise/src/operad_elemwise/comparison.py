@@ -13,7 +13,6 @@ import numpy as np
 
 from operad_elemwise.families import NUMBER, TYPES_BESIDE_NUMBERS, Declared, promote_scalar
 from operad_sdk import BINARY, UNARY, Contract, define
-from operad_sdk.form_kernels import by_elements
 
 
 def _conditions(
@@ -39,7 +38,7 @@ def _conditions(
             reference=lambda data, scalar: holds(data, scalar), result_types=TYPES_BESIDE_NUMBERS
         ),
     )  # fmt: skip
-    return by_elements(two), one
+    return two, one
 
 
 equal, equal_scalar = _conditions(

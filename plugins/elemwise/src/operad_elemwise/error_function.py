@@ -99,5 +99,4 @@ erfinv = of_real(
     "`dy/dx = sqrt(pi) / 2 e^(y^2)`.", ("[-0.5, 0, 0.9]", "[-0.4769,  0.    ,  1.1631]"),
     lambda output_grad, output, data_grad: _erfinv_gradient.map(output_grad, output, out=data_grad),
     "output_grad, output", reference=np.vectorize(_quantile, otypes=[float]), element_cost=60,
-    by_numpy="forward",
 )  # fmt: skip

@@ -29,13 +29,11 @@ log10 = of_real(
     "log10", np.log10, "`y = ln x / ln 10`; `dy/dx = 1 / (x ln 10)`.", ("[1, 100]", "[0., 2.]"),
     lambda output_grad, data: output_grad * (1 / math.log(10)) / data, "output_grad, data",
     reference=lambda data: np.log(data) / np.log(10),
-    by_numpy="forward",
 )  # fmt: skip
 log2 = of_real(
     "log2", np.log2, "`y = ln x / ln 2`; `dy/dx = 1 / (x ln 2)`.", ("[1, 8]", "[0., 3.]"),
     lambda output_grad, data: output_grad * (1 / math.log(2)) / data, "output_grad, data",
     reference=lambda data: np.log(data) / np.log(2),
-    by_numpy="forward",
 )  # fmt: skip
 log1p = of_real(
     "log1p", np.log1p, "`y = ln(1 + x)`, exact near 0; `dy/dx = 1 / (1 + x)`.",

@@ -18,8 +18,6 @@ from operad_sdk import (
     lock_cost_limit,
     param,
 )
-from operad_sdk.form_kernels import by_elements
-from operad_sdk.shapes import parse
 
 Declared = type[OperatorProperty]
 Example = tuple[str, ...]
@@ -58,18 +56,11 @@ def of_one(
     gradient_inplace: str = "",
     *,
     spec: str = UNARY,
-    by_numpy: str = "",
     **options: Any,
 ) -> Declared:
-    """A function of one array that integers have too; arguments as for `define`.
-
-    Without parameters, large arrays are computed in vector code.
-
-    Args:
-        by_numpy: Parts of which vector code has no form, or no faster one than NumPy.
-    """
+    """A function of one array that integers have too; arguments as for `define`."""
     shared = {"accepts": "number", "inplace": "data", "compute_dtype": "float32"}
-    made = define(
+    return define(
         name,
         spec,
         lock_cost_limit(_LOCKED_US)(function) if isfunction(function) else function,
@@ -79,10 +70,6 @@ def of_one(
         gradient_inplace=gradient_inplace,
         **shared | options,
     )
-    if "params" in options:  # for each value of which another form would be compiled
-        return made
-    arguments = [item.name for item in parse(spec).arguments if gradient is not None]
-    return by_elements(made, *arguments, without=by_numpy.split())
 
 
 def of_real(*declared: Any, **options: Any) -> Declared:

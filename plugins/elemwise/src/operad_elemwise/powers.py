@@ -8,13 +8,26 @@ import numpy as np
 
 
 def slope_of_base(output_grad: Any, lhs: Any, rhs: Any) -> Any:
-    """`b a^(b - 1)`, and 0 at 0^0 alone.
+    """`b a^(b - 1)`, and 0 at 0^0; for a small exponent and base `(b / a) a^b`, as `a^(b - 1)` may overflow.
 
     A guard wherever `b` is 0 would hide that the slope of this along `b` is `1 / a` there.
     """
-    # mutant: 0 becomes 1: equivalent, because it is multiplied by 0
-    exponent = np.where(np.logical_and(lhs == 0, rhs == 0), 0, rhs - 1)
-    return output_grad * (rhs * np.power(lhs, exponent))
+    # mutant: equivalent, because both formulas hold on either side of the limits
+    is_small = np.logical_and(np.abs(rhs) < 2**-10, np.logical_and(lhs != 0, np.abs(lhs) < 1))
+    is_flat = np.logical_and(lhs == 0, rhs == 0)
+    exponent = np.where(np.logical_or(is_small, is_flat), rhs, rhs - 1)
+    return output_grad * (rhs / np.where(is_small, lhs, 1) * np.power(lhs, exponent))
+
+
+def slope_by_number(output_grad: Any, data: Any, scalar: Any) -> Any:
+    """`slope_of_base` for one exponent, by which it decides."""
+    if not scalar:
+        return output_grad * (scalar * data**0)
+    if abs(scalar) >= 2**-10:
+        return output_grad * (scalar * data ** (scalar - 1))
+    is_small = np.logical_and(data != 0, np.abs(data) < 1)
+    small, large = np.where(is_small, data, 1), np.where(is_small, 1, data)
+    return output_grad * np.where(is_small, scalar / small * small**scalar, scalar * large ** (scalar - 1))
 
 
 def slope_of_exponent(output_grad: Any, lhs: Any, output: Any) -> Any:
@@ -25,4 +38,4 @@ def slope_of_exponent(output_grad: Any, lhs: Any, output: Any) -> Any:
 
 def slope_of_length(output_grad: Any, data: Any, output: Any) -> Any:
     """`a / y`, and 0 where the length `y` is, which has no slope there."""
-    return output_grad * data / np.where(output == 0, output.dtype.type(np.inf), output)
+    return output_grad * (data / np.where(output == 0, output.dtype.type(np.inf), output))

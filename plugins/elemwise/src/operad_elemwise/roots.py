@@ -29,14 +29,12 @@ cbrt = of_real(
     "cbrt", np.cbrt, "`y = x^(1/3)`; `dy/dx = 1 / (3 y^2)`.", ("[-8, 27]", "[-2.,  3.]"),
     lambda output_grad, output: output_grad / output / output / 3, "output_grad",
     reference=lambda data: np.copysign(np.abs(data) ** (1 / 3), data),
-    by_numpy="forward",
 )  # fmt: skip
 rcbrt = of_real(
     "rcbrt", lambda data, output: np.divide(1, np.cbrt(data, output), output),
     "`y = x^(-1/3)`; `dy/dx = -y^4 / 3`.", ("[-8, 64]", "[-0.5 ,  0.25]"),
     lambda output_grad, output: -output_grad * np.square(np.square(output) * 3**-0.5), "output_grad",
     reference=lambda data: np.copysign(np.abs(data) ** (-1 / 3), data),
-    by_numpy="forward",
 )  # fmt: skip
 reciprocal = of_real(
     "reciprocal", np.reciprocal, "`y = 1 / x`; `dy/dx = -y^2`.", ("[-2, 4]", "[-0.5 ,  0.25]"),

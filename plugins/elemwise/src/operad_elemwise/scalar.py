@@ -10,7 +10,7 @@ import numpy as np
 
 from operad_elemwise.division import divide_integers, is_integer, remainder
 from operad_elemwise.families import with_number
-from operad_elemwise.powers import slope_of_length
+from operad_elemwise.powers import slope_by_number, slope_of_length
 from operad_sdk import Contract, Real
 
 plus_scalar = with_number(
@@ -44,7 +44,7 @@ rdiv_scalar = with_number(
     "_rdiv_scalar", lambda data, scalar, output: np.divide(scalar, data, output),
     "`y = scalar / x`, of integers rounded towards zero; `dy/dx = -y / x`.",
     ("[2, 4]", "scalar=1", "[0.5 , 0.25]"),
-    lambda output_grad, output, data: -output_grad * output / data, "output_grad",
+    lambda output_grad, output, data: -output_grad * (output / data), "output_grad",
     contract=Contract(reference=lambda data, scalar: scalar / data, undefined="0 / 0 is no number"),
 )  # fmt: skip
 div_scalar.kernel(priority=1, when=is_integer, name="of_integers")(
@@ -81,9 +81,7 @@ rmod_scalar = with_number(
 power_scalar = with_number(
     "_power_scalar", np.power, "`y = x^scalar`; `dy/dx = scalar * x^(scalar - 1)`, 0 where `scalar` is.",
     ("[1, 2]", "scalar=3", "[1., 8.]"),
-    # mutant: 0 becomes 1: equivalent, because it is multiplied by 0
-    lambda output_grad, data, scalar: output_grad * (scalar * data ** (scalar - 1 if scalar else 0)),
-    "output_grad",
+    lambda output_grad, data, scalar: slope_by_number(output_grad, data, scalar), "output_grad",
     integers_as="float64", reference=lambda data, scalar: np.float_power(data, scalar),
 )  # fmt: skip
 rpower_scalar = with_number(

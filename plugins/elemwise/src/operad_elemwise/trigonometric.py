@@ -12,40 +12,34 @@ sin = of_real(
     "sin", np.sin, "`y = sin x`; `dy/dx = cos x`.", ("[0, 1]", "[0.    , 0.8415]"),
     lambda output_grad, data, data_grad: np.multiply(output_grad, np.cos(data, data_grad), data_grad), "data",
     reference=lambda data: np.exp(1j * data).imag,
-    by_numpy="forward data_grad",
 )  # fmt: skip
 cos = of_real(
     "cos", np.cos, "`y = cos x`; `dy/dx = -sin x`.", ("[0, 1]", "[1.    , 0.5403]"),
     lambda output_grad, data: -output_grad * np.sin(data), "output_grad, data",
     reference=lambda data: np.exp(1j * data).real,
-    by_numpy="forward data_grad",
 )  # fmt: skip
 tan = of_real(
     "tan", np.tan, "`y = tan x`; `dy/dx = 1 + y^2`.", ("[0, 1]", "[0.    , 1.5574]"),
     lambda output_grad, output: output_grad * (1 + np.square(output)), "output_grad, output",
     reference=lambda data: np.sin(data) / np.cos(data),
-    by_numpy="forward",
 )  # fmt: skip
 arcsin = of_real(
     "arcsin", np.arcsin, "The angle whose sine `x` is; `dy/dx = 1 / sqrt(1 - x^2)`.",
     ("[0, 1]", "[0.    , 1.5708]"),
     lambda output_grad, data: output_grad / np.sqrt((1 - data) * (1 + data)), "output_grad, data",
     reference=lambda data: np.arctan2(data, np.sqrt(1 - data**2)),
-    by_numpy="forward",
 )  # fmt: skip
 arccos = of_real(
     "arccos", np.arccos, "The angle whose cosine `x` is; `dy/dx = -1 / sqrt(1 - x^2)`.",
     ("[0, 1]", "[1.5708, 0.    ]"),
     lambda output_grad, data: -output_grad / np.sqrt((1 - data) * (1 + data)), "output_grad, data",
     reference=lambda data: np.arctan2(np.sqrt(1 - data**2), data),
-    by_numpy="forward",
 )  # fmt: skip
 arctan = of_real(
     "arctan", np.arctan, "The angle whose tangent `x` is; `dy/dx = 1 / (1 + x^2)`.",
     ("[0, 1]", "[0.    , 0.7854]"),
     lambda output_grad, data: output_grad / (1 + np.square(data)), "output_grad, data",
     reference=lambda data: np.angle(1 + 1j * data),
-    by_numpy="forward",
 )  # fmt: skip
 degrees = of_real(
     # not np.degrees, whose factor in float32 is not the one nearest to 180 / pi
@@ -81,7 +75,6 @@ arcsinh = of_real(
     ("[0, 1]", "[0.    , 0.8814]"),
     lambda output_grad, data: output_grad / np.hypot(data, 1), "output_grad, data",
     reference=lambda data: np.log(data + np.sqrt(data**2 + 1)),
-    by_numpy="forward data_grad",
 )  # fmt: skip
 arccosh = of_real(
     "arccosh", np.arccosh, "`y = ln(x + sqrt(x^2 - 1))`; `dy/dx = 1 / sqrt(x^2 - 1)`.",
@@ -90,12 +83,10 @@ arccosh = of_real(
     lambda output_grad, data: output_grad / (np.sqrt(np.abs(data) - 1) * np.sqrt(np.abs(data) + 1)),
     "output_grad, data",
     reference=lambda data: np.log(data + np.sqrt(data**2 - 1)),
-    by_numpy="forward",
 )  # fmt: skip
 arctanh = of_real(
     "arctanh", np.arctanh, "`y = ln((1 + x) / (1 - x)) / 2`; `dy/dx = 1 / (1 - x^2)`.",
     ("[0, 0.5]", "[0.    , 0.5493]"),
     lambda output_grad, data: output_grad / ((1 - data) * (1 + data)), "output_grad, data",
     reference=lambda data: np.log((1 + data) / (1 - data)) / 2,
-    by_numpy="forward",
 )  # fmt: skip

@@ -17,11 +17,10 @@ def parsed(signature: OperatorSignature, params: Mapping[str, Any]) -> dict[str,
         ParamError: One is unknown or does not fit, or they do not go together.
     """
     op = signature.op
-    named = op.params.renamed(op.name, params)
-    if any(name not in op.params for name in named):
-        op.params.parse(op.name, named)  # which says what is wrong
+    if any(name not in op.params for name in params):
+        op.params.parse(op.name, params)  # which says what is wrong
     try:
-        found = {name: op.params[name].parse(v) for name, v in named.items() if name in signature.params}
+        found = {name: op.params[name].parse(v) for name, v in params.items() if name in signature.params}
     except ParamError as error:
         raise ParamError(f"{op.name}: {error}") from error.__cause__
     is_complete = all(name in found or not param.is_required for name, param in signature.params.items())

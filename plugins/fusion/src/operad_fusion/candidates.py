@@ -13,7 +13,8 @@ from operad.first_use import import_module
 from operad.graph import Entry, Graph, Node, OpNode
 from operad.operator import Gradient, OperatorProperty, Shape
 from operad_fusion.merging import Merged, Step, itself, merged
-from operad_fusion.parts import EXACT, Part, parts_of
+from operad_fusion.parts import Part, parts_of
+from operad_sdk.form_kernels import EXACT
 
 FROM_SIZE: Final = 256
 """Elements from which a cluster is worth its compilation."""

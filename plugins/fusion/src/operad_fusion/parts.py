@@ -3,51 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from operad.dtypes import DType
 from operad.graph import OpNode
 from operad.operator import FORWARD, Gradient, ScalarForm, Shape
-
-EXACT: Final = frozenset(
-    [
-        "input",
-        "constant",
-        "length",
-        "cast",
-        "add",
-        "subtract",
-        "multiply",
-        "divide",
-        "negative",
-        "abs",
-        "sqrt",
-        "floor",
-        "ceil",
-        "trunc",
-        "rint",
-        "sign",
-        "copysign",
-        "maximum",
-        "minimum",
-        "smaller",
-        "larger",
-        "less",
-        "less_equal",
-        "greater",
-        "greater_equal",
-        "equal",
-        "not_equal",
-        "logical_and",
-        "logical_or",
-        "logical_not",
-        "select",
-        "isnan",
-        "isinf",
-        "isfinite",
-    ]
-)
-"""Instructions of which vector code gives the bits that NumPy gives."""
 
 
 class Part(NamedTuple):

@@ -17,9 +17,10 @@ from typing import Final
 
 import click
 
+from operad.system import ENDING_SIGNALS
+
 _LAST_WORDS_S: Final = 3.0
 _OF_SIGNAL: Final = 128
-_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -43,7 +44,7 @@ def mpirun(
     from the newest checkpoint that all workers have. The exit code is that of the last mpirun. Signals that
     end this process end the workers too, within seconds.
     """
-    for number in _ENDING:
+    for number in ENDING_SIGNALS:
         signal.signal(number, _end)
     command = [_found(), *options, "-n", str(workers), sys.executable, script, *arguments]
     code = 0

@@ -14,6 +14,7 @@ from typing import Any, Final, final
 
 import click
 
+from operad.system import ENDING_SIGNALS
 from operad_kvstore_ray import reminders
 from operad_kvstore_ray.session import QUIETLY, check_password, imported_ray, start_cluster
 from operad_kvstore_ray.watching import watching
@@ -21,7 +22,6 @@ from operad_kvstore_ray.workers import OF_SIGNAL, Workers
 
 _TELL_S: Final = 5.0
 _ON_LOSS, _RAISE = "OPERAD_KV_ON_LOSS", "raise"
-_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -158,7 +158,7 @@ class Cluster:
 
 
 def _listen() -> None:
-    for number in _ENDING:
+    for number in ENDING_SIGNALS:
         signal.signal(number, _end)
 
 

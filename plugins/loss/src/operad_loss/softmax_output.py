@@ -25,7 +25,6 @@ from operad_sdk import (
     operator,
     param,
 )
-from operad_sdk.form_kernels import by_form
 from operad_sdk.vector import InVectorCode
 
 _FROM_SIZE: Final = 64
@@ -188,9 +187,6 @@ class SoftmaxOutput(LabelledProperty):
         if self.normalization == "batch":
             scale /= max(len(label) if self.multi_output else label.size, 1)
         return scale
-
-
-by_form(SoftmaxOutput, "forward")
 
 
 def _reason_for_numpy(call: KernelCall, is_large: bool) -> str | None:

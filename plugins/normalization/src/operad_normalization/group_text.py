@@ -32,6 +32,8 @@ class Table(NamedTuple):
     """Of double precision where it is found, and in the data's type where it is given."""
     spread: int = 0
     """Likewise: the variance, or the inverse deviation."""
+    deviation: int = 0
+    """Of double precision."""
     output_grad: int = 0
     data_grad: int = 0
     gain_sums: int = 0

@@ -39,11 +39,12 @@ def gradients_text(variant: Variant) -> str:
 
 
 class _Parts(NamedTuple):
-    """Numbers that make an element of the output, in all lanes."""
+    """Numbers that make an element, in all lanes: negated quarters of the mean's parts, `r`, and `4 r`."""
 
     high: str
     low: str
     inverse: str
+    of_quarters: str
 
 
 @final
@@ -59,24 +60,54 @@ class _Text(GroupText):
             return [self.wide("fadd", totals[0], d), code.multiply_add(WIDE, d, d, totals[1])]
 
         total, squares = self.sums(self.walk([data], 2, add))
+        small = "1.0"
+        if self.kind == WIDE:
+            total, squares, small = self._of_large(data, shift, total, squares)
         rest = self.scalar("fdiv", total, self.count)
         variance = self.scalar(
             "fsub", self.scalar("fdiv", squares, self.count), self.scalar("fmul", rest, rest)
         )
         is_less = code.value(f"fcmp olt double {variance}, 0.0")
         variance = code.value(f"select i1 {is_less}, double 0.0, double {variance}")
-        mean = self.scalar("fadd", shift, rest)
+        mean = self.scalar("fadd", self.scalar("fmul", shift, small), rest)
+        mean = self.scalar("fdiv", mean, small)
         self.store_wide("mean", number, mean)
-        self.store_wide("spread", number, variance)
+        self.store_wide("spread", number, self.scalar("fdiv", self.scalar("fdiv", variance, small), small))
         eps = code.value(f"bitcast i64 {self.words['eps']} to double")
+        eps = self.scalar("fmul", self.scalar("fmul", eps, small), small)
         root = code.call("double", "llvm.sqrt.f64", ("double", self.scalar("fadd", variance, eps)))
+        root = self.scalar("fdiv", root, small)
+        is_beyond = code.value(f"fcmp oeq double {root}, 0x7FF0000000000000")  # by rounding alone
+        root = code.value(f"select i1 {is_beyond}, double 0x7FEFFFFFFFFFFFFF, double {root}")
+        self.store_wide("deviation", number, root)
         inverse = self.in_all_lanes(self.scalar("fdiv", "1.0", root))
-        self._write_outputs(number, _Parts(*self.in_parts(mean), inverse))
+        self._write_outputs(number, self._parts(*self.in_parts(mean), inverse))
+
+    def _of_large(self, data: str, shift: str, total: str, squares: str) -> tuple[str, str, str]:
+        """The sums, and 1; where a square is beyond the range, those of small multiples, and the factor."""
+        code, small = self.code, "0x1A70000000000000"  # 2^-600
+        is_beyond = code.value(f"fcmp uno double {self.scalar('fsub', squares, squares)}, 0.0")
+        shifts = code.splat(WIDE, self.scalar("fmul", shift, small))
+        factors = code.splat(WIDE, small)
+
+        def add(place: Place, totals: Values) -> Values:
+            d = self.differences(self.own("fmul", place.vector(0, WIDE), factors), shifts, place.mask)
+            return [self.wide("fadd", totals[0], d), code.multiply_add(WIDE, d, d, totals[1])]
+
+        again = code.loop(  # once, or not at all
+            "0", code.value(f"zext i1 {is_beyond} to i64"), 1, [("double", "0.0")] * 2,
+            lambda turn, totals: self.sums(self.walk([data], 2, add)),
+        )  # fmt: skip
+        found = zip((*again, small), (total, squares, "1.0"), strict=True)
+        first, second, factor = (
+            code.value(f"select i1 {is_beyond}, double {one}, double {other}") for one, other in found
+        )
+        return first, second, factor
 
     def apply(self, number: str) -> None:
         """Elements of a group whose mean and inverse deviation are given."""
         mean, inverse = (self.of_vector(name, number) for name in ("mean", "spread"))
-        self._write_outputs(number, _Parts(mean, self.code.constant(self.kind, 0), inverse))
+        self._write_outputs(number, self._parts(mean, self.code.constant(self.kind, 0), inverse))
 
     def _write_outputs(self, number: str, parts: _Parts) -> None:
         """`((x - high) - low) * inverse * gain + offset`."""
@@ -90,7 +121,7 @@ class _Text(GroupText):
 
         def write(place: Place, totals: Values) -> Values:
             value = self._less_mean(place.vector(0, kind), parts)
-            value = self.own("fmul", value, parts.inverse)
+            value = self.own("fmul", value, parts.of_quarters)
             value = self.own("fmul", value, gain or place.vector(2, kind))
             place.store(1, kind, self.own("fadd", value, offset or place.vector(3, kind)))
             return totals
@@ -104,10 +135,15 @@ class _Text(GroupText):
         if variant.is_by_element:
             bases.append(code.pointer(self.words["gain"]))
         mean, inverse = (self.wide_element("mean", number), self.wide_element("spread", number))
-        shifts = code.splat(WIDE, mean)
+        # Of double precision the sums are those of `h` and `g h`, as those of differences may overflow.
+        is_wide, quarter = kind == WIDE, code.constant(kind, 0.25)
+        shifts = code.splat(WIDE, self.scalar("fmul", mean, "0.25") if is_wide else mean)
+        fours = code.splat(WIDE, self.scalar("fmul", inverse, "4.0"))
 
         def add(place: Place, totals: Values) -> Values:
-            d = self.differences(place.vector(0, kind), shifts, place.mask)
+            value = place.vector(0, kind)
+            d = self.differences(self.own("fmul", value, quarter) if is_wide else value, shifts, place.mask)
+            d = self.wide("fmul", d, fours) if is_wide else d
             g = place.vector(1, kind)
             if variant.is_by_element:
                 g = self.own("fmul", g, place.vector(2, kind))
@@ -120,15 +156,18 @@ class _Text(GroupText):
         if not variant.is_given:
             rest = self.scalar("fdiv", rests[0], self.count)
             product = self.scalar("fsub", product, self.scalar("fmul", rest, total))
-            high, low = self.in_parts(self.scalar("fadd", mean, rest))
+            lost = self.scalar("fdiv", rest, inverse) if is_wide else rest
+            high, low = self.in_parts(self.scalar("fadd", mean, lost))
+        product = product if is_wide else self.scalar("fmul", product, inverse)
+        if not variant.is_given:
             offset = self.in_all_lanes(self.scalar("fdiv", total, self.count))
-            by_inverse = self.scalar("fmul", self.scalar("fmul", product, inverse), inverse)
-            slope = self.in_all_lanes(self.scalar("fdiv", by_inverse, self.count))
-        parts = _Parts(high, low, self.of_vector("spread", number))
+            of_quarters = self.scalar("fmul", self.scalar("fmul", product, inverse), "4.0")
+            slope = self.in_all_lanes(self.scalar("fdiv", of_quarters, self.count))
+        parts = self._parts(high, low, self.of_vector("spread", number))
         if variant.is_by_element:
             self._add_to_sums(number, bases, parts)
         else:
-            self.store_wide("gain_sums", number, self.scalar("fmul", product, inverse))
+            self.store_wide("gain_sums", number, product)
             self.store_wide("offset_sums", number, total)
         self._write_gradients(number, bases, parts, offset, slope)
 
@@ -143,7 +182,7 @@ class _Text(GroupText):
 
         def add(place: Place, totals: Values) -> Values:
             g, d = place.vector(1, self.kind), self._less_mean(place.vector(0, self.kind), parts)
-            product = self.own("fmul", g, self.own("fmul", d, parts.inverse))
+            product = self.own("fmul", g, self.own("fmul", d, parts.of_quarters))
             for i, term in enumerate((product, g), first):
                 place.store(i, WIDE, self.wide("fadd", place.vector(i, WIDE), self.wide_of(term)))
             return totals
@@ -171,5 +210,12 @@ class _Text(GroupText):
 
         self.walk([*bases, self.of_group("data_grad", number)], 0, write)
 
+    def _parts(self, high: str, low: str, inverse: str) -> _Parts:
+        quarter, four = (self.code.constant(self.kind, number) for number in (-0.25, 4))
+        first, second = (self.own("fmul", part, quarter) for part in (high, low))
+        return _Parts(first, second, inverse, self.own("fmul", inverse, four))
+
     def _less_mean(self, value: str, parts: _Parts) -> str:
-        return self.own("fsub", self.own("fsub", value, parts.high), parts.low)
+        """A quarter of the difference, which the type holds."""
+        quarter = self.code.constant(self.kind, 0.25)
+        return self.own("fadd", self.code.multiply_add(self.kind, value, quarter, parts.high), parts.low)

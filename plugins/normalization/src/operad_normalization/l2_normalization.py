@@ -67,8 +67,11 @@ class L2Normalization(OperatorProperty):
         with np.errstate(all="ignore"):  # what overflows is computed otherwise; zeros may be divided by 0
             total = np.sqrt(np.square(data).sum(axes, keepdims=True) + eps)
             if data.size and not np.isfinite(total).all():
-                total = _scaled_norm(data, axes, eps)
-            norm[...] = total.reshape(norm.shape)
+                total, scale = _scaled_norm(data, axes, eps)
+                data = np.divide(data, scale, out=output)
+                norm[...] = (total * scale).reshape(norm.shape)  # which may be beyond the range
+            else:
+                norm[...] = total.reshape(norm.shape)
             np.divide(data, total, out=output)
 
     @gradient(inplace="output_grad")
@@ -82,9 +85,9 @@ class L2Normalization(OperatorProperty):
             np.divide(data_grad, np.expand_dims(norm, axes), out=data_grad)
 
 
-def _scaled_norm(data: Array, axes: tuple[int, ...], eps: float) -> Array:
-    """The norm of the data over their largest, times that."""
+def _scaled_norm(data: Array, axes: tuple[int, ...], eps: float) -> tuple[Array, Array]:
+    """The norm of the data over their largest, and that."""
     largest = np.max(np.abs(data), axis=axes, keepdims=True)
     # mutant: 1 becomes 2: equivalent, because zeros and infinities may be divided by any number
     scale = np.where((largest > 0) & (largest < np.inf), largest, 1)
-    return np.sqrt(np.square(data / scale).sum(axes, keepdims=True) + eps / scale / scale) * scale
+    return np.sqrt(np.square(data / scale).sum(axes, keepdims=True) + eps / scale / scale), scale

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from operad.operator import KernelCall
 from operad_normalization.axis_line import MAX_AXES, along
 from operad_normalization.groups import Groups
 from operad_normalization.layers import LayerProperty, contract, normalized, with_vectors
 from operad_sdk import Array, Shape, operator, param
-from operad_sdk.form_kernels import by_form
 
 
 @lru_cache(maxsize=1024)
@@ -20,7 +20,6 @@ def _normalized(data: Array, gamma: Array, beta: Array, axis: int, eps: float) -
     return normalized(_groups(data.shape, axis), data, gamma, beta, eps)
 
 
-@with_vectors
 @operator("LayerNorm")
 class LayerNorm(LayerProperty):
     """Data less its mean along an axis, over its standard deviation, times gamma plus beta.
@@ -63,4 +62,10 @@ class LayerNorm(LayerProperty):
         return _groups(shape, self.axis)
 
 
-by_form(LayerNorm, "forward")
+def _has_no_rows(call: KernelCall) -> bool | str:
+    """Return whether groups are no rows, whose form is the kernel for any number of them."""
+    is_last = call.prop.axis % len(call.shape("data")) == len(call.shape("data")) - 1
+    return "rows are computed by their form" if is_last else True
+
+
+with_vectors(LayerNorm, _has_no_rows)

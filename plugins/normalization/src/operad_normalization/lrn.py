@@ -92,7 +92,7 @@ class LRN(OperatorProperty):
         """`d/dx = g n^-beta - 2 alpha beta / nsize x sum(g x n^(-beta - 1))`, over the windows x is in."""
         with np.errstate(all="ignore"):
             power = tmp_norm**-beta
-            share = output_grad * data * power / tmp_norm
+            share = output_grad * (data * power / tmp_norm)
             total = np.zeros_like(share)
             for source, target in _window(nsize, data.shape[1]):
                 total[:, target] += share[:, source]

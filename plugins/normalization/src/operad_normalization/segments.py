@@ -1,6 +1,6 @@
 """Standardizing in vector code: one pass over memory where NumPy's functions take eight.
 
-These are the kernels of choice where there is vector code (`operad-sdk[fast]`), for groups whose elements lie
+These are the kernels of choice where there is vector code (llvmlite), for groups whose elements lie
 in long segments; where an array turns out not to be contiguous, NumPy's loops compute instead. `kernel_text`
 has what the kernels compute.
 """
@@ -96,17 +96,17 @@ def standardize(
         blocks.standardize(op_ctx, groups, data, gamma, beta, eps, output, mean, deviation, variance)
         return
     gain, offset = _vectors(groups, data, gamma, beta)
-    found = np.empty((2, segments.shape[1]))
+    found = np.empty((3, segments.shape[1]))
     _run(
         op_ctx, standardize_text, segments, _variant(data, segments), eps,
         data=data, gain=gain, offset=offset, output=output, mean=found[0], spread=found[1],
+        deviation=found[2],
     )  # fmt: skip
-    own = found.reshape(2, *groups.statistics)
-    mean[...] = own[0]
-    with np.errstate(over="ignore"):  # squares that single precision cannot hold
-        if variance is not None:
+    own = found.reshape(3, *groups.statistics)
+    mean[...], deviation[...] = own[0], own[2]
+    if variance is not None:
+        with np.errstate(over="ignore"):  # squares that single precision cannot hold
             variance[...] = own[1]
-        np.sqrt(np.add(own[1], eps, out=own[1]), out=deviation, casting="same_kind")
 
 
 def apply_statistics(

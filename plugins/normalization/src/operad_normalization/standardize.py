@@ -14,6 +14,8 @@ gradient does the same with the mean that it is given.
 
 Squares of float32 overflow from 1.8e19 on, and sums do where many elements are near the limit. There mean and
 deviation, which the type holds, are found of the data times a power of two. The variance is infinite then.
+Differences from the mean may be twice as large as the limit, so quarters of them are computed with, and four
+times `r`; both are exact.
 
 These are NumPy's loops, for every device and layout; `segments.py` has faster ones for the usual case, which
 are kernels of their own.
@@ -22,7 +24,7 @@ are kernels of their own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -62,11 +64,11 @@ def standardize(
         x, y, m, s, b = (groups.of(blocks[part], array) for array in (data, output, mean, deviation, beta))
         with np.errstate(all="ignore"):
             find = _statistics if type(x) is np.ndarray else _wide_statistics
-            m[...], v, rest, s[...] = find(x, y, groups, eps)  # after which `y` is `x - m`
+            m[...], v, rest, s[...] = find(x, y, groups, eps)  # after which `y` is `(x - m) / 4`
             if variance is not None:
                 groups.of(blocks[part], variance)[...] = v
             y -= rest
-            y *= 1 / s  # which is no more than 1e23 where the square is not 0
+            y *= 4 / s  # which is no more than 1e23 where the square is not 0
             _scale(y, gamma, groups, blocks[part])
             y += b
 
@@ -74,20 +76,32 @@ def standardize(
 
 
 _Statistics = tuple[Array, Array, Array, Array]
-"""The rounded mean of every group, the variance, what rounding left of the mean, and the deviation."""
+"""Of a group the rounded mean, the variance, a quarter of what rounding left of the mean, the deviation."""
 
 
 def _statistics(x: Array, y: Array, groups: Groups, eps: float) -> _Statistics:
     mean = _mean(x, groups)
-    np.subtract(x, mean, out=y)  # from here on, as the data may have been there
+    _subtract(x, mean, y)  # from here on, as the data may have been there
     variance, rest = _variance(y, groups)
-    root = np.sqrt(variance + eps)
+    root = np.sqrt(variance + eps / 16)
     if not np.isfinite(root).all():
         small = 2.0 ** (-np.finfo(y.dtype).maxexp * 5 // 8)
         scaled, shift = _variance(y * y.dtype.type(small), groups)
         rest = np.where(np.isfinite(root), rest, shift / small)
-        root = np.where(np.isfinite(root), root, np.sqrt(scaled + eps * small * small) / small)
-    return mean, variance, rest, root
+        wide = np.sqrt(scaled + eps / 16 * small * small) / small
+        root = np.where(np.isfinite(root), root, _in_range(wide, scaled, np.finfo(y.dtype).max / 4))
+    return mean, variance * 16, rest, root * 4
+
+
+def _in_range(root: Array, variance: Array, most: Any) -> Array:
+    """A deviation, which is in the range of the type but for roundings, unless the variance is infinite."""
+    return np.where(variance < np.inf, np.minimum(root, most), root)
+
+
+def _subtract(x: Array, mean: Array, out: Array) -> None:
+    """Write quarters of the differences, which the type holds."""
+    np.multiply(x, 0.25, out=out)
+    out -= mean * 0.25
 
 
 def _mean(x: Array, groups: Groups) -> Array:
@@ -108,15 +122,31 @@ def _variance(y: Array, groups: Groups) -> tuple[Array, Array]:
 
 def _wide_statistics(x: Array, y: Array, groups: Groups, eps: float) -> _Statistics:
     """The same for forms and devices, where nobody may look whether the type holds a sum: in float64."""
+    if x.dtype == np.float64 and x.size:
+        return _statistics_of_double(x, y, groups, eps)
     wide = x.sum(groups.axes, keepdims=True, dtype=np.float64) / groups.count
     mean = wide.astype(x.dtype)
-    np.subtract(x, mean, out=y)
-    rest = wide - mean.astype(np.float64)
-    squares = np.square(y.astype(np.float64)).sum(groups.axes, keepdims=True) / groups.count
-    variance = squares - rest * rest
-    variance = np.where(variance > 0, variance, np.where(squares < np.inf, 0, squares))
+    _subtract(x, mean, y)
+    rest = (wide - mean.astype(np.float64)) / 4
+    variance = _wide_variance(y.astype(np.float64), rest, groups)
     root = np.sqrt(variance + eps)
     return mean, variance.astype(x.dtype), rest.astype(x.dtype), root.astype(x.dtype)
+
+
+def _statistics_of_double(x: Array, y: Array, groups: Groups, eps: float) -> _Statistics:
+    small = np.where(np.max(np.abs(x), groups.axes, keepdims=True) < 2.0**500, 1.0, 2.0**-600)
+    mean = (x * small).sum(groups.axes, keepdims=True) / groups.count / small
+    _subtract(x, mean, y)
+    rest = mean * 0
+    variance = _wide_variance(y * small, rest, groups)
+    root = _in_range(np.sqrt(variance + eps * small * small) / small, variance, np.finfo(x.dtype).max)
+    return mean, variance / small / small, rest, root
+
+
+def _wide_variance(y: Array, rest: Array, groups: Groups) -> Array:
+    squares = np.square(y).sum(groups.axes, keepdims=True) / groups.count
+    variance = squares - rest * rest
+    return np.where(variance > 0, variance, np.where(squares < np.inf, 0, squares)) * 16
 
 
 def apply_statistics(
@@ -135,8 +165,8 @@ def apply_statistics(
     def run(part: int, slot: int) -> None:
         x, y, m, r, b = (groups.of(blocks[part], array) for array in (data, output, mean, inverse, beta))
         with np.errstate(all="ignore"):
-            np.subtract(x, m, out=y)
-            y *= r
+            _subtract(x, m, y)
+            y *= r * 4
             _scale(y, gamma, groups, blocks[part])
             y += b
 
@@ -203,11 +233,11 @@ def sums_of_gradients(
         g, x, m, r = (groups.of(block, array) for array in (output_grad, data, mean, inverse))
         with np.errstate(all="ignore"):
             h = op_ctx.xp.empty(x.shape, x.dtype)
-            if is_given:
-                np.subtract(x, m, out=h)
-            else:
-                _subtract_mean(x, m, groups, h)
-            h *= r
+            _subtract(x, m, h)
+            if not is_given:  # `m` is a rounding of the mean
+                # mutant: equivalent, because it makes up for roundings, less than is allowed
+                h -= _mean(h, groups)
+            h *= r * 4
             product = g * h
             groups.of(block, of_gamma[rows[part]])[...] = product.sum(groups.others, keepdims=True)
             groups.of(block, of_beta[rows[part]])[...] = g.sum(groups.others, keepdims=True)
@@ -228,13 +258,6 @@ def sums_of_gradients(
 
     op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
     return of_gamma.sum(0), of_beta.sum(0)
-
-
-def _subtract_mean(data: Array, mean: Array, groups: Groups, out: Array) -> None:
-    """Write data less its mean, of which `mean` is a rounding."""
-    np.subtract(data, mean, out=out)
-    # mutant: equivalent, because it makes up for roundings, less than is allowed
-    out -= _mean(out, groups)
 
 
 def _scale(array: Array, gamma: Array | None, groups: Groups, block: slice) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 
 from operad_reduce.reduction import axes_of, by_rows, reduction, unreduced
 from operad_sdk import Array, Contract, OperatorProperty
-from operad_sdk.form_kernels import by_form
 
 
 def _gradient(
@@ -61,7 +60,3 @@ def _extremum(name: str, pick: Any, which: str, of_nothing: int, first: int) -> 
 
 Max = _extremum("max", np.max, "largest", of_nothing=-1, first=-1)
 Min = _extremum("min", np.min, "smallest", of_nothing=1, first=0)
-
-
-by_form(Max, "forward")
-by_form(Min, "forward")

@@ -63,8 +63,13 @@ class Norm(OperatorProperty):
     @gradient(when=lambda prop: prop.ord == 2)
     def unit_gradient(output_grad: Array, data: Array, output: Array, axis: Any) -> Array:
         """`d/dx = x / norm`."""
-        share = np.where(output == 0, 0, output_grad) / np.where(output == 0, 1, output)
-        return data * unreduced(share, data.shape, axis)
+        length, head = (unreduced(array, data.shape, axis) for array in (output, output_grad))
+        unit = data / np.where(length == 0, length.dtype.type(np.inf), length)
+        if type(length) is np.ndarray and np.isinf(length).any():  # of numbers that the type holds
+            scaled = data / _scale(data, axes_of(data.ndim, axis))
+            own = np.sqrt(np.sum(np.square(scaled), axis=axes_of(data.ndim, axis), keepdims=True))
+            unit = np.where(np.isinf(length), scaled / own, unit)
+        return unit * head
 
 
 def _is_exact(total: Array) -> bool:
@@ -75,6 +80,11 @@ def _is_exact(total: Array) -> bool:
 
 def _scaled_norm(data: Array, axes: Any) -> Array:
     """The norm of the data divided by their largest, times that."""
-    largest = np.max(np.abs(data), axis=axes, keepdims=True)
-    scale = np.where((largest > 0) & (largest < np.inf), largest, 1)
+    scale = _scale(data, axes)
     return np.sqrt(np.sum(np.square(data / scale), axis=axes, keepdims=True)) * scale
+
+
+def _scale(data: Array, axes: Any) -> Array:
+    """The largest magnitude along axes; 1 where that is 0 or infinite."""
+    largest = np.max(np.abs(data), axis=axes, keepdims=True)
+    return np.where((largest > 0) & (largest < np.inf), largest, 1)

@@ -11,7 +11,6 @@ import numpy as np
 
 from operad_reduce.reduction import axes_of, by_rows, count, reduction, unreduced
 from operad_sdk import Array, Contract, lock_cost_limit
-from operad_sdk.form_kernels import by_form
 
 
 @lock_cost_limit(5)
@@ -85,6 +84,3 @@ NanSum = reduction(
         reference=by_rows(lambda rows: np.nan_to_num(rows) @ np.ones(rows.shape[1])),
     ),
 )
-
-for _operator in (Sum, Mean, NanSum):
-    by_form(_operator, "forward")

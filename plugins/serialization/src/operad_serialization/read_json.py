@@ -21,7 +21,7 @@ import operad
 from operad.errors import ArgumentError, FormatError, OperadError, ParamError
 from operad.files import parse_json
 from operad.graph import KNOWN_ATTRIBUTES, Entry, Graph, Node, OpNode, Variable, hidden_key
-from operad.operator import MOST_TENSORS, OperatorProperty, check_argument_counts, deprecations, warn_of
+from operad.operator import MOST_TENSORS, OperatorProperty, check_argument_counts
 from operad_serialization.fields import field, read_attrs, short
 
 Lookup = Callable[[str], type[OperatorProperty]]
@@ -188,10 +188,8 @@ class _Reader:
             raise
         graphs = self._subgraphs(subgraphs, prop, where)
         declared = prop.params
-        warn_of(deprecations(prop, op_name), attrs, self._source)
         takes_more = prop.takes_more_params
         try:
-            attrs = dict(declared.renamed(prop.name, attrs))
             params = {
                 k: v for k, v in attrs.items() if k in declared or (takes_more and not k.startswith("__"))
             }

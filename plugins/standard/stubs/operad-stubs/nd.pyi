@@ -23,7 +23,6 @@ from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from numpy.typing import DTypeLike
-from typing_extensions import deprecated
 
 from operad.device import Context
 

@@ -19,6 +19,7 @@ from operad.cli.page import Mark, Page, Tone
 from operad.cli.plugins import InstalledPlugin, listed_plugin, plugin_table
 from operad.errors import ConfigError
 from operad.registry import loading
+from operad.system import available_cores
 
 _TONES: Final[dict[str, Tone]] = {"error": "bad", "warning": "bad", "advice": "name"}
 
@@ -151,7 +152,7 @@ def diagnosis(own_commands: Collection[str] = ()) -> Diagnosis:
         libraries=libraries,
         settings=facts.settings(),
         engine=values["engine"],
-        usable_cores=config.available_cores(),
+        usable_cores=available_cores(),
         thread_budget=values["num_threads"],
         thread_pools=pools,
         gpus=gpus,

@@ -22,8 +22,8 @@ from operad.op import parse_rates, tuned_path
 _OWN: Final = ("operad", "operad-sdk")
 _LIBRARIES: Final = (
     ("numpy", "numpy", "arrays"),
-    ("numba", "numba", "compiled scalar mappers"),
-    ("llvmlite", "llvmlite", "numba's compiler"),
+    ("numba", "numba", "compiled loops of operators"),
+    ("llvmlite", "llvmlite", "vector code: formulas, fusion, convolution"),
     ("cupy", "cupy", "GPU arrays"),
     ("msgspec", "msgspec", "operator parameters"),
     ("pluggy", "pluggy", "hooks of plugins"),

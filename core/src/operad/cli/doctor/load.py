@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, final
 
 from operad.cli.doctor.finding import Finding, advice
+from operad.system import CPU_PRESSURE, kernel_text, load_average
 
-_PRESSURE: Final = Path("/proc/pressure/cpu")
 _HEAVY_PERCENT: Final = 20.0
 """Share of time from which a machine counts as busy."""
 
@@ -50,7 +49,7 @@ class Load:
 
 def current_load() -> Load:
     """The load now."""
-    return Load(os.cpu_count() or 1, _average(), _waiting_percent())
+    return Load(os.cpu_count() or 1, load_average(), _waiting_percent())
 
 
 def load_findings(found: Load) -> Iterator[Finding]:
@@ -63,20 +62,9 @@ def load_findings(found: Load) -> Iterator[Finding]:
         )
 
 
-def _average() -> float | None:
-    try:
-        return os.getloadavg()[0]
-    except (AttributeError, OSError):  # Windows has none
-        return None
-
-
 def _waiting_percent() -> float | None:
     """`some avg10=1.23 avg60=...` of the first line."""
-    try:
-        words = _PRESSURE.read_text().split()
-    except OSError:  # not Linux, or not compiled in, or switched off
-        return None
-    for word in words:
+    for word in kernel_text(CPU_PRESSURE).split():  # none where the kernel keeps no such account
         name, _, value = word.partition("=")
         if name == "avg10":
             try:

@@ -15,9 +15,9 @@ from operad.cli.plugin_commands import COMMANDS
 from operad.cli.sources import module_spec
 from operad.errors import DuplicateOperatorError
 from operad.registry import loading
-from operad.registry.discovery import RENAMED, folder_of, installed, is_safe, text_of
+from operad.registry.discovery import folder_of, installed, is_safe, text_of
 from operad.registry.packages import standard_line
-from operad.registry.plugins import Entry, normalized
+from operad.registry.plugins import KERNELS, Entry, normalized
 from operad.registry.policy import choose, usable
 
 GROUPS: Final = (
@@ -25,7 +25,7 @@ GROUPS: Final = (
     "operad.commands", "operad.attributes", "operad.hooks", "operad.namespaces",
     "operad.settings", "operad.check_backends",
 )  # fmt: skip
-_SHARED: Final = ("operad.kernels", "operad.hooks")
+_SHARED: Final = (KERNELS, "operad.hooks")
 """Groups where any number of distributions may use one name."""
 
 
@@ -44,12 +44,6 @@ def metadata_findings() -> Iterator[Finding]:
             continue
         if name is None or not is_ours:
             continue
-        for old, group in RENAMED.items():
-            if f"[{old}]" in points:
-                text = f"declares entry points in {old}, which is called {group} since operad 0.3"
-                yield warning(
-                    name, text, "ask its author to rename the group; operad 0.4 reads the new one alone"
-                )
         folder = folder_of(found)
         if folder not in places.setdefault(name, []):
             places[name].append(folder)
@@ -91,6 +85,9 @@ def _entry_findings(group: str, entry: Entry, own_commands: Collection[str]) -> 
     elif module_spec(entry.value.partition(":")[0].strip()) is None:
         text = f"{entry.title} names {entry.value}, and there is no such module"
         yield error(owner, text, f"pip install --force-reinstall {entry.owner.name}")
+    elif group == KERNELS and not all(entry.name.partition(".")):
+        text = f"entry point {entry.name!r} in {group} adds a kernel to no operator"
+        yield error(owner, text, "ask its author to name it by the operator, a dot, and a name of its own")
     elif group == COMMANDS and entry.name in own_commands:
         yield warning(
             owner, f"its command {entry.name!r} is hidden by operad's own", "ask its author to rename it"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib.util
 import shutil
 from collections.abc import Collection, Iterator, Sequence
+from typing import Final
 
 from operad import config
 from operad.cli.doctor.facts import Cache, Library, ThreadPool, Tuning, plugin_settings
 from operad.cli.doctor.finding import Finding, advice, error, warning
 from operad.registry.plugins import normalized
+from operad.system import available_cores
 
 
 def setting_findings(distributions: Collection[str]) -> Iterator[Finding]:
@@ -41,12 +43,24 @@ def setting_findings(distributions: Collection[str]) -> Iterator[Finding]:
     if values["engine"] == "naive":
         text = "OPERAD_ENGINE=naive runs everything in the calling thread"
         yield advice("settings", text, "unset OPERAD_ENGINE when done with debugging")
-    cores = config.available_cores()
+    cores = available_cores()
     if values["num_threads"] > cores:
         text = f"OPERAD_NUM_THREADS={values['num_threads']}, and this process may run on {cores} cores"
         yield warning(
             "threads", text, "unset OPERAD_NUM_THREADS: more threads than cores wait for each other"
         )
+
+
+_TOOLKIT: Final = (
+    ("hypothesis", "check", "operad check needs hypothesis"),
+    (
+        "llvmlite",
+        "vector",
+        "no vector code: formulas, fusion, convolutions take NumPy 2 to 5 times as long",
+    ),
+    ("numba", "fast", "loops of operators, as those over boxes, run on NumPy; numba compiles them"),
+)
+"""Libraries of the toolkit's extras: name, extra, and what its absence takes away."""
 
 
 def pool_findings(pools: Sequence[ThreadPool]) -> Iterator[Finding]:
@@ -63,11 +77,10 @@ def library_findings(libraries: Sequence[Library], gpus: int) -> Iterator[Findin
     if importlib.util.find_spec("operad_sdk") is None:
         text = "the toolkit for writing and checking operators is not installed"
         yield advice("operad-sdk", text, 'pip install "operad-sdk[check,new]"')
-    elif "hypothesis" in missing:
-        yield advice("operad-sdk", "operad check needs hypothesis", 'pip install "operad-sdk[check]"')
-    if importlib.util.find_spec("operad_sdk") is not None and "numba" in missing:
-        text = "mappers run on NumPy; numba compiles them, which is several times faster for large arrays"
-        yield advice("operad-sdk", text, 'pip install "operad-sdk[fast]"')
+    else:
+        for name, extra, text in _TOOLKIT:
+            if name in missing:
+                yield advice("operad-sdk", text, f'pip install "operad-sdk[{extra}]"')
     if shutil.which("nvidia-smi") and "cupy" in missing:
         yield advice("gpu", "there is a CUDA driver and no CuPy", 'pip install "operad[gpu]"')
     elif "cupy" not in missing and not gpus:

@@ -16,7 +16,6 @@ from operad.cli.progress import progress
 from operad.cli.stubs.package import Call, stub_package
 from operad.errors import OperadError
 from operad.files import write_atomically
-from operad.op import deprecations
 
 
 @final
@@ -101,7 +100,7 @@ def _calls() -> tuple[dict[str, Call], list[Skipped]]:
             try:
                 op = registry.get(name)
                 if not op.num_subgraphs:  # else functions make its graphs: sym.contrib.foreach
-                    found[name] = Call(call_of(op), op.__doc__ or "", deprecations(op, name).get("", ""))
+                    found[name] = Call(call_of(op), op.__doc__ or "")
             except OperadError as error:
                 skipped.append(Skipped(name, str(error).partition("\n")[0]))
             advance(name)

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 from numpy.typing import DTypeLike
-from typing_extensions import deprecated
 
 from operad.device import Context
 """
@@ -29,7 +28,7 @@ _TYPES: Final[Mapping[str, str]] = {
 }
 
 
-def array_stub(name: str, call: CallForm, doc: str, warning: str = "") -> str:
+def array_stub(name: str, call: CallForm, doc: str) -> str:
     """The function `operad.nd.<name>`."""
     out = "out: NDArray | Sequence[NDArray] | None = None"
     extras = [out, "ctx: Context | None = None", "name: str | None = None"]
@@ -39,24 +38,23 @@ def array_stub(name: str, call: CallForm, doc: str, warning: str = "") -> str:
     if optional == sorted(optional):
         tensors = [(f"{t.name}: NDArray", t.is_optional) for t in call.tensors]
         last = "**params: Any" if call.takes_more_params else ""
-        return _function(name, _parameters(call, "NDArray", tensors, extras, last), result, doc, warning)
+        return _function(name, _parameters(call, "NDArray", tensors, extras, last), result, doc)
     # One that may be missing stands before one that may not: each list of tensors is a call of its own.
     texts = []
     for names in call.tensor_lists:
         tensors = [(f"{tensor}: NDArray", False) for tensor in names]
         texts.append(
-            "@overload\n"
-            + _function(name, _parameters(call, "NDArray", tensors, extras), result, doc, warning)
+            "@overload\n" + _function(name, _parameters(call, "NDArray", tensors, extras), result, doc)
         )
     return "\n".join(texts)
 
 
-def symbol_stub(name: str, call: CallForm, doc: str, warning: str = "") -> str:
+def symbol_stub(name: str, call: CallForm, doc: str) -> str:
     """The function `operad.sym.<name>`; a symbol that is not given becomes a variable."""
     tensors = [(f"{t.name}: Symbol", True) for t in call.tensors]
     extras = ["name: str | None = None", "attr: dict[str, str] | None = None"]
     last = "**params: Any" if call.takes_more_params else "**hidden: str"
-    return _function(name, _parameters(call, "Symbol", tensors, extras, last), "Symbol", doc, warning)
+    return _function(name, _parameters(call, "Symbol", tensors, extras, last), "Symbol", doc)
 
 
 def _parameters(
@@ -101,8 +99,7 @@ def type_text(declared: Param) -> str:
     return f"{text} | None" if declared.optional else text
 
 
-def _function(name: str, parameters: list[str], result: str, doc: str, warning: str) -> str:
+def _function(name: str, parameters: list[str], result: str, doc: str) -> str:
     text = inspect.cleandoc(doc).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     body = indent(f'"""{text}"""\n...', "    ") if text else "    ..."
-    mark = f"@deprecated({warning!r})\n" if warning else ""
-    return f"{mark}def {name}({', '.join(parameters)}) -> {result}:\n{body}\n"
+    return f"def {name}({', '.join(parameters)}) -> {result}:\n{body}\n"

@@ -24,16 +24,14 @@ class Call(NamedTuple):
     Attributes:
         form: Its arrays and parameters.
         doc: Its documentation.
-        warning: Why the name is deprecated, or nothing.
     """
 
     form: CallForm
     doc: str
-    warning: str
 
 
 class _Declare(Protocol):
-    def __call__(self, name: str, call: CallForm, doc: str, warning: str) -> str: ...
+    def __call__(self, name: str, call: CallForm, doc: str) -> str: ...
 
 
 def stub_package(calls: Mapping[str, Call], of: Collection[str] | None = None) -> dict[str, str]:

@@ -7,7 +7,7 @@ and what it leaves open is tried, until inference accepts all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import prod
 from typing import Any, final
@@ -24,6 +24,7 @@ from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.violation import OperatorRaised
 from operad_sdk.declare.composed_property import ComposedProperty
 from operad_sdk.declare.shaped import ShapedProperty
+from operad_sdk.errors import call_declared
 
 _TRIES = 6
 _OF_AUTHORS = 2
@@ -82,8 +83,10 @@ def argument_shapes(
     declared = subject.contract.shapes
     if declared is not None:
         try:
+            choose = _Sizes(draw, kind, given).of
+            found = call_declared("Contract.shapes", declared, prop, choose, gives=Iterable)
             # `map`, as a comprehension's frame would be the harness's own.
-            chosen: list[Shape] = list(map(tuple, declared(prop, _Sizes(draw, kind, given).of)))
+            chosen: list[Shape] = list(map(tuple, found))
         except Exception as error:
             if isinstance(error, OperadError) or is_own(error, outside=1):
                 raise

@@ -105,12 +105,4 @@ STATIC: Final = (
         '        raise ShapeError(f"there is no axis {self.axis}")',
         "Refuse what is not in range(-n, n); one that is not counted from the end has a lower bound of 0.",
     ),
-    Check(
-        "S114",
-        "users of what is deprecated have a way out, and the version that ends it is still to come",
-        "A warning that names a successor which is not there, or a version that is long out, helps nobody. "
-        "An old name without an entry point is gone already, and files that hold it do not load.",
-        'old = param(float, 1.0, doc="A number.", deprecated=Deprecated("0.5", use="nwe"))',
-        "Name an operator or a parameter that is there, give the old name an entry point, or end it.",
-    ),
 )

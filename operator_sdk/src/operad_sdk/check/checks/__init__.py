@@ -4,7 +4,6 @@ from operad_sdk.check.checks import aliases as aliases
 from operad_sdk.check.checks import backward as backward
 from operad_sdk.check.checks import callers as callers
 from operad_sdk.check.checks import declarations as declarations
-from operad_sdk.check.checks import deprecation as deprecation
 from operad_sdk.check.checks import derivative as derivative
 from operad_sdk.check.checks import device as device
 from operad_sdk.check.checks import dtype as dtype

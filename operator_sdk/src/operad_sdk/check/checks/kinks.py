@@ -40,6 +40,9 @@ from operad_sdk.check.trials.violation import Violation
 _RELATIVE: Final = 1e-3
 """Distance by which a gradient may lie outside, as a part of the slopes and of their distance."""
 
+_RESOLUTION: Final = 2.0**-40
+"""Part of the largest gradient of an element of an output below which a gradient may be roundings alone."""
+
 _CLOSE_BY: Final = 64
 """Points around a kink at which slopes are taken before a gradient is called wrong."""
 
@@ -148,10 +151,12 @@ def _expect_between(
     heads[k][element] = 1.0
     gradients = point.gradients(heads)
     source = at(point.names[k], element)
+    finite = [each[np.isfinite(each)] for each in gradients if each is not None]
+    roundings = _RESOLUTION * max(float(np.abs(each).max(initial=0)) for each in finite)
     for kink in kinks:
         gradient = float(gradients[kink.i][kink.place])
         direction = {kink.i: unit_direction(trial, kink.i, kink.place)}
-        if _is_allowed(trial, inputs, k, element, kink, gradient, direction):
+        if _is_allowed(trial, inputs, k, element, kink, gradient, roundings, direction):
             continue
         name = at(trial.arguments[kink.i], kink.place)
         raise Violation(
@@ -168,7 +173,7 @@ def _expect_between(
         numbers = (float(array[element]) for array in (slopes.left, slopes.right, slopes.errors))
         kink = _Kink(*group[0], *numbers)
         gradient = float(sum((gradients[i] * steps).sum() for i, steps in direction.items()))
-        if _is_allowed(trial, inputs, k, element, kink, gradient, direction):
+        if _is_allowed(trial, inputs, k, element, kink, gradient, roundings, direction):
             continue
         names = ", ".join(at(trial.arguments[i], place) for i, place in group)
         size = abs(inputs[kink.i][kink.place])
@@ -206,11 +211,13 @@ def _is_allowed(
     element: Place,
     kink: _Kink,
     gradient: float,
+    slack: float,
     direction: Mapping[int, Array],
 ) -> bool:
     """Return whether a gradient along a direction is one of those that the slopes at a kink allow."""
     declared = trial.subject.contract.tolerances.get("float64")
-    slack = declared.absolute + declared.relative * max(abs(kink.left), abs(kink.right)) if declared else 0.0
+    if declared:
+        slack += declared.absolute + declared.relative * max(abs(kink.left), abs(kink.right))
     if np.isnan(gradient) or kink.has_between(gradient, slack):
         return True  # that nothing is NaN is another check's matter
     return _is_close_by(trial, inputs, k, element, kink, gradient, slack, direction)

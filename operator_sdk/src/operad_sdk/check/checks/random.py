@@ -14,7 +14,7 @@ from operad.resource import ResourceRequest
 from operad_sdk.check.cases.kinds import ORDINARY
 from operad_sdk.check.cases.params import candidates
 from operad_sdk.check.cases.strategies import BESIDE, case_of, completed_types, made
-from operad_sdk.check.comparison.reference import call_declared
+from operad_sdk.check.comparison.reference import numbers_of
 from operad_sdk.check.running.register import Evidence, check
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.trial import Trial, raising
@@ -74,8 +74,8 @@ def _others(subject: Subject, declared: Distribution, example: Trial) -> list[Ma
 
 
 def _moments(declared: Distribution, prop: OperatorProperty) -> tuple[float, float]:
-    variance = float(call_declared("variance", declared.variance, prop))
-    return float(call_declared("mean", declared.mean, prop)), variance
+    variance = float(numbers_of("variance", declared.variance, prop, shape=()))
+    return float(numbers_of("mean", declared.mean, prop, shape=())), variance
 
 
 def _is_random(trial: Trial) -> bool:
@@ -95,14 +95,14 @@ def _check_draws(subject: Subject, declared: Distribution, params: Mapping[str, 
     for seed in range(_RUNS):
         trial = Trial(subject, case_of(subject, prop, params, shapes, types, True, seed))
         outputs = trial.forward().outputs
-        draws = outputs[0]
+        draws = np.asarray(outputs[0], np.float64)
         if declared.draws:
-            draws = call_declared("draws", declared.draws, trial.prop, trial.inputs, outputs)
-        found.append(np.asarray(draws, np.float64).ravel())
+            draws = numbers_of("draws", declared.draws, trial.prop, trial.inputs, outputs)
+        found.append(draws.ravel())
         count += found[-1].size
         if count >= _DRAWS or not count or (count >= _ENOUGH and process_time() > end):
             break
-    if call_declared("variance", declared.variance, prop):
+    if _moments(declared, prop)[1]:
         _expect_other_draws(found, subject, cases)
     everything = np.concatenate(found)
     _expect_distribution(everything, declared, prop, subject, cases)
@@ -137,8 +137,7 @@ def _expect_independent(draws: Any, prop: OperatorProperty, cases: Any) -> None:
 def _expect_distribution(
     draws: Any, declared: Distribution, prop: OperatorProperty, subject: Subject, cases: Any
 ) -> None:
-    mean = float(call_declared("mean", declared.mean, prop))
-    variance = float(call_declared("variance", declared.variance, prop))
+    mean, variance = _moments(declared, prop)
     count = draws.size
     if not count:
         return
@@ -169,7 +168,9 @@ def _expect_cdf(draws: Any, declared: Distribution, prop: OperatorProperty, case
     assert declared.cdf is not None
     values, counts = np.unique(draws, return_counts=True)
     empirical = np.cumsum(counts) / draws.size
-    distance = float(np.abs(empirical - call_declared("cdf", declared.cdf, prop, values)).max())
+    distance = float(
+        np.abs(empirical - numbers_of("cdf", declared.cdf, prop, values, shape=values.shape)).max()
+    )
     if distance > 3.5 / sqrt(draws.size):
         raise Violation(
             f"the distribution function of {draws.size} draws of {prop!r} is off by {distance:.3g}",

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad.operator import Shape
 from operad_sdk.check.trials.cause import authors_line
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import Violation
@@ -31,7 +32,8 @@ def call_reference(function: Callable[..., Any], trial: Trial, inputs: Sequence[
     keywords = {name: value for name, value in values.items() if name in wanted - set(trial.arguments)}
     arrays = [array.copy() for array in (inputs if inputs is not None else trial.inputs)]
     named = "".join(f", {name}=" for name in sorted(keywords))
-    what = f"the declared function, called as f({', '.join(trial.arguments)}{named}),"
+    name = "loss" if function is trial.subject.contract.loss else "reference"
+    what = f"the declared {name}, called as f({', '.join(trial.arguments)}{named}),"
     fix = (
         "A reference or loss takes all arguments in their order, and those of these that it names, by "
         f"keyword: {', '.join(values)}."
@@ -39,14 +41,25 @@ def call_reference(function: Callable[..., Any], trial: Trial, inputs: Sequence[
     return _called(what, fix, lambda: function(*arrays, **keywords))
 
 
-def call_declared(name: str, function: Callable[..., Any], *args: Any) -> Any:
-    """One of the functions of a `Distribution`.
+def numbers_of(name: str, function: Callable[..., Any], *args: Any, shape: Shape | None = None) -> Any:
+    """The result of one of the functions of a `Distribution`, as an array of float64.
+
+    Args:
+        shape: That the array has; None: any.
 
     Raises:
-        Violation: It raises.
+        Violation: It raises, or gives something else.
     """
     fix = "Distribution's functions get the property first; see `operad explain F218`."
-    return _called(f"the declared {name}", fix, lambda: function(*args))
+    found = _called(f"the declared {name}", fix, lambda: function(*args))
+    try:
+        array = np.asarray(found, np.float64)
+    except (TypeError, ValueError):
+        array = None
+    if array is None or (shape is not None and array.shape != shape):
+        expected = "numbers" if shape is None else f"numbers of shape {shape}" if shape else "a number"
+        raise Violation(f"the declared {name} gives {found!r}, expected {expected}", fix)
+    return array
 
 
 _FIX_INSIDE: Final = (

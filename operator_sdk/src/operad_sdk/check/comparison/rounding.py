@@ -128,7 +128,7 @@ def expect_near(
         for index, name in judged:
             one, other, limit = found[index], expected[index], limits[index]
             if declared is not None:
-                limit = declared.absolute + declared.relative * np.abs(other)
+                limit = np.maximum(limit, declared.absolute + declared.relative * np.abs(other))
             place = first_beyond(one.astype(WIDE_TYPE), other, np.asarray(limit), dtype)
             if place is not None:
                 first = Violation(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
-import resource
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import process_time
 from types import ModuleType
 from typing import Any, Final, final
 
 from operad.files import write_atomically
+from operad.system import limit_processor_time
 from operad_sdk.check.plan.profile import profile_of
+from operad_sdk.check.reporting.outcome import Status
 from operad_sdk.check.running.order import FIRST
 from operad_sdk.check.running.register import all_checks, find_check
 from operad_sdk.check.running.runner import run_check
@@ -32,13 +34,15 @@ class Verdict:
 
     Attributes:
         killed_by: Id of the check that is red, or what else shows: `import`, `strict`; "": nothing does.
-        message: What it says.
+        message: What it says, or what broke.
         cpu_s: Processor time.
+        broken: Id of a check that broke where none is red, which is operad's own fault; "": none did.
     """
 
     killed_by: str
     message: str
     cpu_s: float
+    broken: str = ""
 
 
 def judged(
@@ -59,8 +63,7 @@ def judged(
         cpu_limit_s: Processor time after which the system ends the process.
         is_strict: Whether what `operad check --strict` fails on is red too.
     """
-    limit = round(cpu_limit_s)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 2))
+    limit_processor_time(round(cpu_limit_s))
     with TemporaryDirectory(prefix="operad-mutant-") as folder:
         if source is not None:
             path = Path(folder, *module.split(".")).with_suffix(".py")
@@ -70,17 +73,21 @@ def judged(
         try:
             session = Session(subject_of(name), profile_of(profile), shrinks=False)
         except Exception as error:  # noqa: BLE001 - what an import of a mutant may raise
-            return Verdict("import", _short(error), _cpu_s())
+            return Verdict("import", _short(error), process_time())
+        broken = broken_words = ""
         for id in [*FIRST, *(id for id in all_checks() if id not in FIRST)]:
             if id in _LEFT_OUT:
                 continue
             outcome = run_check(session, find_check(id))
+            words = outcome.failure.message if outcome.failure is not None else outcome.reason
+            words = " ".join(words.split())[:200]
             if outcome.status.is_red:
-                words = outcome.failure.message if outcome.failure is not None else outcome.reason
-                return Verdict(outcome.red_id or id, " ".join(words.split())[:200], _cpu_s())
+                return Verdict(outcome.red_id or id, words, process_time())
+            if outcome.status is Status.BROKEN and not broken:
+                broken, broken_words = id, words
         if is_strict and (open_ones := [one for one in session.unproved() if not one.is_accepted]):
-            return Verdict("strict", f"not proved: {open_ones[0].what}"[:200], _cpu_s())
-    return Verdict("", "", _cpu_s())
+            return Verdict("strict", f"not proved: {open_ones[0].what}"[:200], process_time())
+    return Verdict("", broken_words, process_time(), broken)
 
 
 @final
@@ -106,8 +113,3 @@ class _Replacing(PathFinder):
 
 def _short(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]
-
-
-def _cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime

@@ -100,7 +100,7 @@ def _first_reason(subject: Subject, reason: Callable[[Any], str], params: Iterab
             found = reason(subject.cls(**each))
         except Exception:  # noqa: BLE001  # the author's code; the check that needs it says what it raised
             continue
-        if found:
+        if found and isinstance(found, str):
             return found
     return ""
 

@@ -88,7 +88,8 @@ class CheckRun:
             raise error
         cause = error.error if isinstance(error, OperatorRaised) else error
         line = authors_line(cause) or last_line(cause)
-        message = f"making a case raised {type(cause).__name__}: {cause} ({line})"
+        notes = "".join(f"; {note}" for note in getattr(cause, "__notes__", ()))
+        message = f"making a case raised {type(cause).__name__}: {cause} ({line}){notes}"
         if self.check.id == _REPORTS_CASES:
             fix = (
                 advice(cause)
@@ -132,7 +133,8 @@ class CheckRun:
             line = authors_line(error)
             if line is None or is_own(error):
                 raise
-            what = f"code of the operator raised {type(error).__name__}: {error} ({line})"
+            notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
+            what = f"code of the operator raised {type(error).__name__}: {error} ({line}){notes}"
             return self._failed(Violation(what, "Correct the line named."), ())
         return self._judged()
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from operad.errors import OperadError
+from operad_sdk.errors import call_declared
 
 LIBRARIES: Final = frozenset(
     (
@@ -71,13 +72,18 @@ def _is_called_by_anybody(module: str) -> bool:
 
 
 def authors_line(error: BaseException) -> str | None:
-    """File and line of the author's code that raised, or called code that did; None if there is none."""
-    frames = [
-        f"{Path(frame.f_code.co_filename).name}:{line}"
-        for frame, line in traceback.walk_tb(error.__traceback__)
-        if not is_library(str(frame.f_globals.get("__name__", "")))
-    ]
-    return frames[-1] if frames else None
+    """File and line of the author's code that raised, or called code that did; None if there is none.
+
+    Of a declared function without a frame, such as one that does not take these arguments, the first line.
+    """
+    found = None
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if frame.f_code is call_declared.__code__:
+            code = getattr(frame.f_locals["function"], "__code__", None)
+            found = found if code is None else f"{Path(code.co_filename).name}:{code.co_firstlineno}"
+        elif not is_library(str(frame.f_globals.get("__name__", ""))):
+            found = f"{Path(frame.f_code.co_filename).name}:{line}"
+    return found
 
 
 def last_line(error: BaseException) -> str:

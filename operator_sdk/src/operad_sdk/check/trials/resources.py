@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
+from operad.errors import OutOfMemoryError
 from operad.operator import Array
 from operad.resource import ResourceRequest
 
@@ -43,8 +44,16 @@ class FilledSpace:
         self.fill = fill
 
     def get_space(self, shape: tuple[int, ...], dtype: Any) -> Array:
-        """An array full of `fill`."""
-        memory = np.full(prod(shape) * np.dtype(dtype).itemsize, self.fill, np.uint8)
+        """An array full of `fill`.
+
+        Raises:
+            OutOfMemoryError: There is no memory for it, as of an engine's resource.
+        """
+        size = prod(shape) * np.dtype(dtype).itemsize
+        try:
+            memory = np.full(size, self.fill, np.uint8)
+        except (MemoryError, ValueError) as error:  # NumPy raises either, by size
+            raise OutOfMemoryError(f"temp space: no memory for {size:,} bytes, of shape {shape}") from error
         return memory.view(dtype).reshape(shape)
 
 

@@ -15,9 +15,10 @@ import numpy as np
 from operad import registry
 from operad.cli import Listing, Mark, Page, progress, sample_property, sample_shapes
 from operad.cli.options import complete_operators, dtype_option, param_option, shape_option
+from operad.context import cpu
 from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
-from operad.operator import Array, OperatorProperty, Shape
+from operad.operator import Array, KernelCall, NoForm, OperatorProperty, Shape, choose
 from operad_sdk.commands.bench.contestants import REJECTED, Contestant, SampleCall
 from operad_sdk.commands.bench.counterparts import counterpart
 from operad_sdk.commands.bench.measure import ROUNDS, interleaved
@@ -74,6 +75,7 @@ class Benchmark:
         verified: What was compared with the chosen kernel, and agreed.
         problems: What disagreed; where something did, nothing was timed.
         timings: The times, the chosen kernel's first.
+        by_numpy: For each part that its function computes as it is written, why, and what would help.
     """
 
     operator: str
@@ -83,6 +85,7 @@ class Benchmark:
     verified: list[str]
     problems: list[str]
     timings: list[Timing]
+    by_numpy: dict[str, str]
 
     @property
     def exit_code(self) -> int:
@@ -116,6 +119,8 @@ class Benchmark:
         )
         for line in self.conclusions():
             page.text(line)
+        for part, why in self.by_numpy.items():
+            page.text(f"{part} runs as it is written: {why}")
 
     def conclusions(self) -> list[str]:
         """Conclusions from the times: whether the chosen kernel is the fastest, and how numpy does."""
@@ -198,7 +203,25 @@ def bench(
         verified,
         problems,
         timings,
+        _by_numpy(call),
     )
+
+
+def _by_numpy(call: SampleCall) -> dict[str, str]:
+    """For each part that the operator's own functions compute, why no kernel made of its form does."""
+    shapes, types = [array.shape for array in call.inputs], [array.dtype for array in call.inputs]
+    asked = KernelCall(call.prop, cpu(), shapes, types)
+    own = type(call.prop).kernels[:1]
+    found: dict[str, str] = {}
+    derived = call.prop.derived_kernels()
+    taken = choose(asked).kernels if derived else {}
+    for kernel in derived:
+        reason = kernel.rejection(asked)
+        if reason is not None:
+            parts = [part for part in taken if kernel.computes(call.prop, part)]
+            text = reason.explained() if isinstance(reason, NoForm) else reason
+            found |= {part: text for part in parts if taken[part] is own[0]}
+    return found
 
 
 @contextmanager

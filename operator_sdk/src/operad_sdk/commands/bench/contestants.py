@@ -70,10 +70,11 @@ class SampleCall:
         self.prop = prop
         arguments, self._out_shapes, aux_shapes = prop.infer_shape(shapes)
         given = [dtype, *[None] * (len(shapes) - 1)] if shapes else []
-        types, self._out_types, aux_types = prop.infer_type(given)
+        types, _, aux_types = prop.infer_type(given)
         try:
             self.inputs = self._drawn(prop.list_arguments(), arguments, types, dtype, _DATA)
             self.aux = self._drawn(prop.list_auxiliary_states(), aux_shapes, aux_types, dtype, _STATE)
+            self._out_types = prop.infer_type([array.dtype for array in self.inputs])[1]
         except (MemoryError, ValueError) as error:  # NumPy raises either, by size
             raise OutOfMemoryError(
                 f"bench: arrays of shapes {[*arguments, *aux_shapes]} cannot be made ({error}); "

@@ -12,7 +12,7 @@ import random
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
@@ -30,6 +30,8 @@ CPU_LIMIT_S: Final = 60.0
 OTHERS: Final = 6
 """Other operators of a package that a mutant is tried on which survives the first."""
 _UNCHANGED: Final = "as it is"
+_OPEN: Final = ("survived", "broken")
+"""Verdicts on mutants that no check has killed."""
 
 
 @final
@@ -41,9 +43,10 @@ class Mutant:
         operator: The operator's name.
         module: The changed module; `file` and `line` are where.
         change: The change in words.
-        verdict: killed, survived, or equivalent.
-        by: Id of the check that is red, `import`, `strict`, or how the process ended; of an equivalent one
-            the reason.
+        verdict: killed, survived, equivalent, or broken: no check is red, and one broke, which is operad's
+            own fault and tells nothing of the mutant.
+        by: Id of the check that is red, or broke, `import`, `strict`, or how the process ended; of an
+            equivalent one the reason.
         through: The operator whose check that is, where it is another of the package.
         message: What the check says.
         cpu_s: Processor time.
@@ -71,7 +74,7 @@ class MutationRun:
         mutants: All that were judged, and those that are equivalent by what their lines say.
         possible: Changes that each operator's source allows.
         unusable: Operators that were not mutated: name and reason.
-        passed: Whether no mutant survived, and all operators could be mutated.
+        passed: Whether no mutant survived, none broke a check, and all operators could be mutated.
     """
 
     seed: int
@@ -82,8 +85,9 @@ class MutationRun:
 
     @property
     def exit_code(self) -> int:
-        """1 if a mutant survived, or an operator could not be mutated."""
-        return int(not self.passed)
+        """1 if a mutant survived, or an operator could not be mutated; 3 if no more than a check broke."""
+        is_red = bool(self.unusable) or any(one.verdict == "survived" for one in self.mutants)
+        return int(not self.passed) if is_red else 3 * (not self.passed)
 
     def show(self, page: Page) -> None:
         """Write one row per operator, and each survivor with its place."""
@@ -91,31 +95,38 @@ class MutationRun:
         for name, possible in self.possible.items():
             counts = Counter(one.verdict for one in self.mutants if one.operator == name)
             ids = Counter(one.by for one in self.mutants if one.operator == name and one.verdict == "killed")
-            survived = counts["survived"]
+            survived, broken = counts["survived"], counts["broken"]
             rows.append(
                 (
                     Mark(name, "name"),
                     str(possible),
                     str(counts["killed"] + survived),
                     Mark(str(survived), "bad" if survived else "good"),
+                    Mark(str(broken), "bad" if broken else "good"),
                     str(counts["equivalent"]),
                     " ".join(f"{id}:{count}" for id, count in ids.most_common()),
                 )
             )
-        page.table(("operator", "changes", "tried", "survived", "equivalent", "killed by"), rows)
+        page.table(("operator", "changes", "tried", "survived", "broken", "equivalent", "killed by"), rows)
         for one in self.mutants:
             if one.verdict == "survived":
                 page.heading(f"{one.operator}: a mutant survives at {one.file}:{one.line}")
                 page.text(one.change)
+            if one.verdict == "broken":
+                page.heading(f"{one.operator}: {one.by} broke on a mutant at {one.file}:{one.line}")
+                page.text(f"{one.change}: {one.message}")
         for name, reason in self.unusable.items():
             page.heading(f"{name} could not be mutated")
             page.text(reason)
-        tried = [one for one in self.mutants if one.verdict != "equivalent"]
+        tried = [one for one in self.mutants if one.verdict in ("killed", "survived")]
+        broken = sum(one.verdict == "broken" for one in self.mutants)
         killed = sum(one.verdict == "killed" for one in tried)
         page.heading("Summary")
         page.text(
             f"{killed} of {len(tried)} mutants are killed, seed {self.seed}. One that survives wants a case, "
             "a check, or at its line `# mutant: equivalent, because ...`."
+            + f" On {broken} more a check broke, which is operad's own fault."
+            * bool(broken)
         )
 
 
@@ -146,8 +157,10 @@ def mutation_run(
         for found in checked(judged, profile, jobs, work, CPU_LIMIT_S * 4):
             task = tasks[found.name]
             if task["change"] == _UNCHANGED:
-                if found.report is None or found.report["killed_by"]:
-                    unusable[task["operator"]] = f"it is red as it is: {found.report or found.end}"
+                if found.report is None or found.report["killed_by"] or found.report["broken"]:
+                    unusable[task["operator"]] = (
+                        f"it is red, or a check breaks, as it is: {found.report or found.end}"
+                    )
             else:
                 mutants.append(_judged(task, found))
             advance(found.name)
@@ -155,7 +168,7 @@ def mutation_run(
     mutants += [_equivalent(task) for task in tasks.values() if task["equivalent"]]
     mutants = [one for one in mutants if one.operator not in unusable]
     counts = {name: len(possible[name]) for name in names if name in possible and name not in unusable}
-    passed = not unusable and all(one.verdict != "survived" for one in mutants)
+    passed = not unusable and all(one.verdict not in _OPEN for one in mutants)
     order = {name: place for place, name in enumerate(names)}
     mutants.sort(key=lambda one: (order[one.operator], one.file, one.line))
     return MutationRun(seed, mutants, counts, unusable, passed)
@@ -188,9 +201,9 @@ def _through_others(
     *,
     is_strict: bool,
 ) -> list[Mutant]:
-    """Judge those that survive through other operators of their packages, until one kills them."""
+    """Judge those that none has killed through other operators of their packages, until one does."""
     by_place = {_key(task): task for task in tasks.values() if task["change"] != _UNCHANGED}
-    survivors = {_key_of(one): one for one in mutants if one.verdict == "survived"}
+    survivors = {_key_of(one): one for one in mutants if one.verdict in _OPEN}
     packages = {one.module.partition(".")[0] for one in survivors.values()}
     known = dict(possible)
     lacking = [name for name in _operators_of(packages) if name not in known]
@@ -277,15 +290,20 @@ def judge(
         text = read_text(Path(task["file"]), task["module"])
         source = text[: task["begin"]] + task["replacement"] + text[task["end"] :]
     verdict = judged(task["operator"], task["module"], source, CPU_LIMIT_S, profile, is_strict=is_strict)
-    return {"killed_by": verdict.killed_by, "message": verdict.message, "cpu_s": verdict.cpu_s}
+    return asdict(verdict)
 
 
 def _judged(task: Mapping[str, Any], found: Found) -> Mutant:
+    verdict = "killed"
     if isinstance(found.report, dict):
-        by, message, cpu_s = (found.report[key] for key in ("killed_by", "message", "cpu_s"))
+        by, message, cpu_s, broken = (
+            found.report[key] for key in ("killed_by", "message", "cpu_s", "broken")
+        )
+        if not by:
+            verdict, by = ("broken", broken) if broken else ("survived", "")
     else:  # its process ended, or took too long
         by, message, cpu_s = "end", (found.end or str(found.report)).splitlines()[0], CPU_LIMIT_S
-    return Mutant(**_place(task), verdict="killed" if by else "survived", by=by, message=message, cpu_s=cpu_s)
+    return Mutant(**_place(task), verdict=verdict, by=by, message=message, cpu_s=cpu_s)
 
 
 def _equivalent(task: Mapping[str, Any]) -> Mutant:

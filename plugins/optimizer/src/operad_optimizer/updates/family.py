@@ -17,7 +17,7 @@ Done over whole arrays, each step of a formula would go through memory. So a rul
 whose arrays, temporary ones too, fit the cache together. On a GPU, where every step is a launch, and
 for arrays that are not contiguous, the whole array is one block.
 
-Where there is vector code (`operad-sdk[fast]`), the rule itself is traced, and a kernel of it takes one pass
+Where there is vector code (llvmlite), the rule itself is traced, and a kernel of it takes one pass
 (`in_vectors`).
 
 Numbers that change with every step (a scheduled learning rate, Adam's bias correction in it, the number

@@ -1,0 +1,158 @@
+"""Estimates by which vector code is taken or left: a form in one kernel, and in NumPy's calls one by one.
+
+Both follow from the form and from shapes alone, by constants that were measured once, so the same call is
+always computed in the same way. NumPy's part is a call for each instruction, over as many elements as its
+operands have together, each read and written in memory. The kernel's is a walk over rows for each stage:
+instructions for whole vectors, also where a row is shorter than one, loads that gather what lies apart, and
+each array once for each stage that reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from operad.dtypes import DType
+from operad.operator import ARITHMETIC, ScalarForm, Shape, function_cost
+from operad_sdk.vector.compiled import CompiledForm, Walk
+from operad_sdk.vector.stages import REDUCTIONS
+
+_CALL_US: Final = 0.8
+"""Time of one of NumPy's calls on small arrays."""
+_LOOP_NS: Final = 0.5
+_CACHED_BYTES: Final = 1 << 20
+_NUMPY_NS, _VECTOR_NS = (0.0095, 0.0125), (0.0115, 0.0145)
+"""Time of a byte that is read or written, up to that size of a call's arrays and beyond. NumPy's loops of one
+instruction are a little faster than a kernel's."""
+_OF_NUMPY: Final = {
+    **dict.fromkeys(("select", "sum"), 0.3),
+    **dict.fromkeys(("cast", "logical_and", "logical_or", "logical_not", "logical_xor"), 0.15),
+    **dict.fromkeys(("max", "min"), 0.0),
+}
+"""Operations of loops for an element, where `function_cost` has none, or means arrays of numbers."""
+_SLOW_WITH_NUMBERS: Final = {"maximum": 0.5, "minimum": 0.5}
+"""The same where an operand is a number, with which NumPy has no vector loop."""
+_SHORT_NS: Final = 25.0
+"""Time that one of NumPy's reductions takes for a row however short it is."""
+_FREE: Final = frozenset(("input", "constant", "length"))
+
+_VECTOR_US: Final = 1.0
+_INSTRUCTION_NS: Final = 0.15
+"""Time of an instruction on a vector of 64 bytes."""
+_DEAR: Final = {"divide": 4.0, "sqrt": 6.0}
+"""Instructions that take longer, as multiples of the others."""
+_OF_C_NS: Final = {"atan2": 8.0, "power": 4.5, **dict.fromkeys(("sin", "cos", "tan"), 0.35)}
+"""Time of an element by functions of the C library, which are called for each lane, or are seldom called."""
+_ROW_NS: Final = 5.0
+"""Time of a row for each walk and each outer axis."""
+_NEAR_NS, _FAR_NS = 0.3, 1.0
+"""Time of an element that is gathered or scattered, from the same piece of 64 bytes and from another."""
+
+
+_MARGIN: Final = 0.92
+"""Share of NumPy's time from which vector code is not worth its compilation."""
+
+
+class Estimates(NamedTuple):
+    """Microseconds of both ways on one thread."""
+
+    numpy_us: float = 0.0
+    vector_us: float = 0.0
+
+    @property
+    def favour_vectors(self) -> bool:
+        """Return whether vector code is faster by more than estimates are worth."""
+        return self.vector_us < _MARGIN * self.numpy_us
+
+    def plus(self, other: Estimates) -> Estimates:
+        """Of both together."""
+        return Estimates(self.numpy_us + other.numpy_us, self.vector_us + other.vector_us)
+
+
+def estimates(kernel: CompiledForm, specs: Sequence[tuple[Shape, DType]], copied: bool) -> Estimates:
+    """Estimates for arrays of these shapes and types.
+
+    Args:
+        copied: Whether the author's function returns results, so that they are copied to where they belong.
+    Raises:
+        NoVectorCodeError: There is no kernel for them.
+    """
+    walk, form = kernel.walk([np.empty(*spec) for spec in specs]), kernel.form
+    numpy_us = _numpy_us(form, tuple(walk.space), specs, kernel.dtype.itemsize)
+    if numpy_us and copied:
+        size_bytes = sum(prod(shape) * dtype.itemsize for shape, dtype in specs[len(form.inputs) :])
+        numpy_us += 1e-3 * _moving_ns(2 * size_bytes, _NUMPY_NS)
+    return Estimates(numpy_us, _vector_us(kernel, walk, specs))
+
+
+def _numpy_us(form: ScalarForm, space: Shape, specs: Sequence[tuple[Shape, DType]], itemsize: int) -> float:
+    axes: list[frozenset[int]] = []
+    us, rank = 0.0, len(space)
+    for position, step in enumerate(form.instructions):
+        if step.op == "input":
+            shape = specs[position][0]
+            own = range(rank - len(shape), rank) if step.axes is None else step.axes
+            axes.append(frozenset(a for a, n in zip(own, shape, strict=True) if a is not None and n > 1))
+            continue
+        read = frozenset[int]().union(*(axes[i] for i in step.args))
+        over = (step.axes or (-1,)) if step.op in REDUCTIONS else ()
+        reduced = {axis % rank for axis in over if axis is not None}
+        axes.append(read - reduced)
+        if step.op in _FREE or not read:
+            continue
+        elements = prod(space[axis] for axis in read)
+        arrays = (step.op not in REDUCTIONS) + sum(bool(axes[i]) for i in set(step.args))
+        loops = _OF_NUMPY.get(step.op, function_cost(step.op) - ARITHMETIC)
+        if step.op in _SLOW_WITH_NUMBERS and not all(axes[i] for i in step.args):
+            loops = _SLOW_WITH_NUMBERS[step.op]
+        moved_ns = _moving_ns(arrays * elements * itemsize, _NUMPY_NS)
+        us += _CALL_US + 1e-3 * (_LOOP_NS * loops * elements + moved_ns)
+        if rank - 1 in reduced:
+            us += 1e-3 * _SHORT_NS * prod(space[axis] for axis in axes[-1])
+    return us
+
+
+def _moving_ns(size_bytes: float, rates: tuple[float, float]) -> float:
+    beyond = max(0.0, size_bytes - _CACHED_BYTES)
+    return rates[0] * (size_bytes - beyond) + rates[1] * beyond
+
+
+def _vector_us(kernel: CompiledForm, walk: Walk, specs: Sequence[tuple[Shape, DType]]) -> float:
+    stages = walk.text.stages
+    steps = stages.form.instructions
+    lanes, axes, pattern = 64 // kernel.dtype.itemsize, walk.axes, walk.pattern
+    walks, columns = prod(axes.outer) * prod(axes.runs), axes.columns
+    vectors = walks * -(-columns // lanes)
+    if pattern.rows:  # vectors are of neighbouring rows
+        walks = prod(axes.outer[:-1]) * -(-axes.outer[-1] // (pattern.rows * lanes)) * prod(axes.runs)
+        vectors = walks * pattern.rows * columns
+    ns = _ROW_NS * walks * (stages.count + len(axes.outer) + len(axes.runs))
+    moved = 0.0
+    count, given = len(kernel.form.inputs), len(stages.form.inputs)
+    for stage in range(stages.count):
+        for position in stages.needed(stage):
+            step = steps[position]
+            if step.op == "input" and not stages.is_loaded(position, stage):
+                if position < count:  # else a counted position, which stays in the cache
+                    moved += prod(specs[position][0]) * specs[position][1].itemsize
+                    ns += _apart_ns(walk, position) * vectors * lanes
+            elif step.op in _OF_C_NS:
+                ns += _OF_C_NS[step.op] * vectors * lanes
+            elif step.op not in _FREE:
+                ns += _INSTRUCTION_NS * _DEAR.get(step.op, 1.0) * vectors
+    for number, (shape, dtype) in enumerate(specs[count:]):
+        moved += prod(shape) * dtype.itemsize
+        ns += _apart_ns(walk, given + number) * prod(shape)
+    return _VECTOR_US + 1e-3 * (ns + _moving_ns(moved, _VECTOR_NS))
+
+
+def _apart_ns(walk: Walk, number: int) -> float:
+    """Time that an element takes longer because it is gathered or scattered."""
+    strides = walk.axes.strides[number]
+    if walk.pattern.lanes(number) != "apart":
+        return 0.0
+    step = strides[len(walk.axes.outer) - 1 if walk.pattern.rows else -1]
+    return _NEAR_NS if abs(step) < 64 else _FAR_NS

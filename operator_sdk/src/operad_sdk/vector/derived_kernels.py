@@ -1,0 +1,166 @@
+"""Kernels that follow from an author's functions: whether they apply, what they cost, what computes them.
+
+`operad_sdk.form_kernels` declares them and imports this with the first call that is large enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
+from typing import Any, Final, final
+
+import numpy as np
+
+from operad.dtypes import DType
+from operad.operator import (
+    CallTemplate,
+    Cost,
+    KernelCall,
+    OpContext,
+    Operator,
+    OpReq,
+    ScalarForm,
+    Shape,
+    assign,
+)
+from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT
+from operad_sdk.vector.compiled import compiled
+from operad_sdk.vector.cost_rule import Estimates, estimates
+from operad_sdk.vector.form_kernels import FormOperator, Signature, cost_of_arrays
+from operad_sdk.vector.machine import reason_against
+from operad_sdk.vector.primitives import NoVectorCodeError
+from operad_sdk.vector.stages import REDUCTIONS
+
+_SINGLE: Final = np.dtype(np.float32)
+_HALF: Final = np.dtype(np.float16)
+_TYPES: Final = ((_SINGLE,), (np.dtype(np.float64),), (_HALF,), (_HALF, _SINGLE))
+"""Floating types of arguments, in the order in which they come."""
+_OF_TWO_THREADS: Final = 1.4
+"""Factor by which two threads compute what is divided among them sooner, where memory is the limit."""
+
+
+def reason_for(
+    parts: Sequence[str], call: KernelCall, size: int | None = None, returned: bool = False
+) -> str | None:
+    """Reason why forms do not compute some parts of a call; None if they do.
+
+    Args:
+        size: Elements of the largest array; None: whether NumPy is faster is not asked.
+        returned: Whether the author's function returns what it computes.
+    """
+    types = dict.fromkeys(dtype for dtype in call.in_types if dtype.kind == "f")
+    if tuple(types) not in _TYPES:
+        return "vector code computes in float32 and float64, and float16 in float32"
+    if (reason := reason_against()) is not None:
+        return reason
+    sizes = [prod(shape) for shape in (*call.in_shapes, *call.out_shapes)]
+    if not all(sizes):
+        return "there is nothing to compute"
+    if size is not None and any(declared.run_time for declared in type(call.prop).params.values()):
+        return "each value of its run-time parameters would be compiled apart"
+    both, reduces, is_exact = Estimates(), False, True
+    for part in parts:
+        form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
+        if isinstance(form, str):
+            return form
+        signature = Signature(call.prop, part, form, call.in_shapes, call.in_types)
+        found = _estimates(form, signature.dtype, signature.specs, returned)
+        if isinstance(found, str):
+            return found
+        both = both.plus(found)
+        ops = {step.op for step in form.instructions}
+        reduces |= not ops.isdisjoint(REDUCTIONS)
+        is_exact &= ops <= EXACT
+    if size is None:
+        return None
+    if size < ELEMENTS_FROM_SIZE and not reduces:
+        return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
+    if not both.numpy_us:
+        return "it moves elements alone, which is one of NumPy's calls"
+    if is_exact and call.threads > 1 and cost_of(parts, call).is_parallel:
+        # Bits are the same either way, so the number of threads may decide.
+        both = both._replace(vector_us=both.vector_us / _OF_TWO_THREADS)
+    if not both.favour_vectors:
+        return f"NumPy's own calls are faster: {both.numpy_us:.3g} us and {both.vector_us:.3g} us, estimated"
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _estimates(
+    form: ScalarForm, dtype: DType, specs: tuple[tuple[Shape, DType], ...], returned: bool
+) -> Estimates | str:
+    """Times of both ways; text: why there is no vector code."""
+    try:
+        return estimates(compiled(form, dtype), specs, returned)
+    except NoVectorCodeError as error:
+        return str(error)
+
+
+def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
+    """Instructions of the elements, and one pass over the arrays of each part."""
+    whole = Cost()
+    for part in parts:
+        form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
+        assert isinstance(form, ScalarForm)
+        signature = Signature(call.prop, part, form, call.in_shapes, call.in_types)
+        whole = whole.plus(cost_of_arrays(compiled(form, signature.dtype), signature.specs))
+    return whole
+
+
+def operator_of(parts: Sequence[str], *call: Any) -> Operator:
+    """The operator that computes some parts by their forms."""
+    return FormOperator(parts[0], *call) if len(parts) == 1 else _SeveralForms(parts, *call)
+
+
+@final
+class _SeveralForms(Operator):
+    """The gradients that one function computes, by a form each.
+
+    Args:
+        parts: The gradients.
+    """
+
+    def __init__(self, parts: Sequence[str], *call: Any) -> None:
+        self._each = [FormOperator(part, *call) for part in parts]
+
+    def forward(self, *_: Any) -> None:
+        """Never called: other kernels compute the outputs."""
+        raise AssertionError("a kernel of gradients computes no outputs")
+
+    def backward_templates(
+        self, op_ctx: OpContext, req: Sequence[OpReq], num_outputs: int, num_states: int
+    ) -> list[CallTemplate]:
+        """Each form's calls, where no gradient lies in the memory of what another one reads."""
+        if OpReq.INPLACE in req:
+            return super().backward_templates(op_ctx, req, num_outputs, num_states)
+        wanted = [each for each in self._each if req[each.position] is not OpReq.NULL]
+        return [
+            template
+            for each in wanted
+            for template in each.backward_templates(op_ctx, each.alone(req), num_outputs, num_states)
+        ]
+
+    def backward(
+        self,
+        op_ctx: OpContext,
+        out_grad: Sequence[Any],
+        in_data: Sequence[Any],
+        out_data: Sequence[Any],
+        req: Sequence[OpReq],
+        in_grad: Sequence[Any],
+        aux_states: Sequence[Any],
+    ) -> None:
+        """The gradients, as if all were computed before any is written."""
+        read = [array for array in (*out_grad, *in_data, *out_data) if array is not None]
+        wanted = [each for each in self._each if req[each.position] is not OpReq.NULL]
+        late = []
+        for each in wanted:
+            position, own, found = each.position, each.alone(req), list(in_grad)
+            if each is not wanted[-1] and any(np.may_share_memory(in_grad[position], one) for one in read):
+                found[position] = np.empty_like(in_grad[position])
+                late.append((in_grad[position], req[position], found[position]))
+                own[position] = OpReq.WRITE
+            each.backward(op_ctx, out_grad, in_data, out_data, own, found, aux_states)
+        for target, request, value in late:
+            assign(target, request, value)

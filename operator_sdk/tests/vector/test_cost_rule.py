@@ -1,0 +1,93 @@
+"""Which of both ways is estimated to be faster, by forms and shapes alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+import operad as od
+from operad_sdk.vector import NoVectorCodeError, compiled
+from operad_sdk.vector.cost_rule import Estimates, estimates
+
+SINGLE = np.dtype(np.float32)
+
+
+def estimated(name, *shapes, part="forward", returned=False, outputs=None, **params):
+    prop = od.registry.get(name)(**params)
+    form = prop.scalar_form(part, list(shapes), [SINGLE] * len(shapes))
+    made = outputs or prop.infer_shape(list(shapes))[1][: len(form.results)]
+    return estimates(compiled(form, SINGLE), [(shape, SINGLE) for shape in (*shapes, *made)], returned)
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "params"),
+    [
+        ("softmax", [(100, 100)], {}),
+        ("log_softmax", [(1000, 20)], {}),
+        ("sigmoid", [(200, 300)], {}),
+        ("relu", [(200, 300)], {}),
+        ("LayerNorm", [(64, 64), (64,), (64,)], {}),
+        ("sum", [(500, 500)], {"axis": (1,)}),
+    ],
+)
+def test_several_calls_of_numpy_are_slower_than_one_kernel(name, shapes, params):
+    assert estimated(name, *shapes, **params).favour_vectors
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "params"),
+    [
+        ("elemwise_add", [(200, 300)] * 2, {}),
+        ("negative", [(200, 300)], {}),
+        ("_maximum", [(200, 300)] * 2, {}),
+        ("sin", [(200, 300)], {}),
+        ("arctan", [(200, 300)], {}),
+        ("_power", [(200, 300)] * 2, {}),
+        ("transpose", [(200, 300)], {}),
+    ],
+)
+def test_one_fast_call_of_numpy_is_left(name, shapes, params):
+    assert not estimated(name, *shapes, **params).favour_vectors
+
+
+def test_rows_that_lie_apart_cost_what_gathering_them_takes():
+    near, far = (estimated("softmax", shape, axis=1) for shape in ((600, 400), (200, 400, 3)))
+    assert far.vector_us > 2 * near.vector_us
+    assert far.numpy_us < 1.5 * near.numpy_us
+
+
+def test_vectors_of_neighbouring_rows_gather_nothing():
+    near, across = (estimated("softmax", (400, 400), axis=axis) for axis in (1, 0))
+    assert across.vector_us < 1.2 * near.vector_us
+
+
+def test_short_rows_cost_whole_vectors():
+    """A sum over few channels at each place, as a correlation has it."""
+    long, short = (estimated("softmax", shape) for shape in ((100, 1600), (80_000, 2)))
+    assert short.vector_us > 5 * long.vector_us
+
+
+def test_an_instruction_costs_the_elements_of_its_operands_and_not_of_the_space():
+    whole = estimated("broadcast_mul", (1000, 100), (1000, 100))
+    column = estimated("broadcast_mul", (1000, 1), (1000, 1), outputs=[(1000, 1)])
+    assert whole.numpy_us > 8 * column.numpy_us
+
+
+def test_a_returned_result_is_copied_by_numpy_alone():
+    plain, copied = (estimated("sigmoid", (300, 300), returned=one) for one in (False, True))
+    assert copied.numpy_us > plain.numpy_us
+    assert copied.vector_us == plain.vector_us
+
+
+def test_estimates_add_up_and_ties_are_left():
+    both = Estimates(2.0, 1.0).plus(Estimates(1.0, 2.0))
+    assert both == Estimates(3.0, 3.0)
+    assert not both.favour_vectors
+
+
+def test_what_has_no_kernel_has_no_estimate():
+    form = od.registry.get("sum")(axis=(0, 2)).scalar_form("forward", [(3, 4, 5)], [SINGLE])
+    with pytest.raises(NoVectorCodeError, match="an element for each"):
+        estimates(compiled(form, SINGLE), [((3, 4, 5), SINGLE), ((1,), SINGLE)], False)

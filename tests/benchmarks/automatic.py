@@ -1,0 +1,258 @@
+"""Parts of all operators with and without the kernels that follow from their own functions.
+
+    python -m tests.benchmarks.automatic [--threads N] [--json FILE] [--from FILE ...] [NAME ...]
+
+Each function of an operator, `forward` or a gradient, runs at three sizes as its author wrote it and, where
+it has forms in vector code, by its kernel, in turns. Times are the least of many rounds, as other programs
+may run meanwhile, of calls on plain arrays without the engine. The first table counts parts that have a
+kernel, and the reasons of the others; other tables show what the cost rule took, by how much it gained, and
+what it took or left wrongly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from math import prod
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from operad import registry
+from operad.cli.samples import sample_property, sample_shapes
+from operad.context import cpu
+from operad.errors import OperadError
+from operad.operator import FORWARD, Kernel, KernelCall, OpContext, Operator, OperatorProperty, OpReq, Shape
+from operad_sdk.commands.bench.contestants import SampleCall
+from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE
+
+SIZES: Final = (1 << 12, 1 << 16, 1 << 20)
+SINGLE: Final = np.dtype(np.float32)
+ROUNDS: Final = 25
+_ROUND_S: Final = 5e-4
+_SLOWER, _FASTER = 1.1, 0.8
+"""Ratios of times from which a kernel was taken wrongly, and below which one was left wrongly."""
+_MOST_REASONS: Final = 40
+_MOST_S: Final = 1.0
+"""Seconds of a single call from which a part is left out."""
+
+
+class Row(NamedTuple):
+    """One function of an operator at one size.
+
+    Attributes:
+        operator: Its name.
+        parts: What the function computes.
+        shapes: Of the arguments.
+        size: Elements of the largest array.
+        reason: Why its kernel is not taken, or "".
+        has_kernel: Whether there is one, for any size.
+        own_us: Microseconds as the author wrote it; None: it was not run.
+        vector_us: By its kernel, taken or not.
+        compiled_s: What making the kernel took.
+    """
+
+    operator: str
+    parts: tuple[str, ...]
+    shapes: list[Shape]
+    size: int
+    reason: str
+    has_kernel: bool
+    own_us: float | None = None
+    vector_us: float | None = None
+    compiled_s: float = 0.0
+
+    @property
+    def is_taken(self) -> bool:
+        """Return whether the kernel computes the part."""
+        return not self.reason
+
+    @property
+    def ratio(self) -> float:
+        """Time by the kernel over that of the author's function."""
+        assert self.own_us is not None
+        assert self.vector_us is not None
+        return self.vector_us / self.own_us
+
+
+def rows_of(name: str, num_threads: int) -> Iterator[Row]:
+    """The functions of an operator at each size."""
+    try:
+        prop = sample_property(registry.get(name), {})
+        calls = list(_calls(prop))
+    except OperadError:
+        return
+    for shapes in calls:
+        try:
+            call = SampleCall(prop, shapes, SINGLE)
+        except OperadError:
+            continue
+        own = type(prop).kernels[:1]
+        asked = KernelCall(prop, cpu(), [a.shape for a in call.inputs], [a.dtype for a in call.inputs])
+        size = max(map(prod, [*asked.in_shapes, *asked.out_shapes]))
+        for kernel in prop.derived_kernels():
+            assert kernel.when is not None
+            assert kernel.parts is not None
+            verdicts = [when(asked) for when in (kernel.when, kernel.when.regardless_of_size)]  # type: ignore[union-attr]
+            reasons = ["" if one is True else str(one) for one in verdicts]
+            row = Row(name, tuple(kernel.parts(prop)), list(shapes), size, reasons[0], not reasons[1])
+            yield row if reasons[1] else _timed(row, call, own[0], kernel, num_threads)
+
+
+def _calls(prop: OperatorProperty) -> Iterator[list[Shape]]:
+    """Shapes of the arguments at each size: those of a sample, its axes made longer."""
+    first = sample_shapes(prop)
+    if not first:
+        return
+    known = []
+    for size in SIZES:
+        factor = (size / max(1, prod(first[0]))) ** (1 / max(1, len(first[0])))
+        lead = tuple(n if n == 1 else max(n, round(n * factor)) for n in first[0])
+        with suppress(OperadError):
+            shapes = sample_shapes(prop, [lead])
+            if shapes is not None and shapes not in known:
+                known.append(shapes)
+                yield shapes
+
+
+class _Context(NamedTuple):
+    """An operation's context outside the engine, with the threads of its budget."""
+
+    inner: OpContext
+    num_threads: int
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
+def _timed(row: Row, call: SampleCall, own: Kernel, kernel: Kernel, num_threads: int) -> Row:
+    prop = call.prop
+    given = (prop, cpu(), [a.shape for a in call.inputs], [a.dtype for a in call.inputs])
+    with np.errstate(all="ignore"):
+        begin = perf_counter()
+        made = kernel.factory(*given)
+        compiled_s = perf_counter() - begin
+        try:
+            runs = [_run(row, call, operator, num_threads) for operator in (own.factory(*given), made)]
+            begin = perf_counter()
+            for run in runs:
+                run()
+            if perf_counter() - begin > _MOST_S:
+                return row
+            own_us, vector_us = _least(runs)
+        except Exception as error:  # noqa: BLE001 - made-up arrays may be refused
+            print(f"{row.operator} {row.parts}: {type(error).__name__}: {error}", file=sys.stderr)
+            return row
+    return row._replace(own_us=own_us, vector_us=vector_us, compiled_s=compiled_s)
+
+
+def _run(row: Row, call: SampleCall, operator: Operator, num_threads: int) -> Callable[[], object]:
+    prop, inputs = call.prop, [_aligned(array) for array in call.inputs]
+    out, states = [_aligned(array) for array in call._empty_outputs()], [_aligned(a) for a in call.aux]
+    if row.parts == (FORWARD,):
+        context: Any = _Context(call._context(prop.forward_resource(call._shapes)), num_threads)
+        return operator.prepare_forward(context, inputs, [OpReq.WRITE] * len(out), out, states)
+    first = prop.create_operator(cpu(), call._shapes, [array.dtype for array in inputs])
+    call._prepared(first, out)()
+    context = _Context(call._context(prop.backward_resource(call._shapes)), num_threads)
+    wanted = [f"{name}_grad" in row.parts for name in prop.list_arguments()]
+    heads = [_aligned(np.ones_like(array)) for array in out[: prop.num_visible_outputs]]
+    req = [OpReq.WRITE if want else OpReq.NULL for want in wanted]
+    targets = [_aligned(array) if want else None for array, want in zip(inputs, wanted, strict=True)]
+    return operator.prepare_backward(context, heads, inputs, out, req, targets, states)
+
+
+def _aligned(array: Any) -> Any:
+    """A copy that begins where a piece of 64 bytes does, as arrays of the system do."""
+    memory = np.empty(array.nbytes + 64, np.uint8)
+    first = -memory.ctypes.data % 64
+    found = memory[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
+    found[...] = array
+    return found
+
+
+def _least(runs: Sequence[Callable[[], object]]) -> list[float]:
+    counts = []
+    for run in runs:
+        begin = perf_counter()
+        run()
+        counts.append(max(1, min(200, round(_ROUND_S / max(1e-7, perf_counter() - begin)))))
+    found: list[list[float]] = [[] for _ in runs]
+    for _ in range(ROUNDS):
+        for run, count, times in zip(runs, counts, found, strict=True):
+            begin = perf_counter()
+            for _ in range(count):
+                run()
+            times.append((perf_counter() - begin) / count * 1e6)
+    return [min(times) for times in found]
+
+
+def show(rows: Sequence[Row]) -> None:
+    """Print what was found."""
+    parts = {(row.operator, part): row.has_kernel for row in rows for part in row.parts}
+    taken = {(row.operator, part) for row in rows if row.is_taken for part in row.parts}
+    print(f"{len(parts)} parts, {sum(parts.values())} with vector code, {len(taken)} taken at some size")
+    functions = {(row.operator, row.parts): row for row in rows if not row.has_kernel}
+    for reason, count in Counter(row.reason for row in functions.values()).most_common(_MOST_REASONS):
+        print(f"{count:5} {reason}")
+    timed = sorted((row for row in rows if row.own_us is not None), key=lambda row: row.ratio)
+    chosen = [row for row in timed if row.is_taken]
+    slower = [row for row in chosen if row.ratio > _SLOWER]
+    left = [row for row in timed if not row.is_taken and row.size >= ELEMENTS_FROM_SIZE]
+    print(
+        f"\n{len(timed)} timed, {len(chosen)} taken, {len(slower)} of them more than {_SLOWER} times slower"
+    )
+    print(f"compiled in {sum(row.compiled_s for row in timed):.1f} s")
+    _table("gain most", chosen[:30])
+    _table("taken and slower", slower)
+    _table("left and faster", [row for row in left if row.ratio < _FASTER])
+
+
+def _table(title: str, rows: Sequence[Row]) -> None:
+    print(f"\n{title}")
+    for row in rows:
+        call = f"{row.operator:34}{' '.join(row.parts):28}{row.shapes[0]!s:>20}"
+        print(f"{call}{row.own_us:10.1f}{row.vector_us:10.1f}{row.ratio:7.2f}  {row.reason[:80]}")
+
+
+def main() -> None:
+    """Measure and print; or print what files hold, the better of their times."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--json")
+    options.add_argument("--from", dest="files", nargs="*", default=[])
+    options.add_argument("names", nargs="*")
+    given = options.parse_args()
+    if given.files:
+        show(_merged([_read(file) for file in given.files]))
+        return
+    rows: list[Row] = []
+    for name in given.names or registry.list_operators(aliases=False):
+        rows += rows_of(name, given.threads)
+    if given.json:
+        Path(given.json).write_text(json.dumps(rows), encoding="utf-8")
+    show(rows)
+
+
+def _read(file: str) -> list[Row]:
+    rows = json.loads(Path(file).read_text(encoding="utf-8"))
+    return [Row(name, tuple(parts), *rest) for name, parts, *rest in rows]
+
+
+def _merged(runs: Sequence[Sequence[Row]]) -> list[Row]:
+    """Rows with the median of their ratios over several runs, and the times that belong to it."""
+    found = []
+    for same in zip(*runs, strict=True):
+        timed = sorted((row for row in same if row.own_us is not None), key=lambda row: row.ratio)
+        found.append(timed[len(timed) // 2] if timed else same[0])
+    return found
+
+
+if __name__ == "__main__":
+    main()
