@@ -8,6 +8,7 @@ strides and lengths are numbers in a table.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
@@ -35,9 +36,9 @@ _SINGLE: Final = np.dtype(np.float32)
 _DOUBLE_BYTES: Final = 8
 _FAR: Final = 32
 """Steps along a row, in elements, from which vectors that are gathered lose against NumPy's loops."""
-_FAR_ROWS: Final = 1024
 _FEW: Final = 4
-"""The same, of vectors of rows, where there are fewer instructions than that: memory is read page by page."""
+_FAR_ROWS: Final = 1024
+"""The same for vectors of rows, in forms of so few instructions: they read memory page by page."""
 _LEAST_ROWS: Final = 4
 """Neighbouring rows from which vectors are of rows."""
 _SIDE_BY_SIDE: Final = ((100, 4), (400, 2))
@@ -134,9 +135,9 @@ class CompiledForm:
         if not self._reduced or found.axes.columns == 1:
             return
         read = set(self.form.inputs_read)
-        far = _FAR
+        far: float = _FAR
         if found.pattern.rows:
-            far = _FAR_ROWS if len(self.form.instructions) < _FEW + len(read) else 1 << 62
+            far = _FAR_ROWS if len(self.form.instructions) < _FEW + len(read) else math.inf
         for name, array, strides in zip(self.form.inputs, arrays, found.axes.strides, strict=False):
             apart = abs(strides[-1]) // array.itemsize
             if name in read and apart >= far:
