@@ -26,7 +26,7 @@ BOTH := "not slow and not contract"
 # Tests beside the fast ones take up to 30 seconds of processor time, and several times that on a busy machine.
 LONGER := -o timeout=600 -o faulthandler_timeout=900
 
-.PHONY: help host setup demo test test-more test-all test-slow test-cupy test-gpu test-pythons test-arm test-x86 test-next-python bench bench-peers bench-layers check-corpus exports check lint types layers tables format release clean
+.PHONY: help host setup demo test test-more test-all test-slow test-cupy test-gpu test-pythons test-installs test-arm test-x86 test-next-python bench bench-peers bench-layers check-corpus exports check lint types layers tables format release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -65,6 +65,9 @@ test-gpu: setup  ## what to run first on a CUDA device, 8 minutes; GPU_ARGS="--s
 
 test-pythons: host  ## make test-all on every Python here, newest and oldest packages; PYTHON= names one
 	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(ASKED)" --numprocesses $(WORKERS) --dist worksteal -m $(BOTH) $(TEST_ARGS)
+
+test-installs: host  ## make test-all without numba, and without LLVM too, as installs may be
+	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(HOST)" --packages vector,plain --numprocesses $(WORKERS) --dist worksteal -m $(BOTH) $(TEST_ARGS)
 
 # The suites of vector code, for processors with fewer instructions.
 VECTOR := operator_sdk/tests/vector operator_sdk/tests/mapper operator_sdk/tests/test_products.py \

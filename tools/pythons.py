@@ -1,14 +1,16 @@
 """The suite on every Python that the machine has, with the newest and with the oldest dependencies.
 
-`python -m tools.pythons [--python WORD] [pytest's words]`, or `make test-pythons`. Interpreters are
-looked for on PATH and in pyenv; of each minor version from 3.11 on the newest release is taken. Each
-gets two environments under `build/pythons/`, made as `make setup` makes `.venv`:
+`python -m tools.pythons [--python WORD] [--packages WORDS] [pytest's words]`, or `make test-pythons` and
+`make test-installs`. Interpreters are looked for on PATH and in pyenv; of each minor version from 3.11 on the
+newest release is taken. Each gets environments under `build/pythons/`, made as `make setup` makes `.venv`:
 
 * newest: the newest packages that pip finds for all distributions together, with their extras and the
   development tools. So numba's ceiling of NumPy, which the extra `fast` brings, holds.
 * oldest: of each package that distributions require, the first release that their lower bounds allow
   and that has a wheel for this Python. What only these packages or the development tools require is
   the newest that goes with them. Bounds that no installation can meet together are a failure.
+* vector: as newest, without numba, as `operad-standard` installs.
+* plain: without numba and llvmlite, as single families of operators.
 
 An environment that stands is kept, and its packages with it: remove its folder to have pip ask again.
 """
@@ -22,7 +24,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -30,6 +32,8 @@ from typing import final
 from tools.workspace import LEFT_EXTRAS, ROOT, Distribution, Environment, distributions, requirements
 
 FIRST = (3, 11)
+WITHOUT = {"vector": ["numba"], "plain": ["numba", "llvmlite"]}
+"""Packages that installs may lack: what `operad-standard` brings, and single families of operators."""
 
 _PROGRAM = re.compile(r"python3(\.\d+)?")
 _LOWER_BOUND = re.compile(r"([\w.-]+)(?:\[[^\]]*\])?>=([\d.]+)")
@@ -173,15 +177,22 @@ def oldest(python: Path, name: str, bound: str) -> str:
     raise SystemExit(f"pip finds no wheel of {name}>={bound} for {python}")
 
 
-def outcomes(interpreter: Interpreter, words: Sequence[str]) -> Iterator[Outcome]:
-    """Run the suite under `interpreter`, with the newest packages and with the oldest."""
+def outcomes(interpreter: Interpreter, which: Collection[str], words: Sequence[str]) -> Iterator[Outcome]:
+    """Run the suite under `interpreter`, with each of some choices of packages."""
     try:
         newest = environment(interpreter, "newest")
-        yield suite(interpreter, "newest", newest, words)
-        # Only the pip of this Python knows which wheels fit it.
-        bounds = lower_bounds(distributions(), requirements("dev"))
-        pins = [f"{name}=={oldest(newest, name, bound)}" for name, bound in bounds.items()]
-        yield suite(interpreter, "oldest", environment(interpreter, "oldest", pins), words)
+        if "newest" in which:
+            yield suite(interpreter, "newest", newest, words)
+        if "oldest" in which:
+            # Only the pip of this Python knows which wheels fit it.
+            bounds = lower_bounds(distributions(), requirements("dev"))
+            pins = [f"{name}=={oldest(newest, name, bound)}" for name, bound in bounds.items()]
+            yield suite(interpreter, "oldest", environment(interpreter, "oldest", pins), words)
+        for name in [name for name in WITHOUT if name in which]:
+            python = environment(interpreter, name)
+            pip = [str(python), "-m", "pip", "--disable-pip-version-check", "-q"]
+            subprocess.run([*pip, "uninstall", "-y", *WITHOUT[name]], check=True)
+            yield suite(interpreter, name, python, words)
     except SystemExit as error:
         yield Outcome(f"Python {interpreter.release}", f"no environment: {error}", 1)
 
@@ -229,14 +240,20 @@ def main(words: Sequence[str] | None = None) -> int:
         "python -m tools.pythons", None, summary, more, formatter_class=shown, allow_abbrev=False
     )
     parser.add_argument("--python", default="", help="a path or a name on PATH: this interpreter alone")
+    parser.add_argument("--packages", default="newest,oldest", help="those of newest, oldest, vector, plain")
     options, rest = parser.parse_known_args(words)
+    which = options.packages.split(",")
+    if unknown := set(which) - {"newest", "oldest", *WITHOUT}:
+        parser.error(
+            f"--packages {', '.join(sorted(unknown))}: expected some of newest, oldest, vector, plain"
+        )
     programs = [Path(shutil.which(options.python) or options.python)] if options.python else []
     found = [each for path in programs or candidates(os.environ) if (each := asked(path)) is not None]
     interpreters = chosen(found)
     if not interpreters:
         where = options.python or "PATH and in pyenv"
         parser.error(f"no Python from 3.11 on that can make an environment was found at {where}")
-    done = [outcome for interpreter in interpreters for outcome in outcomes(interpreter, rest)]
+    done = [outcome for interpreter in interpreters for outcome in outcomes(interpreter, which, rest)]
     print()
     for outcome in done:
         print(f"{outcome.title}: {outcome.closing}" + (f" (exit {outcome.status})" if outcome.status else ""))

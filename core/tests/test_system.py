@@ -56,7 +56,7 @@ def opened(file, *words, **named):
     if str(file).startswith(("/proc/", "/sys/")):
         raise FileNotFoundError(file)
     return given(file, *words, **named)
-io.open = opened  # what pathlib opens files by
+io.open = __builtins__.open = opened
 sys.platform = "other"
 
 import operad as od

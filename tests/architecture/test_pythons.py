@@ -121,12 +121,14 @@ def test_a_run_keeps_the_closing_line_and_the_status(capsys: pytest.CaptureFixtu
 def test_one_run_that_failed_fails_all(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: int, end: str
 ) -> None:
-    def outcomes(interpreter: Interpreter, words: Sequence[str]) -> list[Outcome]:
+    def outcomes(interpreter: Interpreter, which: list[str], words: Sequence[str]) -> list[Outcome]:
+        assert which == ["newest", "plain"]
         assert words == ["--numprocesses", "2", "core/tests"]
         return [Outcome(interpreter.release, "2 passed", status), Outcome("last", "3 passed", 0)]
 
     monkeypatch.setattr(pythons, "outcomes", outcomes)
-    done = pythons.main(["--python", sys.executable, "--numprocesses", "2", "core/tests"])
+    words = ["--python", sys.executable, "--packages", "newest,plain", "--numprocesses", "2", "core/tests"]
+    done = pythons.main(words)
 
     release = ".".join(map(str, sys.version_info[:3]))
     assert done == status
@@ -153,7 +155,7 @@ def test_the_suite_runs_with_the_newest_packages_then_with_the_oldest(
     monkeypatch.setattr(pythons, "environment", environment)
     monkeypatch.setattr(pythons, "oldest", lambda python, name, bound: f"{bound}.0")
     monkeypatch.setattr(pythons, "lower_bounds", lambda found, tools: {"numpy": "2.1", "numba": "0.9"})
-    done = list(pythons.outcomes(Interpreter(Path("/python3"), (3, 12, 1)), ["core"]))
+    done = list(pythons.outcomes(Interpreter(Path("/python3"), (3, 12, 1)), ["newest", "oldest"], ["core"]))
 
     assert made == [("newest", []), ("oldest", ["numpy==2.1.0", "numba==0.9.0"])]
     assert done == [
@@ -162,11 +164,30 @@ def test_the_suite_runs_with_the_newest_packages_then_with_the_oldest(
     ]
 
 
+def test_what_an_install_may_lack_is_taken_away(
+    monkeypatch: pytest.MonkeyPatch, program: Callable[..., Path], tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    line = f"case $* in *uninstall*) echo $* >> {log};; *version*) echo 2.9.9;; *) echo passed;; esac"
+    monkeypatch.setattr(pythons, "environment", lambda interpreter, which: program(which, line))
+    done = list(pythons.outcomes(Interpreter(Path("/python3"), (3, 12, 1)), ["vector", "plain"], ["core"]))
+
+    assert [outcome.title.split(", ")[1] for outcome in done] == ["vector packages", "plain packages"]
+    taken = [words.partition("uninstall -y ")[2] for words in log.read_text().splitlines()]
+    assert taken == ["numba", "numba llvmlite"]
+
+
+def test_packages_of_another_name_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        pythons.main(["--packages", "oldest,small"])
+    assert "--packages small: expected some of" in capsys.readouterr().err
+
+
 def test_an_environment_that_cannot_be_made_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> Path:
         raise SystemExit("pip install exited with 1")
 
     monkeypatch.setattr(pythons, "environment", refused)
-    done = list(pythons.outcomes(Interpreter(Path("/python3"), (3, 12, 1)), []))
+    done = list(pythons.outcomes(Interpreter(Path("/python3"), (3, 12, 1)), [], []))
 
     assert done == [Outcome("Python 3.12.1", "no environment: pip install exited with 1", 1)]

@@ -39,7 +39,7 @@ def _is_of_the_page(value: Any) -> bool:
 
 
 def wrong(cls: type[OperatorProperty]) -> Iterator[str]:
-    """What happens to who registers, calls and checks it."""
+    """Faults of an operator that is registered, called and checked."""
     od.registry.register(cls, override=True)  # a page may have registered it
     case = next(iter(Session(subject_of(cls), Profile("page", examples=1, seconds=10.0)).pool(ORDINARY)))
     computed(cls.name, case, od.cpu())

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import mmap
 import os
-import platform
 import signal
 import stat
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final
 
 CPU_PRESSURE: Final = "/proc/pressure/cpu"
 ENDING_SIGNALS: Final = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """Those by which a process is asked to end."""
-_CACHES: Final = Path("/sys/devices/system/cpu/cpu0/cache")
+_CACHES: Final = "/sys/devices/system/cpu/cpu0/cache"
 _USUAL_BYTES: Final = 16 << 20
 """Taken for the last-level cache where the system does not say."""
 
@@ -51,7 +49,8 @@ def has_semaphores() -> bool:
 def kernel_text(path: str) -> str:
     """A file in which the kernel tells of the machine; empty where it does not."""
     try:
-        return Path(path).read_text("utf-8", errors="replace")
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
     except OSError:
         return ""
 
@@ -66,11 +65,11 @@ def keep_owner_and_mode(descriptor: int, old: os.stat_result) -> None:
         os.fchmod(descriptor, stat.S_IMODE(old.st_mode) & 0o777)
 
 
-def last_level_cache_bytes(folder: Path = _CACHES) -> int:
+def last_level_cache_bytes(folder: str = _CACHES) -> int:
     """The size of the largest cache that a folder of Linux's describes."""
     found = []
-    for path in folder.glob("index*/size"):
-        text = kernel_text(str(path)).strip()
+    for level in range(8):  # of which no processor has more
+        text = kernel_text(f"{folder}/index{level}/size").strip()
         with suppress(ValueError, LookupError):  # a virtual machine may show any text
             found.append(int(text[:-1]) << {"K": 10, "M": 20}[text[-1]])
     return max(found, default=0) or _USUAL_BYTES
@@ -111,6 +110,8 @@ def load_average() -> float | None:
 
 def machine() -> str:
     """The kind of processor, as far as the system says: measured constants hold for one kind."""
+    import platform  # noqa: PLC0415 - `import operad` does without
+
     lines = kernel_text("/proc/cpuinfo").splitlines()
     model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
     return f"{platform.machine()} {model or platform.processor()}".strip()

@@ -207,7 +207,8 @@ def works(engine: Engine, var: Var) -> bool:
     ran: list[object] = []
     engine.push_sync(ran.append, CTX, (), (var,))
     engine.wait_for_var(var)
-    engine.run_inline(ran.append, (1,), CTX, (), (var,), None)
+    if not engine.run_inline(ran.append, (1,), CTX, (), (var,), None):
+        engine.push_sync(ran.append, CTX, (), (var,))  # a worker had the lock at that moment
     engine.wait_for_all()
     return len(ran) == 2
 

@@ -353,10 +353,7 @@ class _Walk:
         return builder.select(is_label, builder.select(is_hit, new, old), builder.constant(nan, kind))
 
     def _labelled(self, node: Node, labels: Node, groups: Groups, along: tuple[int, ...]) -> tuple[int, int]:
-        """Find whether an element is the one that its label names, and whether the label names any.
-
-        Where NumPy raises an IndexError, a form gives NaN.
-        """
+        """Find whether a label names the element, and whether it names any: NaN, where NumPy has an error."""
         if len(along) != 1 or node.value.dtype.kind != "f":
             _refuse("it picks elements along several axes, or no floating ones")
         label = self._operand(labels, "int64", labels.value.shape, groups)

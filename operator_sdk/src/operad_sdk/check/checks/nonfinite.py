@@ -35,7 +35,7 @@ def nonfinite(trial: Trial) -> Evidence:
         place = tuple(int(rng.integers(size)) for size in trial.in_shapes[i])
         for value in (np.nan, np.inf, -np.inf):
             try:
-                found = trial.forward(_with(trial, i, place, value)).outputs
+                found = _outputs(trial, _with(trial, i, place, value))
             except OperatorRaised as error:
                 if error.is_refusal:
                     continue
@@ -49,8 +49,11 @@ def nonfinite(trial: Trial) -> Evidence:
 
 def _expect_shown(trial: Trial, i: int, place: tuple[int, ...], found: list[Array]) -> None:
     value = trial.inputs[i][place]
-    moved = trial.forward(_with(trial, i, place, value + _STEP)).outputs
-    back = trial.forward(_with(trial, i, place, value - _STEP)).outputs
+    moved = _outputs(trial, _with(trial, i, place, value + _STEP))
+    back = _outputs(trial, _with(trial, i, place, value - _STEP))
+    shapes = [[array.shape for array in each] for each in (trial.result.outputs, moved, back)]
+    if any(each != shapes[0] for each in shapes):
+        return  # the value decides how much there is
     depends = [
         np.isfinite(one) & ((one - centre) * (centre - other) > 0)  # rises or falls on both sides
         for one, centre, other in _floating(trial, moved, trial.result.outputs, back)
@@ -60,6 +63,13 @@ def _expect_shown(trial: Trial, i: int, place: tuple[int, ...], found: list[Arra
         name = at(trial.arguments[i], place)
         output = next(n for n, flags in zip(_names(trial), depends, strict=True) if flags.any())
         raise Violation(f"{name} = NaN shows nowhere, and {output} depends on it")
+
+
+def _outputs(trial: Trial, inputs: list[Array]) -> list[Array]:
+    """Outputs for other arguments, by an operator made for their values where values decide shapes."""
+    if trial.subject.cls(**trial.case.params).is_shaped_by_values:
+        return trial.with_inputs(inputs).result.outputs
+    return trial.forward(inputs).outputs
 
 
 def _expect_as_reference(trial: Trial, i: int, place: tuple[int, ...]) -> None:

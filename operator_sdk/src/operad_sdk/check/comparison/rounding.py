@@ -74,8 +74,10 @@ def without_overflow(
 
 def _where_kept(found: Array, expected: Array, twice: Array, is_tiny: bool) -> Array:
     is_finite = np.isfinite(found)
-    # what is divided by infinity is 0, and a sum with it is what else there is
-    is_judged = ~is_finite if is_tiny else is_finite & (found != 0) & (found != twice)
+    # what is divided by infinity is 0, and a sum with it is what else there is, which scale may hardly move
+    hardly = ROUNDINGS * float(np.finfo(found.dtype).eps)
+    is_same = np.isclose(found, twice, rtol=hardly, atol=0)
+    is_judged = ~is_finite if is_tiny else is_finite & (found != 0) & ~is_same
     return np.where(is_judged, found, expected).astype(found.dtype)
 
 
@@ -157,7 +159,7 @@ def _limits(
     """
     precision = float(np.finfo(dtype).eps)
     tiny = float(np.finfo(dtype).smallest_normal)
-    floor = tiny + (_HEADS * precision * magnitude(wide.out_grads) if are_gradients else 0.0)
+    floor = tiny + (cost_of_heads(wide, precision) if are_gradients else 0.0)
     base = [None if one is None else ROUNDINGS * precision * largest(one) + floor for one in expected]
     yield base
     with np.errstate(all="ignore"):
@@ -174,6 +176,11 @@ def _limits(
             limit if limit is None else limit + SPREADS * more
             for limit, more in zip(limits, hidden, strict=True)
         ]
+
+
+def cost_of_heads(trial: Trial, precision: float) -> float:
+    """Error that rounding alone may leave where multiples of head gradients cancel."""
+    return _HEADS * precision * magnitude(trial.out_grads)
 
 
 def _movements(trial: Trial, here: Sequence[Any], nearby: Sequence[Values], precision: float) -> list[Any]:

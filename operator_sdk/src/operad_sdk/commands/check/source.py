@@ -71,7 +71,7 @@ class Source:
         )
 
         sys.path.insert(0, self.folder)
-        declared = _declared_in(self._imported())
+        declared = declared_in(self._imported())
         head = f"import sys\nimport operad\nsys.path.insert(0, {self.folder!r})\nimport {self.module}"
         record = registry.find(name)
         if name in declared and (record is None or record.distribution != IN_PROCESS):
@@ -109,11 +109,18 @@ class Source:
             ) from error
 
 
-def _declared_in(module: ModuleType) -> dict[str, tuple[str, type[OperatorProperty]]]:
+def declared_in(module: ModuleType) -> dict[str, tuple[str, type[OperatorProperty]]]:
     """Attribute and class of each operator that a module declares, by the operator's name."""
     from operad_sdk.check.trials.subject import property_class  # noqa: PLC0415 - an extra
 
     found = ((key, property_class(value)) for key, value in vars(module).items())
-    return {
-        cls.name: (key, cls) for key, cls in found if cls is not None and cls.__module__ == module.__name__
-    }
+    return {cls.name: (key, cls) for key, cls in found if cls is not None and _is_of(module, cls)}
+
+
+def _is_of(module: ModuleType, cls: type[OperatorProperty]) -> bool:
+    """Return whether the module declares a class that it holds: no other module has it by that name.
+
+    An operator made of a ufunc, a symbol or a mapper has the module of what it was made of.
+    """
+    home = sys.modules.get(cls.__module__, module)
+    return home is module or all(value is not cls for value in vars(home).values())
