@@ -299,6 +299,28 @@ def test_a_million_equal_numbers_are_added_as_exactly_as_few(shape):
     np.testing.assert_allclose(found, x.astype(np.float64).sum(axes).reshape(found.shape), rtol=1e-6)
 
 
+def test_positions_along_any_axis_of_any_length():
+    form = form_of(lambda b: b.cast(b.position(0), "real"), "x")
+    both = form_of(lambda b: b.apply("add", 0, b.cast(b.position(1), "real")), "x")
+    compiled = CompiledForm(both, SINGLE)
+    for shape in ((3, 5), (2, 1500), (1500, 2), (7, 5000), (2, 70_000)):
+        x = np.ones(shape, SINGLE)
+        for array in (x, np.asfortranarray(x)):
+            found = np.empty_like(array)
+            compiled([array], [found])
+            np.testing.assert_array_equal(found, 1 + np.broadcast_to(np.arange(shape[1]), shape))
+    found = np.empty(4000, SINGLE)
+    CompiledForm(form, SINGLE)([found], [found])
+    np.testing.assert_array_equal(found, np.arange(4000))
+
+
+def test_an_axis_that_is_too_long_is_not_counted_along():
+    x = np.broadcast_to(SINGLE.type(1), (2**26 + 1,))
+    form = CompiledForm(form_of(lambda b: b.apply("add", 0, b.cast(b.position(0), "real")), "x"), SINGLE)
+    with pytest.raises(NoVectorCodeError, match="too long to be counted along"):
+        form.walk([x, x])
+
+
 def test_different_axes_are_refused():
     form = form_of(lambda b: b.apply("add", b.over_axes("sum", 0, (-1,)), b.over_axes("sum", 0, (-2,))), "x")
     with pytest.raises(NoVectorCodeError, match="reduces different axes"):

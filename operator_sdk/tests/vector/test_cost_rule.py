@@ -43,6 +43,7 @@ def test_several_calls_of_numpy_are_slower_than_one_kernel(name, shapes, params)
         ("negative", [(200, 300)], {}),
         ("_maximum", [(200, 300)] * 2, {}),
         ("sin", [(200, 300)], {}),
+        ("arcsinh", [(200, 300)], {}),
         ("_power", [(200, 300)] * 2, {}),
         ("transpose", [(200, 300)], {}),
     ],

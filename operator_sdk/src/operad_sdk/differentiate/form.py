@@ -64,8 +64,7 @@ def form_of(
 
 def _spaces(shapes: Sequence[Shape]) -> Iterator[Shape]:
     """Candidates for the iteration space: the largest shape, and then the common broadcast shape."""
-    largest = max(shapes, key=lambda shape: (len(shape), len(shape) - shape.count(1), prod(shape)))
-    yield largest
+    yield (largest := max(shapes, key=lambda shape: (len(shape), len(shape) - shape.count(1), prod(shape))))
     with suppress(ValueError):
         if (common := np.broadcast_shapes(*shapes)) != largest:
             yield common

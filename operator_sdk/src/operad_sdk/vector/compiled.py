@@ -8,6 +8,7 @@ strides and lengths are numbers in a table.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
@@ -35,9 +36,9 @@ _SINGLE: Final = np.dtype(np.float32)
 _DOUBLE_BYTES: Final = 8
 _FAR: Final = 32
 """Steps along a row, in elements, from which vectors that are gathered lose against NumPy's loops."""
-_FAR_ROWS: Final = 1024
 _FEW: Final = 4
-"""The same, of vectors of rows, where there are fewer instructions than that: memory is read page by page."""
+_FAR_ROWS: Final = 1024
+"""The same for vectors of rows, in forms of so few instructions: they read memory page by page."""
 _LEAST_ROWS: Final = 4
 """Neighbouring rows from which vectors are of rows."""
 _SIDE_BY_SIDE: Final = ((100, 4), (400, 2))
@@ -88,16 +89,18 @@ class CompiledForm:
     Attributes:
         form: The form.
         dtype: In which it is computed.
+        lanes: Elements of a vector, by default as many as fill a register of AVX-512.
 
     Raises:
         NoVectorCodeError: It has no vector code; the message says why.
     """
 
-    def __init__(self, form: ScalarForm, dtype: np.dtype[Any]) -> None:
+    def __init__(self, form: ScalarForm, dtype: np.dtype[Any], lanes: int | None = None) -> None:
         if dtype.kind != "f" or dtype.itemsize > _DOUBLE_BYTES:
             raise NoVectorCodeError(f"vector code computes in float32 and float64, not in {dtype}")
         self.form: Final = form
         self.dtype: Final = _SINGLE if dtype.itemsize < _SINGLE.itemsize else dtype
+        self.lanes: Final = lanes or LANES[self.dtype.itemsize]
         own = expanded(form if self.dtype == dtype else widened(form), self.dtype, functions_of(self.dtype))
         self._expanded, self._counted = with_positions(own)
         over = {step.axes or (-1,) for step in form.instructions if step.op in REDUCTIONS}
@@ -116,6 +119,11 @@ class CompiledForm:
         """Number of instructions per element, of primitives that have vector code."""
         return len(self._expanded.instructions)
 
+    @property
+    def operations(self) -> frozenset[str]:
+        """Names of these instructions."""
+        return frozenset(step.op for step in self._expanded.instructions)
+
     def check(self, arrays: Sequence[NDArray[Any]]) -> None:
         """Raise unless there is a kernel for such arrays that is worth it; nothing is compiled.
 
@@ -127,9 +135,9 @@ class CompiledForm:
         if not self._reduced or found.axes.columns == 1:
             return
         read = set(self.form.inputs_read)
-        far = _FAR
+        far: float = _FAR
         if found.pattern.rows:
-            far = _FAR_ROWS if len(self.form.instructions) < _FEW + len(read) else 1 << 62
+            far = _FAR_ROWS if len(self.form.instructions) < _FEW + len(read) else math.inf
         for name, array, strides in zip(self.form.inputs, arrays, found.axes.strides, strict=False):
             apart = abs(strides[-1]) // array.itemsize
             if name in read and apart >= far:
@@ -204,7 +212,14 @@ class CompiledForm:
         text = self._texts.get(pattern)
         if text is None:
             own = range(len(self.form.inputs), self._given)
-            text = KernelText(self._expanded, self.dtype, pattern, counted=own, has_scalef=host().has_scalef)
+            text = KernelText(
+                self._expanded,
+                self.dtype,
+                pattern,
+                lanes=self.lanes,
+                counted=own,
+                has_scalef=host().has_scalef,
+            )
             self._texts[pattern] = text
         self._check_results(text, axes)
         return Walk(pattern, text, space, axes, counted)
@@ -229,7 +244,7 @@ class CompiledForm:
         if not is_across:
             return Pattern(depth, columns, runs)
         most = next((n for limit, n in _SIDE_BY_SIDE if self.num_instructions < limit), 1)
-        vectors = axes.outer[-1] // LANES[self.dtype.itemsize]
+        vectors = axes.outer[-1] // self.lanes
         return Pattern(
             depth,
             tuple("same" if how == "same" else "apart" for how in columns),
@@ -263,7 +278,7 @@ class CompiledForm:
         )
         units = prod(axes.outer) if text.has_rows else axes.columns
         if pattern.rows:
-            group = pattern.rows * LANES[self.dtype.itemsize]
+            group = pattern.rows * self.lanes
             units = prod(axes.outer[:-1]) * -(-axes.outer[-1] // group)
         scratch_bytes = text.scratch_bytes(axes.columns * prod(axes.runs))
         return TableLayout(kernel, units, tuple(table), tuple(entries), scratch_bytes, shares)

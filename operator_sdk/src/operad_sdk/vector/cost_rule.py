@@ -44,12 +44,8 @@ _INSTRUCTION_NS: Final = 0.15
 """Time of an instruction on a vector of 64 bytes."""
 _DEAR: Final = {"divide": 4.0, "sqrt": 6.0}
 """Instructions that take longer, as multiples of the others."""
-_OF_C_NS: Final = {
-    **dict.fromkeys(("sin", "cos"), 2.0),
-    **dict.fromkeys(("tan", "asin", "acos", "atan", "atan2", "fmod", "remainder", "floor_divide"), 8.0),
-    "power": 4.5,
-}
-"""Functions of the C library, which are called for each lane."""
+_OF_C_NS: Final = {"atan2": 8.0, "power": 4.5, **dict.fromkeys(("sin", "cos", "tan"), 0.35)}
+"""Time of an element by functions of the C library, which are called for each lane, or are seldom called."""
 _ROW_NS: Final = 5.0
 """Time of a row for each walk and each outer axis."""
 _NEAR_NS, _FAR_NS = 0.3, 1.0

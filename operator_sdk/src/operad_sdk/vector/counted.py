@@ -14,7 +14,7 @@ from operad.operator import ScalarForm, Shape
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.vector.primitives import NoVectorCodeError
 
-_LONGEST: Final = 1 << 30
+_LONGEST: Final = 1 << 26
 KIND: Final = "int32"
 _made: Final[list[NDArray[np.int32]]] = [np.arange(1024, dtype=np.int32)]
 # invariant: grows only; tables of kernels hold addresses of every array that was ever in it.

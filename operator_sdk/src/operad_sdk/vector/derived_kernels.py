@@ -8,26 +8,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
+from operad.context import Context
 from operad.dtypes import DType
 from operad.operator import (
+    BackwardEntry,
     CallTemplate,
     Cost,
     KernelCall,
     OpContext,
     Operator,
+    OperatorProperty,
     OpReq,
     ScalarForm,
     Shape,
     assign,
 )
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT
-from operad_sdk.vector.compiled import compiled
+from operad_sdk.vector.compiled import CompiledForm, compiled
 from operad_sdk.vector.cost_rule import Estimates, estimates
-from operad_sdk.vector.form_kernels import FormOperator, Signature, cost_of_arrays
+from operad_sdk.vector.form_kernels import FormOperator, Signature, cost_of_arrays, run_form
+from operad_sdk.vector.joined import joined
 from operad_sdk.vector.machine import reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.stages import REDUCTIONS
@@ -113,9 +117,51 @@ def operator_of(parts: Sequence[str], *call: Any) -> Operator:
     return FormOperator(parts[0], *call) if len(parts) == 1 else _SeveralForms(parts, *call)
 
 
+class _Together(NamedTuple):
+    """Gradients by one form: what its inputs are, and shape and type of each result."""
+
+    form: CompiledForm
+    entries: list[BackwardEntry]
+    specs: list[tuple[Shape, DType]]
+
+
+def _together(
+    parts: Sequence[str],
+    prop: OperatorProperty,
+    ctx: Context,
+    in_shapes: Sequence[Shape],
+    in_types: Sequence[DType],
+) -> _Together | None:
+    forms: list[ScalarForm] = []
+    names: dict[BackwardEntry, str] = {}
+    shapes: dict[str, Shape] = {}
+    specs: dict[str, tuple[Shape, DType]] = {}
+    results = []
+    for part in parts:
+        form = prop.scalar_form(part, in_shapes, in_types)
+        assert isinstance(form, ScalarForm)
+        signature = Signature(prop, part, form, in_shapes, in_types)
+        forms.append(form)
+        assert signature.entries is not None
+        names |= zip(signature.entries, form.inputs, strict=True)
+        specs |= zip(form.inputs, signature.specs[:-1], strict=True)
+        results.append(signature.specs[-1])
+        shapes |= {name: spec[0] for name, spec in specs.items()} | {part: signature.specs[-1][0]}
+    whole = joined(forms, shapes)
+    if whole is None:
+        return None
+    entries = {name: entry for entry, name in names.items()}
+    made = compiled(whole, next(dtype for dtype in in_types if dtype.kind == "f"))
+    try:
+        made.walk([np.empty(*spec) for spec in (*(specs[name] for name in whole.inputs), *results)])
+    except NoVectorCodeError:
+        return None
+    return _Together(made, [entries[name] for name in whole.inputs], results)
+
+
 @final
 class _SeveralForms(Operator):
-    """The gradients that one function computes, by a form each.
+    """The gradients that one function computes, by one form, or by a form each.
 
     Args:
         parts: The gradients.
@@ -123,6 +169,7 @@ class _SeveralForms(Operator):
 
     def __init__(self, parts: Sequence[str], *call: Any) -> None:
         self._each = [FormOperator(part, *call) for part in parts]
+        self._together = _together(parts, *call)
 
     def forward(self, *_: Any) -> None:
         """Never called: other kernels compute the outputs."""
@@ -154,6 +201,12 @@ class _SeveralForms(Operator):
         """The gradients, as if all were computed before any is written."""
         read = [array for array in (*out_grad, *in_data, *out_data) if array is not None]
         wanted = [each for each in self._each if req[each.position] is not OpReq.NULL]
+        if self._together is not None and len(wanted) == len(self._each):
+            groups = {"in_data": in_data, "out_data": out_data, "out_grad": out_grad}
+            given = [groups[kind][index] for kind, index in self._together.entries]
+            targets = [(in_grad[each.position], req[each.position]) for each in wanted]
+            run_form(self._together.form, op_ctx, given, targets, self._together.specs)
+            return
         late = []
         for each in wanted:
             position, own, found = each.position, each.alone(req), list(in_grad)

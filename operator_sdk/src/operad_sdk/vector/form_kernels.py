@@ -46,10 +46,8 @@ _LOOPS: Final = 0.04
 _CALL_US: Final = 8.0
 """Time of a call in parts, or with arrays that lie in an unusual way; a small one takes less than 1."""
 
-SLOW: Final = frozenset(
-    ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "power", "fmod", "remainder", "floor_divide")
-) | {"log2", "log10"}  # fmt: skip
-"""Functions that LLVM leaves to the C library, element by element; and some for which NumPy has tables."""
+SLOW: Final = frozenset(("atan2", "power", "log2", "log10"))
+"""Functions that LLVM leaves to the C library, element by element, or for which NumPy has tables."""
 
 
 Target = tuple[NDArray[Any] | None, OpReq]
@@ -251,44 +249,60 @@ class FormOperator(Operator):
         self._compute(op_ctx, given, [(in_grad[position], req[position])])
 
     def _compute(self, op_ctx: OpContext, given: list[Any], targets: Sequence[Target]) -> None:
-        given = self._viewed(given)
         specs = self._signature.specs[len(given) :]
-        # What is not wanted, or is added, is written beside.
-        outs = [
-            np.empty(*spec) if target is None or request in (OpReq.NULL, OpReq.ADD) else target
-            for (target, request), spec in zip(targets, specs, strict=True)
-        ]
-        try:
-            layout = self._compiled.layout([*given, *outs])
-        except NoVectorCodeError:  # of strides that nothing asked for has
-            given = [np.ascontiguousarray(array) for array in given]
-            outs = [np.empty(*spec) for spec in specs]
-            layout = self._compiled.layout([*given, *outs])
-        for number, out in enumerate(outs):
-            near = [i for i, array in enumerate(given) if np.may_share_memory(array, out)]
-            if not all((i, number) in layout.shares and _is_same(given[i], out) for i in near):
-                outs[number] = np.empty(*specs[number])
-                layout = self._compiled.layout([*given, *outs])
-        bound = BoundKernel(layout, [*given, *outs])
-        elements = max(array.size for array in (*given, *outs))
-        # A row is computed alike in any part.
-        threads = op_ctx.num_threads
-        count = max(1, min(bound.units, elements // _PART_ELEMENTS, _PARTS_OF_A_THREAD * threads))
-        if threads == 1:
-            count = 1
+        run_form(self._compiled, op_ctx, self._viewed(given), targets, specs)
 
-        def part(number: int, _: int) -> None:
-            bound.run(bound.units * number // count, bound.units * (number + 1) // count)
 
-        if count == 1:
-            bound.run()
-        elif has_team():
-            team.run(bound, count, threads)
-        else:
-            op_ctx.parallel(part, count, threads)
-        for (target, request), out in zip(targets, outs, strict=True):
-            if target is not None and out is not target:
-                assign(target, request, out)
+def run_form(
+    form: CompiledForm,
+    op_ctx: OpContext,
+    given: list[Any],
+    targets: Sequence[Target],
+    specs: Sequence[tuple[Shape, DType]],
+) -> None:
+    """Compute a form on the threads of an operation.
+
+    Args:
+        given: Its inputs.
+        targets: For each result where it goes, and the request.
+        specs: Shape and type of each result.
+    """
+    # What is not wanted, or is added, is written beside.
+    outs = [
+        np.empty(*spec) if target is None or request in (OpReq.NULL, OpReq.ADD) else target
+        for (target, request), spec in zip(targets, specs, strict=True)
+    ]
+    try:
+        layout = form.layout([*given, *outs])
+    except NoVectorCodeError:  # of strides that nothing asked for has
+        given = [np.ascontiguousarray(array) for array in given]
+        outs = [np.empty(*spec) for spec in specs]
+        layout = form.layout([*given, *outs])
+    for number, out in enumerate(outs):
+        near = [i for i, array in enumerate(given) if np.may_share_memory(array, out)]
+        if not all((i, number) in layout.shares and _is_same(given[i], out) for i in near):
+            outs[number] = np.empty(*specs[number])
+            layout = form.layout([*given, *outs])
+    bound = BoundKernel(layout, [*given, *outs])
+    elements = max(array.size for array in (*given, *outs))
+    # A row is computed alike in any part.
+    threads = op_ctx.num_threads
+    count = max(1, min(bound.units, elements // _PART_ELEMENTS, _PARTS_OF_A_THREAD * threads))
+    if threads == 1:
+        count = 1
+
+    def part(number: int, _: int) -> None:
+        bound.run(bound.units * number // count, bound.units * (number + 1) // count)
+
+    if count == 1:
+        bound.run()
+    elif has_team():
+        team.run(bound, count, threads)
+    else:
+        op_ctx.parallel(part, count, threads)
+    for (target, request), out in zip(targets, outs, strict=True):
+        if target is not None and out is not target:
+            assign(target, request, out)
 
 
 def _is_same(one: NDArray[Any], other: NDArray[Any]) -> bool:

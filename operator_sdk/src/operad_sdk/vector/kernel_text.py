@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final, final
 
 import numpy as np
@@ -64,12 +65,14 @@ class KernelText:
         dtype: np.dtype[np.generic],
         pattern: Pattern,
         *,
+        lanes: int | None = None,
         counted: Collection[int] = (),
         has_scalef: bool = False,
     ) -> None:
         """Write the kernel of a form of primitives that have vector code.
 
         Args:
+            lanes: Elements of a vector; None: as many as fill a register of AVX-512.
             counted: Inputs that are positions along an axis.
             has_scalef: As for `Writer`.
         Raises:
@@ -90,11 +93,12 @@ class KernelText:
         self.lengths: Final = list(
             dict.fromkeys(int(step.value or 0) for step in self._steps if step.op == "length")
         )
-        lanes = [pattern.lanes(self._given + number) for number in range(len(form.results))]
         # Number of a result by kept value: the value lies in the result's memory until that is written.
-        self._hosts = self.stages.hosts([how == "next" for how in lanes])
+        ways = [pattern.lanes(self._given + number) for number in range(len(form.results))]
+        self._hosts = self.stages.hosts([way == "next" for way in ways])
         self.has_rows: Final = bool(pattern.depth) or any(self.stages.reduced)
-        self._code = Writer(NAME, KERNEL_PARAMETERS, LANES[dtype.itemsize], has_scalef=has_scalef)
+        count = lanes or LANES[dtype.itemsize]
+        self._code = Writer(NAME, KERNEL_PARAMETERS, count, has_scalef=has_scalef)
         self._accesses = Accesses(self._code, pattern.rows)
         self._reductions = Reductions(self._code, self._steps)
         # Of the row, or of each vector of rows: what is known before its columns are.
@@ -165,7 +169,8 @@ class KernelText:
 
     def _place(self, number: int, words: list[str]) -> Place:
         """Position of an array whose words in the table are these."""
-        kind = self._steps[self._position(number)].kind
+        position = number if number < self._given else self._results[number - self._given]
+        kind = self._steps[position].kind
         lanes, step = self._pattern.lanes(number), words[-1]
         size = BITS[in_memory(kind)] // 8
         base = self._code.pointer(words[0])
@@ -173,10 +178,6 @@ class KernelText:
             return Place(lanes, base, step, size if lanes == "next" else words[self._pattern.depth])
         step_ = size if lanes == "next" else step
         return Place(lanes, base, step_, step_)
-
-    def _position(self, number: int) -> int:
-        """The value that an array holds."""
-        return number if number < self._given else self._results[number - self._given]
 
     def _length(self, kind: str, length: str) -> str:
         code = self._code
@@ -254,9 +255,7 @@ class KernelText:
         if self._pattern.rows:
             self._unrolled = max(1, min(self._unrolled, 4) // self._pattern.rows)
 
-        def body(chunk: Chunk, totals: Values) -> Values:
-            return self._compute_chunk(stage, needed, chunk, totals)
-
+        body = partial(self._compute_chunk, stage, needed)
         if not reduced:
             if needed or self.stages.stored[stage]:
                 self._each_run([], lambda _: self._walk_columns(begin, end, [], body))
@@ -274,10 +273,9 @@ class KernelText:
             return code.loop(begin, end, length, list(zip(kinds, totals, strict=True)), block)
 
         totals = self._each_run(reductions.wide_neutral(every), run)
-        for side, known in enumerate(self._of_row):
-            for i, position in enumerate(reduced):
-                total = totals[side * len(reduced) + i]
-                known[position] = reductions.finished(position, total, over_lanes=not self._pattern.rows)
+        for number, (position, total) in enumerate(zip(every, totals, strict=True)):
+            value = reductions.finished(position, total, over_lanes=not self._pattern.rows)
+            self._of_row[number // len(reduced)][position] = value
 
     def _each_run(self, carried: Sequence[tuple[str, str]], body: Callable[[Values], Values]) -> Values:
         """Write a body for each run of a row."""

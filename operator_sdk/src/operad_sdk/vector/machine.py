@@ -84,6 +84,15 @@ def _llvm() -> Any:
 
 
 @cache
+def all_targets() -> Any:
+    """The binding of LLVM, ready to compile for every processor that it knows."""
+    llvm = _llvm()
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm
+
+
+@cache
 def host() -> Machine:
     """The processor of this process.
 
@@ -130,10 +139,7 @@ def object_code(text: str, machine: Machine) -> bytes:
     Raises:
         OperadError: LLVM refuses the text, which is a fault of ours.
     """
-    llvm = _llvm()
-    if machine != host():
-        llvm.initialize_all_targets()
-        llvm.initialize_all_asmprinters()
+    llvm = _llvm() if machine == host() else all_targets()
     try:
         module = llvm.parse_assembly(text)
         module.verify()
