@@ -13,6 +13,7 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
+from operad_sdk.declare import surroundings
 from operad_sdk.declare.surroundings import may_reduce, reason_against_tracing
 
 SLOPE = 0.25
@@ -155,3 +156,16 @@ def test_functions_that_reduce_are_told_from_functions_of_elements():
 
     assert may_reduce(of_rows)
     assert not may_reduce(by_constants)
+
+
+def test_code_is_disassembled_once_and_what_it_reads_is_looked_up_each_time(monkeypatch):
+    assert reason_against_tracing(by_constants) is None
+    assert reason_against_tracing(by_scale) is not None
+
+    def unexpected(code):
+        raise AssertionError(code)
+
+    monkeypatch.setattr(surroundings.dis, "get_instructions", unexpected)
+    assert reason_against_tracing(by_constants) is None
+    monkeypatch.setitem(CURVES, "sinh", by_scale)
+    assert "by_scale reads scale" in reason_against_tracing(by_constants)

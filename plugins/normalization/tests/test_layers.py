@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import operad as od
+from operad.context import cpu
 from operad.errors import ShapeError
+from operad.operator import KernelCall
 from operad_normalization.group_norm import GroupNorm
 from operad_normalization.instance_norm import InstanceNorm
 from operad_normalization.layer_norm import LayerNorm
@@ -26,6 +28,18 @@ CASES: list[Any] = [
     (GroupNorm, (3, 4), (3, 1, 4), (2,), 1, {}),
     (InstanceNorm, (2, 3, 4, 2), (2, 3, 4, 2), (2, 3), 1, {}),
 ]
+
+
+@pytest.mark.parametrize("operator", [LayerNorm, GroupNorm, InstanceNorm])
+def test_each_kernel_applies_to_some_call(operator: Any) -> None:
+    calls = [
+        KernelCall(operator(**params), cpu(), [shape, *[(shape[axis],)] * 2], [np.dtype("float32")] * 3)
+        for axis, params in [(1, {}), (1, {"num_groups": 4}), (2, {"axis": -1}), (1, {"axis": 1})]
+        if params.keys() <= operator.params.keys()
+        for shape in [(2, 2, 2), (16, 4, 64), (4, 4, 4096)]
+    ]
+    dead = [one.name for one in operator.kernels if all(one.rejection(call) for call in calls)]
+    assert not dead
 
 
 def standardized(data: Any, whole: Any, axes: Any, place: int, gamma: Any, beta: Any, eps: float) -> Any:

@@ -173,12 +173,7 @@ def _reads(function: types.FunctionType) -> list[_Read]:
     scope, found = function.__globals__, []
     builtin = scope.get("__builtins__", {})
     builtin = vars(builtin) if isinstance(builtin, types.ModuleType) else builtin
-    named = (
-        str(step.argval)
-        for code in _codes(function.__code__)
-        for step in dis.get_instructions(code)
-        if step.opname == "LOAD_GLOBAL"
-    )
+    named = (name for code in _codes(function.__code__) for name in _names(code, "LOAD_GLOBAL"))
     for name in dict.fromkeys(named):
         if name in scope:
             is_named = name.isupper() or repr(getattr(math, name, None)) == repr(scope[name])
@@ -202,14 +197,8 @@ def _assigned(scope: dict[str, Any]) -> frozenset[str]:
     if key not in _known:
         owners = [scope, *(vars(one) for one in scope.values() if isinstance(one, type))]
         functions = [one for owner in owners for one in owner.values() if isinstance(one, types.FunctionType)]
-        steps = (
-            step
-            for one in functions
-            if one.__globals__ is scope
-            for code in _codes(one.__code__)
-            for step in dis.get_instructions(code)
-        )
-        _known[key] = frozenset(str(step.argval) for step in steps if step.opname == "STORE_GLOBAL")
+        codes = (code for one in functions if one.__globals__ is scope for code in _codes(one.__code__))
+        _known[key] = frozenset(name for code in codes for name in _names(code, "STORE_GLOBAL"))
     return _known[key]
 
 
@@ -220,11 +209,18 @@ def _rebound(function: types.FunctionType) -> set[str]:
     for name in path[1:]:
         found = vars(found).get(name) if isinstance(found, type) else None
     return {
-        str(step.argval)
+        name
         for code in (_codes(found.__code__) if isinstance(found, types.FunctionType) else ())
-        for step in dis.get_instructions(code)
-        if step.opname == "STORE_DEREF" and step.argval in code.co_freevars
+        for name in _names(code, "STORE_DEREF")
+        if name in code.co_freevars
     }
+
+
+@lru_cache(maxsize=4096)
+def _names(code: types.CodeType, opname: str) -> tuple[str, ...]:
+    """Names that some instruction of a function's code has."""
+    steps = dis.get_instructions(code)
+    return tuple(dict.fromkeys(str(step.argval) for step in steps if step.opname == opname))
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from operad.operator import KernelCall
 from operad_normalization.axis_line import MAX_AXES, along
 from operad_normalization.groups import Groups
-from operad_normalization.layers import LayerProperty, contract, normalized, with_vectors
+from operad_normalization.layers import LayerProperty, contract, normalized, with_vector_gradients
 from operad_sdk import Array, Shape, operator, param
 
 
@@ -20,6 +19,7 @@ def _normalized(data: Array, gamma: Array, beta: Array, axis: int, eps: float) -
     return normalized(_groups(data.shape, axis), data, gamma, beta, eps)
 
 
+@with_vector_gradients
 @operator("LayerNorm")
 class LayerNorm(LayerProperty):
     """Data less its mean along an axis, over its standard deviation, times gamma plus beta.
@@ -60,12 +60,3 @@ class LayerNorm(LayerProperty):
     def groups(self, shape: Shape) -> Groups:
         """A group for each line along the axis."""
         return _groups(shape, self.axis)
-
-
-def _has_no_rows(call: KernelCall) -> bool | str:
-    """Return whether groups are no rows, whose form is the kernel for any number of them."""
-    is_last = call.prop.axis % len(call.shape("data")) == len(call.shape("data")) - 1
-    return "rows are computed by their form" if is_last else True
-
-
-with_vectors(LayerNorm, _has_no_rows)

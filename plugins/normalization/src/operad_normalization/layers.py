@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from operad_normalization.groups import Groups
-from operad_normalization.segments import BY_VECTORS, Condition, forward_cost, gradients_cost, pay
+from operad_normalization.segments import BY_VECTORS, forward_cost, gradients_cost, pay
 from operad_normalization.standardize import BY_BLOCKS, Way, standardize_gradients
 from operad_sdk import (
     Array,
@@ -159,11 +159,16 @@ class LayerProperty(OperatorProperty):
         )
 
 
-def with_vectors(cls: type[LayerProperty], *forward_when: Condition) -> type[LayerProperty]:
-    """Give a layer the kernels that compute it by vector code, the outputs under further conditions."""
-    forward, gradients = partial(cls._standardize, way=BY_VECTORS), partial(cls._gradients, way=BY_VECTORS)
-    condition = pay(*forward_when)
-    cls.kernel("forward", name="in_vectors", priority=1, when=condition, cost=forward_cost)(forward)
+def with_vectors(cls: type[LayerProperty]) -> type[LayerProperty]:
+    """Give a layer the kernels that compute it by vector code."""
+    forward = partial(cls._standardize, way=BY_VECTORS)
+    cls.kernel("forward", name="in_vectors", priority=1, when=pay(), cost=forward_cost)(forward)
+    return with_vector_gradients(cls)
+
+
+def with_vector_gradients(cls: type[LayerProperty]) -> type[LayerProperty]:
+    """Give a layer the kernel of all gradients; its outputs are computed by their form."""
+    gradients = partial(cls._gradients, way=BY_VECTORS)
     grads = [f"{name}_grad" for name in ("data", "gamma", "beta")]
     cls.kernel(*grads, name="vector_gradients", priority=1, when=pay(), cost=gradients_cost)(gradients)
     return cls
