@@ -94,6 +94,20 @@ def test_a_signature_is_traced_once_whatever_the_lengths():
     assert form(counted, "forward", (4, 5), dtype=DOUBLE) == first
 
 
+def test_many_lengths_do_not_push_out_what_was_traced():
+    calls = []
+
+    @unary("form_of_many_lengths", accepts="floating")
+    def counted(data):
+        calls.append(data.shape)
+        return np.tanh(data)
+
+    first = form(counted, "forward", (4, 5))
+    for length in range(2, 1002):
+        assert form(counted, "forward", (length, length + 1)) is first
+    assert len(calls) == 3
+
+
 def test_a_gradient_declared_later_counts():
     @unary("form_late", accepts="floating")
     def late(data):

@@ -45,8 +45,8 @@ _MOST_ELEMENTS: Final = 1 << 22
 _BEYOND: Final = 1 << 40
 """Numbers from here on stand for lengths in keys."""
 
-_MAX_FORMS: Final = 256
-"""Forms of one operator that are kept."""
+_MAX_FORMS: Final = 4096
+"""Signatures of one operator whose forms are kept, as many as `compiled` keeps: a check has a thousand."""
 
 _CURES: Final = {
     "decides by the lengths": "compute with lengths and decide by parameters, or use numpy.where",
