@@ -18,6 +18,7 @@ from tests.conformance.run_page import Block, read_blocks
 DECLARES: Final = re.compile(
     r"^(?:>>> )?@(operator|unary|binary|composed)\b|^\w+ = (define|from_mapper|composed)\(", re.M
 )
+_IN_EXAMPLES: Final = re.compile(rf"import |from |{DECLARES.pattern}", re.M)
 _SAYS_MORE: Final = ("divide", "tile")
 """Functions that add kernels to a declared operator."""
 _TRIES: Final = re.compile(r"check_|gradient_check|contract_suite|example_suite")
@@ -53,7 +54,7 @@ def _examples(text: str) -> str:
     return "".join(
         example.source
         for example in examples
-        if example.exc_msg is None and example.source.startswith(("@", "import ", "from "))
+        if example.exc_msg is None and _IN_EXAMPLES.match(example.source)
     )
 
 

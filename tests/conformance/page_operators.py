@@ -62,7 +62,7 @@ def _faults(checked: Any) -> Iterator[str]:
 
 
 def main(words: Sequence[str]) -> dict[str, dict[str, list[str]]]:
-    """What is wrong with a page's operators, by file and name."""
+    """Faults of a page's operators, by file and name."""
     is_strict = words[0] == "--strict"
     (page,) = words[is_strict:]
     found = {}

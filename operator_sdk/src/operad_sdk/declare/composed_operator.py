@@ -133,7 +133,7 @@ class ComposedOperator(Operator):
             self._kept = {entry: value for entry, value in values.items() if isinstance(entry.node, OpNode)}
 
     def values(self, op_ctx: OpContext, in_data: Arrays, aux_states: Arrays) -> dict[Entry, Any]:
-        """What all parts compute, with the arguments and states."""
+        """Arrays that all parts compute, with the arguments and states."""
         values = self._inputs(in_data, aux_states)
         self._forward.run(op_ctx, self._types, self._operators, values)
         return values

@@ -7,7 +7,7 @@ from operad_sdk.declare.composed_operator import ComposedOperator
 
 
 def values_between(trial: Trial) -> list[Array]:
-    """What the parts compute, the outputs among them; empty for an operator that has no parts."""
+    """Arrays that the parts compute, the outputs among them; empty for an operator that has no parts."""
     operator = trial.new_operator()
     if not isinstance(operator, ComposedOperator):
         return []
