@@ -87,8 +87,14 @@ def by_hand(data):
     return np.exp(data) * 2 + data
 
 
-for _each in (AutoGate, AutoClip, AutoSlope, AutoWritten, AutoByHand):
-    od.registry.register(_each)
+@pytest.fixture(scope="module", autouse=True)
+def registered():
+    made = (AutoGate, AutoClip, AutoSlope, AutoWritten, AutoByHand)
+    for each in made:
+        od.registry.register(each)
+    yield
+    for each in made:
+        od.registry.unregister(each.name)
 
 
 def call_of(prop, *shapes, threads=1, dtype=SINGLE):

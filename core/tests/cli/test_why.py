@@ -69,6 +69,8 @@ def test_an_operator_without_a_scalar_form_says_why(acme, run, run_json):
         "part": "forward",
         "form": None,
         "reason": "the operator does not say what it computes for each element",
+        "line": None,
+        "cure": None,
     }
     wanted = "Scalar form of forward, arg0_grad, arg1_grad\nnone: the operator does not say"
     assert wanted in run("why", "Many").stdout

@@ -33,6 +33,7 @@ ELEMENTS_FROM_SIZE: Final = 1 << 14
 _MOST_VALUES: Final = 16
 """Values of an operator's parameters for which kernels are compiled: from there on it is taken for one whose
 numbers change from call to call."""
+OF_GRAPH: Final = "the shapes of its outputs follow from the graph"
 EXACT: Final = frozenset(
     [
         "input", "constant", "length", "cast", "add", "subtract", "multiply", "divide", "negative", "abs",
@@ -95,6 +96,8 @@ class _PaysInVectors:
         """True, or the reason why the kernel is not used."""
         size = max(map(prod, call.in_shapes), default=0)
         if size < ELEMENTS_FROM_SIZE:
+            if None in call.out_shapes:
+                return OF_GRAPH
             size = max(size, *map(prod, call.out_shapes))
         if size < ROWS_FROM_SIZE:
             return f"{size} elements, vector code pays from {ROWS_FROM_SIZE}"

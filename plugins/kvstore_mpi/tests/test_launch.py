@@ -27,7 +27,7 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script.write_text(FAILING.format(count=tmp_path / "count", words=tmp_path / "words"))
     script.chmod(0o755)
     monkeypatch.setattr(launch, "_found", lambda: str(script))
-    monkeypatch.setattr(launch, "_ENDING", ())
+    monkeypatch.setattr(launch, "ENDING_SIGNALS", ())
     return tmp_path
 
 

@@ -37,6 +37,7 @@ class allclose(OperatorProperty):
     equal_nan = param(bool, True, doc="Whether NaN equals NaN.")
 
     spec = "a:(...), b:(...) -> output:uint8()"
+    element_cost = 12
     contract = Contract(
         reference=_reference,
         params={"rtol": (1e-5, 0.5, 0.0), "atol": (1e-8, 1.0, 0.0)},

@@ -55,4 +55,5 @@ def to_json(result: object) -> str:
     """A record of plain values as indented JSON."""
     import msgspec  # noqa: PLC0415 - 16 ms that `operad --help` need not pay
 
-    return msgspec.json.format(msgspec.json.encode(result), indent=2).decode()
+    plain = msgspec.json.encode(result, enc_hook=str)  # texts that say more, such as `NoForm`
+    return msgspec.json.format(plain, indent=2).decode()

@@ -27,7 +27,7 @@ from operad.operator import (
     Shape,
     assign,
 )
-from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT
+from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
 from operad_sdk.vector.compiled import CompiledForm, compiled
 from operad_sdk.vector.cost_rule import Estimates, estimates
 from operad_sdk.vector.form_kernels import FormOperator, Signature, cost_of_arrays, run_form
@@ -58,8 +58,9 @@ def reason_for(
         return "vector code computes in float32 and float64, and float16 in float32"
     if (reason := reason_against()) is not None:
         return reason
-    sizes = [prod(shape) for shape in (*call.in_shapes, *call.out_shapes)]
-    if not all(sizes):
+    if None in call.out_shapes:
+        return OF_GRAPH
+    if not all(map(prod, (*call.in_shapes, *call.out_shapes))):
         return "there is nothing to compute"
     if size is not None and any(declared.run_time for declared in type(call.prop).params.values()):
         return "each value of its run-time parameters would be compiled apart"

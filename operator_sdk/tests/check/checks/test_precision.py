@@ -23,6 +23,7 @@ def test_a_kernel_that_is_never_chosen_for_some_types_need_not_run_in_place_ther
         spec = "data:(*S) -> output:(*S)"
         accepts = "number"
         inplace = "data -> output"
+        by_numpy = True
 
         def forward(data, output):
             np.divide(data, 2, out=output)

@@ -33,6 +33,7 @@ class SoftmaxCrossEntropy(LabelledProperty):
     spec = "data:(N, K), label:any(N) -> output:(1)"
     accepts = "floating"
     compute_dtype = "float32"
+    element_cost = 15
     contract = Contract(inputs={"label": Integers(-1, 4)}, reference=cross_entropy)
 
     def forward(data: Array, label: Array, op_ctx: OpContext) -> Array | float:

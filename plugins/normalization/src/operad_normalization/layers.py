@@ -65,7 +65,7 @@ class LayerProperty(OperatorProperty):
     accepts = "floating"
     compute_dtype = "float32"
     inplace = "data -> output"
-    element_cost = 4
+    element_cost = 12
 
     @abstractmethod
     def groups(self, shape: Shape) -> Groups:
