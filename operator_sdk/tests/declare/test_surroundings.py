@@ -169,3 +169,16 @@ def test_code_is_disassembled_once_and_what_it_reads_is_looked_up_each_time(monk
     assert reason_against_tracing(by_constants) is None
     monkeypatch.setitem(CURVES, "sinh", by_scale)
     assert "by_scale reads scale" in reason_against_tracing(by_constants)
+
+
+def test_a_function_that_is_written_anew_counts_as_it_is_now():
+    """As in a notebook, whose names are as many before and after."""
+    scope = {"__name__": "notebook"}
+
+    def cell(text):
+        exec(text, scope)  # noqa: S102 - the test's own
+
+    cell("LIMIT = 1.0\ndef limited(x): return x * LIMIT\ndef first(x): return x + LIMIT\ndef other(): pass")
+    assert reason_against_tracing(scope["first"]) is None
+    cell("def other():\n    global LIMIT\n    LIMIT = 2.0")
+    assert "LIMIT" in reason_against_tracing(scope["limited"])

@@ -188,18 +188,12 @@ def _reads(function: types.FunctionType) -> list[_Read]:
     return [*found, *(_Read("a default value", value, True) for value in defaults)]
 
 
-_known: Final[dict[tuple[int, int], frozenset[str]]] = {}
-
-
-def _assigned(scope: dict[str, Any]) -> frozenset[str]:
+def _assigned(scope: dict[str, Any]) -> set[str]:
     """Globals of a module that its functions assign."""
-    key = (id(scope), len(scope))
-    if key not in _known:
-        owners = [scope, *(vars(one) for one in scope.values() if isinstance(one, type))]
-        functions = [one for owner in owners for one in owner.values() if isinstance(one, types.FunctionType)]
-        codes = (code for one in functions if one.__globals__ is scope for code in _codes(one.__code__))
-        _known[key] = frozenset(name for code in codes for name in _names(code, "STORE_GLOBAL"))
-    return _known[key]
+    owners = [scope, *(vars(one) for one in scope.values() if isinstance(one, type))]
+    functions = [one for owner in owners for one in owner.values() if isinstance(one, types.FunctionType)]
+    codes = (code for one in functions if one.__globals__ is scope for code in _codes(one.__code__))
+    return {name for code in codes for name in _names(code, "STORE_GLOBAL")}
 
 
 def _rebound(function: types.FunctionType) -> set[str]:
