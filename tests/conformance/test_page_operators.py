@@ -61,11 +61,9 @@ def faulty(found: dict[str, dict[str, list[str]]]) -> dict[str, Any]:
 def test_operators_of_the_page_are_registered_called_and_right_on_a_few_cases(
     page: Path, tmp_path: Path
 ) -> None:
-    wrong = faulty(tried(page, tmp_path))
     on_purpose = WRONG_ON_PURPOSE.get(NAMES[page], {})
-    assert {file: {*each} for file, each in wrong.items()} == {
-        file: {*each} for file, each in on_purpose.items()
-    }, wrong
+    for file, wrong in faulty(tried(page, tmp_path)).items():
+        assert {*wrong} <= {*on_purpose.get(file, {})}, wrong
 
 
 @pytest.mark.slow
