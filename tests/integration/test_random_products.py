@@ -67,22 +67,52 @@ def test_one_answer_for_any_number_of_threads_in_many_programs(chunk: int, drawn
     assert compare(range(drawn_seed, drawn_seed + AT_ONCE), mapper) == AT_ONCE
 
 
+SMALL_PRODUCTS = """
+import sys
+import numpy as np, threadpoolctl
+from operad.op.cost import BLAS_FLOPS, MULTIPLIED_SIZE
+
+rng = np.random.default_rng(int(sys.argv[1]))
+
+
+def few_operations():
+    sizes = 2 ** (rng.dirichlet(np.ones(3)) * rng.uniform(8, np.log2(BLAS_FLOPS) - 1))
+    return np.maximum(sizes.astype(int), 1)
+
+
+def few_elements():
+    # as long a third axis as all arrays together allow
+    first = int(2 ** rng.uniform(0, 12))
+    second = int(2 ** rng.uniform(0, np.log2(MULTIPLIED_SIZE / (first + 1) - 1)))
+    third = (MULTIPLIED_SIZE - 1 - first * second) // (first + second)
+    sizes = rng.permutation([first, second, third])
+    assert sizes.min() > 0 and size(*sizes) < MULTIPLIED_SIZE
+    return sizes
+
+
+def size(m, k, n):
+    return m * k + k * n + m * n
+
+
+for number in range(300):
+    rows, inner, columns = few_elements() if number % 4 > 1 else few_operations()
+    left, right = rng.standard_normal((rows, inner)), rng.standard_normal((columns, inner)).T
+    if number % 2:
+        left, right = left.astype("f"), right.astype("f")
+    pairs = [(left, right), (left.T.copy().T, right.copy())]
+    pairs += [(m, m.T) for m in (left, left.T) if size(*m.shape, m.shape[0]) < MULTIPLIED_SIZE]
+    for a, b in pairs:
+        found = set()
+        for threads in (1, 2, 3):
+            with threadpoolctl.threadpool_limits(threads):
+                found.add((a @ b).tobytes())
+        assert len(found) == 1, (rows, inner, columns)
+"""
+
+
 def test_blas_computes_small_products_with_one_thread_by_itself(drawn_seed: int) -> None:
-    """So operators need not say that they have such products; see `operad.op.cost.BLAS_FLOPS`."""
-    program = (
-        "import sys, numpy as np, threadpoolctl; rng = np.random.default_rng(int(sys.argv[1]))\n"
-        "from operad.op.cost import BLAS_FLOPS\n"
-        "for number in range(300):\n"
-        "    sizes = 2 ** (rng.dirichlet(np.ones(3)) * rng.uniform(8, np.log2(BLAS_FLOPS) - 1))\n"
-        "    rows, inner, columns = np.maximum(sizes.astype(int), 1)\n"
-        "    left, right = rng.standard_normal((rows, inner)), rng.standard_normal((columns, inner)).T\n"
-        "    if number % 2: left, right = left.astype('f'), right.astype('f')\n"
-        "    found = []\n"
-        "    for threads in (1, 2, 3):\n"
-        "        with threadpoolctl.threadpool_limits(threads): found.append((left @ right).tobytes())\n"
-        "    assert len({*found}) == 1, (rows, inner, columns)\n"
-    )
-    subprocess.run([sys.executable, "-c", program, str(drawn_seed)], check=True)
+    """So they need no limit; see `BLAS_FLOPS` and `product_cost` in `operad.op.cost`."""
+    subprocess.run([sys.executable, "-c", SMALL_PRODUCTS, str(drawn_seed)], check=True)
 
 
 def test_products_do_not_depend_on_where_arrays_begin(drawn_seed: int) -> None:

@@ -28,6 +28,7 @@ from operad.operator import Prepared as Prepared
 from operad.operator import Shape as Shape
 from operad.operator import moved_bytes as moved_bytes
 from operad.operator import param as param
+from operad.operator import product_cost as product_cost
 from operad.operator import unify_shapes as unify_shapes
 from operad.resource import ResourceRequest as ResourceRequest
 from operad_sdk.contract import Contract as Contract
@@ -41,7 +42,6 @@ from operad_sdk.declare import OperatorProperty as OperatorProperty
 from operad_sdk.declare import Options as Options
 from operad_sdk.declare import Scalar as Scalar
 from operad_sdk.declare import binary as binary
-from operad_sdk.declare import brief as brief
 from operad_sdk.declare import broadcast as broadcast
 from operad_sdk.declare import define as define
 from operad_sdk.declare import gradient as gradient
@@ -131,7 +131,7 @@ def __getattr__(name: str) -> _Any:
         return _import_module("operad_sdk.declare.mapped").from_mapper
     if name == "__all__":  # for `import *`, which names all of them
         others = {key for key, value in globals().items() if isinstance(value, _ModuleType)}
-        others |= {"TYPE_CHECKING", "brief"}  # no words, or no longer
+        others |= {"TYPE_CHECKING"}
         return [word for word in __dir__() if word not in others and not word.startswith("_")]
     return _word(__name__, name)
 

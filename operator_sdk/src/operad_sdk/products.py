@@ -215,7 +215,7 @@ class _IsDivided:
         """True, or the reason why not."""
         if call.ctx.is_gpu:
             return "threads of the host divide products of the host"
-        flops = _cost(call).flops
+        flops = _cost(call).product_flops
         return flops >= _DIVIDED_FLOPS or f"{flops:.3g} operations, parts pay from {_DIVIDED_FLOPS:.3g}"
 
     def regardless_of_size(self, call: KernelCall) -> bool:
@@ -233,10 +233,10 @@ def _cost(call: KernelCall) -> Cost:
 
 def _divided_cost(call: KernelCall) -> Cost:
     whole = _cost(call)
-    return whole._replace(flops=0.0, pooled_flops=whole.flops, beside_us=20)
+    return whole._replace(flops=0.0, single_flops=whole.product_flops, beside_us=20)
 
 
 def _tiled_cost(call: KernelCall) -> Cost:
     whole = _cost(call)
     pooled_us = whole._replace(loops=0.0, size_bytes=0.0).work_us if whole.flops >= DIVIDED_FLOPS else 0.0
-    return whole._replace(flops=0.0, pooled_flops=whole.flops, pooled_us=pooled_us)
+    return whole._replace(flops=0.0, single_flops=whole.product_flops, pooled_us=pooled_us)

@@ -15,7 +15,6 @@ from operad_sdk import (
     DeclarationError,
     Scalar,
     binary,
-    brief,
     define,
     gradient,
     lock_cost_limit,
@@ -368,12 +367,3 @@ def test_a_hidden_output_for_training_may_stay_unwritten_in_prediction() -> None
 def test_a_gradient_of_what_is_no_argument_is_named() -> None:
     with pytest.raises(DeclarationError, match="dta_grad computes 'dta_grad', which this operator does not"):
         declared(forward=lambda data: data, dta_grad=lambda output_grad: output_grad)
-
-
-def test_the_old_name_of_a_limit_works_with_a_warning() -> None:
-    def root(data: Any, output: Any) -> None:
-        np.sqrt(data, output)
-
-    with pytest.warns(DeprecationWarning, match="brief is lock_cost_limit since operad 0.3"):
-        marked = brief(7)(root)
-    assert unary("root")(marked)().create_operator(cpu(), [(2,)], [np.dtype("f4")]).lock_cost_limit_us == 7

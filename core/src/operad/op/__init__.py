@@ -12,6 +12,7 @@ from operad.op.cost import as_cost as as_cost
 from operad.op.cost import gradient_cost as gradient_cost
 from operad.op.cost import moved_bytes as moved_bytes
 from operad.op.cost import own_cost as own_cost
+from operad.op.cost import product_cost as product_cost
 from operad.op.counts import MOST_TENSORS as MOST_TENSORS
 from operad.op.counts import check_argument_counts as check_argument_counts
 from operad.op.entry import BackwardEntry as BackwardEntry

@@ -45,8 +45,8 @@ class Cost(NamedTuple):
         flops: Multiplications and additions of products of matrices, which BLAS computes.
         size_bytes: Bytes that are read and written, where they are not counted with the loops.
         beside_us: Microseconds that none of these explains, such as those of calls in Python.
-        pooled_flops: As `flops`, of products that the operator itself divides among threads of the pool, each
-            of which computes its part alone.
+        single_flops: As `flops`, of products each of which one thread computes, whatever BLAS may do: those
+            that the operator itself divides among threads of the pool, and small ones (`product_cost`).
         pooled_us: How much of all this the operator divides so, in microseconds, where it is no product.
     """
 
@@ -54,13 +54,13 @@ class Cost(NamedTuple):
     flops: float = 0.0
     size_bytes: float = 0.0
     beside_us: float = 0.0
-    pooled_flops: float = 0.0
+    single_flops: float = 0.0
     pooled_us: float = 0.0
 
     @property
     def product_flops(self) -> float:
         """Multiplications and additions of all products."""
-        return self.flops + self.pooled_flops
+        return self.flops + self.single_flops
 
     def __mul__(self, factor: float) -> Cost:  # type: ignore[override]  # no tuple is repeated here
         return Cost(*(part * factor for part in self))
@@ -121,6 +121,19 @@ def as_cost(found: float | Cost) -> Cost:
     return found if isinstance(found, Cost) else Cost(loops=found)
 
 
+def product_cost(flops: float, *shapes: Shape) -> Cost:
+    """Cost of products of whole arrays of these shapes, into such an array.
+
+    Where all of them together have fewer elements than the smallest matrix that OpenBLAS divides, it divides
+    none of their products: of m, k and n, m * k + k * n + m * n < 9216 keeps m * k * n below 170,254, and it
+    divides products of matrices from 262,144 on, and inner products from 10,000. That does not hold of arrays
+    that an operator makes inside, such as the columns of a convolution.
+    """
+    if sum(map(prod, shapes)) < MULTIPLIED_SIZE:
+        return Cost(single_flops=flops)
+    return Cost(flops=flops)
+
+
 def own_cost(
     prop: OperatorProperty, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape], in_types: Sequence[DType]
 ) -> Cost:
@@ -133,7 +146,7 @@ def own_cost(
     # Of products, the number stays what it is, and what they take more is told apart.
     more_us = rates().flop_us * (wide.product_flops - found.product_flops)
     return wide._replace(
-        flops=found.flops, pooled_flops=found.pooled_flops, beside_us=wide.beside_us + more_us
+        flops=found.flops, single_flops=found.single_flops, beside_us=wide.beside_us + more_us
     )
 
 
@@ -153,5 +166,5 @@ def gradient_cost(forward: Cost, factors: Sequence[str], wanted: Sequence[str]) 
     """
     products = sum([factors.count(name) for name in wanted]) if factors else 2
     return (forward * 2)._replace(
-        flops=products * forward.flops, pooled_flops=products * forward.pooled_flops
+        flops=products * forward.flops, single_flops=products * forward.single_flops
     )

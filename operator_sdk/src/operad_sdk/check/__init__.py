@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from operad_sdk.check import checks as checks
-from operad_sdk.check import old_paths as _old_paths  # noqa: F401 - finds modules by the paths they had
 from operad_sdk.check.foreign.backend import Backend as Backend
 from operad_sdk.check.foreign.checking import check_foreign as check_foreign
 from operad_sdk.check.foreign.checking import check_numpy as check_numpy

@@ -9,7 +9,6 @@ from operad_sdk.declare.decorators import operator as operator
 from operad_sdk.declare.decorators import unary as unary
 from operad_sdk.declare.kernel_arrays import own_operator as own_operator
 from operad_sdk.declare.kernels import kernel as kernel
-from operad_sdk.declare.marks import brief as brief
 from operad_sdk.declare.marks import gradient as gradient
 from operad_sdk.declare.marks import lock_cost_limit as lock_cost_limit
 from operad_sdk.declare.property import OperatorProperty as OperatorProperty

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar, final, overload
 
@@ -101,16 +100,6 @@ def lock_cost_limit(us: float) -> Callable[[F], F]:
         return function
 
     return declare
-
-
-def brief(us: float) -> Callable[[F], F]:
-    """Mark a function by the old name of `lock_cost_limit`, which ends with 0.4."""
-    warnings.warn(
-        "brief is lock_cost_limit since operad 0.3; the old name ends with 0.4",
-        DeprecationWarning,
-        stacklevel=2,
-    )
-    return lock_cost_limit(us)
 
 
 def lock_cost_limit_us(function: Any) -> float:

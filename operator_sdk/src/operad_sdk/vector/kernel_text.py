@@ -29,7 +29,6 @@ from operad_sdk.vector.stages import Stages
 from operad_sdk.vector.writer import (
     BITS,
     ELEMENTS,
-    FLOATS,
     KERNEL_PARAMETERS,
     LANES,
     NAME,
@@ -141,7 +140,7 @@ class KernelText:
             if step.op == "constant":
                 self._know(position, code.constant(step.kind, float(step.value or 0)))
             elif step.op == "length":
-                self._know(position, self._length(step.kind, lengths[int(step.value or 0)]))
+                self._know(position, code.converted(step.kind, lengths[int(step.value or 0)]))
         outer = words(pattern.depth)
         arrays = [words(pattern.depth + pattern.runs + 2) for _ in pattern.columns]
         self._steps_of_runs = [each[1 + pattern.depth : -1] for each in arrays]
@@ -178,14 +177,6 @@ class KernelText:
             return Place(lanes, base, step, size if lanes == "next" else words[self._pattern.depth])
         step_ = size if lanes == "next" else step
         return Place(lanes, base, step_, step_)
-
-    def _length(self, kind: str, length: str) -> str:
-        code = self._code
-        if kind in FLOATS:
-            return code.splat(kind, code.value(f"uitofp i64 {length} to {ELEMENTS[kind]}"))
-        if BITS[kind] < 64:
-            length = code.value(f"trunc i64 {length} to {ELEMENTS[kind]}")
-        return code.splat(kind, length)
 
     def _rows_of_scratch(self) -> dict[int, Place]:
         """The scratch row of each kept value."""
@@ -246,7 +237,7 @@ class KernelText:
             if self.stages.is_of_rows[position] and self.stages.stage[position] <= stage:
                 for known in self._of_row:
                     if position not in known:
-                        known[position] = self._computed(step, [known[i] for i in step.args])
+                        known[position] = self._computed_of_rows(step, [known[i] for i in step.args])
 
     def _walk(self, stage: int, begin: str, end: str) -> None:
         """One walk over the columns of a row."""
@@ -376,6 +367,12 @@ class KernelText:
         if step.op == "cast":
             return cast(self._code, args[0], kind, step.kind)
         return apply(self._code, step.op, kind, args)
+
+    def _computed_of_rows(self, step: Instruction, args: Values) -> str:
+        if self._pattern.rows:
+            return self._computed(step, args)
+        kinds = [self._steps[i].kind for i in step.args]
+        return self._code.once(kinds, args, step.kind, partial(self._computed, step))
 
     def _store_of_row(self, number: int, begin: str, end: str) -> None:
         """Store a result that has one value per row: into its one element, or into all elements."""

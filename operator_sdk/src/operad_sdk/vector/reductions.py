@@ -12,7 +12,7 @@ import numpy as np
 
 from operad.operator import Instruction
 from operad_sdk.vector.primitives import apply, cast
-from operad_sdk.vector.writer import ELEMENTS, FLOATS, Values, Writer
+from operad_sdk.vector.writer import FLOATS, Values, Writer
 
 
 @final
@@ -53,24 +53,23 @@ class Reductions:
         return made
 
     def finished(self, position: int, total: str, *, over_lanes: bool) -> str:
-        """A wide total, or that of all its lanes in each, as the reduction gives it."""
-        wide, kind = self._wide(position), self._steps[position].kind
-        if over_lanes and wide != kind:
-            return self._sum_of_lanes(wide, kind, total)
-        if over_lanes:
-            total = self._over_lanes(position, total)
-        return cast(self._code, total, wide, kind)
+        """A wide total, or that of all its lanes in each, as the reduction gives it.
 
-    def _sum_of_lanes(self, wide: str, kind: str, total: str) -> str:
-        """The sum of a wide total's lanes, in each: halves are added, which are as narrow as they can be."""
-        code, lanes = self._code, self._code.lanes
+        Halves are combined, which are as narrow as they can be.
+        """
+        code, wide, kind = self._code, self._wide(position), self._steps[position].kind
+        if not over_lanes:
+            return cast(code, total, wide, kind)
+        lanes = code.lanes
         while lanes > 1:
             halves = [range(lanes // 2), range(lanes // 2, lanes)]
             low, high = (code.shuffled(wide, total, "poison", half, lanes) for half in halves)
             lanes //= 2
-            total = code.value(f"fadd <{lanes} x {ELEMENTS[wide]}> {low}, {high}")
-        number = code.value(f"extractelement <1 x {ELEMENTS[wide]}> {total}, i32 0")
-        return code.splat(kind, code.value(f"fptrunc {ELEMENTS[wide]} {number} to {ELEMENTS[kind]}"))
+            with code.of_lanes(lanes):
+                total = self._combine(position, wide, low, high)
+        with code.of_lanes(1):
+            total = cast(code, total, wide, kind)
+        return code.in_all_lanes(kind, total)
 
     def _combine(self, position: int, kind: str, one: str, other: str) -> str:
         code, op = self._code, self._steps[position].op
@@ -88,15 +87,6 @@ class Reductions:
         kind = self._steps[position].kind
         neutral = self._code.constant(kind, _neutral(self._steps[position].op, kind))
         return apply(self._code, "select", kind, [mask, term, neutral])
-
-    def _over_lanes(self, position: int, total: str) -> str:
-        """The total of all lanes, in each lane: halves are combined until they have one lane."""
-        code, kind, lanes = self._code, self._steps[position].kind, self._code.lanes
-        distance = lanes // 2
-        while distance:
-            other = code.shuffled(kind, total, "poison", [i ^ distance for i in range(lanes)])
-            total, distance = self._combine(position, kind, total, other), distance // 2
-        return total
 
 
 def _neutral(op: str, kind: str) -> float:

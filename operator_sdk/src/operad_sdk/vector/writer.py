@@ -12,7 +12,8 @@ registers or none. So a sum over lanes has one order, and its result the same bi
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, final
 
 FLOATS: Final = {"float32": "float", "float64": "double"}
@@ -43,7 +44,7 @@ class Writer:
 
     def __init__(self, name: str, parameters: Sequence[str], lanes: int, *, has_scalef: bool = False) -> None:
         """Begin the function; `parameters` are written with their types, `ptr %table`."""
-        self.lanes: Final = lanes
+        self.lanes = lanes
         self.has_scalef: Final = has_scalef
         self._head = f"define void @{name}({', '.join(parameters)}) #0 {{"
         self._lines: list[str] = ["begin:"]
@@ -87,6 +88,39 @@ class Writer:
         return self.value(
             f"shufflevector {vector} {first}, {vector} poison, <{self.lanes} x i32> zeroinitializer"
         )
+
+    def converted(self, kind: str, word: str) -> str:
+        """A vector of one whole number of 64 bits, in another element type."""
+        if kind in FLOATS:
+            return self.splat(kind, self.value(f"uitofp i64 {word} to {ELEMENTS[kind]}"))
+        if BITS[kind] < 64:
+            word = self.value(f"trunc i64 {word} to {ELEMENTS[kind]}")
+        return self.splat(kind, word)
+
+    @contextmanager
+    def of_lanes(self, count: int) -> Iterator[None]:
+        """Let vectors have so many lanes meanwhile."""
+        before, self.lanes = self.lanes, count
+        try:
+            yield
+        finally:
+            self.lanes = before
+
+    def once(self, kinds: Sequence[str], args: Values, kind: str, write: Callable[[Values], str]) -> str:
+        """Value that `write` makes of vectors whose lanes are alike, in one lane: to divide all takes longer."""
+        firsts = [  # of a constant, that constant
+            arg if arg.startswith("splat") else self.shuffled(of, arg, "poison", [0])
+            for of, arg in zip(kinds, args, strict=True)
+        ]
+        with self.of_lanes(1):
+            value = write(firsts)
+        return self.in_all_lanes(kind, value)
+
+    def in_all_lanes(self, kind: str, value: str) -> str:
+        """A vector of the one lane of another."""
+        if value.startswith("splat"):
+            return value
+        return self.shuffled(kind, value, "poison", [0] * self.lanes, 1)
 
     def constant(self, kind: str, number: float) -> str:
         """A vector of one number, rounded to the type."""

@@ -70,7 +70,7 @@ class Convolution(Layer):
         """Products of all windows with the filters, and the rows that are unrolled for them."""
         window = prod(in_shapes[1][1:])
         unrolled = in_shapes[0][0] * prod(out_shapes[0][2:]) * window * self.num_group
-        return Cost(loops=unrolled, pooled_flops=2.0 * prod(out_shapes[0]) * window)
+        return Cost(loops=unrolled, single_flops=2.0 * prod(out_shapes[0]) * window)
 
     def forward(
         self, op_ctx: OpContext, data: Array, weight: Array, bias: Array | None, output: Array

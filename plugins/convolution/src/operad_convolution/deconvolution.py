@@ -128,7 +128,7 @@ class Deconvolution(Layer):
         taps = prod(in_shapes[1][2:])
         return Cost(
             loops=prod(out_shapes[0]) * taps / max(1, prod(self.stride)),
-            pooled_flops=2.0 * prod(in_shapes[0]) * in_shapes[1][1] * taps,
+            single_flops=2.0 * prod(in_shapes[0]) * in_shapes[1][1] * taps,
         )
 
     def forward(

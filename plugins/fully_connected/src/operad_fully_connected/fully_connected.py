@@ -25,6 +25,7 @@ from operad_sdk import (
     lock_cost_limit,
     operator,
     param,
+    product_cost,
 )
 from operad_sdk.multiplication import reason_for_blas
 from operad_sdk.products import divide, divided, divided_product, product, tile
@@ -122,7 +123,8 @@ class FullyConnected(OperatorProperty):
     def cost(self, in_shapes: Any, out_shapes: Any) -> Cost:
         """The product, and the sum with the bias."""
         size = prod(out_shapes[0])
-        return Cost(loops=size, flops=2.0 * size * in_shapes[1][1], beside_us=3)
+        made = product_cost(2.0 * size * in_shapes[1][1], *in_shapes[:2], *out_shapes)
+        return made._replace(loops=size, beside_us=3)
 
 
 @divided(FullyConnected, "forward")

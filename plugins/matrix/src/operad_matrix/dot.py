@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad_matrix.products import transposed
-from operad_sdk import Array, Contract, Cost, OperatorProperty, Shape, operator, param
+from operad_sdk import Array, Contract, Cost, OperatorProperty, Shape, operator, param, product_cost
 from operad_sdk.products import divide, product, tile
 
 _Factors = tuple[Array, Array, Array]
@@ -57,9 +57,8 @@ class Dot(OperatorProperty):
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
         """Multiplications and additions."""
-        return Cost(
-            flops=2.0 * prod(out_shapes[0]) * in_shapes[0][0 if self.transpose_a else -1], beside_us=3
-        )
+        flops = 2.0 * prod(out_shapes[0]) * in_shapes[0][0 if self.transpose_a else -1]
+        return product_cost(flops, *in_shapes, *out_shapes)._replace(beside_us=3)
 
     def forward(lhs: Array, rhs: Array, transpose_a: bool, transpose_b: bool, output: Array) -> None:
         """One product, of matrices of all that is summed over and all that is not."""
@@ -149,9 +148,8 @@ class BatchDot(OperatorProperty):
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
         """Multiplications and additions."""
-        return Cost(
-            flops=2.0 * prod(out_shapes[0]) * in_shapes[0][-2 if self.transpose_a else -1], beside_us=3
-        )
+        flops = 2.0 * prod(out_shapes[0]) * in_shapes[0][-2 if self.transpose_a else -1]
+        return product_cost(flops, *in_shapes, *out_shapes)._replace(beside_us=3)
 
     def forward(lhs: Array, rhs: Array, transpose_a: bool, transpose_b: bool, output: Array) -> None:
         """All products in one call."""

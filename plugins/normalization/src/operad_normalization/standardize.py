@@ -127,7 +127,7 @@ def _wide_statistics(x: Array, y: Array, groups: Groups, eps: float) -> _Statist
     wide = x.sum(groups.axes, keepdims=True, dtype=np.float64) / groups.count
     mean = wide.astype(x.dtype)
     _subtract(x, mean, y)
-    rest = (wide - mean.astype(np.float64)) / 4
+    rest = (wide - mean.astype(np.float64)) * 0.25
     variance = _wide_variance(y.astype(np.float64), rest, groups)
     root = np.sqrt(variance + eps)
     return mean, variance.astype(x.dtype), rest.astype(x.dtype), root.astype(x.dtype)
