@@ -107,7 +107,7 @@ class Writer:
             self.lanes = before
 
     def once(self, kinds: Sequence[str], args: Values, kind: str, write: Callable[[Values], str]) -> str:
-        """Value that `write` makes of vectors whose lanes are alike, in one lane: to divide all takes longer."""
+        """Value that `write` makes of vectors whose lanes are alike, of one lane, as division takes long."""
         firsts = [  # of a constant, that constant
             arg if arg.startswith("splat") else self.shuffled(of, arg, "poison", [0])
             for of, arg in zip(kinds, args, strict=True)
