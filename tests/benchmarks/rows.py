@@ -117,6 +117,20 @@ def _operators() -> list[Row]:
     return [*rowwise, *norm, *groups]
 
 
+def _authors() -> list[Row]:
+    """Operators of `tests.benchmarks.authors`, in plain NumPy without a word about kernels."""
+    shapes = {
+        "rms_norm": (2048, 1024), "swiglu": (2048, 1024), "fake_quantization": (2048, 1024),
+        "batch_norm_relu": (32, 64, 28, 28), "masked_softmax": (2048, 1024),
+    }  # fmt: skip
+    return [
+        Row(f"{name} {'x'.join(map(str, shape))}, {what}", "operators as authors write them", "author",
+            {"name": name, "shape": shape, "backward": backward}, "us")
+        for name, shape in shapes.items()
+        for what, backward in (("forward", False), ("forward + backward", True))
+    ]  # fmt: skip
+
+
 def _recurrent() -> list[Row]:
     given = (
         Sizes("lstm", 35, 32, 200, 200, 2), Sizes("lstm", 100, 16, 512, 512),
@@ -176,4 +190,13 @@ def _own() -> list[Row]:
     ]  # fmt: skip
 
 
-ROWS = [*_dispatch(), *_training(), *_operators(), *_recurrent(), *_lookups(), *_compilation(), *_own()]
+ROWS = [
+    *_dispatch(),
+    *_training(),
+    *_operators(),
+    *_authors(),
+    *_recurrent(),
+    *_lookups(),
+    *_compilation(),
+    *_own(),
+]

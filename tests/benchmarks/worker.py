@@ -28,7 +28,7 @@ from tests.benchmarks.work import AbsentError, Fact, Work
 LIBRARIES = {
     "operad": ("symbols", "arrays", "symbol_layers", "operad_rows"),
     "mxnet": ("symbols", "arrays", "symbol_layers"),
-    "torch": ("torch_rows", "torch_layers"),
+    "torch": ("torch_rows", "torch_layers", "torch_authors"),
     "jax": ("jax_rows",),
 }
 

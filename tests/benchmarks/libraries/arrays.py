@@ -28,6 +28,17 @@ def normal(*shape: int) -> np.ndarray:
     return np.random.RandomState(0).standard_normal(shape).astype(np.float32)
 
 
+def author_arrays(name: str, shape: tuple[int, ...]) -> list[np.ndarray]:
+    """Arguments of an operator of `tests.benchmarks.authors`, whose first one has this shape."""
+    data, other = normal(*shape), normal(*shape)[..., ::-1].copy()
+    vector = np.linspace(0.5, 1.5, shape[1] if len(shape) == 4 else shape[-1]).astype(np.float32)
+    others = {
+        "rms_norm": [vector], "swiglu": [other], "fake_quantization": [], "masked_softmax": [other > -0.5],
+        "batch_norm_relu": [vector, vector - 1],
+    }  # fmt: skip
+    return [data, *others[name]]
+
+
 def lookup_table() -> np.ndarray:
     """A million rows of 64."""
     return np.tile(normal(1000, 64), (1000, 1))
@@ -88,7 +99,7 @@ def recorded(mx: Any, backward: bool) -> Work:
     return Work(run, RECORDED)
 
 
-def _with_gradients(mx: Any, inputs: list[Any], head: Any, function: Callable[[], Any]) -> Work:
+def with_gradients(mx: Any, inputs: list[Any], head: Any, function: Callable[[], Any]) -> Work:
     for array in inputs:
         array.attach_grad()
 
@@ -105,7 +116,7 @@ def _with_gradients(mx: Any, inputs: list[Any], head: Any, function: Callable[[]
     return Work(run, check=check)
 
 
-def _forward(function: Callable[[], Any]) -> Work:
+def forward(function: Callable[[], Any]) -> Work:
     def check() -> dict[str, float]:
         return {"output": float(np.abs(function().asnumpy()).mean())}
 
@@ -119,8 +130,8 @@ def rowwise(mx: Any, op: str, shape: tuple[int, int], backward: bool) -> Work:
         inputs += [_array(mx, np.ones(shape[1])), _array(mx, np.zeros(shape[1]))]
     function = partial(getattr(mx.nd, op), *inputs)
     if not backward:
-        return _forward(function)
-    return _with_gradients(mx, inputs, _array(mx, normal(*shape)[::-1].copy()), function)
+        return forward(function)
+    return with_gradients(mx, inputs, _array(mx, normal(*shape)[::-1].copy()), function)
 
 
 def batch_norm(mx: Any, backward: bool) -> Work:
@@ -137,7 +148,7 @@ def batch_norm(mx: Any, backward: bool) -> Work:
 
     if not backward:
         return Work(forward)
-    return _with_gradients(mx, inputs, _array(mx, normal(*shape)[::-1].copy()), function)
+    return with_gradients(mx, inputs, _array(mx, normal(*shape)[::-1].copy()), function)
 
 
 def group_norm(mx: Any, shape: tuple[int, ...], backward: bool) -> Work:
@@ -145,8 +156,8 @@ def group_norm(mx: Any, shape: tuple[int, ...], backward: bool) -> Work:
     inputs = [_array(mx, values) for values in (normal(*shape), np.ones(4), np.zeros(4))]
     function = partial(mx.nd.GroupNorm, *inputs, num_groups=4, eps=1e-5)
     if not backward:
-        return _forward(function)
-    return _with_gradients(mx, inputs, _array(mx, normal(*shape)[::-1].copy()), function)
+        return forward(function)
+    return with_gradients(mx, inputs, _array(mx, normal(*shape)[::-1].copy()), function)
 
 
 def rnn(mx: Any, sizes: tuple[Any, ...], backward: bool) -> Work:

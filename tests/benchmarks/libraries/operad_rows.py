@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -15,6 +16,8 @@ from operad import autograd
 from operad.autograd import program
 from operad.context import cpu
 from operad.engine import Engine, NaiveEngine, ThreadedEngine
+from operad_sdk import OperatorProperty
+from tests.benchmarks.libraries.arrays import author_arrays, forward, normal, with_gradients
 from tests.benchmarks.libraries.symbols import LEARNING_RATE, batches, module
 from tests.benchmarks.networks import TASKS
 from tests.benchmarks.work import Work
@@ -26,11 +29,29 @@ _TAPE: Final = 200
 
 def makers(_: Any) -> dict[str, Callable[..., Work]]:
     """Makers of rows, by name."""
-    return {make.__name__: make for make in (engine, custom, tape, importing, fit_and_loop, eager_loop)}
+    return {
+        make.__name__: make for make in (engine, custom, tape, importing, fit_and_loop, eager_loop, author)
+    }
 
 
 def _nothing(*_: object) -> None:
     """The function that is pushed."""
+
+
+def author(name: str, shape: Sequence[int], backward: bool) -> Work:
+    """An operator of `tests.benchmarks.authors`."""
+    module = importlib.import_module(f"tests.benchmarks.authors.{name}")
+    (declared,) = [
+        value for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, OperatorProperty) and value is not OperatorProperty
+    ]  # fmt: skip
+    od.registry.register(declared, override=True)  # two rows are of one operator
+    inputs = [od.nd.array(value, dtype=value.dtype) for value in author_arrays(name, tuple(shape))]
+    function = partial(getattr(od.nd, f"author_{name}"), *inputs)
+    if not backward:
+        return forward(function)
+    floating = [array for array in inputs if array.dtype == np.float32]
+    return with_gradients(od, floating, od.nd.array(normal(*shape)[::-1].copy()), function)
 
 
 def engine(what: str) -> Work:

@@ -264,7 +264,7 @@ def recorded(backward: bool) -> Work:
     return Work(run, RECORDED)
 
 
-def _with_gradients(inputs: list[Any], head: Any, function: Callable[[], Any]) -> Work:
+def with_gradients(inputs: list[Any], head: Any, function: Callable[[], Any]) -> Work:
     for tensor in inputs:
         tensor.requires_grad_()
 
@@ -289,7 +289,7 @@ def rowwise(op: str, shape: tuple[int, int], backward: bool) -> Work:
     else:
         function = partial(getattr(torch, op), data, -1)
     if backward:
-        return _with_gradients(inputs, torch.from_numpy(normal(*shape)[::-1].copy()), function)
+        return with_gradients(inputs, torch.from_numpy(normal(*shape)[::-1].copy()), function)
 
     def run() -> Any:
         with torch.no_grad():
@@ -306,7 +306,7 @@ def batch_norm(backward: bool) -> Work:
     def function() -> Any:
         return functional.batch_norm(inputs[0], *states, *inputs[1:], training=True, momentum=0.1, eps=1e-5)
 
-    made = _with_gradients(inputs, torch.from_numpy(normal(*shape)[::-1].copy()), function)
+    made = with_gradients(inputs, torch.from_numpy(normal(*shape)[::-1].copy()), function)
     return made if backward else Work(function)
 
 
@@ -319,7 +319,7 @@ def group_norm(shape: tuple[int, ...], backward: bool) -> Work:
         return functional.group_norm(inputs[0], 4, gain, offset, 1e-5)
 
     if backward:
-        return _with_gradients(inputs, torch.from_numpy(normal(*shape)[::-1].copy()), function)
+        return with_gradients(inputs, torch.from_numpy(normal(*shape)[::-1].copy()), function)
 
     def run() -> Any:
         with torch.no_grad():
