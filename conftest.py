@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 from _pytest.mark.expression import Expression
 from hypothesis import settings
@@ -170,9 +171,12 @@ def _takes(config: pytest.Config, *marks: str) -> bool:
     return not words or Expression.compile(words).evaluate(lambda name, /, **_: name in marks)
 
 
+_BEGINNINGS = tuple(f"{ROOT / each}{'' if each.endswith('.py') else os.sep}" for each in MORE)
+
+
 def _is_more(path: Path) -> bool:
     """Return whether the tests of a file are marked `more` by its place."""
-    return any(path.is_relative_to(ROOT / each) for each in MORE)
+    return f"{path}{os.sep}".startswith(_BEGINNINGS)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -187,6 +191,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_pycollect_makeitem(collector: pytest.Collector, name: str) -> list[pytest.Item] | None:
     """Make no tests of the contract suites where all of them would be deselected: they take 20 seconds."""
     return [] if name == CONTRACT and not _takes(collector.config, "contract") else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for doctests in sources, and in files of tests with an example: of all others it would read
+    every object, and find none.
+    """
+    found = yield
+    if "tests" not in file_path.parts or ">>>" in file_path.read_text("utf-8", errors="replace"):
+        return found
+    return [each for each in found if not isinstance(each, DoctestModule)]
 
 
 @pytest.hookimpl(tryfirst=True)
