@@ -155,10 +155,17 @@ def _end_after(limit_s: float, config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
-    """Bound the clean-up of a failed test too, for which pytest has no limit left."""
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Bound the clean-up of a failed test too, for which pytest has no limit left.
+
+    Behind a module, what it left is taken out of later garbage collections, as what was collected is.
+    """
     _end_after(float(item.config.getini("faulthandler_timeout") or 0), item.config)
-    return (yield)
+    result = yield
+    if nextitem is not None and nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+    return result
 
 
 CONTRACT = "test_contract"
