@@ -34,6 +34,8 @@ FAST, ALL = "not more and not slow and not contract", "not slow and not contract
 """What `-m` takes by itself, and what it takes where paths are named on the command line."""
 
 MORE = (
+    "tests/architecture/test_run.py",
+    "tests/architecture/test_suite_times.py",
     "tests/conformance/test_figures.py",
     "tests/devices/test_operators.py",
     "tests/distributed",
@@ -202,9 +204,7 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str) -> list[py
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Look for doctests in sources, and in files of tests with an example: of all others it would read
-    every object, and find none.
-    """
+    """Look for doctests in sources, and in those files of tests that have an example."""
     found = yield
     if "tests" not in file_path.parts or ">>>" in file_path.read_text("utf-8", errors="replace"):
         return found
