@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 from _pytest.mark.expression import Expression
 from hypothesis import settings
@@ -33,6 +34,8 @@ FAST, ALL = "not more and not slow and not contract", "not slow and not contract
 """What `-m` takes by itself, and what it takes where paths are named on the command line."""
 
 MORE = (
+    "tests/architecture/test_run.py",
+    "tests/architecture/test_suite_times.py",
     "tests/conformance/test_figures.py",
     "tests/devices/test_operators.py",
     "tests/distributed",
@@ -154,10 +157,17 @@ def _end_after(limit_s: float, config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
-    """Bound the clean-up of a failed test too, for which pytest has no limit left."""
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Bound the clean-up of a failed test too, for which pytest has no limit left.
+
+    Behind a module, what it left is taken out of later garbage collections, as what was collected is.
+    """
     _end_after(float(item.config.getini("faulthandler_timeout") or 0), item.config)
-    return (yield)
+    result = yield
+    if nextitem is not None and nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+    return result
 
 
 CONTRACT = "test_contract"
@@ -170,9 +180,12 @@ def _takes(config: pytest.Config, *marks: str) -> bool:
     return not words or Expression.compile(words).evaluate(lambda name, /, **_: name in marks)
 
 
+_BEGINNINGS = tuple(f"{ROOT / each}{'' if each.endswith('.py') else os.sep}" for each in MORE)
+
+
 def _is_more(path: Path) -> bool:
     """Return whether the tests of a file are marked `more` by its place."""
-    return any(path.is_relative_to(ROOT / each) for each in MORE)
+    return f"{path}{os.sep}".startswith(_BEGINNINGS)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -187,6 +200,15 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_pycollect_makeitem(collector: pytest.Collector, name: str) -> list[pytest.Item] | None:
     """Make no tests of the contract suites where all of them would be deselected: they take 20 seconds."""
     return [] if name == CONTRACT and not _takes(collector.config, "contract") else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for doctests in sources, and in those files of tests that have an example."""
+    found = yield
+    if "tests" not in file_path.parts or ">>>" in file_path.read_text("utf-8", errors="replace"):
+        return found
+    return [each for each in found if not isinstance(each, DoctestModule)]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -30,6 +30,8 @@ from tools.workspace import ROOT
 BEFORE: Final = "88d4267d"
 _MXNET: Final = "tests/conformance/test_mxnet.py"
 _DOCS: Final = "tests/conformance/test_docs.py"
+_EXTRAS: Final = "core/tests/cli/test_extras.py"
+_HEADERS: Final = "plugins/image/tests/test_headers.py"
 _RECORDED: Final = "tests/conformance/test_recorded.py"
 
 
@@ -94,6 +96,14 @@ RULES: Final = (
         new=_DOCS + r"::test_commands_and_code_of_the_page_run[\g<page>]",
     ),
     Rule(re.escape(_DOCS) + r"::test_code_of_the_page_runs\[(?P<row>.*)\]", rows=pages_that_are_read),
+    Rule(
+        re.escape(_EXTRAS) + r"::test_an_entry_point_of_an_extra_is_not_broken\[.*\]",
+        new=f"{_EXTRAS}::test_an_entry_point_of_an_extra_is_not_broken_whatever_its_group",
+    ),
+    Rule(
+        re.escape(_HEADERS) + r"::test_a_bomb_takes_no_memory\[.*\]",
+        new=f"{_HEADERS}::test_bombs_take_no_memory",
+    ),
     Rule(re.escape(_DOCS) + r"::test_links_of_the_page_lead_to_files\[(?P<row>.*)\]", rows=pages),
 )
 

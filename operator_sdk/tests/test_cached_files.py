@@ -46,6 +46,18 @@ def kind(request, folder, tmp_path):
     return kinds(tmp_path)[request.param]
 
 
+def each_kind(name, values, among):
+    """Parametrizes a test by kinds and values; what is compiled at length meets few in the fast suite."""
+    cases = [
+        pytest.param(
+            kind, value, marks=pytest.mark.more if kind in ("mapper", "loop") and value not in among else ()
+        )
+        for kind in KINDS
+        for value in values
+    ]
+    return pytest.mark.parametrize(("kind", name), cases, indirect=["kind"])
+
+
 def files(folder):
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
@@ -92,7 +104,7 @@ def replaced_folder(folder):
     folder.write_text("")
 
 
-@pytest.mark.parametrize("trouble", TROUBLES)
+@each_kind("trouble", TROUBLES, among=("truncated", "folder gone"))
 def test_a_file_in_any_trouble_is_as_good_as_none(trouble, kind, folder, tmp_path):
     kind.keep()
     assert files(folder)
@@ -134,7 +146,7 @@ def failing(call, error, folder):
         yield
 
 
-@pytest.mark.parametrize("call", CALLS)
+@each_kind("call", CALLS, among=("open", "replace"))
 def test_whatever_call_of_the_system_fails_values_are_right(call, kind, folder):
     with at_most_one_warning(), failing(call, errno.ENOSPC, folder), suppress(OperadError):
         assert kind.use() == kind.without  # there is none

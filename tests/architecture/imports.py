@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -77,6 +78,7 @@ def _statement(node: ast.AST, known: Mapping[str, object]) -> Iterator[str]:
             yield full_name if full_name in known else node.module
 
 
+@cache
 def core_imports() -> list[Import]:
     """Every import of one of the core's modules by another."""
     known = modules()

@@ -6,9 +6,6 @@ import pytest
 
 from tests.architecture.imports import Import, circles, core_imports, imports, layers
 
-IMPORTS = core_imports()
-AT_RUN_TIME = [found for found in IMPORTS if not found.is_typed]
-
 TYPED_CIRCLES = [
     ["engine.budget", "engine.intra_op", "engine.lock", "engine.operation", "engine.thread", "engine.var"],
     ["engine.completion", "engine.dispatch"],
@@ -23,30 +20,38 @@ OF_PLUGINS = {"operad.registry.loading", "operad.front.finder"}
 """Modules that import what an entry point names: modules of plugins, which only a run knows."""
 
 
+def _at_run_time() -> list[Import]:
+    return [found for found in core_imports() if not found.is_typed]
+
+
 def _pairs(found: list[Import]) -> list[tuple[str, str]]:
     return [(one.importer, one.imported) for one in found if one.imported is not None]
 
 
 def test_no_modules_need_each_other_at_run_time() -> None:
-    assert circles(iter(_pairs(AT_RUN_TIME))) == []
+    assert circles(iter(_pairs(_at_run_time()))) == []
 
 
 def test_circles_of_types_are_known_and_stay_in_one_room() -> None:
-    found = [[name.removeprefix("operad.") for name in group] for group in circles(iter(_pairs(IMPORTS)))]
+    found = [
+        [name.removeprefix("operad.") for name in group] for group in circles(iter(_pairs(core_imports())))
+    ]
     assert found == TYPED_CIRCLES
     assert all(len({name.partition(".")[0] for name in group}) == 1 for group in found)
 
 
 def test_names_that_only_a_run_knows_are_those_of_plugins_and_of_the_top() -> None:
-    found = {one.importer for one in IMPORTS if one.imported is None}
+    found = {one.importer for one in core_imports() if one.imported is None}
     assert found == {*OF_PLUGINS, "operad"}
     # It imports its own modules so, and only the command line needs it.
-    assert {name.split(".")[1] for name, imported in _pairs(AT_RUN_TIME) if imported == "operad"} == {"cli"}
+    assert {name.split(".")[1] for name, imported in _pairs(_at_run_time()) if imported == "operad"} == {
+        "cli"
+    }
 
 
 def test_what_is_imported_by_name_stands_in_a_lower_layer_or_the_same_room() -> None:
     level = {room: number for number, rooms in enumerate(layers()) for room in rooms}
-    for one in IMPORTS:
+    for one in core_imports():
         if one.is_by_name and one.imported is not None and one.importer != "operad":
             importer, imported = one.importer.split(".")[1], one.imported.split(".")[1]
             assert importer == imported or level[importer] < level[imported], one

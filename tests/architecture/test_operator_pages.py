@@ -17,6 +17,7 @@ def test_the_pages_are_what_the_operators_declare() -> None:
     assert there == pages(ROOT), f"{FOLDER} is stale; run `make format`"
 
 
+@pytest.mark.more
 def test_every_operator_has_an_entry_with_an_example() -> None:
     entries = {}
     for text in pages(ROOT).values():

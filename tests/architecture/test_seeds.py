@@ -57,15 +57,19 @@ def _is_function(node: ast.AST) -> bool:
 
 
 def _is_chance(node: ast.Call, *, is_global: bool) -> bool:
-    path = ast.unparse(node.func).split(".")
-    if path[-1] in UNSEEDED:
+    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    if name in UNSEEDED:
         return True
-    if path[-1] in GENERATORS:
+    if name in GENERATORS:
         given = [*node.args, *[keyword.value for keyword in node.keywords]]
         calls = [each for one in given for each in ast.walk(one) if isinstance(each, ast.Call)]
         is_empty = not given or all(isinstance(one, ast.Constant) and one.value is None for one in given)
         return is_empty or any(ast.unparse(each.func).split(".")[-1] in CHANCE for each in calls)
-    return is_global and path[:-1] in (["random"], ["np", "random"], ["numpy", "random"])
+    return is_global and ast.unparse(node.func).split(".")[:-1] in (
+        ["random"],
+        ["np", "random"],
+        ["numpy", "random"],
+    )
 
 
 def test_no_test_draws_what_cannot_be_drawn_again() -> None:
@@ -118,6 +122,7 @@ def test_without():
 """
 
 
+@pytest.mark.more
 def test_a_failure_names_the_command_that_draws_the_same_again(suite: Path) -> None:  # noqa: F811
     (suite / "test_few.py").write_text(DRAWING)
     first = run(suite)

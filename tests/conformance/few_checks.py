@@ -19,7 +19,7 @@ CHECKS: Final = (
     "F201", "F213", "F202", "F203", "F210", "F211", "F219", "B301", "B302", "B305", "B306", "B307", "B313",
     "M403", "M404", "M407", "D602",
 )  # fmt: skip
-FEW: Final = Profile("few", examples=4, seconds=1.0)
+FEW: Final = Profile("few", examples=3, seconds=1.0)
 
 
 def red(operator: str | type[OperatorProperty]) -> Iterator[str]:

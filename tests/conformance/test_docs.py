@@ -21,7 +21,10 @@ INSTALLS = re.compile(r"pip install [^`\n]*\boperad-")
 
 LONG = ("docs/authoring/checks.md", "docs/authoring/publishing.md")
 """Pages on which whole packages are checked, built and installed."""
-BESIDE = ("docs/operators/", "docs/interop.md", "docs/porting.md", "docs/publish-once.md")
+BESIDE = (
+    "docs/operators/", "docs/interop.md", "docs/porting.md", "docs/publish-once.md",
+    "docs/authoring/kernels.md", "docs/check-your-operator.md",
+)  # fmt: skip
 """Pages of examples from docstrings, which the tests of the plugins run too, and pages with many commands."""
 
 

@@ -54,6 +54,7 @@ def compare(seeds: Sequence[int], mapper: str) -> int:
     return len(one)
 
 
+@pytest.mark.more  # operators' own tests share products among threads, and compare bits
 @pytest.mark.parametrize("mapper", ["auto", "numpy"])
 def test_one_answer_for_any_number_of_threads(mapper: str, drawn_seed: int) -> None:
     assert compare([*KNOWN, *range(drawn_seed, drawn_seed + FEW)], mapper) == FEW + len(KNOWN)

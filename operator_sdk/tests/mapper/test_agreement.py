@@ -130,12 +130,26 @@ def pairs(draw, dtype):
     return made
 
 
+def each_function(functions):
+    """Parametrizes a test by functions and types; in the fast suite the types take turns."""
+    cases = [
+        pytest.param(
+            function,
+            dtype,
+            id=f"{function.__name__}-{dtype}",
+            marks=() if (i + j) % 2 == 0 else pytest.mark.more,
+        )
+        for i, function in enumerate(functions)
+        for j, dtype in enumerate(DTYPES)
+    ]
+    return pytest.mark.parametrize(("function", "dtype"), cases)
+
+
 def assert_same_bits_but_for_zero_and_nan(found, expected):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("function", EXACT, ids=lambda function: function.__name__)
+@each_function(EXACT)
 @given(data=st.data())
 def test_back_ends_agree_exactly_where_no_function_is_approximated(function, dtype, data):
     a, b = data.draw(pairs(DTYPES[dtype]))
@@ -153,8 +167,7 @@ def test_floor_division_agrees_at_large_quotients_and_infinities(dtype, data):
     assert_same_bits_but_for_zero_and_nan(floor_division.backend("numba").map(a, b), expected)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("function", CLOSE, ids=lambda function: function.__name__)
+@each_function(CLOSE)
 @given(data=st.data())
 def test_back_ends_agree_within_ulps_of_the_largest_term(function, dtype, data):
     kind = DTYPES[dtype]

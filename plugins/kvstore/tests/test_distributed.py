@@ -129,7 +129,14 @@ def trained(optimizer: Any, num_servers: int, states: Path) -> Any:
     return out.asnumpy(), len(transport.parts("w"))
 
 
-@pytest.mark.parametrize("name", ["sgd", "nag", "adam", "rmsprop", "ftrl", "adagrad"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sgd",
+        "adam",
+        *(pytest.param(n, marks=pytest.mark.more) for n in ("nag", "rmsprop", "ftrl", "adagrad")),
+    ],
+)
 def test_a_large_weight_on_three_servers_has_the_bits_of_one_and_so_do_its_saved_states(
     name: str, tmp_path: Path
 ) -> None:

@@ -30,6 +30,15 @@ COMPILED = [
 ]
 
 
+def each_with_or_without_lengths() -> list[Any]:
+    """Arrangements and modes; in the fast suite two modes have lengths, and the other two have none."""
+    cases = []
+    for case, mode in product(COMPILED, MODES):
+        is_fast = case.values[0]["use_sequence_length"] is (mode in ("lstm", "rnn_relu"))
+        cases.append(pytest.param(*case.values, mode, marks=case.marks if is_fast else pytest.mark.more))
+    return cases
+
+
 def network(
     mode: str, steps: int = 3, batch: int = 2, features: int = 3, state_size: int = 2, **params: Any
 ) -> tuple[dict[str, Any], list[Any]]:
@@ -136,8 +145,7 @@ def test_large_matrices_go_another_way_to_the_same_result(
 
 
 @pytest.mark.skipif(reason_against() is not None, reason="there is no vector code")
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("arrangement", COMPILED, ids=str)
+@pytest.mark.parametrize(("arrangement", "mode"), each_with_or_without_lengths(), ids=str)
 def test_kernels_in_vector_code_over_all_steps_compute_the_same(
     mode: str, arrangement: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,6 +43,7 @@ def test_one_that_ends_the_process_is_named(plugins):
     assert failed_plugins() == [Failed("bb-ends", "importing it ended the process with code 3")]
 
 
+@pytest.mark.more  # waits for 15 seconds
 def test_one_that_never_returns_is_named(plugins):
     source = "import threading\nthreading.Event().wait()\n"
     plugins.install("aa-hangs", operators={"x": "aa_hangs:x"}, modules={"aa_hangs": source})

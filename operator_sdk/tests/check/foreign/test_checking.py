@@ -60,6 +60,7 @@ def test_a_program_of_a_right_result_passes():
     run(failure(report, "B301").script.replace("softplus_grad_of_half", "softplus_grad"))
 
 
+@pytest.mark.more
 def test_a_function_without_a_gradient_is_asked_for_none():
     report = check_numpy(functions.softplus, LINE)
     assert report.red_ids == []

@@ -125,6 +125,7 @@ def test_a_kind_of_which_no_case_is_found_though_the_line_says_which_there_are_i
     assert "no case of kind 'ordinary' was found" in outcome.reason
 
 
+@pytest.mark.more
 def test_a_line_that_no_sizes_fit_is_the_authors():
     class Never(OperatorProperty):
         name = "broken_never"
@@ -214,6 +215,7 @@ def test_a_mistake_of_an_adapter_is_no_refusal_of_the_function():
     assert (report.red_ids, report.broken_ids) == ([], ["F201", "F207"])
 
 
+@pytest.mark.more
 def test_what_a_function_refuses_stays_a_refusal():
     strict = planted(STRICT, "operad_check_planted.backend")["Strict"]()
 

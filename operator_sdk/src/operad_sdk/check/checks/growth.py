@@ -187,6 +187,7 @@ def _growth_by_calls(
     """
     forget = trials[0].subject.forget if forgets else None
     counts = []
+    was_frozen = gc.get_freeze_count() > 0
     gc.collect()
     gc.freeze()  # what was there before is looked through no more
     try:
@@ -198,7 +199,8 @@ def _growth_by_calls(
             gc.collect()
             counts.append(in_use())
     finally:
-        gc.unfreeze()
+        if not was_frozen:  # else it is the program's own
+            gc.unfreeze()
     return sorted(later - earlier for earlier, later in pairwise(counts))[_INTERRUPTED]
 
 
