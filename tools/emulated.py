@@ -22,6 +22,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import resource
 import shutil
 import subprocess
 import sys
@@ -250,18 +251,21 @@ class Outcome:
         title: The processor and the part.
         closing: The last line that it printed.
         seconds: Wall time.
+        processor_s: Processor time in seconds, which other programs of the machine do not lengthen.
         status: Exit status.
     """
 
     title: str
     closing: str
     seconds: float
+    processor_s: float
     status: int
 
     def text(self) -> str:
         """One line."""
         failed = f" (exit {self.status})" if self.status else ""
-        return f"{self.title}: {self.closing}{failed}, {self.seconds:.0f} s"
+        spent = f"{self.seconds:.0f} s, {self.processor_s:.0f} s of processor time"
+        return f"{self.title}: {self.closing}{failed}, {spent}"
 
 
 def ran(command: Sequence[str | Path], settings: Mapping[str, str]) -> tuple[str, int]:
@@ -306,12 +310,19 @@ def outcomes(name: str, titles: Sequence[str], settings: Mapping[str, str]) -> I
     cache = FOLDER / f"cache-{name}"
     shutil.rmtree(cache, ignore_errors=True)  # what is compiled is compiled anew
     for title in titles or found:
-        begin = time.monotonic()
+        begin, processor_s = time.monotonic(), _processor_s()
         for command in found[title]:
             closing, status = ran(command, {**settings, "OPERAD_CACHE_DIR": str(cache)})
             if status:
                 break
-        yield Outcome(f"{name}, {title}", closing, time.monotonic() - begin, status)
+        seconds, processor_s = time.monotonic() - begin, _processor_s() - processor_s
+        yield Outcome(f"{name}, {title}", closing, seconds, processor_s, status)
+
+
+def _processor_s() -> float:
+    """Processor time of the processes that this one has waited for, and of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main(words: Sequence[str] | None = None) -> int:

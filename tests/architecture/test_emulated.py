@@ -88,3 +88,16 @@ def test_a_part_ends_with_its_first_command_that_fails(
     assert [(each.title, each.closing, each.status) for each in done] == [
         ("arm, facts", "0", 0), ("arm, tests", "3", 3),
     ]  # fmt: skip
+
+
+def test_a_part_has_the_processor_time_of_its_commands(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    busy = "import time\nwhile time.process_time() < 0.5: pass\nprint('done')"
+    monkeypatch.setattr(emulated, "environment", lambda name: Path(sys.executable))
+    monkeypatch.setattr(emulated, "parts", lambda name, python: {"facts": [[python, "-c", busy]] * 2})
+    monkeypatch.setattr(emulated, "FOLDER", tmp_path)
+    (found,) = emulated.outcomes("arm", [], {})
+    assert (found.title, found.closing, found.status) == ("arm, facts", "done", 0)
+    assert found.processor_s > 0.9
+    assert found.text().endswith(f"{found.processor_s:.0f} s of processor time")

@@ -8,7 +8,7 @@ values stay with the operator instead, which then belongs to one node.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 from operad.context import Context
@@ -80,11 +80,13 @@ class Walk:
         operators: Mapping[OpNode, Operator],
         values: dict[Entry, Any],
         read: Collection[Node] | None = None,
+        between: Callable[[Any], Any] | None = None,
     ) -> None:
         """Run the nodes whose values are not there, and add these to `values`.
 
         Args:
             read: Nodes whose values are read; None: all.
+            between: Gives what is read in the place of each array that a node computes.
         """
         table = infer_types(self.graph, types)
         requested = iter(op_ctx.requested)
@@ -100,12 +102,21 @@ class Walk:
             states = [values[entry] for entry in node.aux]
             own = op_ctx._replace(requested=resources)
             operators[node].forward(own, ins, [OpReq.WRITE] * len(outs), outs, states)
+            if between is not None:
+                # those that prediction leaves unwritten hold anything
+                optional = () if op_ctx.is_train else getattr(node.op, "train_only_outputs", ())
+                outs = [out if i in optional else between(out) for i, out in enumerate(outs)]
             values.update(zip(node.entries, outs, strict=True))
 
 
 @final
 class ComposedOperator(Operator):
-    """Computes an operator by its parts."""
+    """Computes an operator by its parts.
+
+    Attributes:
+        between: Function of each array that a part computes, of which the next reads the result; None: the
+            array itself. The contract checks look at these arrays and round them.
+    """
 
     def __init__(
         self, prop: ComposedProperty, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
@@ -121,22 +132,18 @@ class ComposedOperator(Operator):
         self._forward = prop.walk(composition.graph, in_shapes)
         self._operators = self._forward.operators(ctx, self._types, {})
         self._kept: dict[Entry, Any] = {}
+        self.between: Callable[[Any], Any] | None = None
 
     def forward(
         self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
     ) -> None:
         """The outputs."""
-        values = self.values(op_ctx, in_data, aux_states)
+        values = self._inputs(in_data, aux_states)
+        self._forward.run(op_ctx, self._types, self._operators, values, between=self.between)
         for entry, request, target in zip(self._forward.graph.outputs, req, out_data, strict=True):
             assign(target, request, values[entry])
         if self._prop.is_stateful:
             self._kept = {entry: value for entry, value in values.items() if isinstance(entry.node, OpNode)}
-
-    def values(self, op_ctx: OpContext, in_data: Arrays, aux_states: Arrays) -> dict[Entry, Any]:
-        """Arrays that all parts compute, with the arguments and states."""
-        values = self._inputs(in_data, aux_states)
-        self._forward.run(op_ctx, self._types, self._operators, values)
-        return values
 
     def backward(
         self,
@@ -154,7 +161,7 @@ class ComposedOperator(Operator):
         values = {**self._inputs(in_data, aux_states), **self._kept}
         values.update((Entry(node), head) for node, head in zip(self._prop.heads, out_grad, strict=True))
         operators = walk.operators(self._ctx, self._types, self._operators)
-        walk.run(op_ctx, self._types, operators, values, self._prop.read_nodes)
+        walk.run(op_ctx, self._types, operators, values, self._prop.read_nodes, self.between)
         found = iter(walk.graph.outputs)
         for flow, request, target in zip(self._prop.flows, req, in_grad, strict=True):
             value = values[next(found)] if flow else 0

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from operad_sdk import Contract, OperatorProperty, Tolerance, operator, unary
-from operad_sdk.check import verify
+import operad as od
+from operad_sdk import Contract, OperatorProperty, Tolerance, composed, operator, unary
+from operad_sdk.check import drawn_case, verify
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.violation import Violation
 
@@ -59,3 +60,76 @@ def test_a_sum_with_a_row_whose_squares_overflow_is_not_judged_where_scale_hardl
     data = np.ones((3, 3), "float32")
     data[0, 2] = 1e34
     verify("D603", Rms, Case(inputs={"data": data, "gamma": np.ones(3, "float32")}))
+
+
+def beside_a_kink(slope: float):
+    """A function that rounds on its way to a kink, where three roundings of the argument are one of it."""
+
+    @unary("rounding_kink", accepts="floating")
+    def op(x):
+        return np.maximum((x + 8) - 9, 0)
+
+    @op.gradient
+    def _(output_grad, x):
+        return output_grad * x.dtype.type(slope) * ((x + 8) - 9 > 0)
+
+    return op
+
+
+NEAR_ONE = Case(inputs={"data": np.array([1 + 3 * 2**-10], "float16")}, out_grads=(np.ones(1, "float16"),))
+
+
+def test_an_error_of_several_roundings_may_reach_the_other_side_of_a_kink():
+    assert verify("D603", beside_a_kink(1.0), NEAR_ONE)
+
+
+def test_what_lies_beyond_the_slopes_on_both_sides_is_no_kink():
+    @unary("rounding_three_slopes", accepts="floating")
+    def op(x):
+        return np.maximum(x - 1, 0)
+
+    @op.gradient
+    def _(output_grad, x):
+        return output_grad * (3 if x.dtype == np.float16 else 1) * (x > 1)
+
+    with pytest.raises(Violation, match="D603"):
+        verify("D603", op, NEAR_ONE)
+
+
+def beside_a_jump(large: float):
+    @unary("rounding_jump", accepts="floating")
+    def op(x):
+        return np.sign((x + large) - (large + 1))
+
+    return op
+
+
+def test_an_error_of_several_roundings_may_pass_a_jump():
+    assert verify("D602", beside_a_jump(8), NEAR_ONE)
+
+
+def test_an_error_of_more_roundings_than_sixteen_may_not():
+    with pytest.raises(Violation, match="D602"):
+        verify("D602", beside_a_jump(256), Case(inputs={"data": np.array([1 + 2**-4], "float16")}))
+
+
+@composed("rounding_normalised", accepts=("float32", "float64"))
+def normalised(data: od.Symbol) -> od.Symbol:
+    """A column of numbers, normalised: what changes none of them by itself changes their mean."""
+    hidden = od.sym.FullyConnected(data, num_hidden=2, no_bias=True, name="fc")
+    return od.sym.tanh(od.sym.BatchNorm(hidden, name="norm"))
+
+
+def test_what_parts_hand_to_each_other_is_rounded_too():
+    shapes = {"data": (1030, 1), "fc_weight": (2, 1), "norm_gamma": (2,), "norm_beta": (2,)}
+    states = dict.fromkeys(("norm_moving_mean", "norm_moving_var"), "float32")
+    case = drawn_case(
+        normalised,
+        shapes=shapes,
+        dtypes=dict.fromkeys(shapes, "float32") | states,
+        seed=0,
+        params={},
+        is_train=True,
+        values="DIGITS",
+    )
+    assert verify("D603", normalised, case)

@@ -11,6 +11,7 @@ import numpy as np
 from operad.dtypes import DType
 from operad.resource import ResourceRequest
 from operad_sdk.check.cases.strategies import STATE, completed_types, domain_of
+from operad_sdk.check.trials.parts import replace_between
 from operad_sdk.check.trials.trial import Array, Trial, raising
 from operad_sdk.check.trials.violation import OperatorRaised
 from operad_sdk.contract import Contract
@@ -74,11 +75,12 @@ def is_random(trial: Trial) -> bool:
 def perturbed(trial: Trial, distance: float, *, relative: bool = False, salt: int = 0) -> Trial:
     """The trial with every element of its real arguments perturbed by about `distance`, up or down.
 
-    A relative perturbation stands for rounding, and so moves auxiliary states and head gradients as well.
+    A relative perturbation stands for rounding, and so moves auxiliary states, head gradients, and in float64
+    what a part of a composed operator hands to the next, as well.
 
     Args:
         distance: Between half of it and all of it; an element that would leave its domain, and one
-            of a type that is not floating, stays.
+            of a type that is not floating, stays. Below 0: each element the other way.
         relative: Whether it is a part of the element itself.
         salt: Which of many such perturbations.
     """
@@ -96,7 +98,13 @@ def perturbed(trial: Trial, distance: float, *, relative: bool = False, salt: in
     }
     heads = trial.out_grads[: trial.visible]
     out_grads = tuple(_perturbed(rng, head, distance, relative, None) for head in heads)
-    return Trial(trial.subject, replace(trial.case, inputs=inputs, aux=aux, out_grads=out_grads))
+    made = Trial(trial.subject, replace(trial.case, inputs=inputs, aux=aux, out_grads=out_grads))
+
+    def rounded(array: Array) -> Array:
+        return _perturbed(rng, array, distance, relative, None) if array.dtype == np.float64 else array
+
+    replace_between(made, rounded)
+    return made
 
 
 def _bounds(contract: Contract, name: str, relative: bool) -> Domain | None:

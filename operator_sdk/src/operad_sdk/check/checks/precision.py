@@ -108,7 +108,7 @@ def _in_coarse_types(trial: Trial, names: Sequence[str], values: Values) -> Evid
             are_gradients = values is _gradients
             if are_gradients and overflows(wide.result.outputs, dtype):
                 continue  # an output that leaves the range takes along the gradient that is made from it
-            if overflows(values_between(wide), dtype):
+            if overflows(values_between(wide, with_gradients=are_gradients), dtype):
                 continue  # what a part hands to the next is of that type, as by a call of each
             found = without_overflow(made, values, values(made), values(wide))
             nearby = _gradients_of_rounded(dtype) if are_gradients else [values]

@@ -5,11 +5,17 @@ that no implementation could keep. So the bound is measured. A computation runs 
 inputs perturbed by as much as the coarser type rounds them; how far results then move is what rounding
 alone costs there. Where that is much more than rounding itself, the point is ill-conditioned, or a
 comparison or a rounding function may go either way; nothing is said of it.
+
+A computation rounds on the way as well, so its error may be several of these movements, and takes it to the
+other side of a kink or a jump that is not at the arguments themselves: `relu` of a normalised row has one
+wherever a number is its mean. There the result moves far more when the inputs are moved by several roundings
+than by as many times one, and the error may be as large as that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -172,10 +178,13 @@ def _limits(
             limits.append(total)
         yield limits
         hidden = hidden_movements(wide, values, expected, nearby, precision)
-        yield [
+        limits = [
             limit if limit is None else limit + SPREADS * more
             for limit, more in zip(limits, hidden, strict=True)
         ]
+        yield limits
+        jumps = jumps_within(wide, expected, nearby, precision, limits)
+        yield [limit if limit is None else limit + jump for limit, jump in zip(limits, jumps, strict=True)]
 
 
 def cost_of_heads(trial: Trial, precision: float) -> float:
@@ -183,22 +192,46 @@ def cost_of_heads(trial: Trial, precision: float) -> float:
     return _HEADS * precision * magnitude(trial.out_grads)
 
 
-def _movements(trial: Trial, here: Sequence[Any], nearby: Sequence[Values], precision: float) -> list[Any]:
+def _movements(
+    trial: Trial,
+    here: Sequence[Any],
+    nearby: Sequence[Values],
+    precision: float,
+    ways: Sequence[float] = (1.0,),
+) -> list[Any]:
     """The largest distance of each result from those of perturbed trials; infinite where that is NaN.
 
     Args:
         here: Results of the trial.
         nearby: What gives those of perturbed trials, in turn.
         precision: Size of the perturbations, as a part of each number.
+        ways: Signs of the perturbations: of those of both signs one moves towards a kink.
     """
     found: list[Any] = [None if array is None else np.zeros(array.shape) for array in here]
-    for salt in range(MOVEMENTS):
-        moved = nearby[salt % len(nearby)](perturbed(trial, precision, relative=True, salt=salt))
+    for salt, way in product(range(MOVEMENTS), ways):
+        moved = nearby[salt % len(nearby)](perturbed(trial, way * precision, relative=True, salt=salt))
         for total, one, other in zip(found, moved, here, strict=True):
             if total is not None and other.dtype == WIDE_TYPE:
                 distance = np.abs(one - other)
                 np.maximum(total, np.where(np.isnan(distance), np.inf, distance), out=total)
     return found
+
+
+def jumps_within(
+    trial: Trial, here: Sequence[Any], nearby: Sequence[Values], precision: float, limits: Sequence[Any]
+) -> list[Any]:
+    """Jumps of results between the inputs and others `SPREADS` roundings away; 0 where results are smooth.
+
+    Args:
+        here: Results of the trial; the others are as for `_movements`.
+        limits: At least `SPREADS` times the movement by one rounding, and so no less than that of a smooth
+            result by `SPREADS`; None where nothing is judged.
+    """
+    far = _movements(trial, here, nearby, SPREADS * precision, (1.0, -1.0))
+    return [
+        0.0 if total is None or limit is None else np.where(total > limit, total, 0.0)
+        for total, limit in zip(far, limits, strict=True)
+    ]
 
 
 def hidden_movements(
