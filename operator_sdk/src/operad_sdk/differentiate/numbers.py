@@ -169,7 +169,8 @@ def _type_of(arg: Any) -> Any:
 
 
 def _common(types: Sequence[Any]) -> DType:
-    return np.result_type(*[one() if one in (int, float) else one for one in types])
+    # A type of NumPy may equal one of Python's, and is another.
+    return np.result_type(*[one() if one is int or one is float else one for one in types])
 
 
 def _binary(sign: str, compute: Callable[[Any, Any], Any], *, is_reflected: bool = False) -> Any:
