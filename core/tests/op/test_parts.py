@@ -57,7 +57,9 @@ def test_a_kernel_of_gradients_gets_the_resources_that_are_its_own():
 
 def parts(gradients, missing=None):
     return PartsOperator(
-        Recorder(), {frozenset(places): lambda made=made: made for places, made in gradients}, missing or {}
+        Recorder(),
+        {frozenset(places): lambda _, made=made: made for places, made in gradients},
+        missing or {},
     )
 
 
@@ -92,10 +94,49 @@ def test_a_gradient_that_no_kernel_computes_raises_where_it_is_wanted_and_only_t
         run_backward(operator, [OpReq.WRITE, OpReq.WRITE])
 
 
+class Valued(Recorder):
+    """Computes with the number of a property; refuses negative ones."""
+
+    def __init__(self, prop=1.0):
+        super().__init__()
+        self.prop = prop
+        self.direct_with_values = lambda *args: None
+
+    def run_time_values(self, values):
+        return (values[0] * 2,)
+
+    def rebound(self, prop):
+        return None if prop < 0 else Valued(prop)
+
+
+def test_where_no_condition_looks_at_run_time_values_all_are_computed_by_the_same_kernels():
+    asked = []
+
+    def make(prop):
+        asked.append(prop)
+        return Valued(prop)
+
+    def operator(takes_values):
+        return PartsOperator(Valued(), {frozenset([0]): make}, {}, takes_values)
+
+    assert operator(False).direct_with_values is None
+    assert operator(False).rebound(3.0) is None
+    whole = operator(True)
+    assert whole.direct_with_values is not None
+    assert whole.run_time_values((4.0,)) == (8.0,)
+    assert whole.rebound(-1.0) is None
+    run_backward(whole.rebound(3.0), [OpReq.WRITE])
+    assert asked == [3.0]
+    run_backward(whole, [OpReq.WRITE])
+    run_backward(whole.rebound(5.0), [OpReq.WRITE])
+    assert asked == [3.0, None]
+
+
 def test_kernels_of_gradients_are_made_when_a_gradient_is_wanted_and_once():
     made = []
 
-    def make():
+    def make(prop):
+        assert prop is None  # that of the choice
         made.append(Recorder())
         return made[-1]
 

@@ -85,7 +85,14 @@ def _kernel(prop: OperatorProperty, bound: Bound, parts: tuple[str, ...]) -> Ker
 
 @final
 class _PaysInVectors:
-    """Condition: the call is large enough, and vector code computes all parts at least as fast as NumPy."""
+    """Condition: the call is large enough, and vector code computes all parts at least as fast as NumPy.
+
+    Attributes:
+        ignores_values: Kernels take run-time parameters of any value; where functions have no form for one,
+            they are called.
+    """
+
+    ignores_values: Final = True
 
     def __init__(self, parts: tuple[str, ...], bound: Bound) -> None:
         self._parts = parts
@@ -103,7 +110,8 @@ class _PaysInVectors:
             return f"{size} elements, vector code pays from {ROWS_FROM_SIZE}"
         if size < ELEMENTS_FROM_SIZE and not _surroundings().may_reduce(self._bound.function):
             return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
-        values = tuple(call.prop.get_params().values())
+        fixed = [name for name, declared in type(call.prop).params.items() if not declared.run_time]
+        values = tuple(getattr(call.prop, name) for name in fixed)
         if len(self._values) >= _MOST_VALUES and values not in self._values:
             return f"its parameters had {_MOST_VALUES} values already, and each is compiled apart"
         reason: str | None = _heavy().reason_for(self._parts, call, size, bool(self._bound.returned))

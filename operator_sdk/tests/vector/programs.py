@@ -40,8 +40,14 @@ class Program:
             for _ in range(count)
         ]
         kinds[0] = "real"
-        self.builder = builder = Builder("random", [f"x{i}" for i in range(count)], kinds)
-        self.values = [builder.cast(i, "real") for i in range(count)]
+        # Numbers of a call, of one element each.
+        numbers = [str(one) for one in rng.choice(["real", "real", "bool", "float64"], rng.integers(0, 3))]
+        if self.dtype == np.float64:
+            numbers = ["real" if kind == "float64" else kind for kind in numbers]
+        names = [f"x{i}" for i in range(count)] + [f"n{i}" for i in range(len(numbers))]
+        self.builder = builder = Builder("random", names, kinds + numbers)
+        self.values = [builder.cast(i, "real") for i in range(len(names))]
+        self.numbers = self.values[count:]
         self.truths = []
         for _ in range(int(rng.integers(1, 12))):
             self.values.append(self.step(reduces))
@@ -49,6 +55,7 @@ class Program:
         results = dict.fromkeys([self.values[-1], *(self.values[i] for i in chosen)])
         self.form = builder.finish(*(Result(position, f"y{i}") for i, position in enumerate(results)))
         self.inputs = [self.array(kind, i > 0) for i, kind in enumerate(kinds)]
+        self.inputs += [self.number(kind) for kind in numbers]
 
     def pick(self):
         return self.values[self.rng.integers(len(self.values))]
@@ -61,7 +68,8 @@ class Program:
         if kind in (1, 2):
             op = str(rng.choice(BINARY))
             if op == "multiply":  # by a number that keeps magnitudes small
-                return builder.apply(op, self.pick(), builder.constant(float(rng.choice([-1, 0, 2]))))
+                factors = [builder.constant(float(rng.choice([-1, 0, 2]))), *self.numbers]
+                return builder.apply(op, self.pick(), factors[rng.integers(len(factors))])
             return builder.apply(op, self.pick(), self.pick())
         if kind == 3:
             self.truths.append(builder.apply(str(rng.choice(COMPARISONS)), self.pick(), self.pick()))
@@ -109,6 +117,15 @@ class Program:
                 special = rng.choice([np.nan, np.inf, -np.inf, -0.0], shape).astype(dtype)
                 data = np.where(rng.integers(0, 50, shape) == 0, special, data)
         return self.laid_out(data)
+
+    def number(self, kind):
+        """A number of a call, beside pages that may not be touched."""
+        dtype = self.dtype if kind == "real" else np.dtype(kind)
+        found = guarded((), dtype, at_end=bool(self.rng.integers(2)))
+        found[...] = self.rng.choice(
+            [0.0, -0.0, 1, -1, 2, np.nan, np.inf, -np.inf][: 2 if kind == "bool" else 8]
+        )
+        return found
 
     def laid_out(self, data):
         """The same values at other strides: contiguous, transposed, reversed, or parts of a larger array."""

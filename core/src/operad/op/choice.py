@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial, reduce
-from typing import final
+from typing import Any, final
 
 from operad.dtypes import DType
 from operad.errors import OperadError
@@ -254,11 +254,12 @@ class Choice:
             for part, position in positions.items()
             if self.kernels[part] is None
         }
-        return PartsOperator(self._made(self.forward), gradients, errors)
+        takes_values = all(kernel.ignores_values for kernel in ranked(self.call))
+        return PartsOperator(self._made(self.forward), gradients, errors, takes_values)
 
-    def _made(self, kernel: Kernel) -> Operator:
-        call = self.call
-        made = kernel.ask("__init__", kernel.factory, call.prop, call.ctx, call.in_shapes, call.in_types)
+    def _made(self, kernel: Kernel, prop: Any = None) -> Operator:
+        call, prop = self.call, prop or self.call.prop
+        made = kernel.ask("__init__", kernel.factory, prop, call.ctx, call.in_shapes, call.in_types)
         own_kept = kernel.kept_names
         requested = self.resource_spans.get(id(kernel))
         if not (self.kept or self.prepared or own_kept or kernel.prepares or requested):

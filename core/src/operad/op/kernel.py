@@ -193,7 +193,8 @@ class Kernel(NamedTuple):
         factory: Makes the `Operator`.
         device: `"cpu"`, `"gpu"`, or `"any"` for code that uses only the array module.
         priority: Larger is preferred.
-        when: Further condition; None accepts all.
+        when: Further condition; None accepts all. One with a true attribute `ignores_values` looks at no
+            run-time parameter.
         distribution: Who provides it; None: the operator's own distribution.
         parts: Gives, for a property, the parts that it computes; None: all.
         cost: Gives, for a call, what its parts compute together: operations of loops, or a `Cost`; None: what
@@ -233,6 +234,11 @@ class Kernel(NamedTuple):
     def has_demands(self) -> bool:
         """Return whether its pairs in place or its resources are others than the operator's."""
         return self.inplace is not None or self.resources is not None
+
+    @property
+    def ignores_values(self) -> bool:
+        """Return whether its condition looks at no run-time parameter."""
+        return self.when is None or getattr(self.when, "ignores_values", False)
 
     @property
     def kept_names(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, final
+from typing import Any, Final, final
 
 from operad.op.context import OpContext
 from operad.op.operator import Arrays, Operator, Requests, SomeArrays
@@ -101,30 +101,51 @@ def _moved(
 class PartsOperator(Operator):
     """One operator computes the outputs, others the gradients of some arguments each.
 
-    Each of them is asked for its own gradients alone; arguments to which no gradient flows get zeros. There
-    is no `direct_with_values`: conditions of kernels, and what computes gradients, may have looked at values.
+    Each of them is asked for its own gradients alone; arguments to which no gradient flows get zeros.
 
     Args:
         forward: Computes the outputs.
-        gradients: Makes what computes the gradients of the arguments at some positions; asked when they are.
+        gradients: Makes what computes the gradients of the arguments at some positions, of a property with
+            other run-time values, or of that which is known for None; asked when they are.
         missing: For positions whose gradient nothing computes, what raises if it is wanted.
+        takes_values: Whether the same kernels compute all run-time values. Else there is no
+            `direct_with_values`, as conditions of kernels may have looked at values.
     """
 
     def __init__(
         self,
         forward: Operator,
-        gradients: Mapping[frozenset[int], Callable[[], Operator]],
+        gradients: Mapping[frozenset[int], Callable[[Any], Operator]],
         missing: Mapping[int, Callable[[], Exception]],
+        takes_values: bool = False,
     ) -> None:
         self._forward = forward
         self._gradients = gradients
         self._missing = missing
+        self._prop: Any = None
+        self._takes_values = takes_values
+        self.direct_with_values = forward.direct_with_values if takes_values else None
         # Replaced whole, so that threads that make them at once agree on what they see.
         self._made: Sequence[tuple[frozenset[int], Operator]] | None = None
         self.direct = forward.direct
         self.direct_visible = forward.direct_visible
         self.runs_under_lock = forward.runs_under_lock
         self.lock_cost_limit_us = forward.lock_cost_limit_us
+
+    def run_time_values(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """As the operator that computes the outputs."""
+        return self._forward.run_time_values(values)
+
+    def rebound(self, prop: Any) -> Operator | None:
+        """Its operators for other values, where each takes them."""
+        forward = self._forward.rebound(prop) if self._takes_values else None
+        if forward is None:
+            return None
+        made = PartsOperator(forward, self._gradients, self._missing, takes_values=True)
+        made._prop = prop
+        if self._made is not None:
+            made._made = [(p, one.rebound(prop) or self._gradients[p](prop)) for p, one in self._made]
+        return made
 
     def forward(
         self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
@@ -175,7 +196,7 @@ class PartsOperator(Operator):
     def _operators(self) -> Sequence[tuple[frozenset[int], Operator]]:
         made = self._made
         if made is None:
-            made = self._made = [(positions, make()) for positions, make in self._gradients.items()]
+            made = self._made = [(positions, make(self._prop)) for positions, make in self._gradients.items()]
         return made
 
 

@@ -154,10 +154,14 @@ class BoundOperator(Operator):
         """A copy with the run-time parameters of `prop`."""
         if not self._is_free:
             return None
-        made = copy(self)
-        made._prop = prop
-        made._params = prop.function_params([dtype for _, dtype in self._in])
+        made = self.with_params(prop.function_params([dtype for _, dtype in self._in]), prop)
         made._make_direct()
+        return made
+
+    def with_params(self, params: tuple[Any, ...], prop: Any) -> BoundOperator:
+        """A copy whose functions get these parameters, and this property."""
+        made = copy(self)
+        made._params, made._prop = params, prop
         return made
 
     def _make_direct(self) -> None:

@@ -33,13 +33,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, ClassVar, Final, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar, overload
 
 import numpy as np
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.errors import ParamError
 from operad.first_use import cached_property, import_module
 from operad.operator import BackwardEntry, Cost, Kernel, Operator, Param, ScalarForm, Shape, moved_bytes
 from operad.operator import OperatorProperty as CoreProperty
@@ -53,11 +52,14 @@ from operad_sdk.declare.kernels import kernel
 from operad_sdk.declare.marks import is_gradient, mark_of
 from operad_sdk.declare.meanings import check_function, check_names, names_without_signature
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
+from operad_sdk.declare.scalar import typed_scalar
 from operad_sdk.declare.shaped import ShapedProperty
-from operad_sdk.declare.targets import wrapped
 from operad_sdk.errors import DeclarationError
 from operad_sdk.form_kernels import kernels_of
 from operad_sdk.shapes import parse
+
+if TYPE_CHECKING:
+    from operad_sdk.declare.number_forms import NumberForms
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -112,7 +114,7 @@ class OperatorProperty(ShapedProperty):
     _forward_function: ClassVar[Declared | None] = None
     _gradient_functions: ClassVar[dict[str, Declared]] = {}
     _bindings: ClassVar[dict[Any, BoundFunctions]] = {}
-    _forms: ClassVar[dict[Any, ScalarForm | str]] = {}
+    _forms: ClassVar[dict[Any, Any]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         lists_kernels = "kernels" in vars(cls)
@@ -254,27 +256,18 @@ class OperatorProperty(ShapedProperty):
         if "scalar" not in type(self).params or not in_types:
             return self.param_values()
         return tuple(
-            self._typed(value, self.promote(in_types[0])) if name == "scalar" and value is not None else value
+            typed_scalar(self, value, in_types) if name == "scalar" and value is not None else value
             for name, value in zip(type(self).params, self.param_values(), strict=True)
         )
 
     def typed_run_time(self, values: Sequence[Any], in_types: Sequence[DType]) -> tuple[Any, ...]:
         """Values of all run-time parameters as functions get them; raises as `function_params`."""
         return tuple(
-            self._typed(value, in_types[0]) if name == "scalar" and value is not None and in_types else value
+            typed_scalar(self, value, in_types)
+            if name == "scalar" and value is not None and in_types
+            else value
             for name, value in zip(type(self).params.run_time, values, strict=True)
         )
-
-    def _typed(self, value: Any, dtype: DType) -> Any:
-        try:
-            if dtype.kind not in "iu":
-                with np.errstate(all="ignore"):  # as where operators run: beyond the type is infinite
-                    return dtype.type(value).item()
-            return int(value) if self.scalar_beyond == "keep" else wrapped(value, dtype)
-        except (OverflowError, ValueError) as error:
-            raise ParamError(
-                f"{self.name}: scalar is {value!r}, which {dtype} cannot hold; cast the array with astype"
-            ) from error
 
     def differentiable_inputs(self) -> list[bool]:
         """The arguments whose gradients are computed."""
@@ -326,6 +319,15 @@ class OperatorProperty(ShapedProperty):
             return super().scalar_form(part, in_shapes, in_types)
         traced: Any = import_module(_SCALAR_FORM)
         return traced.scalar_form(self, part, in_shapes, in_types, self._forms)  # type: ignore[no-any-return]
+
+    def number_forms(
+        self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+    ) -> NumberForms | None:
+        """Forms of a part for all values of its run-time parameters; None where it has none of these."""
+        if not type(self).params.run_time or type(self).scalar_form is not OperatorProperty.scalar_form:
+            return None
+        traced: Any = import_module("operad_sdk.declare.number_forms")
+        return traced.number_forms(self, part, in_shapes, in_types, self._forms)  # type: ignore[no-any-return]
 
     def forward_inplace_option(
         self, in_data: Sequence[Any], out_data: Sequence[Any]

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
+import numpy as np
+
+from operad.dtypes import DType
+from operad.errors import ParamError
 from operad.operator import REQUIRED, Param, param
+from operad_sdk.declare.targets import wrapped
+
+if TYPE_CHECKING:
+    from operad_sdk.declare.property import OperatorProperty
 
 
 @final
@@ -43,3 +52,21 @@ class Scalar:
             run_time=True,
         )
         return declared
+
+
+def typed_scalar(prop: OperatorProperty, value: Any, in_types: Sequence[DType]) -> Any:
+    """The number in the type in which the first argument is computed.
+
+    Raises:
+        ParamError: The type cannot hold it.
+    """
+    dtype = prop.promote(in_types[0])
+    try:
+        if dtype.kind not in "iu":
+            with np.errstate(all="ignore"):  # as where operators run: beyond the type is infinite
+                return dtype.type(value).item()
+        return int(value) if prop.scalar_beyond == "keep" else wrapped(value, dtype)
+    except (OverflowError, ValueError) as error:
+        raise ParamError(
+            f"{prop.name}: scalar is {value!r}, which {dtype} cannot hold; cast the array with astype"
+        ) from error

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, count
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,11 +21,13 @@ from operad.first_use import import_module
 from operad.interrupts import raise_of_handler
 from operad.operator import FORWARD, NoForm, OpReq, ScalarForm, Shape
 from operad_sdk.declare.binder import BoundOperator
-from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
+from operad_sdk.declare.function import Bound
+from operad_sdk.declare.names import EXTRA, IN_DATA, OUT_DATA, OUT_GRAD, SELF, WORDS, Slot
 from operad_sdk.declare.surroundings import reason_against_tracing
 from operad_sdk.declare.traced_gradient import Positions, TracingContext
 from operad_sdk.differentiate import FORM, Namespace, Node, Traced, TraceError, constant, form_of, merged
 from operad_sdk.differentiate.errors import line_text, raising_line
+from operad_sdk.differentiate.numbers import NumberTrace
 
 if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
@@ -64,11 +66,25 @@ _CURES: Final = {
     "lives on after the call": "keep states in the shape line, as `state name:(...)`",
     "no function of elements": "use functions of elements and sums, or operad_sdk.loops.CompiledLoops",
     "has no derivative": "use functions of elements and sums, or operad_sdk.loops.CompiledLoops",
+    "Python number of one that changes": "compute with it by functions of NumPy, and decide by comparisons",
+    "changes meets lengths": "compute with arrays and lengths first, and with the number then",
     "cannot be traced": "use functions of NumPy that take any array, and no attributes of plain arrays",
 }
 """Advice, by words of the reason why there is no form."""
 
 Named = list[tuple[str, Traced]]
+
+F = TypeVar("F")
+
+_ITSELF: Final = Slot(EXTRA, WORDS.index(SELF))
+
+
+class TracedNumbers(NamedTuple):
+    """Parameters of a trace, those of run-time as numbers that change, and the property that has them."""
+
+    trace: NumberTrace
+    params: tuple[Any, ...]
+    prop: OperatorProperty
 
 
 def scalar_form(
@@ -76,7 +92,7 @@ def scalar_form(
     part: str,
     in_shapes: Sequence[Shape],
     in_types: Sequence[DType],
-    cache: dict[Any, ScalarForm | str],
+    cache: dict[Any, Any],
 ) -> ScalarForm | str:
     """Scalar form of a part; see `OperatorProperty.scalar_form` of the core.
 
@@ -84,9 +100,25 @@ def scalar_form(
         cache: By signature, in which lengths do not count, but for 1, those that parameters say, and for
             which are equal.
     """
-    params = (part, tuple(in_types), tuple(prop.get_params().items()), prop.epoch)
+
+    def find(fixed: frozenset[int]) -> ScalarForm | str:
+        return traced_form(prop, part, in_shapes, in_types, fixed)[0]
+
+    return kept(prop, (part, *prop.get_params().items()), in_shapes, in_types, cache, find)
+
+
+def kept(
+    prop: OperatorProperty,
+    about: tuple[Any, ...],
+    in_shapes: Sequence[Shape],
+    in_types: Sequence[DType],
+    cache: dict[Any, Any],
+    find: Callable[[frozenset[int]], F],
+) -> F:
+    """Result of `find` for a signature, which is asked once."""
+    params = (about, tuple(in_types), prop.epoch)
     asked = (*params, tuple(in_shapes))
-    found = cache.get(asked)
+    found: F | None = cache.get(asked)
     if found is None:
         if len(cache) >= _MAX_FORMS:
             cache.clear()
@@ -94,7 +126,7 @@ def scalar_form(
         pattern = (*params, tuple(_renumbered(in_shapes, (_BEYOND,), fixed)))
         found = cache.get(pattern)
         if found is None:
-            found = cache[pattern] = _found(prop, part, in_shapes, in_types, fixed)
+            found = cache[pattern] = find(fixed)
         cache[asked] = found
     return found
 
@@ -120,46 +152,70 @@ def _are_allowed(prop: OperatorProperty, in_shapes: Sequence[Shape], fixed: froz
         return False
 
 
-def _found(
+def traced_form(
     prop: OperatorProperty,
     part: str,
     in_shapes: Sequence[Shape],
     in_types: Sequence[DType],
     fixed: frozenset[int],
-) -> ScalarForm | str:
+    numbers_of: Callable[[], TracedNumbers] | None = None,
+) -> tuple[ScalarForm | str, NumberTrace | None]:
+    """The form, and what was noted of numbers that change.
+
+    Args:
+        numbers_of: Makes those of a trace.
+
+    Raises:
+        ArithmeticError: The function raises it for these values, and may not for others.
+    """
+    traces: list[NumberTrace] = []
     try:
         if prop.is_stateful or prop.is_shaped_by_values:
             raise TraceError("it keeps a state, or its shapes depend on values")
-        for function in _functions(prop, part):
-            if (reason := reason_against_tracing(function)) is not None:
+        for bound in _functions(prop, part):
+            if (reason := reason_against_tracing(bound.function)) is not None:
                 raise TraceError(reason)
+            # There it would have the number before that is in the arrays' type.
+            is_typed = numbers_of is not None and "scalar" in type(prop).params.run_time
+            if is_typed and any(slot == _ITSELF for slot in bound.slots):
+                raise TraceError("it reads `self`, where its `scalar` is another number")
         usual, others = _lengths(prop, in_shapes, fixed)
-        (first, space), (predicting, _), (second, other) = (
-            _traced(prop, part, _renumbered(in_shapes, lengths, fixed), in_types, is_train)
-            for lengths, is_train in ((usual, True), (usual, False), (others, True))
-        )
+        found = []
+        for lengths, is_train in ((usual, True), (usual, False), (others, True)):
+            given = numbers_of() if numbers_of is not None else None
+            traces += [given.trace] if given is not None else []
+            found.append(
+                _traced(prop, part, _renumbered(in_shapes, lengths, fixed), in_types, is_train, given)
+            )
+        (first, space), (predicting, _), (second, other) = found
         if first != predicting:
             raise TraceError("what it computes depends on the mode")
-        return merged(first, second, (space, other))
+        if len({repr((list(trace.inputs), trace.questions)) for trace in traces}) > 1:
+            raise TraceError("what it does with run-time parameters depends on the mode or on lengths")
+        return merged(first, second, (space, other)), traces[0] if traces else None
     except OperadError as error:
-        return _no_form(str(error), error)
-    except Exception as error:  # noqa: BLE001 - the author's function may raise anything
+        found_not = no_form(str(error), error)
+    except Exception as error:
         raise_of_handler(error)
-        return _no_form(f"it cannot be traced ({type(error).__name__}: {error})", error)
+        if numbers_of is not None and isinstance(error, ArithmeticError):
+            raise
+        found_not = no_form(f"it cannot be traced ({type(error).__name__}: {error})", error)
+    return found_not, traces[-1] if traces else None
 
 
-def _no_form(reason: str, error: Exception) -> NoForm:
+def no_form(reason: str, error: Exception) -> NoForm:
+    """A reason with the author's line and advice."""
     line = getattr(error, "line", None) or raising_line(error.__traceback__)
     cure = next((cure for words, cure in _CURES.items() if words in reason), "")
     return NoForm(reason, line_text(line), cure)
 
 
-def _functions(prop: OperatorProperty, part: str) -> list[Callable[..., Any]]:
+def _functions(prop: OperatorProperty, part: str) -> list[Bound]:
     """The author's functions that compute a part."""
     if part == FORWARD:
-        return [prop.binding.forward.function]
+        return [prop.binding.forward]
     position = prop.list_arguments().index(part.removesuffix("_grad"))
-    return [bound.function for bound in prop.binding.traced if position in bound.targets]
+    return [bound for bound in prop.binding.traced if position in bound.targets]
 
 
 def _lengths(
@@ -191,6 +247,7 @@ def _traced(
     shapes: list[Shape],
     in_types: Sequence[DType],
     is_train: bool,
+    numbers: TracedNumbers | None,
 ) -> tuple[ScalarForm, Shape]:
     """The form for some lengths, and its iteration space."""
     context: Any = TracingContext(cpu(), is_train, Namespace(np, FORM))
@@ -206,9 +263,13 @@ def _traced(
         prop, cpu(), shapes, in_types, forward=prop.binding.forward, gradients=prop.binding.traced
     )
     operator.xp = context.xp
+    if numbers is not None:
+        operator = operator.with_params(numbers.params, numbers.prop)
     trace: Callable[..., tuple[Named, Named]] = _forward if part == "forward" else _gradient
     with np.errstate(all="ignore"):
         inputs, results = trace(prop, part, operator, context, specs, lambda spec: _made_up(rng, *spec))
+    if numbers is not None:
+        inputs += [(f"{text} as {dtype}", cell) for (text, dtype), cell in numbers.trace.inputs.items()]
     return form_of(f"{prop.name}.{part}", inputs, results)
 
 

@@ -46,7 +46,7 @@ class BranchForm(NamedTuple):
     """The form of one way through a function.
 
     Attributes:
-        number: Its number among those of the function.
+        number: Its number among those of the function, from 1.
         form: Its inputs are arrays of the function and then numbers, of one element each.
         read: Positions of the arrays that are inputs.
         written: Positions of the arrays that are results.
@@ -58,10 +58,42 @@ class BranchForm(NamedTuple):
     written: Sequence[int]
 
 
-_Found = tuple[BranchForm, tuple[float, ...]]
 _Tree = dict[Any, Any]
 """A question, and what comes next for each answer: another one, or the text of what was found. What asks
 nothing stands behind "yes"."""
+
+
+@final
+class Branches:
+    """Findings for each way through a function of numbers.
+
+    Attributes:
+        find: `find(*numbers)` gives what was found for the way of a call, and the numbers that meet arrays in
+            it; None where nothing is known. It raises what the function's own arithmetic raises.
+
+    Args:
+        names: Names of the numbers.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._known: dict[str, Any] = {}
+        self._tree: _Tree = {}
+        self._count = 0
+        self.find: Callable[..., tuple[Any, tuple[Any, ...]] | None] = lambda *_: None
+
+    def append(self, trace: NumberTrace, found: object, texts: Sequence[str]) -> None:
+        """Append what was found for the way of a trace, and the texts of the numbers that it takes."""
+        at, answer = self._tree, True
+        for question, given in trace.questions:
+            at = at.setdefault(answer, {"question": question})
+            answer = given
+        name = f"found{self._count}"
+        self._count += 1
+        self._known |= {name: found, **trace.known}
+        at[answer] = f"({name}, ({''.join(f'{text}, ' for text in texts)}))"
+        text = f"lambda {', '.join(self._names)}: {_text(self._tree.get(True))}"
+        self.find = eval(text, dict(self._known))  # noqa: S307 - it holds nothing but what `CallNumber` writes
 
 
 @final
@@ -81,29 +113,28 @@ class BranchForms:
         self._arrays = arrays
         self._numbers = numbers
         self._lock = new_lock()
-        self._known: dict[str, Any] = {}
-        self._tree: _Tree = {}
-        self._find: Callable[..., _Found | None] = lambda *_: None
+        self._branches = Branches(numbers)
+        self._count = 0
 
-    def __call__(self, *numbers: Any) -> _Found:
+    def __call__(self, *numbers: Any) -> tuple[BranchForm, tuple[float, ...]]:
         """The form for the numbers of a call, and its own numbers, in double precision.
 
         Raises:
             TraceError: The function is none of elements; the message says why.
         """
-        found = self._find(*numbers)
+        found = self._branches.find(*numbers)
         if found is None:
             with self._lock:
-                if self._find(*numbers) is None:
+                if self._branches.find(*numbers) is None:
                     self._trace(numbers)
-            found = self._find(*numbers)
+            found = self._branches.find(*numbers)
             assert found is not None, "the function asks of equal numbers different questions"
         return found
 
     def _trace(self, numbers: Sequence[Any]) -> None:
         cells = [_input(np.full((2, 3), 0.5 + i, np.float32)) for i, _ in enumerate(self._arrays)]
         before = [cell.node for cell in cells]
-        trace = NumberTrace(lambda value: _input(np.asarray(value, np.float32)))
+        trace = NumberTrace(lambda value, dtype: _input(np.asarray(value, dtype)), np.dtype(np.float32))
         given = [CallNumber(trace, *one) for one in zip(self._numbers, numbers, strict=True)]
         with np.errstate(all="ignore"):
             self._function(*cells, *given)
@@ -111,26 +142,15 @@ class BranchForms:
         results = [(self._arrays[i], cells[i]) for i in written]
         inputs = [(name, Traced(node)) for name, node in zip(self._arrays, before, strict=True)]
         inputs += [(f"number{i}", cell) for i, cell in enumerate(trace.inputs.values())]
-        texts = dict(zip([name for name, _ in inputs[len(cells) :]], trace.inputs, strict=True))
+        of = {name: text for (name, _), (text, _) in zip(inputs[len(cells) :], trace.inputs, strict=True)}
         name = self._function.__name__
         names = form_of(name, inputs, results)[0].inputs_read
         form, _ = form_of(name, [one for one in inputs if one[0] in names], results)
         read = [i for i, one in enumerate(self._arrays) if one in names]
-        number = sum(isinstance(one, BranchForm) for one in self._known.values())
-        self._known |= {f"form{number}": BranchForm(number, form, read, written), **trace.functions}
-        self._append(
-            trace, f"(form{number}, ({''.join(f'{texts[one]}, ' for one in names if one in texts)}))"
+        self._count += 1
+        self._branches.append(
+            trace, BranchForm(self._count, form, read, written), [of[one] for one in names if one in of]
         )
-
-    def _append(self, trace: NumberTrace, found: str) -> None:
-        """Append what was found to the tree, and compile that."""
-        at, answer = self._tree, True
-        for question, given in trace.questions:
-            at = at.setdefault(answer, {"question": question})
-            answer = given
-        at[answer] = found
-        text = f"lambda {', '.join(self._numbers)}: {_text(self._tree.get(True))}"
-        self._find = eval(text, dict(self._known))  # noqa: S307 - it holds nothing but what `CallNumber` writes
 
 
 def _text(tree: _Tree | str | None) -> str:

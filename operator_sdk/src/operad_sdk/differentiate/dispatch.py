@@ -13,7 +13,6 @@ import numpy as np
 
 from operad_sdk.differentiate.errors import TraceError
 from operad_sdk.differentiate.lengths import Length
-from operad_sdk.differentiate.numbers import CallNumber
 
 Rule = Callable[..., Any]
 
@@ -69,16 +68,13 @@ def call_ufunc(
 
 
 def _operand(x: Any) -> Any:
-    """Value as rules take it."""
-    if isinstance(x, CallNumber):
-        return x.as_input()
-    # NumPy takes no subclass of int for a number without a type.
+    """Value as rules take it: NumPy takes no subclass of int for a number without a type."""
     return int(x) if isinstance(x, Length) else x
 
 
 def _as_loop_takes(traced: type[Any], ufunc: np.ufunc, inputs: Sequence[Any], dtype: Any) -> list[Any]:
     """The inputs, the traced ones in the types from which the ufunc computes results of type `dtype`."""
-    types = [x.dtype if hasattr(x, "dtype") else type(x) for x in inputs]
+    types = [x.dtype if hasattr(x, "dtype") else x.__class__ for x in inputs]
     signature = (*[None] * len(inputs), dtype)
     resolved = ufunc.resolve_dtypes((*types, None), signature=signature, casting="same_kind")
     pairs = zip(inputs, resolved, strict=False)

@@ -9,6 +9,7 @@ import numpy as np
 
 from operad_sdk.differentiate.dispatch import FUNCTIONS, METHODS
 from operad_sdk.differentiate.errors import TraceError
+from operad_sdk.differentiate.numbers import CallNumber
 from operad_sdk.differentiate.tracing import FORM, Primitive, Traced, View, fitted, plain
 
 Index = Any
@@ -133,6 +134,8 @@ def get_item(x: Any, index: Index) -> Any:
 
 def set_item(x: Any, index: Index, value: Any) -> None:
     """`x[index] = value`."""
+    if type(value) is CallNumber:
+        value = value.trace.input(value, x.dtype)
     is_traced = isinstance(value, Traced)
     if is_traced and value.dtype != x.dtype:
         value = value.astype(x.dtype)

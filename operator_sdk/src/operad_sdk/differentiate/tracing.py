@@ -35,6 +35,7 @@ from operad.operator import ScalarForm
 from operad_sdk.differentiate import dispatch
 from operad_sdk.differentiate.errors import TraceError, calling_line
 from operad_sdk.differentiate.lengths import AxisLength, Size
+from operad_sdk.differentiate.numbers import CallNumber, as_inputs
 
 Pullback = Callable[[Any], Any]
 """Takes the gradient of a node's value to that of one of its parents."""
@@ -123,6 +124,7 @@ class Primitive:
         level = max([arg.level for arg in args if isinstance(arg, Traced)], default=None)
         if level is None:
             return self.function(*args, **options)
+        args = tuple(as_inputs(self.function, args, is_mapper=isinstance(self.form, ScalarForm)))
         nodes = [arg.node if isinstance(arg, Traced) and arg.level == level else None for arg in args]
         values = [arg if node is None else node.value for arg, node in zip(args, nodes, strict=True)]
         result = self(*values, **options)
@@ -252,6 +254,8 @@ class Traced(NDArrayOperatorsMixin):
             TraceError: The value belongs to an inner trace, which would not see it again.
         """
         level = self.level
+        if type(value) is CallNumber:
+            value = value.trace.input(value, self.dtype)
         if isinstance(value, Traced) and value.level > level:
             raise TraceError("an array of an outer function is written with values that depend on inner ones")
         shape = plain(self).shape

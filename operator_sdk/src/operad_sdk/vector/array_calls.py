@@ -57,7 +57,12 @@ def thread_memory(size_bytes: int) -> NDArray[Any]:
 
 
 def array_call(
-    layout: TableLayout, num_inputs: int, *, offsets: Sequence[int] = (), keeps_lock: bool = True
+    layout: TableLayout,
+    num_inputs: int,
+    *,
+    sources: Sequence[int] = (),
+    offsets: Sequence[int] = (),
+    keeps_lock: bool = True,
 ) -> ArrayCall | None:
     """A function of the arrays that the layout was made for, which are contiguous; None if there can be none.
 
@@ -65,7 +70,8 @@ def array_call(
     contiguous are copied; nothing is ever compiled in a call, for it may hold the engine's lock.
 
     Args:
-        num_inputs: How many of the arrays are read; the others are written.
+        num_inputs: How many of the arrays are read; the others are written, or always contiguous.
+        sources: For each of the layout's arrays which of the function's it is; none: the one of its number.
         offsets: Bytes from the beginning of each array to where the layout's begins; none: 0.
         keeps_lock: Whether the interpreter's lock is kept meanwhile.
     """
@@ -73,7 +79,7 @@ def array_call(
         return None
     count = len(layout.positions)
     kept = _kept(layout, offsets)
-    native, address = _native(tuple(range(count)), keeps_lock), ctypes.addressof(kept)
+    native, address = _native(tuple(sources or range(count)), keeps_lock), ctypes.addressof(kept)
 
     def by_copies(*arrays: Any) -> None:
         copies = [

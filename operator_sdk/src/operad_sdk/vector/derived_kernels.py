@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import lru_cache
 from math import prod
 from typing import Any, Final, NamedTuple, final
@@ -30,10 +31,11 @@ from operad.operator import (
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
 from operad_sdk.vector.compiled import CompiledForm, compiled
 from operad_sdk.vector.cost_rule import Estimates, estimates
-from operad_sdk.vector.form_kernels import FormOperator, Signature, cost_of_arrays, run_form
+from operad_sdk.vector.form_kernels import FormOperator, cost_of_arrays, run_form
 from operad_sdk.vector.joined import joined
 from operad_sdk.vector.machine import reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError
+from operad_sdk.vector.signature import Signature, form_of_part
 from operad_sdk.vector.stages import REDUCTIONS
 
 _SINGLE: Final = np.dtype(np.float32)
@@ -62,11 +64,9 @@ def reason_for(
         return OF_GRAPH
     if not all(map(prod, (*call.in_shapes, *call.out_shapes))):
         return "there is nothing to compute"
-    if size is not None and any(declared.run_time for declared in type(call.prop).params.values()):
-        return "each value of its run-time parameters would be compiled apart"
     both, reduces, is_exact = Estimates(), False, True
     for part in parts:
-        form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
+        form, _ = form_of_part(call.prop, part, call.in_shapes, call.in_types)
         if isinstance(form, str):
             return form
         signature = Signature(call.prop, part, form, call.in_shapes, call.in_types)
@@ -106,7 +106,7 @@ def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
     """Instructions of the elements, and one pass over the arrays of each part."""
     whole = Cost()
     for part in parts:
-        form = call.prop.scalar_form(part, call.in_shapes, call.in_types)
+        form, _ = form_of_part(call.prop, part, call.in_shapes, call.in_types)
         assert isinstance(form, ScalarForm)
         signature = Signature(call.prop, part, form, call.in_shapes, call.in_types)
         whole = whole.plus(cost_of_arrays(compiled(form, signature.dtype), signature.specs))
@@ -114,15 +114,19 @@ def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
 
 
 def operator_of(parts: Sequence[str], *call: Any) -> Operator:
-    """The operator that computes some parts by their forms."""
+    """The operator that computes some parts by their forms; by the functions where these values have none."""
+    prop = call[0]
+    if prop.params.run_time and reason_for(parts, KernelCall(*call)) is not None:
+        own: Operator = type(prop).kernels[0].factory(*call)
+        return own
     return FormOperator(parts[0], *call) if len(parts) == 1 else _SeveralForms(parts, *call)
 
 
 class _Together(NamedTuple):
-    """Gradients by one form: what its inputs are, and shape and type of each result."""
+    """Gradients by one form: its inputs that are arrays, by name, and shape and type of each result."""
 
     form: CompiledForm
-    entries: list[BackwardEntry]
+    entries: dict[str, BackwardEntry]
     specs: list[tuple[Shape, DType]]
 
 
@@ -134,30 +138,29 @@ def _together(
     in_types: Sequence[DType],
 ) -> _Together | None:
     forms: list[ScalarForm] = []
-    names: dict[BackwardEntry, str] = {}
+    entries: dict[str, BackwardEntry] = {}
     shapes: dict[str, Shape] = {}
     specs: dict[str, tuple[Shape, DType]] = {}
     results = []
     for part in parts:
-        form = prop.scalar_form(part, in_shapes, in_types)
+        form, _ = form_of_part(prop, part, in_shapes, in_types)
         assert isinstance(form, ScalarForm)
         signature = Signature(prop, part, form, in_shapes, in_types)
         forms.append(form)
         assert signature.entries is not None
-        names |= zip(signature.entries, form.inputs, strict=True)
+        entries |= zip(form.inputs, signature.entries, strict=False)  # numbers follow
         specs |= zip(form.inputs, signature.specs[:-1], strict=True)
         results.append(signature.specs[-1])
         shapes |= {name: spec[0] for name, spec in specs.items()} | {part: signature.specs[-1][0]}
     whole = joined(forms, shapes)
     if whole is None:
         return None
-    entries = {name: entry for entry, name in names.items()}
     made = compiled(whole, next(dtype for dtype in in_types if dtype.kind == "f"))
     try:
         made.walk([np.empty(*spec) for spec in (*(specs[name] for name in whole.inputs), *results)])
     except NoVectorCodeError:
         return None
-    return _Together(made, [entries[name] for name in whole.inputs], results)
+    return _Together(made, entries, results)
 
 
 @final
@@ -171,6 +174,13 @@ class _SeveralForms(Operator):
     def __init__(self, parts: Sequence[str], *call: Any) -> None:
         self._each = [FormOperator(part, *call) for part in parts]
         self._together = _together(parts, *call)
+
+    def rebound(self, prop: Any) -> Operator | None:
+        """The same kernels with the run-time numbers of `prop`, where the function goes the same way."""
+        each = [one.rebound(prop) for one in self._each]
+        made = copy(self)
+        made._each = [one for one in each if one is not None]
+        return made if len(made._each) == len(each) else None
 
     def forward(self, *_: Any) -> None:
         """Never called: other kernels compute the outputs."""
@@ -204,7 +214,10 @@ class _SeveralForms(Operator):
         wanted = [each for each in self._each if req[each.position] is not OpReq.NULL]
         if self._together is not None and len(wanted) == len(self._each):
             groups = {"in_data": in_data, "out_data": out_data, "out_grad": out_grad}
-            given = [groups[kind][index] for kind, index in self._together.entries]
+            arrays = {name: groups[kind][index] for name, (kind, index) in self._together.entries.items()}
+            for one in self._each:
+                arrays |= one.numbers_by_name()
+            given = [arrays[name] for name in self._together.form.form.inputs]
             targets = [(in_grad[each.position], req[each.position]) for each in wanted]
             run_form(self._together.form, op_ctx, given, targets, self._together.specs)
             return

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from math import prod
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,6 @@ from operad.dtypes import DType
 from operad.operator import (
     FORWARD,
     ArgumentSlot,
-    BackwardEntry,
     CallTemplate,
     Cost,
     OpContext,
@@ -32,7 +32,11 @@ from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import CompiledForm, compiled
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.primitives import NoVectorCodeError
+from operad_sdk.vector.signature import Signature, form_of_part
 from operad_sdk.vector.team import has_team, team
+
+if TYPE_CHECKING:
+    from operad_sdk.declare.number_forms import NumberForms
 
 _PART_ELEMENTS: Final = 1 << 15
 """Elements that are worth handing to another thread."""
@@ -62,64 +66,6 @@ def cost_of_arrays(form: CompiledForm, specs: Sequence[tuple[Shape, DType]]) -> 
 
 
 @final
-class Signature:
-    """The arrays of a part's form.
-
-    Attributes:
-        dtype: What `real` is.
-        entries: For the gradient of an argument, what each input is; None for the outputs.
-        specs: Shape and type of each input and then each result.
-        outputs: For each result of the outputs' form the number of the output, or, behind all of them, of the
-            state, that it is; none for a gradient.
-        position: The argument whose gradient it is.
-    """
-
-    def __init__(
-        self,
-        prop: OperatorProperty,
-        part: str,
-        form: ScalarForm,
-        in_shapes: Sequence[Shape],
-        in_types: Sequence[DType],
-    ) -> None:
-        shapes, types = prop.infer_shape(list(in_shapes)), prop.infer_type(list(in_types))
-        every: Any = [list(zip(*pair, strict=True)) for pair in zip(shapes, types, strict=True)]
-        self.dtype = next(dtype for dtype in in_types if dtype.kind == "f")
-        self.entries: list[BackwardEntry] | None = None
-        if part == FORWARD:
-            names = [*prop.list_outputs(), *prop.list_auxiliary_states()]
-            self.outputs = [names.index(result.name) for result in form.results]
-            given, made = [*every[0], *every[2]], [*every[1], *every[2]]
-            self.specs = tuple(given + [made[number] for number in self.outputs])
-            return
-        self.outputs = []
-        self.position = prop.list_arguments().index(part.removesuffix("_grad"))
-        self.entries = prop.backward_dependency([i == self.position for i in range(len(in_shapes))])
-        groups = {"in_data": every[0], "out_data": every[1], "out_grad": every[1]}
-        read = [groups[kind][index] for kind, index in self.entries]
-        self.specs = (*read, every[0][self.position])
-
-    def shares(self, prop: OperatorProperty) -> set[tuple[int, int]]:
-        """Pairs of an input and a result of the form that the operator allows to share memory."""
-        arguments = range(len(prop.list_arguments()))
-        if self.entries is None:
-            pairs = prop.forward_inplace_option(list(arguments), list(range(len(prop.list_outputs()))))
-            return {(i, self.outputs.index(j)) for i, j in pairs}
-        outputs = range(len(prop.list_outputs()))
-        found = prop.backward_inplace_option(
-            [BackwardEntry("out_grad", i) for i in outputs],
-            [BackwardEntry("in_data", i) for i in arguments],
-            [BackwardEntry("out_data", i) for i in outputs],
-            list(arguments),
-        )
-        return {
-            (self.entries.index(entry), 0)
-            for entry, target in found
-            if target == self.position and entry in self.entries
-        }
-
-
-@final
 class FormOperator(Operator):
     """Computes one part by its scalar form.
 
@@ -138,19 +84,53 @@ class FormOperator(Operator):
         in_shapes: Sequence[Shape],
         in_types: Sequence[DType],
     ) -> None:
-        form = prop.scalar_form(part, in_shapes, in_types)
+        form, numbers = form_of_part(prop, part, in_shapes, in_types)
         assert isinstance(form, ScalarForm)
+        self._made_of = (part, prop, ctx, in_shapes, in_types)
         self._signature = Signature(prop, part, form, in_shapes, in_types)
         self._compiled = compiled(form, self._signature.dtype)
         # Of a cluster, for each input the view that the form reads, or None.
         self._views: Sequence[View | None] = getattr(prop, "views", None) or (None,) * len(form.inputs)
         self._quick = self._quick_call(self._compiled, prop, self._signature.specs)
         self._quick_apart = self._quick or self._quick_call(self._compiled, None, self._signature.specs)
-        if self._quick is not None and part == FORWARD and self._is_plain(prop):
-            self.direct = self._quick
+        self._is_direct = self._quick is not None and part == FORWARD and self._is_plain(prop)
+        self._set_numbers(numbers)
+        if not self._is_direct:
+            return
+        if prop.params.run_time:
+            self._of_values = _CallsOfValues(self, self._made_of)
+            if self._of_values.own is not None:
+                self.direct_with_values = _call_last
+        else:  # what is called for other values may be the author's function
             self.lock_cost_limit_us = _LOCKED_US
-            if prop.num_visible_outputs < len(form.results):
-                self.direct_visible = self._visible_call(form, prop)
+        if prop.num_visible_outputs < len(form.results):
+            self.direct_visible = self._visible_call(form, prop)
+
+    def _set_numbers(self, numbers: Sequence[Any]) -> None:
+        with np.errstate(all="ignore"):
+            self.numbers: list[NDArray[Any]] = self._signature.arrays_of(numbers)
+        if self._is_direct:
+            assert self._quick is not None
+            self.direct = _with_last(self._quick, self.numbers)
+
+    def run_time_values(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Numbers of the form for these values, and the call that takes them behind the arrays."""
+        return self._of_values(values)
+
+    def rebound(self, prop: Any) -> FormOperator | None:
+        """The same kernel with the numbers of `prop`, where its function goes the same way."""
+        part, _, ctx, in_shapes, in_types = self._made_of
+        form, numbers = form_of_part(prop, part, in_shapes, in_types)
+        if form is not self._compiled.form:
+            return None
+        made = copy(self)
+        made._made_of = (part, prop, ctx, in_shapes, in_types)
+        made._set_numbers(numbers)
+        return made
+
+    def numbers_by_name(self) -> dict[str, NDArray[Any]]:
+        """The run-time numbers by the names of the inputs that they are."""
+        return dict(zip(self._compiled.form.inputs[self._signature.num_given :], self.numbers, strict=True))
 
     @property
     def position(self) -> int:
@@ -185,7 +165,11 @@ class FormOperator(Operator):
             return None
         is_small = max(array.size for array in arrays) <= _PART_ELEMENTS
         offsets = [0 if view is None else view.offset for view in self._views] + [0] * num_results
-        return array_call(layout, len(self._views), offsets=offsets, keeps_lock=is_small)
+        # Run-time numbers are inputs, and stand behind the results in a call.
+        given, all_given = self._signature.num_given, len(self._views)
+        last = range(given + num_results, all_given + num_results)
+        sources = [*range(given), *last, *range(given, given + num_results)]
+        return array_call(layout, given, sources=sources, offsets=offsets, keeps_lock=is_small)
 
     def _viewed(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Arrays of which the first are inputs, as the form reads them."""
@@ -214,7 +198,7 @@ class FormOperator(Operator):
         first = {"in_data": 0, "out_data": len(req), "out_grad": len(req) + num_outputs}
         slots = [ArgumentSlot(first[kind] + index) for kind, index in self._signature.entries]
         target = ArgumentSlot(len(req) + 2 * num_outputs + position)
-        return [CallTemplate(quick, (*slots, target))]
+        return [CallTemplate(quick, (*slots, target, *self.numbers))]
 
     def forward(
         self,
@@ -249,8 +233,60 @@ class FormOperator(Operator):
         self._compute(op_ctx, given, [(in_grad[position], req[position])])
 
     def _compute(self, op_ctx: OpContext, given: list[Any], targets: Sequence[Target]) -> None:
+        given = [*given, *self.numbers]
         specs = self._signature.specs[len(given) :]
         run_form(self._compiled, op_ctx, self._viewed(given), targets, specs)
+
+
+@final
+class _CallsOfValues:
+    """The calls of an operator's forms that take values of its run-time parameters.
+
+    Where the function goes another way than before, the kernel for that is made when its values come. Where
+    it has no form there, the operator's own function is called.
+
+    Attributes:
+        own: That function with values; None: it cannot be called so.
+    """
+
+    def __init__(self, operator: FormOperator, made_of: Any) -> None:
+        part, prop, ctx, in_shapes, in_types = self._made_of = made_of
+        forms = prop.number_forms(part, in_shapes, in_types)
+        assert forms is not None
+        self._forms: NumberForms = forms
+        self._own: Operator = type(prop).kernels[0].factory(prop, ctx, in_shapes, in_types)
+        self.own = self._own.direct_with_values
+        self._known: dict[ScalarForm | str, FormOperator | None] = {operator._compiled.form: operator}
+
+    def __call__(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        _, prop, _, _, in_types = self._made_of
+        form, numbers = self._forms(prop, prop.typed_run_time(values, in_types))
+        known = self._known
+        operator = known[form] if form in known else known.setdefault(form, self._operator(form, values))
+        if operator is None:
+            return (*self._own.run_time_values(values), self.own)
+        return (*operator._signature.arrays_of(numbers), operator._quick)
+
+    def _operator(self, form: ScalarForm | str, values: tuple[Any, ...]) -> FormOperator | None:
+        if isinstance(form, str):
+            return None
+        part, prop, *rest = self._made_of
+        try:
+            made = FormOperator(
+                part, prop.rebound(dict(zip(prop.params.run_time, values, strict=True))), *rest
+            )
+        except NoVectorCodeError:
+            return None
+        return made if made._is_direct else None
+
+
+def _with_last(function: ArrayCall, last: Sequence[Any]) -> ArrayCall:
+    return (lambda *arrays: function(*arrays, *last)) if last else function
+
+
+def _call_last(*args: Any) -> None:
+    """Call the last argument with all others."""
+    args[-1](*args[:-1])
 
 
 def run_form(

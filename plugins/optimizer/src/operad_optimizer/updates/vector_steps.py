@@ -53,7 +53,9 @@ class Steps:
             self._rule(*values)
             return
         if self._num_shared:
-            shared = [array.item() for array in numbers[: self._num_shared]]
+            shared = [
+                array.flat[0] for array in numbers[: self._num_shared]
+            ]  # which has `item`, as the array
             numbers = (*shared, *numbers[self._num_shared :])
         form, given = self._forms(*numbers)
         weight = arrays[0]

@@ -1,0 +1,122 @@
+"""Scalar forms of operators with run-time parameters, which serve all values of these.
+
+Run-time parameters are passed at each call and are not part of a plan's key, so they are no constants of a
+form: a function is traced with numbers that may be others in the next call
+(`operad_sdk.differentiate.numbers`). Where such a number meets arrays, it is one more input of the form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from operad.dtypes import DType
+from operad.locks import new_lock
+from operad.operator import Param, ScalarForm, Shape
+from operad_sdk.declare.scalar_form import TracedNumbers, kept, no_form, traced_form
+from operad_sdk.differentiate import FORM, Node, Traced, TraceError
+from operad_sdk.differentiate.branches import Branches
+from operad_sdk.differentiate.numbers import CallNumber, NumberTrace
+
+if TYPE_CHECKING:
+    from operad_sdk.declare.property import OperatorProperty
+
+
+def number_forms(
+    prop: OperatorProperty,
+    part: str,
+    in_shapes: Sequence[Shape],
+    in_types: Sequence[DType],
+    cache: dict[Any, Any],
+) -> NumberForms:
+    """Forms of a part for all values of its run-time parameters; arguments as for `scalar_form`."""
+    fixed_params = [item for item in prop.get_params().items() if item[0] not in type(prop).params.run_time]
+    functions = tuple(bound.what for bound in prop.binding.gradients)
+
+    def find(fixed: frozenset[int]) -> NumberForms:
+        return NumberForms(part, in_shapes, in_types, fixed)
+
+    return kept(prop, ("numbers", part, functions, *fixed_params), in_shapes, in_types, cache, find)
+
+
+@final
+class NumberForms:
+    """Forms of a part of an operator with run-time parameters, one for each way through its function.
+
+    Their values are inputs of one element each, behind the arrays; no value is in a form.
+
+    Args:
+        part: `forward`, or the gradient of an argument.
+        in_shapes: Of the arguments; `in_types` likewise.
+        fixed: Lengths of them that parameters say.
+    """
+
+    def __init__(
+        self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType], fixed: frozenset[int]
+    ) -> None:
+        self._given = (part, in_shapes, in_types, fixed)
+        self._branches: Branches | None = None
+        self._lock = new_lock()
+
+    def __call__(
+        self, prop: OperatorProperty, values: Sequence[Any] | None = None
+    ) -> tuple[ScalarForm | str, tuple[Any, ...]]:
+        """The form for some values, or why there is none, and the numbers that are its last inputs.
+
+        Args:
+            values: As functions get them; None: those of `prop`, which else may have any.
+        """
+        params, in_types = type(prop).params, self._given[2]
+        if values is None:
+            every = zip(params, prop.function_params(in_types), strict=True)
+            values = [value for name, value in every if name in params.run_time]
+        if self._branches is None:
+            self._branches = Branches(params.run_time)
+        try:
+            found = self._branches.find(*values)
+            if found is None:
+                with self._lock:
+                    if self._branches.find(*values) is None:
+                        self._trace(prop, values)
+                found = self._branches.find(*values)
+        except ArithmeticError as error:
+            return no_form(f"of these numbers it raises {type(error).__name__}: {error}", error), ()
+        assert found is not None, "the function asks of equal numbers different questions"
+        return found
+
+    def _trace(self, prop: OperatorProperty, values: Sequence[Any]) -> None:
+        given = dict(zip(type(prop).params.run_time, values, strict=True))
+        found, trace = traced_form(prop, *self._given, lambda: _numbers(prop, given))
+        trace = trace or NumberTrace(_input_of)
+        texts = [text for text, _ in trace.inputs] if isinstance(found, ScalarForm) else []
+        assert self._branches is not None
+        self._branches.append(trace, found, texts)
+
+
+def _numbers(prop: OperatorProperty, values: Mapping[str, Any]) -> TracedNumbers:
+    trace, made = NumberTrace(_input_of), copy(prop)
+    for name, value in values.items():
+        setattr(made, name, _number(trace, type(prop).params[name], name, value))
+    return TracedNumbers(trace, made.param_values(), made)
+
+
+def _number(trace: NumberTrace, declared: Param, name: str, value: Any) -> Any:
+    """Value of a run-time parameter; that there is none, or so many, is asked of later calls."""
+    if declared.optional:
+        trace.questions.append((f"({name} is None)", value is None))
+    if value is None:
+        return None
+    if declared.type in ("floats", "shape"):
+        for count in range(len(value) + 1):
+            trace.questions.append((f"(len({name}) > {count})", len(value) > count))
+        return tuple(CallNumber(trace, f"{name}[{i}]", one) for i, one in enumerate(value))
+    if declared.type not in (int, float):
+        raise TraceError(f"its run-time parameter {name!r} is no number, but {declared.expects()}")
+    return CallNumber(trace, name, value)
+
+
+def _input_of(value: Any, dtype: DType) -> Traced:
+    return Traced(Node(FORM, np.asarray(value, dtype), is_input=True))
