@@ -63,20 +63,23 @@ def standardize(
     def run(part: int, slot: int) -> None:
         x, y, m, s, b = (groups.of(blocks[part], array) for array in (data, output, mean, deviation, beta))
         with np.errstate(all="ignore"):
-            find = _statistics if type(x) is np.ndarray else _wide_statistics
-            m[...], v, rest, s[...] = find(x, y, groups, eps)  # after which `y` is `(x - m) / 4`
+            find = _statistics if type(x) is np.ndarray else _scaled_statistics
+            m[...], v, rest, s[...], inverse = find(x, y, groups, eps)  # and `x - m`, scaled, into `y`
             if variance is not None:
                 groups.of(blocks[part], variance)[...] = v
             y -= rest
-            y *= 4 / s  # which is no more than 1e23 where the square is not 0
+            y *= inverse  # which is no more than 1e23 where the square is not 0
             _scale(y, gamma, groups, blocks[part])
             y += b
 
     op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
 
 
-_Statistics = tuple[Array, Array, Array, Array]
-"""Of a group the rounded mean, the variance, a quarter of what rounding left of the mean, the deviation."""
+_Statistics = tuple[Array, Array, Array, Array, Array]
+"""Of a group the rounded mean, the variance, what rounding left of the mean, the deviation, and its inverse.
+
+The third and the last are of data that is scaled by a power of two, as the differences that are written are.
+"""
 
 
 def _statistics(x: Array, y: Array, groups: Groups, eps: float) -> _Statistics:
@@ -90,7 +93,7 @@ def _statistics(x: Array, y: Array, groups: Groups, eps: float) -> _Statistics:
         rest = np.where(np.isfinite(root), rest, shift / small)
         wide = np.sqrt(scaled + eps / 16 * small * small) / small
         root = np.where(np.isfinite(root), root, _in_range(wide, scaled, np.finfo(y.dtype).max / 4))
-    return mean, variance * 16, rest, root * 4
+    return mean, variance * 16, rest, root * 4, 1 / root
 
 
 def _in_range(root: Array, variance: Array, most: Any) -> Array:
@@ -120,33 +123,26 @@ def _variance(y: Array, groups: Groups) -> tuple[Array, Array]:
     return np.maximum(squares - np.minimum(rest * rest, np.finfo(y.dtype).max), 0), rest
 
 
-def _wide_statistics(x: Array, y: Array, groups: Groups, eps: float) -> _Statistics:
-    """The same for forms and devices, where nobody may look whether the type holds a sum: in float64."""
-    if x.dtype == np.float64 and x.size:
-        return _statistics_of_double(x, y, groups, eps)
-    wide = x.sum(groups.axes, keepdims=True, dtype=np.float64) / groups.count
-    mean = wide.astype(x.dtype)
-    _subtract(x, mean, y)
-    rest = (wide - mean.astype(np.float64)) * 0.25
-    variance = _wide_variance(y.astype(np.float64), rest, groups)
-    root = np.sqrt(variance + eps)
-    return mean, variance.astype(x.dtype), rest.astype(x.dtype), root.astype(x.dtype)
+def _scaled_statistics(x: Array, y: Array, groups: Groups, eps: float) -> _Statistics:
+    """The same for forms and devices, where nobody may look whether the type holds a sum: of scaled data.
 
-
-def _statistics_of_double(x: Array, y: Array, groups: Groups, eps: float) -> _Statistics:
-    small = np.where(np.max(np.abs(x), groups.axes, keepdims=True) < 2.0**500, 1.0, 2.0**-600)
-    mean = (x * small).sum(groups.axes, keepdims=True) / groups.count / small
-    _subtract(x, mean, y)
-    rest = mean * 0
-    variance = _wide_variance(y * small, rest, groups)
-    root = _in_range(np.sqrt(variance + eps * small * small) / small, variance, np.finfo(x.dtype).max)
-    return mean, variance / small / small, rest, root
-
-
-def _wide_variance(y: Array, rest: Array, groups: Groups) -> Array:
+    The sum of sizes bounds all elements, and so tells which power of two keeps their squares within the type
+    and those of a mean's roundings above its smallest numbers.
+    """
+    kind, most = x.dtype.type, np.finfo(x.dtype).maxexp
+    part = x * kind(2**-24)  # so many elements have a sum; of subnormal numbers it is not the mean
+    size = np.abs(part).sum(groups.axes, keepdims=True)
+    mean = part.sum(groups.axes, keepdims=True) / groups.count * kind(2**24)
+    grown = np.where(size < kind(2.0 ** (-most * 9 // 32)), kind(2.0 ** (most * 7 // 16)), kind(0.25))
+    scale = np.where(size > kind(2.0 ** (most * 19 // 64)), kind(2.0 ** (-most * 9 // 16)), grown)
+    np.multiply(x, scale, out=y)
+    y -= mean * scale
+    rest = y.sum(groups.axes, keepdims=True) / groups.count
     squares = np.square(y).sum(groups.axes, keepdims=True) / groups.count
-    variance = squares - rest * rest
-    return np.where(variance > 0, variance, np.where(squares < np.inf, 0, squares)) * 16
+    variance = np.maximum(squares - rest * rest, 0)
+    root = np.sqrt(variance + eps * scale * scale)
+    deviation = np.minimum(root / scale, np.finfo(x.dtype).max)  # beyond which roundings may take it
+    return mean, variance / scale / scale, rest, deviation, 1 / root
 
 
 def apply_statistics(
