@@ -22,7 +22,7 @@ from operator_sdk.tests.vector_code import require_vector_code
 from tests.integration.bound_networks import ACTIVATIONS, LIKE_THE_OUTPUT, LOSSES, Network
 from tests.integration.bound_ways import MOVED, PREDICTED, TRAINED, Found, Way
 
-FEW, MANY = 2, 40
+FEW, MANY = 1, 40
 GIVEN = os.environ.pop("OPERAD_TEST_SEED", "")  # which operad would refuse as a misspelt setting
 ALL_ACT = 13
 """Seed of a network that every pass changes."""
