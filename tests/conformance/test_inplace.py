@@ -27,7 +27,7 @@ BY_HAND = {name for cls, name in NAMES.items() if len(cls.kernels) > 1}
 """Operators for which someone wrote kernels; all have those that follow from their functions."""
 NAMED = ["tanh", "broadcast_mul", "LeakyReLU", "Activation", "smooth_l1"]
 """Operators of which pairs are known to be declared."""
-MOST_CASES = 4
+MOST_CASES = 8
 FEW = Profile("few", examples=3, seconds=3.0)
 
 
