@@ -28,7 +28,7 @@ OURS = {"nd", "operad", "od", "sym", "files", "cache", "cache_files"}
 
 
 def last_name(function: ast.expr) -> str:
-    """What is called, without what stands before it: `b` of `a.b()`."""
+    """The last name of a function that is called: `b` of `a.b()`."""
     return str(getattr(function, "attr", getattr(function, "id", "")))
 
 
