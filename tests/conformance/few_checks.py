@@ -1,8 +1,13 @@
-"""An operator's contract on a few cases, by the checks that are red first."""
+"""An operator's contract on a few cases, by the checks that are red first.
+
+`python -m tests.conformance.few_checks NAME ...` prints what is wrong, and a line for all. The exit status
+is 1 where something is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
@@ -46,3 +51,19 @@ def red(operator: str | type[OperatorProperty]) -> Iterator[str]:
         except Violation as error:
             if check.id not in subject.contract.expected_failures:
                 yield str(error)
+
+
+def main(names: Sequence[str]) -> int:
+    """Check operators by name."""
+    wrong = 0
+    for name in names:
+        found = [*red(name)]
+        wrong += bool(found)
+        sys.stdout.write(f"{name}: {'; '.join(found) or 'right'}\n")
+        sys.stdout.flush()
+    sys.stdout.write(f"{len(names) - wrong} of {len(names)} operators pass {len(CHECKS)} checks\n")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

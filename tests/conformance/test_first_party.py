@@ -10,8 +10,9 @@ from typing import Final
 import pytest
 
 from operad import registry
+from operad_sdk import unary
 from operad_sdk.check import Profile, contract_suite
-from tests.conformance.few_checks import red
+from tests.conformance.few_checks import main, red
 
 OPERATORS: Final = sorted(
     record.name
@@ -26,6 +27,23 @@ OPERATORS: Final = sorted(
 @pytest.mark.parametrize("name", OPERATORS)
 def test_an_operator_keeps_its_contract_on_a_few_cases(name: str) -> None:
     assert list(red(name)) == []
+
+
+def test_the_program_names_operators_that_are_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    @unary("few_wrong_square", accepts="floating")
+    def wrong(x):
+        return x * x
+
+    wrong.gradient(lambda output_grad, x: output_grad * x)
+    registry.register(wrong)
+    try:
+        assert main(["few_wrong_square", "tanh"]) == 1
+    finally:
+        registry.unregister("few_wrong_square")
+    first, second, last = capsys.readouterr().out.splitlines()
+    assert "gradient" in first
+    assert (second, last.split(" pass")[0]) == ("tanh: right", "1 of 2 operators")
+    assert main(["tanh"]) == 0
 
 
 test_first_party_operators_keep_their_contract = pytest.mark.more(

@@ -72,3 +72,16 @@ def test_rounding_the_arguments_rounds_what_is_between() -> None:
     apart = np.abs(found / data**3 - 1)
     assert (apart > 0).all()
     assert (apart < 3 * 2.0**-10).all()
+
+
+def test_the_largest_of_rounded_numbers_is_one_of_them() -> None:
+    @composed("parts_largest", accepts="floating")
+    def largest(data: od.Symbol) -> od.Symbol:
+        return od.sym.max(od.sym.square(data))
+
+    for salt in range(4):
+        made = perturbed(
+            trial(largest, 1.0, 1.001, 0.999, out_grads=(np.ones(()),)), 2.0**-10, relative=True, salt=salt
+        )
+        gradient = made.backward()[0]
+        assert 1 <= np.count_nonzero(gradient) <= 3

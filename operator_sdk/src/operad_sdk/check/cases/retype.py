@@ -99,12 +99,21 @@ def perturbed(trial: Trial, distance: float, *, relative: bool = False, salt: in
     heads = trial.out_grads[: trial.visible]
     out_grads = tuple(_perturbed(rng, head, distance, relative, None) for head in heads)
     made = Trial(trial.subject, replace(trial.case, inputs=inputs, aux=aux, out_grads=out_grads))
-
-    def rounded(array: Array) -> Array:
-        return _perturbed(rng, array, distance, relative, None) if array.dtype == np.float64 else array
-
-    replace_between(made, rounded)
+    scale = rng.uniform(1.0, 2.0)
+    replace_between(made, lambda array: _rounded(array, abs(distance), scale if distance > 0 else 3 - scale))
     return made
+
+
+def _rounded(array: Array, distance: float, scale: float) -> Array:
+    """Numbers of float64, rounded to multiples of `distance`; `scale`, from 1 to 2, says which these are.
+
+    As in a type of fewer digits, what is rounded already stays, so that the largest of some is one of them;
+    and different numbers may become equal.
+    """
+    if array.dtype != np.float64:
+        return array
+    mantissa, exponent = np.frexp(array / scale)
+    return np.asarray(np.ldexp(np.rint(mantissa / distance) * distance, exponent) * scale)
 
 
 def _bounds(contract: Contract, name: str, relative: bool) -> Domain | None:
