@@ -262,6 +262,36 @@ def test_gradients_follow_values_without_a_kernel_more():
 
 
 @has_vectors
+@pytest.mark.parametrize("shape", [(300, 100), (200, 200), (1200, 900)])
+def test_other_values_make_no_operator_anew(shape, monkeypatch):
+    """Of lengths that differ, that are equal, and where threads divide the rows."""
+    from operad_sdk.vector import derived_kernels
+
+    data = np.random.default_rng(8).standard_normal(shape).astype(SINGLE)
+    x = od.nd.array(data)
+    x.attach_grad()
+    made, inner = [], derived_kernels.operator_of
+
+    def counted(parts, *call):
+        made.append(parts)
+        return inner(parts, *call)
+
+    def calls(value):
+        expect_same(od.nd.AutoShift(x, shift=value).asnumpy(), AutoShift.forward(data, value, 0))
+        with od.autograd.record():
+            y = od.nd.AutoShift(x, shift=value)
+        y.backward()
+        expect_same(x.grad.asnumpy(), AutoShift.slope(np.ones_like(data), data, value))
+
+    monkeypatch.setattr(derived_kernels, "operator_of", counted)
+    calls(0.5)
+    count = len(made)
+    for value in (1.5, -2.0, 0.25):
+        calls(value)
+    assert len(made) == count
+
+
+@has_vectors
 @pytest.mark.parametrize("request_of", [OpReq.WRITE, OpReq.ADD, OpReq.INPLACE])
 def test_gradients_in_place_and_added_have_the_numbers_too(request_of):
     data, head = np.random.default_rng(5).standard_normal((2, 40, 30)).astype(SINGLE)

@@ -19,10 +19,17 @@ def form_of_part(
     prop: Any, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
 ) -> tuple[ScalarForm | str, tuple[Any, ...]]:
     """The form of a part, or why there is none, and the run-time numbers that are its last inputs."""
-    find = getattr(prop, "number_forms", None)  # which declared operators have
-    forms: NumberForms | None = None if find is None else find(part, in_shapes, in_types)
+    forms = number_forms(prop, part, in_shapes, in_types)
     with np.errstate(all="ignore"):
         return (prop.scalar_form(part, in_shapes, in_types), ()) if forms is None else forms(prop)
+
+
+def number_forms(
+    prop: Any, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+) -> NumberForms | None:
+    """The forms for all values of run-time parameters; None where an operator has none of these."""
+    find = getattr(prop, "number_forms", None)  # which declared operators have
+    return None if find is None else find(part, in_shapes, in_types)
 
 
 @final
@@ -73,7 +80,7 @@ class Signature:
 
     def arrays_of(self, numbers: Sequence[Any]) -> list[NDArray[Any]]:
         """Run-time numbers as arrays of one element."""
-        return [np.array(number, dtype) for number, dtype in zip(numbers, self.numbers, strict=True)]
+        return list(map(np.array, numbers, self.numbers))
 
     def shares(self, prop: OperatorProperty) -> set[tuple[int, int]]:
         """Pairs of an input and a result of the form that the operator allows to share memory."""
