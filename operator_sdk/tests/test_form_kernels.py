@@ -333,6 +333,22 @@ def test_states_move_by_the_rate_of_each_call():
         np.testing.assert_allclose(arrays[2].asnumpy(), mean, rtol=1e-6, atol=1e-6)
 
 
+@has_vectors
+@pytest.mark.parametrize("shape", [(40, 30), (1200, 900)])
+@pytest.mark.parametrize("order", "CF")
+def test_states_and_what_is_written_may_lie_anywhere_in_a_call_with_values(shape, order):
+    arrays = np.random.default_rng(9).standard_normal((3, *shape)).astype(SINGLE)
+    weight, grad, mean = (np.array(one, order=order) for one in arrays)
+    (kernel,) = AutoStepped(rate=1.0).derived_kernels()
+    made = kernel.factory(AutoStepped(rate=1.0), od.cpu(), [shape] * 2, [SINGLE] * 2)
+    for rate, out in ((0.1, np.empty_like(weight)), (0.5, weight)):
+        expected = [one.copy() for one in (weight, grad, mean)]
+        made.direct_with_values(weight, grad, out, mean, *made.run_time_values((rate,)))
+        AutoStepped.forward(*expected, rate, expected[0])
+        np.testing.assert_allclose(out, expected[0], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(mean, expected[2], rtol=1e-5, atol=1e-6)
+
+
 def test_a_function_that_reads_what_changes_is_never_frozen(monkeypatch):
     data = np.random.default_rng(0).standard_normal((300, 100)).astype(SINGLE)
     for value in (2.0, 5.0):

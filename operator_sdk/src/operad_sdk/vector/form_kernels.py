@@ -97,7 +97,7 @@ class FormOperator(Operator):
         self._views: Sequence[View | None] = getattr(prop, "views", None) or (None,) * len(form.inputs)
         self._quick = self._quick_call(self._compiled, prop, self._signature.specs)
         self._quick_apart = self._quick or self._quick_call(self._compiled, None, self._signature.specs)
-        self._is_direct = self._quick is not None and part == FORWARD and self._is_plain(prop)
+        self._is_direct = self._quick is not None and part == FORWARD and self._signature.is_plain
         self._set_numbers(numbers)
         if self._forms is not None and part == FORWARD:
             self._of_values = _CallsOfValues(self, self._forms, self._made_of)
@@ -105,7 +105,7 @@ class FormOperator(Operator):
                 self.direct_with_values = _call_last
         elif self._is_direct:  # else the author's function may be called for some values
             self.lock_cost_limit_us = _LOCKED_US
-        if self._is_direct and prop.num_visible_outputs < len(form.results):
+        if self._is_direct and prop.num_visible_outputs < len(form.results) == len(prop.list_outputs()):
             self.direct_visible = self._visible_call(form, prop)
 
     def _set_numbers(self, numbers: Sequence[Any]) -> None:
@@ -146,11 +146,6 @@ class FormOperator(Operator):
         """Requests of which only that for its own gradient is left."""
         return [one if i == self.position else OpReq.NULL for i, one in enumerate(req)]
 
-    def _is_plain(self, prop: OperatorProperty) -> bool:
-        """Return whether the form's inputs and results are the arguments and then all outputs."""
-        outputs = list(range(len(prop.list_outputs())))
-        return not prop.list_auxiliary_states() and self._signature.outputs == outputs
-
     def _quick_call(
         self, form: CompiledForm, prop: OperatorProperty | None, specs: Sequence[tuple[Shape, DType]]
     ) -> ArrayCall | None:
@@ -170,11 +165,8 @@ class FormOperator(Operator):
             return None
         is_small = max(array.size for array in arrays) <= _PART_ELEMENTS
         offsets = [0 if view is None else view.offset for view in self._views] + [0] * num_results
-        # Run-time numbers are inputs, and stand behind the results in a call.
-        given, all_given = self._signature.num_given, len(self._views)
-        last = range(given + num_results, all_given + num_results)
-        sources = [*range(given), *last, *range(given, given + num_results)]
-        return array_call(layout, given, sources=sources, offsets=offsets, keeps_lock=is_small)
+        sources, num_read = self._signature.sources(num_results), self._signature.num_arguments
+        return array_call(layout, num_read, sources=sources, offsets=offsets, keeps_lock=is_small)
 
     def _viewed(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Arrays of which the first are inputs, as the form reads them."""
