@@ -161,7 +161,8 @@ class FormOperator(Operator):
             return None
         layout, num_results = form.layout(arrays), len(form.form.results)
         shares = set() if prop is None else self._signature.shares(prop)
-        if not {pair for pair in shares if pair[1] < num_results} <= layout.shares:
+        read = [name in form.form.inputs_read for name in form.form.inputs]
+        if not {(i, result) for i, result in shares if result < num_results and read[i]} <= layout.shares:
             return None
         is_small = max(array.size for array in arrays) <= _PART_ELEMENTS
         offsets = [0 if view is None else view.offset for view in self._views] + [0] * num_results
