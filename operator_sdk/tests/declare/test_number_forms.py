@@ -231,6 +231,46 @@ def test_a_whole_number_that_meets_whole_numbers_is_refused():
     assert "meets arrays of whole numbers" in found
 
 
+@operator("NumberNamed")
+class NumberNamed(OperatorProperty):
+    """Parameters with the names of functions that it calls."""
+
+    spec = "data:(N, D) -> output:(N, D)"
+    accepts = "floating"
+    maximum = number()
+    abs = number()
+
+    def forward(data, maximum, abs):
+        return data * np.maximum(maximum, np.abs(abs)).item()
+
+
+@operator("NumberBesideScalar")
+class NumberBesideScalar(OperatorProperty):
+    """Another number than the one that comes in the arrays' type."""
+
+    spec = "data:(N, D) -> output:(N, D)"
+    accepts = "floating"
+    scalar = param(float, 0.1, doc="In the arrays' type.")
+    rate = number()
+
+    def forward(data, scalar, rate):
+        return data * (1 if scalar == 0.1 else rate)
+
+
+def test_a_scalar_that_is_no_run_time_parameter_comes_in_the_type_of_the_arrays():
+    data = np.random.default_rng(8).standard_normal(SHAPE).astype(SINGLE)
+    np.testing.assert_array_equal(evaluated(NumberBesideScalar(rate=3.0), [data])[0], data * 3)
+    wide = data.astype(np.float64)
+    np.testing.assert_array_equal(evaluated(NumberBesideScalar(rate=3.0), [wide])[0], wide)
+
+
+def test_parameters_may_have_the_names_of_functions():
+    data = np.random.default_rng(7).standard_normal(SHAPE).astype(SINGLE)
+    for maximum, size in ((0.5, -3.0), (7.0, 2.0)):
+        result, _ = evaluated(NumberNamed(maximum=maximum, abs=size), [data])
+        np.testing.assert_array_equal(result, data * max(maximum, abs(size)))
+
+
 def test_operators_without_run_time_parameters_have_no_such_forms():
     assert refused_nothing().number_forms("forward", [SHAPE], [SINGLE]) is None
 

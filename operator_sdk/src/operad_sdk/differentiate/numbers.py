@@ -128,6 +128,11 @@ class CallNumber:
         raise TraceError("the function makes an array of a number that changes")
 
 
+def text_of(name: str) -> str:
+    """Name of a parameter in texts, where functions have their own, and `lambda` is a word of Python."""
+    return f"{name}_"
+
+
 def _is_number(value: Any) -> bool:
     return type(value) is CallNumber or isinstance(value, (int, float, np.number, np.bool_))
 
