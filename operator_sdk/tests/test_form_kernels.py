@@ -262,6 +262,36 @@ def test_gradients_follow_values_without_a_kernel_more():
 
 
 @has_vectors
+@pytest.mark.parametrize("shape", [(300, 100), (200, 200), (1200, 900)])
+def test_other_values_make_no_operator_anew(shape, monkeypatch):
+    """Of lengths that differ, that are equal, and where threads divide the rows."""
+    from operad_sdk.vector import derived_kernels
+
+    data = np.random.default_rng(8).standard_normal(shape).astype(SINGLE)
+    x = od.nd.array(data)
+    x.attach_grad()
+    made, inner = [], derived_kernels.operator_of
+
+    def counted(parts, *call):
+        made.append(parts)
+        return inner(parts, *call)
+
+    def calls(value):
+        expect_same(od.nd.AutoShift(x, shift=value).asnumpy(), AutoShift.forward(data, value, 0))
+        with od.autograd.record():
+            y = od.nd.AutoShift(x, shift=value)
+        y.backward()
+        expect_same(x.grad.asnumpy(), AutoShift.slope(np.ones_like(data), data, value))
+
+    monkeypatch.setattr(derived_kernels, "operator_of", counted)
+    calls(0.5)
+    count = len(made)
+    for value in (1.5, -2.0, 0.25):
+        calls(value)
+    assert len(made) == count
+
+
+@has_vectors
 @pytest.mark.parametrize("request_of", [OpReq.WRITE, OpReq.ADD, OpReq.INPLACE])
 def test_gradients_in_place_and_added_have_the_numbers_too(request_of):
     data, head = np.random.default_rng(5).standard_normal((2, 40, 30)).astype(SINGLE)
@@ -301,6 +331,23 @@ def test_states_move_by_the_rate_of_each_call():
         AutoStepped.forward(weight, grad, mean, rate, weight)
         np.testing.assert_allclose(arrays[0].asnumpy(), weight, rtol=1e-6, atol=1e-6)
         np.testing.assert_allclose(arrays[2].asnumpy(), mean, rtol=1e-6, atol=1e-6)
+
+
+@has_vectors
+@pytest.mark.parametrize("shape", [(40, 30), (1200, 900)])
+@pytest.mark.parametrize("order", "CF")
+def test_states_and_what_is_written_may_lie_anywhere_in_a_call_with_values(shape, order):
+    arrays = np.random.default_rng(9).standard_normal((3, *shape)).astype(SINGLE)
+    weight, grad, mean = (np.array(one, order=order) for one in arrays)
+    (kernel,) = AutoStepped(rate=1.0).derived_kernels()
+    made = kernel.factory(AutoStepped(rate=1.0), od.cpu(), [shape] * 2, [SINGLE] * 2)
+    assert (made.direct is not None) == (shape == (40, 30))  # what is worth threads is divided
+    for rate, out in ((0.1, np.empty_like(weight)), (0.5, weight)):
+        expected = [one.copy() for one in (weight, grad, mean)]
+        made.direct_with_values(weight, grad, out, mean, *made.run_time_values((rate,)))
+        AutoStepped.forward(*expected, rate, expected[0])
+        np.testing.assert_allclose(out, expected[0], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(mean, expected[2], rtol=1e-5, atol=1e-6)
 
 
 def test_a_function_that_reads_what_changes_is_never_frozen(monkeypatch):

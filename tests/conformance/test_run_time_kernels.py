@@ -118,7 +118,7 @@ class Sample:
                     )
 
     def run(self, operator: Operator, parts: Sequence[str], prop: OperatorProperty) -> Any:
-        """What an operator gives in outputs and states, or in gradients; the class of what it raises."""
+        """Outputs and states, or gradients, of an operator; the class of what it raises."""
         outs = self._outputs(prop)
         given, states = [array.copy() for array in self.given], [array.copy() for array in self.states]
         with np.errstate(all="ignore"):

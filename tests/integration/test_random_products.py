@@ -23,10 +23,10 @@ Found = dict[str, tuple[dict[str, str], list[str]]]
 """By seed, arrays and choices of a program."""
 
 
-def found(seeds: Sequence[int], mapper: str) -> list[Found]:
+def found(seeds: Sequence[int], vector: str) -> list[Found]:
     """Arrays of programs with 1, 2 and 3 threads: three processes that disturb each other, and a busy one."""
     words = [sys.executable, "-m", "tests.integration.random_products", *map(str, seeds)]
-    settings = {**os.environ, "OPERAD_MAPPER": mapper, "PYTHONPATH": str(ROOT)}
+    settings = {**os.environ, "OPERAD_VECTOR": vector, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen([sys.executable, "-c", SPINNING]) as busy:
         try:
             runs = [
@@ -45,27 +45,27 @@ def found(seeds: Sequence[int], mapper: str) -> list[Found]:
     ]
 
 
-def compare(seeds: Sequence[int], mapper: str) -> int:
-    one, two, three = found(seeds, mapper)
+def compare(seeds: Sequence[int], vector: str) -> int:
+    one, two, three = found(seeds, vector)
     for seed, (arrays, choices) in one.items():
         others = two[seed], three[seed]
         differing = [name for name in arrays if {arrays[name]} != {other[0][name] for other in others}]
-        assert not differing, (seed, mapper, choices, [other[1] for other in others])
+        assert not differing, (seed, vector, choices, [other[1] for other in others])
     return len(one)
 
 
 @pytest.mark.more  # operators' own tests share products among threads, and compare bits
-@pytest.mark.parametrize("mapper", ["auto", "numpy"])
-def test_one_answer_for_any_number_of_threads(mapper: str, drawn_seed: int) -> None:
-    assert compare([*KNOWN, *range(drawn_seed, drawn_seed + FEW)], mapper) == FEW + len(KNOWN)
+@pytest.mark.parametrize("vector", ["on", "off"])
+def test_one_answer_for_any_number_of_threads(vector: str, drawn_seed: int) -> None:
+    assert compare([*KNOWN, *range(drawn_seed, drawn_seed + FEW)], vector) == FEW + len(KNOWN)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("chunk", range(MANY // AT_ONCE))
 def test_one_answer_for_any_number_of_threads_in_many_programs(chunk: int, drawn_seed: int) -> None:
-    mapper = ("auto", "numpy")[chunk % 2]
-    assert compare(range(drawn_seed, drawn_seed + AT_ONCE), mapper) == AT_ONCE
+    vector = ("on", "off")[chunk % 2]
+    assert compare(range(drawn_seed, drawn_seed + AT_ONCE), vector) == AT_ONCE
 
 
 SMALL_PRODUCTS = """

@@ -95,11 +95,11 @@ def test_a_gradient_that_no_kernel_computes_raises_where_it_is_wanted_and_only_t
 
 
 class Valued(Recorder):
-    """Computes with the number of a property; refuses negative ones."""
+    """Computes with a number, and takes others that are not negative."""
 
-    def __init__(self, prop=1.0):
+    def __init__(self, number=1.0):
         super().__init__()
-        self.prop = prop
+        self.number = number
         self.direct_with_values = lambda *args: None
 
     def run_time_values(self, values):
@@ -109,27 +109,44 @@ class Valued(Recorder):
         return None if prop < 0 else Valued(prop)
 
 
-def test_where_no_condition_looks_at_run_time_values_all_are_computed_by_the_same_kernels():
-    asked = []
-
+def valued(forward, made, **options):
     def make(prop):
-        asked.append(prop)
-        return Valued(prop)
+        made.append(prop)
+        return Valued(prop or 1.0)
 
-    def operator(takes_values):
-        return PartsOperator(Valued(), {frozenset([0]): make}, {}, takes_values)
+    return PartsOperator(forward, {frozenset([0]): make}, {}, **options)
 
-    assert operator(False).direct_with_values is None
-    assert operator(False).rebound(3.0) is None
-    whole = operator(True)
-    assert whole.direct_with_values is not None
-    assert whole.run_time_values((4.0,)) == (8.0,)
-    assert whole.rebound(-1.0) is None
-    run_backward(whole.rebound(3.0), [OpReq.WRITE])
-    assert asked == [3.0]
-    run_backward(whole, [OpReq.WRITE])
-    run_backward(whole.rebound(5.0), [OpReq.WRITE])
-    assert asked == [3.0, None]
+
+def test_conditions_that_may_have_looked_at_run_time_values_are_asked_again():
+    operator = valued(Valued(), [])
+    assert operator.direct_with_values is None
+    assert operator.rebound(3.0) is None
+
+
+def test_other_run_time_values_are_computed_by_the_same_kernels_where_these_take_them():
+    made = []
+    operator = valued(Valued(), made, takes_values=True)
+    assert operator.direct_with_values is not None
+    assert operator.run_time_values((4.0,)) == (8.0,)
+    assert operator.rebound(-1.0) is None
+    other = operator.rebound(3.0).rebound(5.0)
+    assert made == []
+    for _ in range(2):
+        run_backward(other, [OpReq.WRITE])
+    assert made == [None]  # once, for all values
+    assert [one.number for _, one in other._operators()] == [5.0]
+
+
+def test_a_kernel_of_gradients_that_takes_no_such_value_is_made_for_it():
+    class Willing(Valued):
+        def rebound(self, prop):
+            return Willing(prop)
+
+    made = []
+    other = valued(Willing(), made, takes_values=True).rebound(-2.0)
+    run_backward(other, [OpReq.WRITE])
+    assert made == [None, -2.0]
+    assert [one.number for _, one in other._operators()] == [-2.0]
 
 
 def test_kernels_of_gradients_are_made_when_a_gradient_is_wanted_and_once():

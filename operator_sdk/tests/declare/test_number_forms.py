@@ -202,6 +202,8 @@ def test_numbers_that_may_be_absent_and_several_and_those_of_the_property():
         ("RefusedText", lambda data, scalar: data * (1 if f"{scalar}" == "1" else 2), "a text of a number"),
         ("RefusedArray", lambda data, scalar: data * np.asarray(scalar), "an array of a number"),
         ("RefusedLength", lambda data, scalar: data * (scalar / data.shape[0]), "meets lengths of axes"),
+        ("RefusedLen", lambda data, scalar: data * (scalar / len(data)), "depends on the mode or on lengths"),
+        ("RefusedSelf", lambda self, data: data * self.scalar, "reads `self`"),
         ("RefusedReduction", lambda data, scalar: data - np.sum(data, axis=-1, keepdims=True, initial=scalar),
          "an array of a number"),
         ("RefusedKey", lambda data, scalar: data * {1.0: 2}.get(scalar, 1), "unhashable"),
@@ -212,7 +214,7 @@ def test_what_looks_at_a_value_is_refused_with_its_line(name, function, reason):
     found, numbers = forms_of(prop)(prop)
     assert isinstance(found, NoForm)
     assert reason in found
-    assert "lambda data" in found.line
+    assert ("lambda data" in found.line) == (name not in ("RefusedLen", "RefusedSelf"))
     assert numbers == ()
 
 
@@ -229,6 +231,46 @@ def test_a_whole_number_that_meets_whole_numbers_is_refused():
         made := refused("RefusedWhole", lambda data, count: data * (data.astype(np.int32) + count))()
     )(made)
     assert "meets arrays of whole numbers" in found
+
+
+@operator("NumberNamed")
+class NumberNamed(OperatorProperty):
+    """Parameters with the names of functions that it calls."""
+
+    spec = "data:(N, D) -> output:(N, D)"
+    accepts = "floating"
+    maximum = number()
+    abs = number()
+
+    def forward(data, maximum, abs):
+        return data * np.maximum(maximum, np.abs(abs)).item()
+
+
+@operator("NumberBesideScalar")
+class NumberBesideScalar(OperatorProperty):
+    """Another number than the one that comes in the arrays' type."""
+
+    spec = "data:(N, D) -> output:(N, D)"
+    accepts = "floating"
+    scalar = param(float, 0.1, doc="In the arrays' type.")
+    rate = number()
+
+    def forward(data, scalar, rate):
+        return data * (1 if scalar == 0.1 else rate)
+
+
+def test_a_scalar_that_is_no_run_time_parameter_comes_in_the_type_of_the_arrays():
+    data = np.random.default_rng(8).standard_normal(SHAPE).astype(SINGLE)
+    np.testing.assert_array_equal(evaluated(NumberBesideScalar(rate=3.0), [data])[0], data * 3)
+    wide = data.astype(np.float64)
+    np.testing.assert_array_equal(evaluated(NumberBesideScalar(rate=3.0), [wide])[0], wide)
+
+
+def test_parameters_may_have_the_names_of_functions():
+    data = np.random.default_rng(7).standard_normal(SHAPE).astype(SINGLE)
+    for maximum, size in ((0.5, -3.0), (7.0, 2.0)):
+        result, _ = evaluated(NumberNamed(maximum=maximum, abs=size), [data])
+        np.testing.assert_array_equal(result, data * max(maximum, abs(size)))
 
 
 def test_operators_without_run_time_parameters_have_no_such_forms():

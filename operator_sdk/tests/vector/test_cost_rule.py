@@ -10,15 +10,17 @@ pytest.importorskip("llvmlite")
 import operad as od
 from operad_sdk.vector import NoVectorCodeError, compiled
 from operad_sdk.vector.cost_rule import Estimates, estimates
+from operad_sdk.vector.signature import form_of_part
 
 SINGLE = np.dtype(np.float32)
 
 
 def estimated(name, *shapes, part="forward", returned=False, outputs=None, **params):
     prop = od.registry.get(name)(**params)
-    form = prop.scalar_form(part, list(shapes), [SINGLE] * len(shapes))
+    form, numbers = form_of_part(prop, part, list(shapes), [SINGLE] * len(shapes))
     made = outputs or prop.infer_shape(list(shapes))[1][: len(form.results)]
-    return estimates(compiled(form, SINGLE), [(shape, SINGLE) for shape in (*shapes, *made)], returned)
+    every = (*shapes, *((),) * len(numbers), *made)
+    return estimates(compiled(form, SINGLE), [(shape, SINGLE) for shape in every], returned)
 
 
 @pytest.mark.parametrize(
@@ -50,6 +52,13 @@ def test_several_calls_of_numpy_are_slower_than_one_kernel(name, shapes, params)
 )
 def test_one_fast_call_of_numpy_is_left(name, shapes, params):
     assert not estimated(name, *shapes, **params).favour_vectors
+
+
+def test_a_power_of_single_precision_is_computed_in_vectors_of_doubles():
+    one, other = (estimated(name, (200, 300), scalar=2.7) for name in ("_power_scalar", "_rpower_scalar"))
+    assert not one.favour_vectors
+    assert other.vector_us < one.vector_us  # of one base the logarithm is that of all rows
+    assert other.numpy_us > 2 * one.numpy_us
 
 
 def test_rows_that_lie_apart_cost_what_gathering_them_takes():

@@ -11,6 +11,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from operad import config
 from operad.errors import OperadError
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.expansions import expanded
@@ -157,3 +158,18 @@ def test_a_processor_without_fused_multiply_add_has_no_vector_code(monkeypatch):
 def test_text_that_llvm_refuses_is_our_fault():
     with pytest.raises(OperadError, match="please report it"):
         object_code("define void @kernel() { nonsense }", machine.host())
+
+
+def test_its_own_setting_leaves_vector_code_out_and_that_of_mappers_does_not(monkeypatch):
+    usual = machine.reason_against()
+    monkeypatch.setenv("OPERAD_VECTOR", "off")
+    assert machine.reason_against() == "OPERAD_VECTOR is off"
+    monkeypatch.setenv("OPERAD_VECTOR", "on")
+    assert machine.reason_against() == usual
+    monkeypatch.setenv("OPERAD_MAPPER", "python")
+    config.reload()
+    try:
+        assert machine.reason_against() == usual
+    finally:
+        monkeypatch.undo()
+        config.reload()

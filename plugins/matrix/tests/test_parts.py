@@ -40,12 +40,12 @@ print(found.hexdigest())
 
 @pytest.mark.more
 @pytest.mark.parametrize("engine", ["threaded", "naive"])
-@pytest.mark.parametrize("mapper", ["auto", "numpy"])
-def test_one_answer_for_any_number_of_threads(engine: str, mapper: str) -> None:
+@pytest.mark.parametrize("vector", ["on", "off"])
+def test_one_answer_for_any_number_of_threads(engine: str, vector: str) -> None:
     found = set()
     for threads in ("1", "2", "3"):
         environment = {**os.environ, "OPERAD_ENGINE": engine, "OPERAD_NUM_THREADS": threads}
-        environment["OPERAD_MAPPER"] = mapper
+        environment["OPERAD_VECTOR"] = vector
         run = subprocess.run(
             [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=False
         )

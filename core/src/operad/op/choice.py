@@ -254,8 +254,8 @@ class Choice:
             for part, position in positions.items()
             if self.kernels[part] is None
         }
-        takes_values = all(kernel.ignores_values for kernel in ranked(self.call))
-        return PartsOperator(self._made(self.forward), gradients, errors, takes_values)
+        ignore_values = [kernel.ignores_values for kernel in ranked(self.call)]
+        return PartsOperator(self._made(self.forward), gradients, errors, takes_values=all(ignore_values))
 
     def _made(self, kernel: Kernel, prop: Any = None) -> Operator:
         call, prop = self.call, prop or self.call.prop

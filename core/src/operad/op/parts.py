@@ -117,12 +117,14 @@ class PartsOperator(Operator):
         forward: Operator,
         gradients: Mapping[frozenset[int], Callable[[Any], Operator]],
         missing: Mapping[int, Callable[[], Exception]],
+        *,
         takes_values: bool = False,
     ) -> None:
         self._forward = forward
         self._gradients = gradients
         self._missing = missing
-        self._prop: Any = None
+        # Of a copy for other run-time values: the operator that was there first, and the property.
+        self._rebound: tuple[PartsOperator, Any] | None = None
         self._takes_values = takes_values
         self.direct_with_values = forward.direct_with_values if takes_values else None
         # Replaced whole, so that threads that make them at once agree on what they see.
@@ -137,14 +139,11 @@ class PartsOperator(Operator):
         return self._forward.run_time_values(values)
 
     def rebound(self, prop: Any) -> Operator | None:
-        """Its operators for other values, where each takes them."""
-        forward = self._forward.rebound(prop) if self._takes_values else None
-        if forward is None:
+        """Its operators for other values, where that of the outputs takes them."""
+        if not self._takes_values or (forward := self._forward.rebound(prop)) is None:
             return None
         made = PartsOperator(forward, self._gradients, self._missing, takes_values=True)
-        made._prop = prop
-        if self._made is not None:
-            made._made = [(p, one.rebound(prop) or self._gradients[p](prop)) for p, one in self._made]
+        made._rebound = (self if self._rebound is None else self._rebound[0], prop)
         return made
 
     def forward(
@@ -195,8 +194,11 @@ class PartsOperator(Operator):
 
     def _operators(self) -> Sequence[tuple[frozenset[int], Operator]]:
         made = self._made
-        if made is None:
-            made = self._made = [(positions, make(self._prop)) for positions, make in self._gradients.items()]
+        if made is None and self._rebound is not None:
+            every, prop = self._rebound[0]._operators(), self._rebound[1]
+            self._made = made = [(p, one.rebound(prop) or self._gradients[p](prop)) for p, one in every]
+        elif made is None:
+            self._made = made = [(positions, make(None)) for positions, make in self._gradients.items()]
         return made
 
 

@@ -19,7 +19,7 @@ from operad.operator import Param, ScalarForm, Shape
 from operad_sdk.declare.scalar_form import TracedNumbers, kept, no_form, traced_form
 from operad_sdk.differentiate import FORM, Node, Traced, TraceError
 from operad_sdk.differentiate.branches import Branches
-from operad_sdk.differentiate.numbers import CallNumber, NumberTrace
+from operad_sdk.differentiate.numbers import CallNumber, NumberTrace, text_of
 
 if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
@@ -37,7 +37,7 @@ def number_forms(
     functions = tuple(bound.what for bound in prop.binding.gradients)
 
     def find(fixed: frozenset[int]) -> NumberForms:
-        return NumberForms(part, in_shapes, in_types, fixed)
+        return NumberForms(type(prop).params.run_time, part, in_shapes, in_types, fixed)
 
     return kept(prop, ("numbers", part, functions, *fixed_params), in_shapes, in_types, cache, find)
 
@@ -49,16 +49,23 @@ class NumberForms:
     Their values are inputs of one element each, behind the arrays; no value is in a form.
 
     Args:
+        names: Of the run-time parameters.
         part: `forward`, or the gradient of an argument.
         in_shapes: Of the arguments; `in_types` likewise.
         fixed: Lengths of them that parameters say.
     """
 
     def __init__(
-        self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType], fixed: frozenset[int]
+        self,
+        names: Sequence[str],
+        part: str,
+        in_shapes: Sequence[Shape],
+        in_types: Sequence[DType],
+        fixed: frozenset[int],
     ) -> None:
         self._given = (part, in_shapes, in_types, fixed)
-        self._branches: Branches | None = None
+        # invariant: no form is ever dropped, so that others may know them by identity.
+        self._branches = Branches(names)
         self._lock = new_lock()
 
     def __call__(
@@ -69,12 +76,10 @@ class NumberForms:
         Args:
             values: As functions get them; None: those of `prop`, which else may have any.
         """
-        params, in_types = type(prop).params, self._given[2]
         if values is None:
+            params, in_types = type(prop).params, self._given[2]
             every = zip(params, prop.function_params(in_types), strict=True)
             values = [value for name, value in every if name in params.run_time]
-        if self._branches is None:
-            self._branches = Branches(params.run_time)
         try:
             found = self._branches.find(*values)
             if found is None:
@@ -89,33 +94,35 @@ class NumberForms:
 
     def _trace(self, prop: OperatorProperty, values: Sequence[Any]) -> None:
         given = dict(zip(type(prop).params.run_time, values, strict=True))
-        found, trace = traced_form(prop, *self._given, lambda: _numbers(prop, given))
+        found, trace = traced_form(prop, *self._given, lambda: _numbers(prop, given, self._given[2]))
         trace = trace or NumberTrace(_input_of)
         texts = [text for text, _ in trace.inputs] if isinstance(found, ScalarForm) else []
-        assert self._branches is not None
         self._branches.append(trace, found, texts)
 
 
-def _numbers(prop: OperatorProperty, values: Mapping[str, Any]) -> TracedNumbers:
+def _numbers(prop: OperatorProperty, values: Mapping[str, Any], in_types: Sequence[DType]) -> TracedNumbers:
     trace, made = NumberTrace(_input_of), copy(prop)
     for name, value in values.items():
         setattr(made, name, _number(trace, type(prop).params[name], name, value))
-    return TracedNumbers(trace, made.param_values(), made)
+    others = zip(type(prop).params, prop.function_params(in_types), strict=True)
+    params = tuple(getattr(made, name) if name in values else value for name, value in others)
+    return TracedNumbers(trace, params, made)
 
 
 def _number(trace: NumberTrace, declared: Param, name: str, value: Any) -> Any:
     """Value of a run-time parameter; that there is none, or so many, is asked of later calls."""
+    text = text_of(name)
     if declared.optional:
-        trace.questions.append((f"({name} is None)", value is None))
+        trace.questions.append((f"({text} is None)", value is None))
     if value is None:
         return None
     if declared.type in ("floats", "shape"):
         for count in range(len(value) + 1):
-            trace.questions.append((f"(len({name}) > {count})", len(value) > count))
-        return tuple(CallNumber(trace, f"{name}[{i}]", one) for i, one in enumerate(value))
+            trace.questions.append((f"(len({text}) > {count})", len(value) > count))
+        return tuple(CallNumber(trace, f"{text}[{i}]", one) for i, one in enumerate(value))
     if declared.type not in (int, float):
         raise TraceError(f"its run-time parameter {name!r} is no number, but {declared.expects()}")
-    return CallNumber(trace, name, value)
+    return CallNumber(trace, text, value)
 
 
 def _input_of(value: Any, dtype: DType) -> Traced:

@@ -19,7 +19,7 @@ from numpy.typing import DTypeLike
 from operad.locks import new_lock
 from operad.operator import ScalarForm
 from operad_sdk.differentiate.form import form_of
-from operad_sdk.differentiate.numbers import CallNumber, NumberTrace
+from operad_sdk.differentiate.numbers import CallNumber, NumberTrace, text_of
 from operad_sdk.differentiate.tracing import FORM, Node, Traced
 
 
@@ -92,7 +92,7 @@ class Branches:
         self._count += 1
         self._known |= {name: found, **trace.known}
         at[answer] = f"({name}, ({''.join(f'{text}, ' for text in texts)}))"
-        text = f"lambda {', '.join(self._names)}: {_text(self._tree.get(True))}"
+        text = f"lambda {', '.join(map(text_of, self._names))}: {_text(self._tree.get(True))}"
         self.find = eval(text, dict(self._known))  # noqa: S307 - it holds nothing but what `CallNumber` writes
 
 
@@ -135,7 +135,7 @@ class BranchForms:
         cells = [_input(np.full((2, 3), 0.5 + i, np.float32)) for i, _ in enumerate(self._arrays)]
         before = [cell.node for cell in cells]
         trace = NumberTrace(lambda value, dtype: _input(np.asarray(value, dtype)), np.dtype(np.float32))
-        given = [CallNumber(trace, *one) for one in zip(self._numbers, numbers, strict=True)]
+        given = [CallNumber(trace, *one) for one in zip(map(text_of, self._numbers), numbers, strict=True)]
         with np.errstate(all="ignore"):
             self._function(*cells, *given)
         written = [i for i, node in enumerate(before) if cells[i].node is not node]

@@ -2,9 +2,9 @@
 
 What a function computes with such numbers alone, Python computes in every call, in double precision; a trace
 notes how. Where a number meets an array it becomes an input of the form, of one element: in the type to which
-NumPy converts it there, which is the array's for a number of Python's, and its own for one of NumPy's. Where
-the function decides by a number, it goes the way that this call goes, and the trace notes what was asked: the
-form is that of calls that answer alike, whatever else their numbers are.
+NumPy converts it there, which is the array's for a number of Python's, and a common one for one of NumPy's.
+Where the function decides by a number, it goes the way that this call goes, and the trace notes what was
+asked: the form is that of calls that answer alike, whatever else their numbers are.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class NumberTrace:
 
     def input(self, number: CallNumber, dtype: DType) -> Any:
         """The array of one element that a number is where it meets arrays that compute in a type."""
-        dtype = self._dtype or (dtype if number.is_weak else np.asarray(number.value).dtype)
-        if dtype.kind in "iu" and number.is_weak:
+        dtype = self._dtype or dtype
+        if dtype.kind in "iu" and type(number.value) is int:
             raise TraceError(
                 "a whole number that changes meets arrays of whole numbers, which may not hold it"
             )
@@ -75,11 +75,6 @@ class CallNumber:
     def __class__(self) -> Any:
         """Class of the number, for functions that ask whether it is one."""
         return type(self.value)
-
-    @property
-    def is_weak(self) -> bool:
-        """Return whether arrays that it meets say its type."""
-        return type(self.value) in (int, float)
 
     def __bool__(self) -> bool:
         answer = bool(self.value)
@@ -126,6 +121,11 @@ class CallNumber:
 
     def __array__(self, *args: Any, **options: Any) -> NoReturn:
         raise TraceError("the function makes an array of a number that changes")
+
+
+def text_of(name: str) -> str:
+    """Name of a parameter in texts, where functions have their own, and `lambda` is a word of Python."""
+    return f"{name}_"
 
 
 def _is_number(value: Any) -> bool:

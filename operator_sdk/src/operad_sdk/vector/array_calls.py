@@ -70,7 +70,7 @@ def array_call(
     contiguous are copied; nothing is ever compiled in a call, for it may hold the engine's lock.
 
     Args:
-        num_inputs: How many of the arrays are read; the others are written, or always contiguous.
+        num_inputs: How many of the arrays are read alone.
         sources: For each of the layout's arrays which of the function's it is; none: the one of its number.
         offsets: Bytes from the beginning of each array to where the layout's begins; none: 0.
         keeps_lock: Whether the interpreter's lock is kept meanwhile.
@@ -82,11 +82,7 @@ def array_call(
     native, address = _native(tuple(sources or range(count)), keeps_lock), ctypes.addressof(kept)
 
     def by_copies(*arrays: Any) -> None:
-        copies = [
-            array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
-            for array in arrays[num_inputs:]
-        ]
-        copies[:0] = [np.ascontiguousarray(array) for array in arrays[:num_inputs]]
+        copies = [array if array.flags.c_contiguous else np.ascontiguousarray(array) for array in arrays]
         native(address, *map(id, copies))
         for array, copy in zip(arrays[num_inputs:], copies[num_inputs:], strict=True):
             if copy is not array:

@@ -19,6 +19,7 @@ from operad.dtypes import DType
 from operad.operator import ARITHMETIC, ScalarForm, Shape, function_cost
 from operad_sdk.vector.compiled import CompiledForm, Walk
 from operad_sdk.vector.stages import REDUCTIONS
+from operad_sdk.vector.writer import BITS
 
 _CALL_US: Final = 0.8
 """Time of one of NumPy's calls on small arrays."""
@@ -35,13 +36,15 @@ _OF_NUMPY: Final = {
 """Operations of loops for an element, where `function_cost` has none, or means arrays of numbers."""
 _SLOW_WITH_NUMBERS: Final = {"maximum": 0.5, "minimum": 0.5}
 """The same where an operand is a number, with which NumPy has no vector loop."""
+_POWER_OF_NUMBER: Final = 3.3
+"""The same for powers of one number, with which NumPy is slower than with one exponent."""
 _SHORT_NS: Final = 25.0
 """Time that one of NumPy's reductions takes for a row however short it is."""
 _FREE: Final = frozenset(("input", "constant", "length"))
 
 _VECTOR_US: Final = 1.0
 _INSTRUCTION_NS: Final = 0.15
-"""Time of an instruction on a vector of 64 bytes."""
+"""Time of an instruction on a vector of 64 bytes; one of wider elements than arrays have fills several."""
 _DEAR: Final = {"divide": 4.0, "sqrt": 6.0}
 """Instructions that take longer, as multiples of the others."""
 _OF_C_NS: Final = {"atan2": 8.0, "power": 4.5, **dict.fromkeys(("sin", "cos", "tan"), 0.35)}
@@ -108,6 +111,8 @@ def _numpy_us(form: ScalarForm, space: Shape, specs: Sequence[tuple[Shape, DType
         loops = _OF_NUMPY.get(step.op, function_cost(step.op) - ARITHMETIC)
         if step.op in _SLOW_WITH_NUMBERS and not all(axes[i] for i in step.args):
             loops = _SLOW_WITH_NUMBERS[step.op]
+        if step.op == "power" and not axes[step.args[0]]:
+            loops = _POWER_OF_NUMBER
         moved_ns = _moving_ns(arrays * elements * itemsize, _NUMPY_NS)
         us += _CALL_US + 1e-3 * (_LOOP_NS * loops * elements + moved_ns)
         if rank - 1 in reduced:
@@ -142,7 +147,8 @@ def _vector_us(kernel: CompiledForm, walk: Walk, specs: Sequence[tuple[Shape, DT
             elif step.op in _OF_C_NS:
                 ns += _OF_C_NS[step.op] * vectors * lanes
             elif step.op not in _FREE:
-                ns += _INSTRUCTION_NS * _DEAR.get(step.op, 1.0) * vectors
+                filled = max(1.0, BITS.get(step.kind, 0) / 8 / kernel.dtype.itemsize)
+                ns += _INSTRUCTION_NS * filled * _DEAR.get(step.op, 1.0) * vectors
     for number, (shape, dtype) in enumerate(specs[count:]):
         moved += prod(shape) * dtype.itemsize
         ns += _apart_ns(walk, given + number) * prod(shape)

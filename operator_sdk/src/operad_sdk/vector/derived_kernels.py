@@ -20,6 +20,7 @@ from operad.operator import (
     CallTemplate,
     Cost,
     KernelCall,
+    NoForm,
     OpContext,
     Operator,
     OperatorProperty,
@@ -67,8 +68,8 @@ def reason_for(
     both, reduces, is_exact = Estimates(), False, True
     for part in parts:
         form, _ = form_of_part(call.prop, part, call.in_shapes, call.in_types)
-        if isinstance(form, str):
-            return form
+        if isinstance(form, str):  # with the line, as the form for one value may be another one
+            return form.explained() if isinstance(form, NoForm) and call.prop.params.run_time else form
         signature = Signature(call.prop, part, form, call.in_shapes, call.in_types)
         found = _estimates(form, signature.dtype, signature.specs, returned)
         if isinstance(found, str):

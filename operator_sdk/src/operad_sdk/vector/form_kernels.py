@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from operad.context import Context
+from operad.context import Context, cpu
 from operad.dtypes import DType
 from operad.operator import (
     FORWARD,
@@ -32,7 +31,7 @@ from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import CompiledForm, compiled
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.primitives import NoVectorCodeError
-from operad_sdk.vector.signature import Signature, form_of_part
+from operad_sdk.vector.signature import Signature, form_of_part, number_forms
 from operad_sdk.vector.team import has_team, team
 
 if TYPE_CHECKING:
@@ -49,6 +48,9 @@ _LOOPS: Final = 0.04
 
 _CALL_US: Final = 8.0
 """Time of a call in parts, or with arrays that lie in an unusual way; a small one takes less than 1."""
+
+_HERE: Final = OpContext(cpu(), is_train=True)
+"""The running operation: how many threads it may use."""
 
 SLOW: Final = frozenset(("atan2", "power", "log2", "log10"))
 """Functions that LLVM leaves to the C library, element by element, or for which NumPy has tables."""
@@ -84,26 +86,26 @@ class FormOperator(Operator):
         in_shapes: Sequence[Shape],
         in_types: Sequence[DType],
     ) -> None:
+        self._made_of: Any = (part, prop, ctx, in_shapes, in_types)
+        self._forms = number_forms(prop, part, in_shapes, in_types)
         form, numbers = form_of_part(prop, part, in_shapes, in_types)
         assert isinstance(form, ScalarForm)
-        self._made_of = (part, prop, ctx, in_shapes, in_types)
+        self.form: Final = form  # to be found again, as an equal one may be what was compiled
         self._signature = Signature(prop, part, form, in_shapes, in_types)
         self._compiled = compiled(form, self._signature.dtype)
         # Of a cluster, for each input the view that the form reads, or None.
         self._views: Sequence[View | None] = getattr(prop, "views", None) or (None,) * len(form.inputs)
         self._quick = self._quick_call(self._compiled, prop, self._signature.specs)
         self._quick_apart = self._quick or self._quick_call(self._compiled, None, self._signature.specs)
-        self._is_direct = self._quick is not None and part == FORWARD and self._is_plain(prop)
+        self._is_direct = self._quick is not None and part == FORWARD and self._signature.is_plain
         self._set_numbers(numbers)
-        if not self._is_direct:
-            return
-        if prop.params.run_time:
-            self._of_values = _CallsOfValues(self, self._made_of)
+        if self._forms is not None and part == FORWARD:
+            self._of_values = _CallsOfValues(self, self._forms, self._made_of)
             if self._of_values.own is not None:
                 self.direct_with_values = _call_last
-        else:  # what is called for other values may be the author's function
+        elif self._is_direct:  # else the author's function may be called for some values
             self.lock_cost_limit_us = _LOCKED_US
-        if prop.num_visible_outputs < len(form.results):
+        if self._is_direct and prop.num_visible_outputs < len(form.results) == len(prop.list_outputs()):
             self.direct_visible = self._visible_call(form, prop)
 
     def _set_numbers(self, numbers: Sequence[Any]) -> None:
@@ -119,18 +121,21 @@ class FormOperator(Operator):
 
     def rebound(self, prop: Any) -> FormOperator | None:
         """The same kernel with the numbers of `prop`, where its function goes the same way."""
-        part, _, ctx, in_shapes, in_types = self._made_of
-        form, numbers = form_of_part(prop, part, in_shapes, in_types)
-        if form is not self._compiled.form:
+        forms = self._forms
+        if forms is None or prop.binding is not self._made_of[1].binding:
             return None
-        made = copy(self)
-        made._made_of = (part, prop, ctx, in_shapes, in_types)
+        with np.errstate(all="ignore"):
+            form, numbers = forms(prop)
+        if form is not self.form:
+            return None
+        made = object.__new__(FormOperator)
+        made.__dict__.update(self.__dict__)
         made._set_numbers(numbers)
         return made
 
     def numbers_by_name(self) -> dict[str, NDArray[Any]]:
         """The run-time numbers by the names of the inputs that they are."""
-        return dict(zip(self._compiled.form.inputs[self._signature.num_given :], self.numbers, strict=True))
+        return dict(zip(self.form.inputs[self._signature.num_given :], self.numbers, strict=True))
 
     @property
     def position(self) -> int:
@@ -140,11 +145,6 @@ class FormOperator(Operator):
     def alone(self, req: Sequence[OpReq]) -> list[OpReq]:
         """Requests of which only that for its own gradient is left."""
         return [one if i == self.position else OpReq.NULL for i, one in enumerate(req)]
-
-    def _is_plain(self, prop: OperatorProperty) -> bool:
-        """Return whether the form's inputs and results are the arguments and then all outputs."""
-        outputs = list(range(len(prop.list_outputs())))
-        return not prop.list_auxiliary_states() and self._signature.outputs == outputs
 
     def _quick_call(
         self, form: CompiledForm, prop: OperatorProperty | None, specs: Sequence[tuple[Shape, DType]]
@@ -161,15 +161,13 @@ class FormOperator(Operator):
             return None
         layout, num_results = form.layout(arrays), len(form.form.results)
         shares = set() if prop is None else self._signature.shares(prop)
-        if not {pair for pair in shares if pair[1] < num_results} <= layout.shares:
+        read = [name in form.form.inputs_read for name in form.form.inputs]
+        if not {(i, result) for i, result in shares if result < num_results and read[i]} <= layout.shares:
             return None
         is_small = max(array.size for array in arrays) <= _PART_ELEMENTS
         offsets = [0 if view is None else view.offset for view in self._views] + [0] * num_results
-        # Run-time numbers are inputs, and stand behind the results in a call.
-        given, all_given = self._signature.num_given, len(self._views)
-        last = range(given + num_results, all_given + num_results)
-        sources = [*range(given), *last, *range(given, given + num_results)]
-        return array_call(layout, given, sources=sources, offsets=offsets, keeps_lock=is_small)
+        sources, num_read = self._signature.sources(num_results), self._signature.num_arguments
+        return array_call(layout, num_read, sources=sources, offsets=offsets, keeps_lock=is_small)
 
     def _viewed(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Arrays of which the first are inputs, as the form reads them."""
@@ -211,7 +209,25 @@ class FormOperator(Operator):
         """The outputs, and states that change."""
         targets: list[Target] = [*zip(out_data, req, strict=True)]
         targets += [(state, OpReq.WRITE) for state in aux_states]
-        self._compute(op_ctx, [*in_data, *aux_states], [targets[i] for i in self._signature.outputs])
+        given = [*in_data, *aux_states, *self.numbers]
+        self._compute(op_ctx, given, [targets[i] for i in self._signature.outputs])
+
+    @property
+    def with_numbers(self) -> ArrayCall:
+        """A function of arguments, outputs, states and run-time numbers."""
+        if self._is_direct and self._quick is not None:
+            return self._quick
+        _, prop, _, in_shapes, _ = self._made_of
+        num_args = len(in_shapes)
+        end = num_args + len(prop.list_outputs())
+        last = end + len(prop.list_auxiliary_states())
+
+        def compute(*arrays: Any) -> None:
+            targets: list[Target] = [(array, OpReq.WRITE) for array in arrays[num_args:last]]
+            given = [*arrays[:num_args], *arrays[end:]]
+            self._compute(_HERE, given, [targets[i] for i in self._signature.outputs])
+
+        return compute
 
     def backward(
         self,
@@ -230,10 +246,9 @@ class FormOperator(Operator):
         groups = {"in_data": in_data, "out_data": out_data, "out_grad": out_grad}
         assert self._signature.entries is not None
         given = [groups[kind][index] for kind, index in self._signature.entries]
-        self._compute(op_ctx, given, [(in_grad[position], req[position])])
+        self._compute(op_ctx, [*given, *self.numbers], [(in_grad[position], req[position])])
 
     def _compute(self, op_ctx: OpContext, given: list[Any], targets: Sequence[Target]) -> None:
-        given = [*given, *self.numbers]
         specs = self._signature.specs[len(given) :]
         run_form(self._compiled, op_ctx, self._viewed(given), targets, specs)
 
@@ -249,35 +264,51 @@ class _CallsOfValues:
         own: That function with values; None: it cannot be called so.
     """
 
-    def __init__(self, operator: FormOperator, made_of: Any) -> None:
-        part, prop, ctx, in_shapes, in_types = self._made_of = made_of
-        forms = prop.number_forms(part, in_shapes, in_types)
-        assert forms is not None
-        self._forms: NumberForms = forms
+    def __init__(self, operator: FormOperator, forms: NumberForms, made_of: Any) -> None:
+        self._made_of = made_of
+        _, prop, ctx, in_shapes, in_types = made_of
+        self._forms = forms
         self._own: Operator = type(prop).kernels[0].factory(prop, ctx, in_shapes, in_types)
         self.own = self._own.direct_with_values
-        self._known: dict[ScalarForm | str, FormOperator | None] = {operator._compiled.form: operator}
+        # By identity: the forms of all ways are kept.
+        self._known: dict[int, _Known] = {id(operator.form): _Known(operator)}
+        dtype = prop.promote(in_types[0])
+        is_plain = prop.params.run_time == ("scalar",) and not prop.params["scalar"].optional
+        self._scalar_type = dtype.type if is_plain and dtype.kind == "f" else None
 
     def __call__(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Numbers and the call that takes them; under NumPy's error state of operators."""
         _, prop, _, _, in_types = self._made_of
-        form, numbers = self._forms(prop, prop.typed_run_time(values, in_types))
-        known = self._known
-        operator = known[form] if form in known else known.setdefault(form, self._operator(form, values))
-        if operator is None:
+        if self._scalar_type is not None:
+            typed: tuple[Any, ...] = (self._scalar_type(values[0]).item(),)
+        else:
+            typed = prop.typed_run_time(values, in_types)
+        form, numbers = self._forms(prop, typed)
+        known = None
+        if isinstance(form, ScalarForm):
+            known = self._known.get(id(form)) or self._other(form, values)
+        if known is None or known.call is None:
             return (*self._own.run_time_values(values), self.own)
-        return (*operator._signature.arrays_of(numbers), operator._quick)
+        return (*map(np.array, numbers, known.types), known.call)
 
-    def _operator(self, form: ScalarForm | str, values: tuple[Any, ...]) -> FormOperator | None:
-        if isinstance(form, str):
-            return None
+    def _other(self, form: ScalarForm, values: tuple[Any, ...]) -> _Known:
         part, prop, *rest = self._made_of
+        other = prop.rebound(dict(zip(prop.params.run_time, values, strict=True)))
         try:
-            made = FormOperator(
-                part, prop.rebound(dict(zip(prop.params.run_time, values, strict=True))), *rest
-            )
+            found = _Known(FormOperator(part, other, *rest))
         except NoVectorCodeError:
-            return None
-        return made if made._is_direct else None
+            found = _Known(None)
+        self._known[id(form)] = found
+        return found
+
+
+@final
+class _Known:
+    """The call of one way through a function, and the types of its numbers; None: there is none."""
+
+    def __init__(self, operator: FormOperator | None) -> None:
+        self.call = None if operator is None else operator.with_numbers
+        self.types = [] if operator is None else [array.dtype for array in operator.numbers]
 
 
 def _with_last(function: ArrayCall, last: Sequence[Any]) -> ArrayCall:

@@ -21,6 +21,7 @@ from operad.first_use import first_use, import_module
 from operad.locks import new_lock
 from operad_sdk.once import Once
 from operad_sdk.vector.primitives import NoVectorCodeError
+from operad_sdk.vector.settings import MODE
 from operad_sdk.vector.writer import NAME
 
 
@@ -119,9 +120,7 @@ def reason_against() -> str | None:
 
     Asked without importing llvmlite, but for the first time where it is installed.
     """
-    if settings().mapper not in ("auto", "numba"):
-        return f"OPERAD_MAPPER is {settings().mapper}"
-    return _reason_of_host()
+    return "OPERAD_VECTOR is off" if MODE.read() == "off" else _reason_of_host()
 
 
 @cache

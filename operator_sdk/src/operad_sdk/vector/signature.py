@@ -19,10 +19,17 @@ def form_of_part(
     prop: Any, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
 ) -> tuple[ScalarForm | str, tuple[Any, ...]]:
     """The form of a part, or why there is none, and the run-time numbers that are its last inputs."""
-    find = getattr(prop, "number_forms", None)  # which declared operators have
-    forms: NumberForms | None = None if find is None else find(part, in_shapes, in_types)
+    forms = number_forms(prop, part, in_shapes, in_types)
     with np.errstate(all="ignore"):
         return (prop.scalar_form(part, in_shapes, in_types), ()) if forms is None else forms(prop)
+
+
+def number_forms(
+    prop: Any, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+) -> NumberForms | None:
+    """The forms for all values of run-time parameters; None where an operator has none of these."""
+    find = getattr(prop, "number_forms", None)  # which declared operators have
+    return None if find is None else find(part, in_shapes, in_types)
 
 
 @final
@@ -38,6 +45,7 @@ class Signature:
         outputs: For each result of the outputs' form the number of the output, or, behind all of them, of the
             state, that it is; none for a gradient.
         position: The argument whose gradient it is.
+        num_arguments: How many of the inputs are arguments, or what a gradient reads; states follow them.
     """
 
     def __init__(
@@ -50,12 +58,14 @@ class Signature:
     ) -> None:
         shapes, types = prop.infer_shape(list(in_shapes)), prop.infer_type(list(in_types))
         every: Any = [list(zip(*pair, strict=True)) for pair in zip(shapes, types, strict=True)]
+        self._num_outputs = len(every[1]) if part == FORWARD else 1
         self.dtype = next(dtype for dtype in in_types if dtype.kind == "f")
         self.entries: list[BackwardEntry] | None = None
         if part == FORWARD:
             names = [*prop.list_outputs(), *prop.list_auxiliary_states()]
             self.outputs = [names.index(result.name) for result in form.results]
             given, made = [*every[0], *every[2]], [*every[1], *every[2]]
+            self.num_arguments = len(every[0])
             self._take(form, given, [made[number] for number in self.outputs])
             return
         self.outputs = []
@@ -63,6 +73,7 @@ class Signature:
         self.entries = prop.backward_dependency([i == self.position for i in range(len(in_shapes))])
         groups = {"in_data": every[0], "out_data": every[1], "out_grad": every[1]}
         read = [groups[kind][index] for kind, index in self.entries]
+        self.num_arguments = len(read)
         self._take(form, read, [every[0][self.position]])
 
     def _take(self, form: ScalarForm, given: Sequence[Any], made: Sequence[Any]) -> None:
@@ -73,16 +84,37 @@ class Signature:
 
     def arrays_of(self, numbers: Sequence[Any]) -> list[NDArray[Any]]:
         """Run-time numbers as arrays of one element."""
-        return [np.array(number, dtype) for number, dtype in zip(numbers, self.numbers, strict=True)]
+        return list(map(np.array, numbers, self.numbers))
+
+    @property
+    def is_plain(self) -> bool:
+        """Return whether the form's first results are all outputs, in order."""
+        return self.outputs[: self._num_outputs] == list(range(self._num_outputs))
+
+    def sources(self, num_results: int) -> list[int]:
+        """Numbers of a kernel's arrays in a call with arguments, results, states, and run-time numbers."""
+        first_state = self.num_arguments + min(self._num_outputs, num_results)
+        first_number = first_state + self.num_given - self.num_arguments
+        return [
+            *range(self.num_arguments),
+            *range(first_state, first_number + len(self.numbers)),
+            *(self.num_arguments + number for number in (self.outputs or [0])[:num_results]),
+        ]
 
     def shares(self, prop: OperatorProperty) -> set[tuple[int, int]]:
-        """Pairs of an input and a result of the form that the operator allows to share memory."""
+        """Pairs of an input and a result that may share memory: as the operator says, and states."""
         arguments = range(len(prop.list_arguments()))
         if self.entries is None:
             pairs = prop.forward_inplace_option(list(arguments), list(range(len(prop.list_outputs()))))
-            return {(i, self.outputs.index(j)) for i, j in pairs}
+            found = {(i, self.outputs.index(j)) for i, j in pairs}
+            before = self.num_arguments - self._num_outputs
+            return found | {
+                (before + number, result)
+                for result, number in enumerate(self.outputs)
+                if number >= self._num_outputs
+            }
         outputs = range(len(prop.list_outputs()))
-        found = prop.backward_inplace_option(
+        options = prop.backward_inplace_option(
             [BackwardEntry("out_grad", i) for i in outputs],
             [BackwardEntry("in_data", i) for i in arguments],
             [BackwardEntry("out_data", i) for i in outputs],
@@ -90,6 +122,6 @@ class Signature:
         )
         return {
             (self.entries.index(entry), 0)
-            for entry, target in found
+            for entry, target in options
             if target == self.position and entry in self.entries
         }
