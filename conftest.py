@@ -206,7 +206,8 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str) -> list[py
 def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Look for doctests in sources, and in those files of tests that have an example."""
     found = yield
-    if "tests" not in file_path.parts or ">>>" in file_path.read_text("utf-8", errors="replace"):
+    is_of_tests = f"{os.sep}tests{os.sep}" in str(file_path).removeprefix(str(ROOT))
+    if not is_of_tests or ">>>" in file_path.read_text("utf-8", errors="replace"):
         return found
     return [each for each in found if not isinstance(each, DoctestModule)]
 

@@ -388,3 +388,10 @@ ORDERS: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("op", "names"), ORDERS)
 def test_parameters_are_in_mxnets_order(op: Any, names: str) -> None:
     assert list(op.params) == names.split()
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_the_reference_of_the_factor_is_the_factor(lower: bool) -> None:
+    a = np.array([[4.0, 2.0, 1.0], [2.0, 5.0, 3.0], [1.0, 3.0, 6.0]])
+    factor = np.linalg.cholesky(a)
+    np.testing.assert_allclose(Potrf.contract.reference(a, lower), factor if lower else factor.T, atol=1e-12)
