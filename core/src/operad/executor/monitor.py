@@ -42,7 +42,10 @@ def run_monitored(
         variables: Arguments and states by name, also those that no node reads any more.
     """
     graph = binding.program.graph
-    shown = {entry.name for node_id in node_ids for entry in _shown(binding, node_id)}
+    # Of backward's nodes some compute again what forward's have shown.
+    earlier = range(min(node_ids, default=0))
+    before = {e.name for node_id in earlier for e in _shown(binding, node_id, passed_over=True)}
+    shown = before.union(entry.name for node_id in node_ids for entry in _shown(binding, node_id))
     for segment in segments(binding, codes(binding.program, node_ids, by_node=True), started):
         (node_id,) = segment.node_ids
         node = graph.nodes[node_id]
@@ -60,23 +63,31 @@ def run_monitored(
                     _show(each, beside, values, callback, monitor_all)
             # Shown before the node runs, which may overwrite inputs.
             for member in node.op.members:
-                _show(member, [e for e in member.entries if e in values], values, callback, monitor_all)
+                news = [e for e in member.entries if e in values and e.name not in before]
+                _show(member, news, values, callback, monitor_all)
             segment.push(is_train)
             continue
         if monitor_all:
             read = {entry: _array(binding, graph.entry_id(entry)) for _, entry in _named_inputs(node)}
             _show_inputs(node, read, callback)
         segment.push(is_train)
-        written = [entry for entry in binding.program.call(node_id).outs if entry is not None]
-        _show_outputs(node, {graph.entries[n]: _array(binding, n) for n in written}, callback)
+        written = {
+            graph.entries[n]: _array(binding, n)
+            for n in binding.program.call(node_id).outs
+            if n is not None and graph.entries[n].name not in before
+        }
+        _show_outputs(node, written, callback)
 
 
-def _shown(binding: Binding, node_id: int) -> Sequence[Entry]:
-    """Entries that are shown when a node runs."""
+def _shown(binding: Binding, node_id: int, *, passed_over: bool = False) -> Sequence[Entry]:
+    """Entries that are shown when a node runs; of nodes that it passes over, too, if that is asked."""
     graph = binding.program.graph
     node = graph.nodes[node_id]
-    if isinstance(node, OpNode) and isinstance(node.op, Composite):
-        return [entry for member in node.op.members for entry in member.entries]
+    if not isinstance(node, OpNode):
+        return []
+    if isinstance(node.op, Composite):
+        nodes = (*node.op.members, *(node.op.passed_over if passed_over else ()))
+        return [entry for each in nodes for entry in each.entries]
     return [graph.entries[number] for number in binding.program.call(node_id).outs if number is not None]
 
 
