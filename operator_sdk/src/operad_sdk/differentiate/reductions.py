@@ -67,6 +67,10 @@ def _reduction(primitive: Primitive, joined: np.ufunc) -> Any:
 
 
 def _mean(a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    if dtype is None and a.dtype == np.float16:  # whose sum may be beyond it
+        return _mean(a, axis, np.float32, keepdims).astype(a.dtype)
+    if dtype is None and a.dtype.kind in "iub":
+        dtype = np.float64
     axes = range(a.ndim) if axis is None else np.atleast_1d(axis)
     count = prod(plain(a).shape[one] for one in axes)
     return np.sum(a, axis=axis, dtype=dtype, keepdims=keepdims) / max(count, 1)
