@@ -179,7 +179,7 @@ class Settings:
         "Seconds that reading the lines, or expanding the contents, of one file may take.")
     outside_root: bool = option(flag, False,
         "Whether lists of images may name files outside their root folder.")
-    mapper: str = option(one_of("auto", "python", "numpy", "numba"), "auto",
+    mapper: str = option(one_of("auto", "python", "numpy", "vector"), "auto",
         "Back end of scalar mappers; `auto` takes numba for large arrays, where installed, else NumPy.")
     # fmt: on
 

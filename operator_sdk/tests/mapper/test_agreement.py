@@ -26,7 +26,7 @@ from operad_sdk.mapper import (
     tanh,
     trunc,
 )
-from operad_sdk.mapper.backends import with_numba
+from operad_sdk.vector import machine
 
 DTYPES = {"float32": np.float32, "float64": np.float64}
 
@@ -155,7 +155,7 @@ def test_back_ends_agree_exactly_where_no_function_is_approximated(function, dty
     a, b = data.draw(pairs(DTYPES[dtype]))
     expected = function.backend("python").map(a, b)
     assert_same_bits_but_for_zero_and_nan(function.backend("numpy").map(a, b), expected)
-    assert_same_bits_but_for_zero_and_nan(function.backend("numba").map(a, b), expected)
+    assert_same_bits_but_for_zero_and_nan(function.backend("vector").map(a, b), expected)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -164,7 +164,7 @@ def test_floor_division_agrees_at_large_quotients_and_infinities(dtype, data):
     a, b = data.draw(pairs(DTYPES[dtype]))
     expected = floor_division.backend("python").map(a, b)
     assert_same_bits_but_for_zero_and_nan(floor_division.backend("numpy").map(a, b), expected)
-    assert_same_bits_but_for_zero_and_nan(floor_division.backend("numba").map(a, b), expected)
+    assert_same_bits_but_for_zero_and_nan(floor_division.backend("vector").map(a, b), expected)
 
 
 @each_function(CLOSE)
@@ -176,7 +176,7 @@ def test_back_ends_agree_within_ulps_of_the_largest_term(function, dtype, data):
     a, b = np.clip(a, -limit, limit), np.clip(b, -limit, limit)
     expected = function.backend("python").map(a, b)
     scale = np.finfo(kind).eps * 8
-    for backend in ("numpy", "numba"):
+    for backend in ("numpy", "vector"):
         found = function.backend(backend).map(a, b)
         np.testing.assert_allclose(found, expected, rtol=scale, atol=scale)
 
@@ -184,9 +184,9 @@ def test_back_ends_agree_within_ulps_of_the_largest_term(function, dtype, data):
 def test_result_of_an_element_does_not_depend_on_its_place():
     # Whole vectors, the rest after them and the strided path must round alike.
     x = np.linspace(-4, 4, 1001).astype(np.float32)
-    whole = gelu_like.backend("numba").map(x, 1.0)
-    apart = np.concatenate([gelu_like.backend("numba").map(x[i : i + 1], 1.0) for i in range(len(x))])
-    gaps = gelu_like.backend("numba").map(np.repeat(x, 3)[::3], 1.0)
+    whole = gelu_like.backend("vector").map(x, 1.0)
+    apart = np.concatenate([gelu_like.backend("vector").map(x[i : i + 1], 1.0) for i in range(len(x))])
+    gaps = gelu_like.backend("vector").map(np.repeat(x, 3)[::3], 1.0)
     np.testing.assert_array_equal(whole, apart)
     np.testing.assert_array_equal(whole, gaps)
 
@@ -202,15 +202,15 @@ def test_threads_that_map_at_once_compile_once_and_agree():
 
     def work(i):
         barrier.wait()
-        results[i] = fresh.backend("numba").map(x)
+        results[i] = fresh.backend("vector").map(x)
 
-    before = with_numba.statistics.compiled + with_numba.statistics.loaded
+    before = machine.statistics.compiled + with_vectors.statistics.loaded
     threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert with_numba.statistics.compiled + with_numba.statistics.loaded == before + 1
+    assert machine.statistics.compiled + with_vectors.statistics.loaded == before + 1
     for result in results:
         np.testing.assert_array_equal(result, results[0])
         np.testing.assert_allclose(result, expected, rtol=1e-14, atol=1e-14)

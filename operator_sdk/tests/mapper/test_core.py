@@ -15,7 +15,7 @@ from operad_sdk.mapper import Mapper, MapperError, apply, core, exp, log, mapper
 from operad_sdk.mapper.backends import with_numpy
 
 FLOATS = (np.float16, np.float32, np.float64)
-BACKENDS = ("python", "numpy", "numba")
+BACKENDS = ("python", "numpy", "vector")
 
 
 @mapper

@@ -47,7 +47,7 @@ DTYPES = {"float32": np.float32, "float64": np.float64}
 
 def compiled(op):
     builder = Builder(f"only_{op}", ["x"])
-    return Mapper(builder.finish(builder.apply(op, 0))).backend("numba")
+    return Mapper(builder.finish(builder.apply(op, 0))).backend("vector")
 
 
 def sample(dtype):
@@ -92,7 +92,7 @@ def test_a_processor_without_fused_multiply_add_has_the_same_bound(op, dtype):
     form = expanded(builder.finish(builder.apply(op, 0)), np.dtype(kind))
     form = replaced(form, {"fma": lambda a, b, c, _: a * b + c}, FLOAT32)  # which rounds twice
     x = sample(kind)
-    check_error(op, x, Mapper(form).backend("numba").map(x), OWN[op][kind is np.float64])
+    check_error(op, x, Mapper(form).backend("vector").map(x), OWN[op][kind is np.float64])
 
 
 def check_error(op, x, found, bound):
@@ -122,7 +122,7 @@ def test_functions_of_the_c_library_agree_with_numpy(op, dtype):
     builder = Builder(f"only_{op}", ["x", "y"][:arity])
     function = Mapper(builder.finish(builder.apply(op, *range(arity))))
     args = [np.linspace(0.1, 6.1, 501).astype(kind), np.linspace(3.0, -3.0, 501).astype(kind)][:arity]
-    found, expected = function.backend("numba").map(*args), function.backend("numpy").map(*args)
+    found, expected = function.backend("vector").map(*args), function.backend("numpy").map(*args)
     np.testing.assert_allclose(found, expected, rtol=20 * np.finfo(kind).eps, atol=20 * np.finfo(kind).eps)
 
 

@@ -183,7 +183,7 @@ SMOOTH_AT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("backend", ["python", "numpy", "numba"])
+@pytest.mark.parametrize("backend", ["python", "numpy", "vector"])
 @pytest.mark.parametrize(
     ("function", "x", "expected"), SMOOTH_AT, ids=lambda one: getattr(one, "__name__", "")
 )
@@ -233,7 +233,7 @@ def test_wrong_requests_are_refused():
         slope_of(composite, 2)
 
 
-@pytest.mark.parametrize("backend", ["python", "numpy", "numba"])
+@pytest.mark.parametrize("backend", ["python", "numpy", "vector"])
 def test_digamma_has_four_units_in_the_last_place_and_1e_15_beside_its_zeros(backend):
     """Below -6, where two numbers of the size of a logarithm cancel, it has 3 units of that."""
     rng = np.random.default_rng(7)

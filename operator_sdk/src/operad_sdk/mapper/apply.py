@@ -1,6 +1,6 @@
 """Applying a form to arrays: element types, shapes, and the choice of a back end.
 
-The choice depends on size, type and device, and on whether numba is installed, never on what is
+The choice depends on size, type and device, and on whether there is vector code here, never on what is
 compiled already or on timing: in one environment the same call gives the same bits in every run.
 """
 
@@ -14,20 +14,21 @@ import numpy as np
 
 from operad.config import settings
 from operad.context import Context
-from operad.errors import DTypeError, ShapeError
+from operad.errors import DTypeError, OperadError, ShapeError
 from operad.first_use import import_module
 from operad.operator import ScalarForm
 from operad_sdk.mapper.backends import with_cuda, with_numpy, with_python
 from operad_sdk.mapper.errors import MapperError
-from operad_sdk.numba_setup import NUMBA_FROM_SIZE, has_numba
 
-BACKENDS: Final = ("auto", "python", "numpy", "numba")
+BACKENDS: Final = ("auto", "python", "numpy", "vector")
+VECTOR_FROM_SIZE: Final = 2048
+"""Elements from which `auto` takes vector code, whose first kernel of a process costs LLVM's import."""
 
 _FLOAT16: Final = np.dtype(np.float16)
 _FLOAT32: Final = np.dtype(np.float32)
 _FLOAT64: Final = np.dtype(np.float64)
 _ONE_ARRAY: Final = (True,)
-_NUMBA_MODULE: Final = "operad_sdk.mapper.backends.with_numba"
+_VECTOR_MODULE: Final = "operad_sdk.mapper.backends.with_vectors"
 _FLOATS: Final = (_FLOAT32, _FLOAT64, _FLOAT16)
 
 Prepared = tuple[np.dtype[Any], tuple[bool, ...], Sequence[Any], Any]
@@ -54,7 +55,7 @@ def prepare(
     Raises:
         DTypeError: An argument is no number or array of the common element type.
         ShapeError: Shapes do not broadcast, or `out` has another shape.
-        MapperError: `backend` is numba, which is not installed.
+        MapperError: `backend` is `vector`, of which there is none here.
     """
     alike = _alike(args, out)
     if alike is None:
@@ -66,7 +67,7 @@ def prepare(
         return with_cuda.prepare(form, dtype, values, out), out
     chosen = settings().mapper if backend is None else backend
     if chosen == "auto":
-        chosen = "numba" if out.size >= NUMBA_FROM_SIZE and has_numba() else "numpy"
+        chosen = "vector" if out.size >= VECTOR_FROM_SIZE and not isinstance(_with_vectors(), str) else "numpy"
     if dtype is _FLOAT16:
         return partial(_as_float32, chosen, form, function, is_array, values, out), out
     return _on_cpu(chosen, form, function, dtype, is_array, values, out), out
@@ -85,8 +86,11 @@ def _on_cpu(
     values: Sequence[Any],
     out: Any,
 ) -> Callable[[], Any]:
-    if backend == "numba":
-        return _with_numba()(form, dtype, is_array, values, out)
+    if backend == "vector":
+        compiled = _with_vectors()
+        if isinstance(compiled, str):
+            raise MapperError(f"back end 'vector' of mappers: {compiled}; 'auto' takes NumPy then")
+        return compiled(form, dtype, is_array, values, out)
     if backend == "numpy":
         return with_numpy.prepare(form, dtype, is_array, values, out)
     return with_python.prepare(function, values, out)
@@ -108,18 +112,13 @@ def _as_float32(
 
 
 @cache
-def _with_numba() -> Callable[..., Callable[[], None]]:
-    """Import numba's back end on first compiled use, not with the SDK.
-
-    Raises:
-        MapperError: numba is not installed, and the back end was asked for by name.
-    """
-    if not has_numba():
-        raise MapperError(
-            "back end 'numba' of mappers is not installed; pip install \"operad-sdk[fast]\", or leave the "
-            "choice to 'auto', which then takes NumPy"
-        )
-    prepare: Callable[..., Callable[[], None]] = import_module(_NUMBA_MODULE).prepare
+def _with_vectors() -> Callable[..., Callable[[], None]] | str:
+    """Back end of vector code, imported on first use, not with the SDK; a text: why there is none here."""
+    try:
+        import_module("operad_sdk.vector.machine").host()
+    except OperadError as error:
+        return str(error)
+    prepare: Callable[..., Callable[[], None]] = import_module(_VECTOR_MODULE).prepare
     return prepare
 
 

@@ -143,6 +143,24 @@ def strided_call(
     return call_alone if on_stack else call
 
 
+def counted_call(layout: TableLayout) -> ArrayCall:
+    """A function of a number of columns, and contiguous arrays of as many elements as the layout's, or of one.
+
+    It does not look at them. The layout is that of a kernel without rows and scratch memory; the
+    interpreter's lock is given back meanwhile.
+    """
+    if not is_possible():
+        return lambda count, *arrays: BoundKernel(layout.of_columns(count), arrays).run()
+    sources = tuple(range(len(layout.positions)))
+    kept = _kept(layout, ())
+    native, address = _native(sources, keeps_lock=False, is_counted=True), ctypes.addressof(kept)
+
+    def call(count: int, *arrays: Any, kept: object = kept) -> None:
+        native(address, *map(id, arrays), count)
+
+    return call
+
+
 def bound_to(
     layout: TableLayout, arrays: Sequence[NDArray[Any]], sources: Sequence[int], offsets: Sequence[int]
 ) -> BoundKernel:
@@ -162,22 +180,25 @@ def _kept(layout: TableLayout, offsets: Sequence[int]) -> Any:
 
 
 @cache
-def _native(sources: tuple[int, ...], keeps_lock: bool, on_stack: bool = True) -> Callable[..., None]:
+def _native(
+    sources: tuple[int, ...], keeps_lock: bool, on_stack: bool = True, is_counted: bool = False
+) -> Callable[..., None]:
     """The function in machine code: the words of a call, and then arrays."""
     signature = (ctypes.PYFUNCTYPE if keeps_lock else ctypes.CFUNCTYPE)(
-        None, *[ctypes.c_longlong] * (2 + max(sources) + (not on_stack))
+        None, *[ctypes.c_longlong] * (2 + max(sources) + (not on_stack) + is_counted)
     )
-    native: Callable[..., None] = signature(address_of(call_text(sources, on_stack), _NAME))
+    native: Callable[..., None] = signature(address_of(call_text(sources, on_stack, is_counted), _NAME))
     return native
 
 
-def call_text(sources: Sequence[int], on_stack: bool = True) -> str:
+def call_text(sources: Sequence[int], on_stack: bool = True, is_counted: bool = False) -> str:
     """The text: copy the table, put the arrays' addresses into it, and call the kernel.
 
-    Scratch memory is on the stack, or in one more array.
+    Scratch memory is on the stack, or in one more array. The number of columns is in the table, or the last
+    argument.
     """
     arrays = [f"i64 %array{i}" for i in range(max(sources) + 1)]
-    given = ["i64 %call", *arrays, *([] if on_stack else ["i64 %memory"])]
+    given = ["i64 %call", *arrays, *([] if on_stack else ["i64 %memory"]), *["i64 %count"] * is_counted]
     code = Writer(_NAME, given, 8)
     words = code.pointer("%call")
     kernel, length, units, scratch_bytes = (code.word(words, i) for i in range(_HEAD))
@@ -199,6 +220,9 @@ def call_text(sources: Sequence[int], on_stack: bool = True) -> str:
         position = code.word(words, _HEAD + i)
         place = code.value(f"getelementptr i64, ptr {table}, i64 {position}")
         code.line(f"store i64 {code.add(data, code.word(place))}, ptr {place}")
+    if is_counted:
+        units = "%count"
+        code.line(f"store i64 {units}, ptr {table}")  # the first word is the number of columns
     function = code.pointer(kernel)
     code.line(f"call void {function}(ptr {table}, i64 0, i64 {units}, ptr {scratch})")
     return code.module()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, final
 
@@ -53,6 +53,10 @@ class TableLayout:
     positions: tuple[int, ...]
     scratch_bytes: int = 0
     shares: frozenset[tuple[int, int]] = frozenset()
+
+    def of_columns(self, count: int) -> TableLayout:
+        """The layout of a kernel without rows, for so many columns."""
+        return replace(self, units=count, table=(count, *self.table[1:]))
 
     @cached_property
     def copy_table(self) -> Callable[[], ctypes.Array[ctypes.c_longlong]]:
