@@ -15,7 +15,6 @@ from operad_sdk import loops
 from operad_sdk.commands.check.last_run import LastRun
 from operad_sdk.commands.tune.command import write
 from operad_sdk.mapper import mapper
-from operad_sdk.mapper.backends import with_numba
 from operad_sdk.vector import machine
 from operad_sdk.vector.compiled import CompiledForm
 
@@ -60,12 +59,6 @@ def by_kernel() -> list[float]:
     return y.tolist()
 
 
-def by_mapper() -> list[float]:
-    """A mapper's loop: `functions/*.nbc`."""
-    with_numba._kernels.found.clear()
-    return twice.backend("numba").map(np.arange(5, dtype=np.float32)).tolist()
-
-
 def by_loops(folder: Path) -> Callable[[], int]:
     """Functions that an author declares with `loop`, one of which calls another: `functions/*.nbc`."""
     file = folder / "some_loops.py"
@@ -96,7 +89,6 @@ def kinds(folder: Path) -> dict[str, Kind]:
     loop = by_loops(folder)
     return {
         "kernel": Kind(by_kernel, by_kernel, [0.0, 2.0, 4.0, 6.0, 8.0]),
-        "mapper": Kind(by_mapper, by_mapper, [0.0, 2.0, 4.0, 6.0, 8.0]),
         "loop": Kind(loop, loop, 5),
         "tune": Kind(lambda: write(MEASURED), measured, DEFAULTS.loop_us),
         "check": Kind(lambda: LastRun().note({"tanh": ["B301"]}), lambda: LastRun().red(), {}),

@@ -19,7 +19,6 @@ pytest.importorskip("numba")
 from operad import config
 from operad.errors import OperadError
 from operad.files import cache
-from operad_sdk.mapper.backends import with_numba
 from operad_sdk.vector import machine
 from operator_sdk.tests.cached_kinds import kinds
 
@@ -27,7 +26,7 @@ pytestmark = [
     pytest.mark.serial,
     pytest.mark.skipif(os.name != "posix", reason="permissions, pipes and links are POSIX ones"),
 ]
-KINDS = ["kernel", "mapper", "loop", "tune", "check"]
+KINDS = ["kernel", "loop", "tune", "check"]
 
 
 @pytest.fixture
@@ -49,9 +48,7 @@ def kind(request, folder, tmp_path):
 def each_kind(name, values, among):
     """Parametrizes a test by kinds and values; what is compiled at length meets few in the fast suite."""
     cases = [
-        pytest.param(
-            kind, value, marks=pytest.mark.more if kind in ("mapper", "loop") and value not in among else ()
-        )
+        pytest.param(kind, value, marks=pytest.mark.more if kind == "loop" and value not in among else ())
         for kind in KINDS
         for value in values
     ]
@@ -172,12 +169,12 @@ def test_no_flipped_bit_in_any_file_is_run_or_ends_the_process(kind, folder):
 
 def test_a_sound_file_is_used(kind, folder):
     kind.keep()
-    counted = machine.statistics.compiled + with_numba.statistics.compiled
+    counted = machine.statistics.compiled
     before = {path: path.stat().st_mtime_ns for path in files(folder)}
     value = kind.use()
     if kind.keep is not kind.use:
         assert value != kind.without
-    assert machine.statistics.compiled + with_numba.statistics.compiled == counted
+    assert machine.statistics.compiled == counted
     assert {path: path.stat().st_mtime_ns for path in files(folder)} == before
 
 

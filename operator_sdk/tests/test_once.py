@@ -133,37 +133,41 @@ def test_a_kernel_that_cannot_be_compiled_fails_in_every_thread(monkeypatch):
     assert all("please report it" in str(error) for error in found)
 
 
-def test_threads_that_meet_a_new_mapper_compile_one_loop(monkeypatch):
+def test_threads_that_meet_a_new_mapper_compile_one_kernel(monkeypatch):
+    machine = pytest.importorskip("operad_sdk.vector.machine")
+    require_vector_code()
+    form = one_more.backend("vector")
+    form.map(np.zeros(9))  # of another type, so that all but the kernel is there
+    texts, real = [], machine.object_code
+    monkeypatch.setattr(machine.cache_files, "load", lambda path: None)
+    monkeypatch.setattr(machine.cache_files, "save", lambda path, code: None)
+    monkeypatch.setattr(machine, "object_code", lambda text, to: texts.append(text) or real(text, to))
+    found = in_threads(lambda number: form.map(np.full(9, number, np.float32))[0])
+    assert found == [number + 1 for number in range(THREADS)]
+    assert len(texts) == 1
+
+
+def test_threads_that_meet_a_new_loop_compile_it_once(monkeypatch):
     pytest.importorskip("numba")
     jit = pytest.importorskip("operad_sdk.jit")
     from numba.core.dispatcher import _FunctionCompiler
 
-    with_numba = pytest.importorskip("operad_sdk.mapper.backends.with_numba")
-    signatures, real = [], _FunctionCompiler.compile
-    monkeypatch.setattr(jit.cache, "load", lambda path: None)
-    monkeypatch.setattr(jit.cache, "save", lambda path, content: None)
+    names, real = [], _FunctionCompiler.compile
 
     def counted(self, args, returned):
-        signatures.append((self.py_func.__name__, args))
+        names.append(self.py_func.__name__)
         return real(self, args, returned)
-
-    monkeypatch.setattr(_FunctionCompiler, "compile", counted)
-    with_numba._kernels.found.clear()
-    form = one_more.backend("numba")
-    found = in_threads(lambda number: form.map(np.full(9, number, np.float32))[0])
-    assert found == [number + 1 for number in range(THREADS)]
-    assert [name for name, _ in signatures] == ["kernel"]
 
     def halve(array):
         for i in range(len(array)):
             array[i] /= 2
 
-    signatures.clear()
+    monkeypatch.setattr(_FunctionCompiler, "compile", counted)
     loop = jit.jit(halve, None, nogil=True)
     arrays = [np.full(3, number) * 2.0 for number in range(THREADS)]
     in_threads(lambda number: loop(arrays[number]))
     assert [array[0] for array in arrays] == list(range(THREADS))
-    assert [name for name, _ in signatures] == ["halve"]
+    assert names == ["halve"]
 
 
 FORKS = """

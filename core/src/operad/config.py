@@ -180,7 +180,7 @@ class Settings:
     outside_root: bool = option(flag, False,
         "Whether lists of images may name files outside their root folder.")
     mapper: str = option(one_of("auto", "python", "numpy", "vector"), "auto",
-        "Back end of scalar mappers; `auto` takes numba for large arrays, where installed, else NumPy.")
+        "Back end of scalar mappers; `auto` takes vector code for large arrays, where there is any.")
     # fmt: on
 
     def __init__(self, environ: Mapping[str, str]) -> None:

@@ -11,6 +11,7 @@ and the functions that are not kept. Differs: no index; no path in the key, so a
 from __future__ import annotations
 
 import hashlib
+import logging
 import pickle
 import sys
 from collections.abc import Callable
@@ -25,7 +26,6 @@ from numba.core.serialize import dumps
 
 from operad.config import settings
 from operad.files import cache
-from operad_sdk.numba_setup import keep_numba_quiet
 
 _dumps: Final[Callable[[Any], bytes]] = dumps
 _rebuild: Final[Callable[..., Any]] = CompileResult._rebuild
@@ -38,11 +38,21 @@ def jit(function: Callable[..., Any], source: bytes | None, **options: Any) -> A
         source: Text of all that is compiled with the function: of its module. None: nothing is kept.
         options: Of `numba.njit`.
     """
-    keep_numba_quiet()
+    _keep_numba_quiet()
     compiled = numba.njit(**options)(function)
     if source is not None and compiled is not function:  # as it is under NUMBA_DISABLE_JIT
         compiled._cache = _Files(function, source, options)
     return compiled
+
+
+def _keep_numba_quiet() -> None:
+    """Keep numba's debug messages out of a log that shows its own, unless the log asks for them.
+
+    A program asks for them by giving the logger `numba` a level.
+    """
+    logger = logging.getLogger("numba")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.INFO)
 
 
 @final

@@ -11,19 +11,26 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, TypeVar, final
+from importlib.util import find_spec
+from typing import Any, Final, TypeVar, final
 
 import numpy as np
 
-from operad.config import settings
 from operad.errors import OperadError
 from operad.files import read_bytes
 from operad.first_use import import_module
 from operad.operator import KernelCall
-from operad_sdk.numba_setup import NUMBA_FROM_SIZE, has_numba
 
 F = TypeVar("F", bound=Callable[..., Any])
 Condition = Callable[[KernelCall], "bool | str"]
+FROM_SIZE: Final = 2048
+"""Elements from which loops are worth the first one's half a second, where nothing else is said."""
+
+
+@cache
+def has_numba() -> bool:
+    """Return whether loops can be compiled here, without importing numba; asked once, on first need."""
+    return find_spec("numba") is not None
 
 
 @final
@@ -42,14 +49,14 @@ class CompiledLoops:
         from_size: See above.
     """
 
-    def __init__(self, module: str, from_size: int = NUMBA_FROM_SIZE) -> None:
+    def __init__(self, module: str, from_size: int = FROM_SIZE) -> None:
         self.from_size = from_size
         self.module = module
 
     def pay(self, size: int, *arrays: Any) -> bool:
         """Return whether to use the loops for `size` elements, where no kernel is chosen.
 
-        The loops run on the host alone and if numba is installed, unless `OPERAD_MAPPER` says otherwise.
+        The loops run on the host alone and if numba is installed.
 
         Args:
             arrays: Some of those that the loops would get; one of each module is enough.
@@ -75,8 +82,6 @@ class CompiledLoops:
             return "its loops run on the host alone"
         if size is not None and size < self.from_size:
             return f"{size} elements, compiled loops pay from {self.from_size}"
-        if settings().mapper not in ("auto", "numba"):
-            return f"OPERAD_MAPPER={settings().mapper} leaves compiled loops out"
         return None if has_numba() else "numba is not installed (pip install operad-sdk[fast])"
 
     def __getattr__(self, name: str) -> Any:

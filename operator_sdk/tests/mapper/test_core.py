@@ -10,9 +10,11 @@ import pytest
 
 from operad import config
 from operad.errors import DTypeError, ShapeError
-from operad_sdk import numba_setup
 from operad_sdk.mapper import Mapper, MapperError, apply, core, exp, log, mapper, slope_of, sqrt, words
-from operad_sdk.mapper.backends import with_numpy
+from operad_sdk.mapper.backends import with_numpy, with_vectors
+from operad_sdk.mapper.builder import Builder
+from operad_sdk.mapper.primitives import PRIMITIVES
+from operad_sdk.vector import array_calls, machine
 
 FLOATS = (np.float16, np.float32, np.float64)
 BACKENDS = ("python", "numpy", "vector")
@@ -209,7 +211,7 @@ def test_arrays_that_do_not_fit_are_refused_by_name():
 
 
 def test_unknown_back_end_is_refused():
-    with pytest.raises(MapperError, match="no back end 'fortran'; there are auto, python, numpy, numba"):
+    with pytest.raises(MapperError, match="no back end 'fortran'; there are auto, python, numpy, vector"):
         huber.backend("fortran")
 
 
@@ -249,7 +251,7 @@ def test_source_is_python_that_computes_the_same():
     assert [namespace["huber"](value, 1.0) for value in (-3.0, 0.5)] == [2.5, 0.125]
 
 
-def test_importing_the_sdk_and_small_arrays_do_not_import_numba(tmp_path):
+def test_importing_the_sdk_and_small_arrays_do_not_import_llvmlite_and_nothing_numba(tmp_path):
     author = tmp_path / "author.py"
     author.write_text(
         "import sys\n"
@@ -259,9 +261,11 @@ def test_importing_the_sdk_and_small_arrays_do_not_import_numba(tmp_path):
         "def f(x):\n"
         "    return x + 1\n"
         "f.map(np.zeros(16))\n"
-        "assert 'numba' not in sys.modules\n"
+        "assert 'llvmlite' not in sys.modules\n"
+        "assert 'operad_sdk.vector' not in sys.modules\n"
         "f.map(np.zeros(100_000))\n"
-        "assert 'numba' in sys.modules\n"
+        "assert 'llvmlite' in sys.modules\n"
+        "assert 'numba' not in sys.modules\n"
     )
     subprocess.run([sys.executable, str(author)], check=True)
 
@@ -290,36 +294,73 @@ def test_blocks_on_numpy_may_overwrite_an_operand_and_respect_overlap():
 
 
 @pytest.fixture
-def without_numba(monkeypatch):
-    """As where `operad-sdk[fast]` is not installed."""
-    monkeypatch.setattr(numba_setup, "find_spec", lambda name: None)
-    for function in (apply.has_numba, apply._with_numba):
+def without_llvm(monkeypatch):
+    """As where `operad-sdk[vector]` is not installed."""
+    caches = (machine.has_llvm, machine._llvm, machine.host, apply._with_vectors)
+    monkeypatch.setattr(machine, "find_spec", lambda name: None)
+    for function in caches:
         function.cache_clear()
     yield
-    for function in (apply.has_numba, apply._with_numba):
+    monkeypatch.undo()
+    for function in caches:
         function.cache_clear()
 
 
-@pytest.mark.usefixtures("without_numba")
-def test_without_numba_large_arrays_are_mapped_by_numpy():
-    x = np.linspace(-3, 3, 2 * apply.NUMBA_FROM_SIZE)
+@pytest.mark.usefixtures("without_llvm")
+def test_without_llvm_large_arrays_are_mapped_by_numpy():
+    x = np.linspace(-3, 3, 2 * apply.VECTOR_FROM_SIZE)
     for function in (huber, slope_of(huber)):
         np.testing.assert_array_equal(function.map(x, 1.0), function.backend("numpy").map(x, 1.0))
 
 
-@pytest.mark.usefixtures("without_numba")
-def test_numba_by_name_says_what_to_install_where_it_is_missing():
-    with pytest.raises(MapperError, match=r'pip install "operad-sdk\[fast\]"'):
-        huber.backend("numba").map(np.zeros(3), 1.0)
+@pytest.mark.usefixtures("without_llvm")
+def test_vector_code_by_name_says_what_to_install_where_it_is_missing():
+    with pytest.raises(MapperError, match=r'pip install "operad-sdk\[vector\]"'):
+        huber.backend("vector").map(np.zeros(3), 1.0)
 
 
-def test_where_numba_is_missing_nothing_imports_it(tmp_path):
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_every_primitive_has_vector_code(dtype):
+    for primitive in PRIMITIVES.values():
+        builder = Builder(f"only_{primitive.name}", ["x", "y", "z"][: primitive.arity])
+        args = list(range(primitive.arity))
+        if primitive.takes == "bool":
+            args = [builder.apply("greater", i, builder.constant(1)) for i in args]
+        elif primitive.name == "select":
+            args[0] = builder.apply("greater", 0, builder.constant(1))
+        arrays = [np.full(3, 2.0, dtype)] * primitive.arity
+        one = Mapper(builder.finish(builder.apply(primitive.name, *args)))
+        found, expected = one.backend("vector").map(*arrays), one.backend("numpy").map(*arrays)
+        np.testing.assert_allclose(found, expected, rtol=8 * np.finfo(dtype).eps, err_msg=primitive.name)
+
+
+@pytest.mark.parametrize("function", ["huber", "above"])
+def test_where_addresses_cannot_be_read_out_of_arrays_the_values_are_the_same(function, monkeypatch):
+    x, one = np.linspace(-2, 2, 100), {"huber": huber, "above": above}[function].backend("vector")
+    expected = one.map(x, 0.7), one.map(x, x[::-1]), one.map(0.5, x)
+    monkeypatch.setattr(array_calls, "is_possible", lambda: False)
+    with_vectors.kernel.cache_clear()
+    found = one.map(x, 0.7), one.map(x, x[::-1]), one.map(0.5, x)
+    with_vectors.kernel.cache_clear()
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_bound_call_keeps_its_arrays_and_numbers():
+    out = np.zeros(5000)
+    call = huber.backend("vector").bind(np.full(5000, 3.0), np.float64(1.0), out=out)
+    [np.full(5000, 7.0) for _ in range(20)]  # in memory that was free
+    with_vectors.kernel.cache_clear()
+    call()
+    np.testing.assert_array_equal(out, 2.5)
+
+
+def test_where_llvmlite_is_missing_nothing_imports_it(tmp_path):
     author = tmp_path / "author.py"
     author.write_text(
         "import sys\n"
         "sys.modules['numba'] = sys.modules['llvmlite'] = None  # importing either raises\n"
-        "from operad_sdk.mapper import apply\n"
-        "apply.find_spec = lambda name: None\n"
+        "import importlib.util\n"
+        "importlib.util.find_spec = lambda name: None\n"
         "import numpy as np\n"
         "from operad_sdk.mapper import digamma, erf, gamma, lgamma, mapper, slope_of\n"
         "@mapper\n"

@@ -13,7 +13,7 @@ pytest.importorskip("llvmlite")
 
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
-from operad_sdk.vector import CompiledForm, NoVectorCodeError, machine
+from operad_sdk.vector import CompiledForm, machine
 from operad_sdk.vector.functions import functions_of
 from operator_sdk.tests.mapper.test_expansions import sample
 from operator_sdk.tests.vector.guarded import guarded
@@ -22,14 +22,14 @@ from operator_sdk.tests.vector.guarded import guarded
 BOUNDS = {
     "sin": 1.5, "cos": 1.5, "tan": 3.0, "asin": 2.0, "acos": 1.5, "atan": 2.0, "asinh": 2.0, "acosh": 2.5,
     "atanh": 2.0, "cbrt": 1.0, "hypot": 1.0, "fmod": 0.0, "remainder": 0.0, "floor_divide": 0.0, "power": 1.0,
-    "gamma": 1.0, "lgamma": 2.0,
+    "gamma": 1.0, "lgamma": 2.0, "erf": 1.5,
 }  # fmt: skip
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, -2.0, 3.0]
 CASES = [
     (op, dtype)
     for dtype in ("float32", "float64")
     for op in BOUNDS
-    if op in functions_of(np.dtype(dtype)) and op not in ("gamma", "lgamma")
+    if op in functions_of(np.dtype(dtype)) and op not in ("gamma", "lgamma", "erf")
 ]
 
 
@@ -79,7 +79,7 @@ def test_error_stays_below_the_stated_bound(op, dtype):
 
 
 @pytest.mark.parametrize(
-    "op", ["sin", "cos", "tan", "asin", "acos", "atan", "asinh", "acosh", "atanh", "cbrt"]
+    "op", ["sin", "cos", "tan", "asin", "acos", "atan", "asinh", "acosh", "atanh", "cbrt", "erf"]
 )
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_bounds_hold_against_40_digits(op, dtype):
@@ -161,10 +161,18 @@ def test_a_lane_that_the_c_library_computes_changes_no_other(op):
         np.testing.assert_array_equal(after[others], before[others])
 
 
-def test_the_power_and_gamma_of_float64_stay_with_the_c_library_and_numpy():
-    assert "power" not in functions_of(np.dtype(np.float64))
-    with pytest.raises(NoVectorCodeError, match="gamma of float64 has no vector code"):
-        compute("gamma", np.ones(3))
+@pytest.mark.parametrize("op", ["gamma", "erfc"])
+def test_gamma_and_erfc_of_float64_are_those_of_the_c_library(op):
+    x = np.linspace(-5.3, 30, 101)
+    assert op not in functions_of(x.dtype)
+    exact = np.array([getattr(math, op)(each) for each in x])
+    np.testing.assert_allclose(compute(op, x), exact, rtol=1e-15)
+
+
+def test_gamma_of_float64_has_its_poles():
+    x = np.array([0.0, -0.0, np.inf, -np.inf, -2.0, np.nan])
+    expected = [np.inf, -np.inf, np.inf, np.nan, np.nan, np.nan]
+    np.testing.assert_array_equal(compute("gamma", x), expected)
 
 
 @pytest.mark.skipif(machine.host().triple.split("-")[0] != "x86_64", reason="AVX2 is of x86-64")

@@ -1,4 +1,4 @@
-"""Mappers: scalar functions written once, run as Python, with NumPy, numba or on a GPU.
+"""Mappers: scalar functions written once, run as Python, with NumPy, in vector code or on a GPU.
 
 Operators that are no mappers need none of this, so its modules are imported when a word of theirs is named.
 """

@@ -67,7 +67,8 @@ def prepare(
         return with_cuda.prepare(form, dtype, values, out), out
     chosen = settings().mapper if backend is None else backend
     if chosen == "auto":
-        chosen = "vector" if out.size >= VECTOR_FROM_SIZE and not isinstance(_with_vectors(), str) else "numpy"
+        is_worth_it = out.size >= VECTOR_FROM_SIZE and callable(_with_vectors())
+        chosen = "vector" if is_worth_it else "numpy"
     if dtype is _FLOAT16:
         return partial(_as_float32, chosen, form, function, is_array, values, out), out
     return _on_cpu(chosen, form, function, dtype, is_array, values, out), out

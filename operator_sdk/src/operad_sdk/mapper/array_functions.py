@@ -22,14 +22,14 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 
 # erf(x) = x P(x**2) for abs(x) <= 1; the fit's error is 1e-17.
-_ERF: Final = (
+ERF: Final = (
     1.1283791670955126, -0.3761263890318375, 0.11283791670954879, -0.026866170645076792,
     0.0052239776248180145, -0.000854832698083379, 0.0001205533111164271, -1.4925595266831182e-05,
     1.6461000484121368e-06, -1.6350312701054695e-07, 1.4659775274047436e-08, -1.1372848856791674e-09,
     5.957176147748911e-11,
 )  # fmt: skip
 # erfc(x) = exp(-x**2) P(1 - 7 / (x + 3)) / (1 + 2 x) for x >= 1/2; the fit's error is 1e-18.
-_ERFC: Final = (
+ERFC: Final = (
     1.2329951186255526, -0.12216847723549216, -0.003496013513368307, 0.04665458534673942,
     -0.04180651066501206, 0.022801799598951192, -0.008073603938415275, 0.0013920612482762244,
     0.0002474037667962374, -0.00019788758774368434, 1.747909345612059e-05, 1.8863176334576256e-05,
@@ -81,7 +81,7 @@ def _in_float64(function: Callable[[Array], Array]) -> Callable[[npt.NDArray[Any
 @_in_float64
 def erf(x: Array) -> Array:
     """The error function."""
-    small = x * _polynomial(x * x, _ERF)
+    small = x * _polynomial(x * x, ERF)
     large = np.copysign(1 - _tail(np.abs(x)), x)
     return np.where(np.abs(x) < 1, small, large)
 
@@ -90,7 +90,7 @@ def erf(x: Array) -> Array:
 def erfc(x: Array) -> Array:
     """1 - erf(x), exact where that is small."""
     tail = _tail(np.abs(x))
-    return np.where(np.abs(x) < 0.5, 1 - x * _polynomial(x * x, _ERF), np.where(x < 0, 2 - tail, tail))
+    return np.where(np.abs(x) < 0.5, 1 - x * _polynomial(x * x, ERF), np.where(x < 0, 2 - tail, tail))
 
 
 @_in_float64
@@ -154,7 +154,7 @@ def _tail(x: Array) -> Array:
     # The square of the leading half of x is exact, and so is what it leaves, up to its own rounding.
     leading = x.astype(np.float32).astype(np.float64)
     gauss = np.exp(-leading * leading) * np.exp((leading - x) * (leading + x))
-    return gauss * _polynomial(1 - 7 / (x + 3), _ERFC) / (1 + 2 * x)
+    return gauss * _polynomial(1 - 7 / (x + 3), ERFC) / (1 + 2 * x)
 
 
 def _from_half(a: Array) -> tuple[Array, npt.NDArray[np.bool_]]:

@@ -22,7 +22,7 @@ from operad_sdk.mapper.slope import slope_form
 
 @final
 class Mapper:
-    """A scalar function that runs as Python, and over arrays with NumPy, numba or CUDA.
+    """A scalar function that runs as Python, and over arrays with NumPy, in vector code or with CUDA.
 
     Called on numbers it is the function itself; `map` applies it to every element of arrays.
 
@@ -109,7 +109,7 @@ class Mapper:
         return prepare(self.form, self.function, values, out, self._backend)[0]
 
     def backend(self, name: str) -> Mapper:
-        """The same mapper fixed to one back end: `python`, `numpy`, `numba`, or `auto`.
+        """The same mapper fixed to one back end: `python`, `numpy`, `vector`, or `auto`.
 
         Raises:
             MapperError: There is no such back end.

@@ -1,9 +1,9 @@
-"""Mathematical functions as short forms without branches, which compilers turn into SIMD code.
+"""Mathematical functions as short forms without branches, which vector code computes in all lanes at once.
 
-A call of the C library's function keeps a loop scalar. Where a polynomial of stated error does the
-same, the primitive is replaced by one before numba sees the form. Every expansion handles NaN,
-infinities, signed zeros and subnormal numbers as IEEE arithmetic would. Functions that have none
-here (sin, gamma, power, ...) stay calls of the C library.
+A call of the C library takes a lane at a time. Where a polynomial of stated error does the same, the
+primitive is replaced by one before code is written. Every expansion handles NaN, infinities, signed zeros and
+subnormal numbers as IEEE arithmetic would. Longer ones are in `vector_expansions` and `gamma_expansions`;
+functions that have none (erfc, gamma and power of float64, atan2) stay calls of the C library.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The closed list of primitives that mapper forms are made of.
 
-One record per primitive says everything a back end needs: how NumPy evaluates it, and how Python (and
-with it numba) and CUDA spell it. Adding a primitive is one line here and, where it has a slope, one
+One record per primitive says everything a back end needs: how NumPy evaluates it, and how Python and
+CUDA spell it. Adding a primitive is one line here and, where it has a slope, one
 line in `slope.py`.
 """
 
@@ -31,7 +31,7 @@ class Primitive:
         name: Name in forms; for functions also the name in mapper code.
         arity: Number of arguments.
         evaluate: NumPy's form of it, for arrays and scalars.
-        python: Template of the Python expression, for numba and for reading; arguments by position.
+        python: Template of the Python expression; arguments by position.
         cuda: Template of the CUDA expression; `{f}` is the suffix of math functions (`f` or empty).
         takes: Kind of every argument (`select` alone differs: bool, then two of one kind).
         gives: Kind of the result.

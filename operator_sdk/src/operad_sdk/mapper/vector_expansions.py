@@ -1,7 +1,7 @@
 """Functions of the C library as short forms without branches, for vector code alone.
 
-There a call of the C library leaves the registers once for each lane; numba's loops have one number at a
-time. Largest errors are stated and tested in `tests/vector/test_functions.py`.
+A call of the C library leaves the registers once for each lane. Largest errors are stated and tested in
+`tests/vector/test_functions.py`.
 
 Polynomials are interpolations at Chebyshev points made for this project in 60 digits; each comment gives the
 largest error of the fit itself, float32 and float64.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from operad_sdk.mapper.array_functions import ERF, ERFC
 from operad_sdk.mapper.expansions import (
     exp,
     fma,
@@ -66,6 +67,10 @@ _PI_2: Final = (
 """The half of pi in numbers of the type, each the nearest to what those before leave."""
 _NEAR: Final = (2.0**17, 2.0**40)
 """Size up to which a multiple of pi is taken from an angle here; beyond, the C library does."""
+
+_ERF_IS_ONE: Final = 6.0
+_ERF_SLOPE: Final = 0.12837916709551257
+"""What the error function's slope at 0 is more than 1."""
 
 
 def _of(table: tuple[tuple[float, ...], ...], t: Precision) -> tuple[float, ...]:
@@ -209,6 +214,16 @@ def cbrt(x: Value, t: Precision) -> Value:
     power = third - select(is_subnormal, t.subnormal_bits / 3, 0.0)
     found = call("copysign", call("scaled", y, power), x)
     return select((a > 0.0) & (a < math.inf), found, x)
+
+
+def erf(x: Value, t: Precision) -> Value:
+    """The error function of float64: what the complement rounds is small beside 1."""
+    assert t is FLOAT64
+    a = call("abs", x)
+    a = select(a > _ERF_IS_ONE, _ERF_IS_ONE, a)
+    tail = exp(-(a * a), t) * polynomial(1 - 7 / (a + 3), ERFC) / (1 + 2 * a)
+    small = fma(x, polynomial(x * x, (_ERF_SLOPE, *ERF[1:])), x)
+    return select(a < 1.0, small, call("copysign", 1 - tail, x))
 
 
 def hypot(x: Value, y: Value, t: Precision) -> Value:

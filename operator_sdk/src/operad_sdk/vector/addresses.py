@@ -15,16 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 DATA: Final = object.__basicsize__
-"""Offset of the address in an array: `PyArrayObject_fields` has it first, behind `PyObject_HEAD`."""
+"""Offset of the address in an array: `PyArrayObject_fields` has it first, behind `PyObject_HEAD`; and of the
+number in `PyFloatScalarObject` and `PyDoubleScalarObject`."""
 
 
 @cache
 def is_possible() -> bool:
-    """Return whether arrays have their addresses where NumPy's C interface says."""
+    """Return whether arrays have their addresses, and numbers themselves, where NumPy's C interface says."""
     sample, size = np.zeros(3), ctypes.sizeof(ctypes.c_void_p)
     if size != ctypes.sizeof(ctypes.c_longlong) or type(sample).__basicsize__ < DATA + size:
         return False
-    return ctypes.c_longlong.from_address(id(sample) + DATA).value == sample.ctypes.data
+    numbers = (ctypes.c_float, np.float32(1.5)), (ctypes.c_double, np.float64(1.5))
+    return ctypes.c_longlong.from_address(id(sample) + DATA).value == sample.ctypes.data and all(
+        kind.from_address(id(number) + DATA).value == number for kind, number in numbers
+    )
 
 
 def data_address(array: NDArray[Any]) -> int:

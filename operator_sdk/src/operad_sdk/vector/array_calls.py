@@ -143,22 +143,34 @@ def strided_call(
     return call_alone if on_stack else call
 
 
-def counted_call(layout: TableLayout) -> ArrayCall:
-    """A function of a number of columns, and contiguous arrays of as many elements as the layout's, or of one.
+def counted_call(layout: TableLayout, is_array: tuple[bool, ...]) -> Callable[..., Callable[[], None]]:
+    """A function that binds a number of columns, and contiguous arrays of as many elements, to a call.
 
     It does not look at them. The layout is that of a kernel without rows and scratch memory; the
     interpreter's lock is given back meanwhile.
+
+    Args:
+        is_array: Whether what is bound is an array, or a number of NumPy's.
     """
     if not is_possible():
-        return lambda count, *arrays: BoundKernel(layout.of_columns(count), arrays).run()
-    sources = tuple(range(len(layout.positions)))
+        return lambda count, *given: (
+            BoundKernel(layout.of_columns(count), [np.asarray(each) for each in given]).run
+        )
     kept = _kept(layout, ())
-    native, address = _native(sources, keeps_lock=False, is_counted=True), ctypes.addressof(kept)
+    native = _native(tuple(range(len(is_array))), keeps_lock=False, is_array=is_array)
+    address = ctypes.addressof(kept)
 
-    def call(count: int, *arrays: Any, kept: object = kept) -> None:
-        native(address, *map(id, arrays), count)
+    # What the numbers name lives as long as the function. With few arrays a list takes as long as the call.
+    def bind_two(count: int, a: Any, b: Any) -> Callable[[], None]:
+        return lambda kept=kept: native(address, id(a), id(b), count)
 
-    return call
+    def bind_three(count: int, a: Any, b: Any, c: Any) -> Callable[[], None]:
+        return lambda kept=kept: native(address, id(a), id(b), id(c), count)
+
+    def bind(count: int, *given: Any) -> Callable[[], None]:
+        return lambda kept=kept: native(address, *[id(each) for each in given], count)
+
+    return {2: bind_two, 3: bind_three}.get(len(is_array), bind)
 
 
 def bound_to(
@@ -181,24 +193,28 @@ def _kept(layout: TableLayout, offsets: Sequence[int]) -> Any:
 
 @cache
 def _native(
-    sources: tuple[int, ...], keeps_lock: bool, on_stack: bool = True, is_counted: bool = False
+    sources: tuple[int, ...], keeps_lock: bool, on_stack: bool = True, is_array: tuple[bool, ...] = ()
 ) -> Callable[..., None]:
     """The function in machine code: the words of a call, and then arrays."""
+    # Pointers: `ctypes` takes half the time to convert a number to one that it takes for `c_longlong`.
     signature = (ctypes.PYFUNCTYPE if keeps_lock else ctypes.CFUNCTYPE)(
-        None, *[ctypes.c_longlong] * (2 + max(sources) + (not on_stack) + is_counted)
+        None, *[ctypes.c_void_p] * (2 + max(sources) + (not on_stack) + bool(is_array))
     )
-    native: Callable[..., None] = signature(address_of(call_text(sources, on_stack, is_counted), _NAME))
+    native: Callable[..., None] = signature(address_of(call_text(sources, on_stack, is_array), _NAME))
     return native
 
 
-def call_text(sources: Sequence[int], on_stack: bool = True, is_counted: bool = False) -> str:
+def call_text(sources: Sequence[int], on_stack: bool = True, is_array: Sequence[bool] = ()) -> str:
     """The text: copy the table, put the arrays' addresses into it, and call the kernel.
 
-    Scratch memory is on the stack, or in one more array. The number of columns is in the table, or the last
-    argument.
+    Scratch memory is on the stack, or in one more array.
+
+    Args:
+        is_array: Given for a call whose last argument is the number of columns: for each source whether it is
+            an array, or a number of NumPy's, which stands where an array has its address.
     """
     arrays = [f"i64 %array{i}" for i in range(max(sources) + 1)]
-    given = ["i64 %call", *arrays, *([] if on_stack else ["i64 %memory"]), *["i64 %count"] * is_counted]
+    given = ["i64 %call", *arrays, *([] if on_stack else ["i64 %memory"]), *["i64 %count"] * bool(is_array)]
     code = Writer(_NAME, given, 8)
     words = code.pointer("%call")
     kernel, length, units, scratch_bytes = (code.word(words, i) for i in range(_HEAD))
@@ -216,11 +232,13 @@ def call_text(sources: Sequence[int], on_stack: bool = True, is_counted: bool = 
 
     code.loop("0", length, 1, [], copy)
     for i, source in enumerate(sources):
-        data = code.word(code.pointer(code.add(f"%array{source}", DATA)))
+        data = code.add(f"%array{source}", DATA)
+        if not is_array or is_array[source]:
+            data = code.word(code.pointer(data))
         position = code.word(words, _HEAD + i)
         place = code.value(f"getelementptr i64, ptr {table}, i64 {position}")
         code.line(f"store i64 {code.add(data, code.word(place))}, ptr {place}")
-    if is_counted:
+    if is_array:
         units = "%count"
         code.line(f"store i64 {units}, ptr {table}")  # the first word is the number of columns
     function = code.pointer(kernel)

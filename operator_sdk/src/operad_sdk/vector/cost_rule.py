@@ -47,7 +47,10 @@ _INSTRUCTION_NS: Final = 0.15
 """Time of an instruction on a vector of 64 bytes; one of wider elements than arrays have fills several."""
 _DEAR: Final = {"divide": 4.0, "sqrt": 6.0}
 """Instructions that take longer, as multiples of the others."""
-_OF_C_NS: Final = {"atan2": 8.0, "power": 4.5, **dict.fromkeys(("sin", "cos", "tan"), 0.35)}
+_OF_C_NS: Final = {
+    "atan2": 8.0, "power": 4.5, "erfc": 6.0, "gamma": 30.0,
+    **dict.fromkeys(("sin", "cos", "tan"), 0.35),
+}  # fmt: skip
 """Time of an element by functions of the C library, which are called for each lane, or are seldom called."""
 _ROW_NS: Final = 5.0
 """Time of a row for each walk and each outer axis."""

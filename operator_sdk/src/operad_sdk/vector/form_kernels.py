@@ -52,7 +52,7 @@ _CALL_US: Final = 8.0
 _HERE: Final = OpContext(cpu(), is_train=True)
 """The running operation: how many threads it may use."""
 
-SLOW: Final = frozenset(("atan2", "power", "log2", "log10"))
+SLOW: Final = frozenset(("atan2", "power", "log2", "log10", "erfc", "gamma"))
 """Functions that LLVM leaves to the C library, element by element, or for which NumPy has tables."""
 
 

@@ -21,4 +21,6 @@ def functions_of(dtype: np.dtype[np.floating]) -> dict[str, Expansion]:
     found["lgamma"] = gamma_expansions.lgamma
     if dtype == np.float32:
         found |= {"power": vector_expansions.power, "gamma": gamma_expansions.gamma}
+    else:
+        found["erf"] = vector_expansions.erf
     return found

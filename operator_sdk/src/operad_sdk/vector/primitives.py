@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from operad.errors import OperadError
-from operad_sdk.vector.writer import BITS, FLOATS, INTEGERS, Writer
+from operad_sdk.vector.writer import BITS, ELEMENTS, FLOATS, INTEGERS, Writer
 
 Write = Callable[[Writer, str, list[str]], str]
 """`write(code, kind, args)`: `kind` is that of the arguments."""
@@ -155,6 +155,21 @@ def _intrinsic(name: str) -> Write:
     return write
 
 
+def _of_c(name: str) -> Write:
+    """A function of the C library that LLVM has no name for, lane by lane."""
+
+    def write(code: Writer, kind: str, args: list[str]) -> str:
+        vector, element = code.vector(kind), ELEMENTS[kind]
+        function, found = name if kind == "float64" else f"{name}f", "poison"
+        for lane in range(code.lanes):
+            given = [(element, code.value(f"extractelement {vector} {arg}, i32 {lane}")) for arg in args]
+            value = code.call(element, function, *given)
+            found = code.value(f"insertelement {vector} {found}, {element} {value}, i32 {lane}")
+        return found
+
+    return write
+
+
 def _rarely(write: Write, at_zero: float) -> Write:
     """Call of the C library for each lane; `at_zero`, and no call, where the first operand is 0 in all lanes.
 
@@ -256,6 +271,7 @@ _OF_FLOATS: Final[dict[str, Write]] = {
     **{op: _rarely(_intrinsic(op), at_zero) for op, at_zero in (("sin", 0), ("cos", 1), ("tan", 0))},
     "power": _intrinsic("pow"),
     "fmod": _rarely(_arithmetic("frem", ""), 0),
+    **{op: _of_c(name) for op, name in (("erfc", "erfc"), ("gamma", "tgamma"))},
     "pow2": _pow2,
     "scaled": _scaled,
     "exponent": _exponent,

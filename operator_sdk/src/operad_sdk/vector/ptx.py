@@ -19,7 +19,7 @@ from operad_sdk.vector.primitives import NoVectorCodeError
 ENTRY: Final = "entry"
 """The kernel's name: `entry(table, units, scratch, scratch_bytes)`, the last one for each thread."""
 _TRIPLE: Final = "nvptx64-nvidia-cuda"
-_OF_C: Final = frozenset(("sin", "cos", "tan", "atan2", "power", "fmod"))
+_OF_C: Final = frozenset(("sin", "cos", "tan", "atan2", "power", "fmod", "erfc", "gamma"))
 _REGISTERS: Final = ("tid", "ntid", "ctaid", "nctaid")
 
 

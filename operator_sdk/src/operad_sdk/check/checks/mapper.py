@@ -23,7 +23,7 @@ from operad_sdk.check.trials.mapper_calls import (
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import Violation
 from operad_sdk.mapper import Mapper, slope_of
-from operad_sdk.numba_setup import has_numba
+from operad_sdk.vector import reason_against
 
 _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 _OF_FORMS: Final = (np.dtype(np.float16), *_TYPES)
@@ -36,7 +36,7 @@ _LARGEST: Final = 64
 
 @check("A701", ORDINARY)
 def back_ends(trial: Trial) -> Evidence:
-    """Compare Python, NumPy and (where installed) numba on the operator's own arrays and on others."""
+    """Compare Python, NumPy and vector code, where there is any, on the operator's arrays and on others."""
     calls = _calls(trial)
     if not calls:
         return None
@@ -66,7 +66,7 @@ def _as(arg: Any, dtype: np.dtype[Any], factor: float) -> Any:
 def _expect_agreement(mapper: Mapper, args: Sequence[Any], dtype: np.dtype[Any]) -> int:
     expected = mapper.backend("python").map(*args)
     limit = rounding_limit(mapper.form, _typed(args, dtype), dtype)
-    for name in ("numpy", "numba") if has_numba() else ("numpy",):
+    for name in ("numpy", "vector") if reason_against() is None else ("numpy",):
         found = mapper.backend(name).map(*args)
         place = _first_beyond(found, expected, limit)
         if place is not None:

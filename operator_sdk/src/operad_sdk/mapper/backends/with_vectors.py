@@ -14,12 +14,11 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import Instruction, ScalarForm
-from operad_sdk.mapper.backends import with_numpy
 from operad_sdk.mapper.backends.flat import is_flat
-from operad_sdk.vector.array_calls import ArrayCall, counted_call
+from operad_sdk.vector.array_calls import counted_call
 from operad_sdk.vector.compiled import compiled
-from operad_sdk.vector.primitives import NoVectorCodeError
 
+Bind = Callable[..., Callable[[], None]]
 _READ: Final[Any] = ["readonly", "contig", "aligned"]
 _WRITE: Final[Any] = ["writeonly", "contig", "aligned", "no_broadcast"]
 BUFFER_SIZE: Final = 8192
@@ -35,28 +34,22 @@ def prepare(
     values: Sequence[Any],
     out: np.ndarray[Any, Any],
 ) -> Callable[[], None]:
-    """A call that fills `out` from operands that are arrays of `dtype` or scalars of its type.
-
-    NumPy computes a form that has no vector code.
-    """
-    call = kernel(form, dtype, is_array)
-    if isinstance(call, str):
-        return with_numpy.prepare(form, dtype, is_array, values, out)
-    operands = [value if flag else np.array(value) for flag, value in zip(is_array, values, strict=True)]
-    if out.dtype is dtype and is_flat(is_array, operands, out):
-        return partial(call, out.size, *operands, out)
-    return partial(_run_buffered, call, dtype, is_array, operands, out)
+    """A call that fills `out` from operands that are arrays of `dtype` or scalars of its type."""
+    bind = kernel(form, dtype, is_array)
+    if out.dtype is dtype and is_flat(is_array, values, out):
+        return bind(out.size, *values, out)
+    return partial(_run_buffered, bind, dtype, is_array, values, out)
 
 
 def _run_buffered(
-    call: ArrayCall,
+    bind: Bind,
     dtype: np.dtype[Any],
     is_array: tuple[bool, ...],
-    operands: Sequence[Any],
+    values: Sequence[Any],
     out: np.ndarray[Any, Any],
 ) -> None:
     """Strided, broadcast, unaligned or overlapping operands pass through contiguous buffers."""
-    arrays = [operand for flag, operand in zip(is_array, operands, strict=True) if flag]
+    arrays = [value for flag, value in zip(is_array, values, strict=True) if flag]
     iterator = np.nditer(
         [*arrays, out],
         flags=["external_loop", "buffered", "zerosize_ok", "copy_if_overlap", "delay_bufalloc"],
@@ -65,27 +58,26 @@ def _run_buffered(
         casting="same_kind",
         buffersize=BUFFER_SIZE,
     )
+    operands = list(zip(is_array, values, strict=True))
     with iterator:
         iterator.reset()
         for chunk in iterator:
             # One operand comes as itself, several as a tuple; here there is always one for `out`.
-            given = iter(chunk if arrays else (chunk,))
-            chunks = [
-                next(given) if flag else operand for flag, operand in zip(is_array, operands, strict=True)
-            ]
-            filled = next(given)
-            call(filled.size, *chunks, filled)
+            given = chunk if arrays else (chunk,)
+            filled = given[-1]
+            if len(given) <= len(values):
+                chunks = iter(given)
+                given = [next(chunks) if flag else value for flag, value in operands]
+                given.append(filled)
+            bind(filled.size, *given)()
 
 
 @lru_cache(maxsize=4096)
-def kernel(form: ScalarForm, dtype: np.dtype[Any], is_array: tuple[bool, ...]) -> ArrayCall | str:
-    """The number of elements, contiguous operands and output to one call; a text: there is no vector code."""
+def kernel(form: ScalarForm, dtype: np.dtype[Any], is_array: tuple[bool, ...]) -> Bind:
+    """The function that binds a number of elements, contiguous operands and output to a call."""
     if form.kind == "bool":  # a truth value is written as 1 or 0
         cast = Instruction("cast", (form.result,), "real")
         result = form.results[0]._replace(position=len(form.instructions))
         form = ScalarForm(form.name, form.inputs, (*form.instructions, cast), (result,))
-    arrays = [np.empty(_SAMPLE if flag else (), dtype) for flag in is_array]
-    try:
-        return counted_call(compiled(form, dtype).layout([*arrays, np.empty(_SAMPLE, dtype)]))
-    except NoVectorCodeError as error:
-        return str(error)
+    arrays = [np.empty(_SAMPLE if flag else (), dtype) for flag in (*is_array, True)]
+    return counted_call(compiled(form, dtype).layout(arrays), (*is_array, True))
