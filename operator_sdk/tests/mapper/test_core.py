@@ -296,7 +296,7 @@ def test_blocks_on_numpy_may_overwrite_an_operand_and_respect_overlap():
 @pytest.fixture
 def without_llvm(monkeypatch):
     """As where `operad-sdk[vector]` is not installed."""
-    caches = (machine.has_llvm, machine._llvm, machine.host, apply._with_vectors)
+    caches = (machine.has_llvm, machine._llvm, machine.host, machine._reason_of_host, apply._with_vectors)
     monkeypatch.setattr(machine, "find_spec", lambda name: None)
     for function in caches:
         function.cache_clear()

@@ -14,7 +14,7 @@ import numpy as np
 
 from operad.config import settings
 from operad.context import Context
-from operad.errors import DTypeError, OperadError, ShapeError
+from operad.errors import DTypeError, ShapeError
 from operad.first_use import import_module
 from operad.operator import ScalarForm
 from operad_sdk.mapper.backends import with_cuda, with_numpy, with_python
@@ -115,10 +115,9 @@ def _as_float32(
 @cache
 def _with_vectors() -> Callable[..., Callable[[], None]] | str:
     """Back end of vector code, imported on first use, not with the SDK; a text: why there is none here."""
-    try:
-        import_module("operad_sdk.vector.machine").host()
-    except OperadError as error:
-        return str(error)
+    reason: str | None = import_module("operad_sdk.vector.machine").reason_against()
+    if reason is not None:
+        return reason
     prepare: Callable[..., Callable[[], None]] = import_module(_VECTOR_MODULE).prepare
     return prepare
 
