@@ -153,24 +153,36 @@ def counted_call(layout: TableLayout, is_array: tuple[bool, ...]) -> Callable[..
         is_array: Whether what is bound is an array, or a number of NumPy's.
     """
     if not is_possible():
-        return lambda count, *given: (
-            BoundKernel(layout.of_columns(count), [np.asarray(each) for each in given]).run
-        )
+
+        def bind_slowly(count: int, *given: Any) -> Callable[[], None]:
+            return BoundKernel(layout.of_columns(count), [np.asarray(each) for each in given]).run
+
+        return bind_slowly
     kept = _kept(layout, ())
     native = _native(tuple(range(len(is_array))), keeps_lock=False, is_array=is_array)
     address = ctypes.addressof(kept)
 
-    # What the numbers name lives as long as the function. With few arrays a list takes as long as the call.
+    # What is bound, and the words, live as long as the call. Of few arrays a list takes as long as the call.
     def bind_two(count: int, a: Any, b: Any) -> Callable[[], None]:
-        return lambda kept=kept: native(address, id(a), id(b), count)
+        def call(kept: object = kept) -> None:
+            native(address, id(a), id(b), count)
+
+        return call
 
     def bind_three(count: int, a: Any, b: Any, c: Any) -> Callable[[], None]:
-        return lambda kept=kept: native(address, id(a), id(b), id(c), count)
+        def call(kept: object = kept) -> None:
+            native(address, id(a), id(b), id(c), count)
+
+        return call
 
     def bind(count: int, *given: Any) -> Callable[[], None]:
-        return lambda kept=kept: native(address, *[id(each) for each in given], count)
+        def call(kept: object = kept) -> None:
+            native(address, *[id(each) for each in given], count)
 
-    return {2: bind_two, 3: bind_three}.get(len(is_array), bind)
+        return call
+
+    few: dict[int, Callable[..., Callable[[], None]]] = {2: bind_two, 3: bind_three}
+    return few.get(len(is_array), bind)
 
 
 def bound_to(

@@ -63,12 +63,11 @@ def _run_buffered(
         iterator.reset()
         for chunk in iterator:
             # One operand comes as itself, several as a tuple; here there is always one for `out`.
-            given = chunk if arrays else (chunk,)
+            given: Any = chunk if arrays else (chunk,)
             filled = given[-1]
-            if len(given) <= len(values):
+            if len(arrays) < len(operands):
                 chunks = iter(given)
-                given = [next(chunks) if flag else value for flag, value in operands]
-                given.append(filled)
+                given = [*[next(chunks) if flag else value for flag, value in operands], filled]
             bind(filled.size, *given)()
 
 
