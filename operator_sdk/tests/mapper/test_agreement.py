@@ -27,6 +27,9 @@ from operad_sdk.mapper import (
     trunc,
 )
 from operad_sdk.vector import machine
+from operator_sdk.tests.vector_code import require_vector_code
+
+require_vector_code()
 
 DTYPES = {"float32": np.float32, "float64": np.float64}
 

@@ -15,9 +15,10 @@ from operad_sdk.mapper.backends import with_numpy, with_vectors
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
 from operad_sdk.vector import array_calls, machine
+from operator_sdk.tests.vector_code import VECTOR, require_vector_code
 
 FLOATS = (np.float16, np.float32, np.float64)
-BACKENDS = ("python", "numpy", "vector")
+BACKENDS = ("python", "numpy", VECTOR)
 
 
 @mapper
@@ -252,6 +253,7 @@ def test_source_is_python_that_computes_the_same():
 
 
 def test_importing_the_sdk_and_small_arrays_do_not_import_llvmlite_and_nothing_numba(tmp_path):
+    require_vector_code()
     author = tmp_path / "author.py"
     author.write_text(
         "import sys\n"
@@ -321,6 +323,7 @@ def test_vector_code_by_name_says_what_to_install_where_it_is_missing():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_every_primitive_has_vector_code(dtype):
+    require_vector_code()
     for primitive in PRIMITIVES.values():
         builder = Builder(f"only_{primitive.name}", ["x", "y", "z"][: primitive.arity])
         args = list(range(primitive.arity))
@@ -336,6 +339,7 @@ def test_every_primitive_has_vector_code(dtype):
 
 @pytest.mark.parametrize("function", ["huber", "above"])
 def test_where_addresses_cannot_be_read_out_of_arrays_the_values_are_the_same(function, monkeypatch):
+    require_vector_code()
     x, one = np.linspace(-2, 2, 100), {"huber": huber, "above": above}[function].backend("vector")
     expected = one.map(x, 0.7), one.map(x, x[::-1]), one.map(0.5, x)
     monkeypatch.setattr(array_calls, "is_possible", lambda: False)
@@ -346,6 +350,7 @@ def test_where_addresses_cannot_be_read_out_of_arrays_the_values_are_the_same(fu
 
 
 def test_a_bound_call_keeps_its_arrays_and_numbers():
+    require_vector_code()
     out = np.zeros(5000)
     call = huber.backend("vector").bind(np.full(5000, 3.0), np.float64(1.0), out=out)
     [np.full(5000, 7.0) for _ in range(20)]  # in memory that was free

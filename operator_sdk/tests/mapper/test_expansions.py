@@ -13,6 +13,9 @@ from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.expansions import expanded, replaced
 from operad_sdk.mapper.precision import FLOAT32
 from operad_sdk.mapper.primitives import PRIMITIVES
+from operator_sdk.tests.vector_code import require_vector_code
+
+require_vector_code()
 
 # Bounds, float32 and float64: measured maxima on these samples, rounded up to the next half.
 OWN = {

@@ -22,6 +22,7 @@ from operad_sdk.mapper import (
 )
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
+from operator_sdk.tests.vector_code import VECTOR
 
 DOMAIN = {
     "asin": (-0.9, 0.9),
@@ -183,7 +184,7 @@ SMOOTH_AT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("backend", ["python", "numpy", "vector"])
+@pytest.mark.parametrize("backend", ["python", "numpy", VECTOR])
 @pytest.mark.parametrize(
     ("function", "x", "expected"), SMOOTH_AT, ids=lambda one: getattr(one, "__name__", "")
 )
@@ -233,7 +234,7 @@ def test_wrong_requests_are_refused():
         slope_of(composite, 2)
 
 
-@pytest.mark.parametrize("backend", ["python", "numpy", "vector"])
+@pytest.mark.parametrize("backend", ["python", "numpy", VECTOR])
 def test_digamma_has_four_units_in_the_last_place_and_1e_15_beside_its_zeros(backend):
     """Below -6, where two numbers of the size of a logarithm cancel, it has 3 units of that."""
     rng = np.random.default_rng(7)
