@@ -17,7 +17,7 @@ MOVED = 1.0
 SINGLE = np.dtype(np.float32)
 
 COMPILED = {"smooth_l1"}
-"""A mapper of one pass where numba is installed, a tenth of what its form costs in NumPy's."""
+"""A mapper of one pass in vector code, a tenth of what its form costs in NumPy's."""
 OTHERS = {
     "ftml_update", "ftrl_update", "rmspropalex_update",  # the longest rules of a family with one number
     "_Logical_Xor", "broadcast_logical_xor",  # one function of NumPy's, of which forms make five

@@ -70,7 +70,7 @@ _NEAR: Final = (2.0**17, 2.0**40)
 
 _ERF_IS_ONE: Final = 6.0
 _ERF_SLOPE: Final = 0.12837916709551257
-"""What the error function's slope at 0 is more than 1."""
+"""Slope of the error function at 0, less 1."""
 
 
 def _of(table: tuple[tuple[float, ...], ...], t: Precision) -> tuple[float, ...]:
