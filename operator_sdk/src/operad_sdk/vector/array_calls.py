@@ -158,31 +158,16 @@ def counted_call(layout: TableLayout, is_array: tuple[bool, ...]) -> Callable[..
             return BoundKernel(layout.of_columns(count), [np.asarray(each) for each in given]).run
 
         return bind_slowly
-    kept = _kept(layout, ())
-    native = _native(tuple(range(len(is_array))), keeps_lock=False, is_array=is_array)
-    address = ctypes.addressof(kept)
-
-    # What is bound, and the words, live as long as the call. Of few arrays a list takes as long as the call.
-    def bind_two(count: int, a: Any, b: Any) -> Callable[[], None]:
-        def call(kept: object = kept) -> None:
-            native(address, id(a), id(b), count)
-
-        return call
-
-    def bind_three(count: int, a: Any, b: Any, c: Any) -> Callable[[], None]:
-        def call(kept: object = kept) -> None:
-            native(address, id(a), id(b), id(c), count)
-
-        return call
-
-    def bind(count: int, *given: Any) -> Callable[[], None]:
-        def call(kept: object = kept) -> None:
-            native(address, *[id(each) for each in given], count)
-
-        return call
-
-    few: dict[int, Callable[..., Callable[[], None]]] = {2: bind_two, 3: bind_three}
-    return few.get(len(is_array), bind)
+    kept, names = _kept(layout, ()), [f"a{i}" for i in range(len(is_array))]
+    native = _native(tuple(range(len(names))), keeps_lock=False, is_array=is_array)
+    # As text, since a loop over few arrays takes as long as the call. What is bound, and the words, live as
+    # long as the function.
+    text = f"""def bind(count, {", ".join(names)}):
+    return lambda kept=kept: native(address, {", ".join(f"id({name})" for name in names)}, count)"""
+    found: dict[str, Any] = {"kept": kept, "address": ctypes.addressof(kept), "native": native}
+    exec(text, found)  # noqa: S102 - our own text
+    bind: Callable[..., Callable[[], None]] = found["bind"]
+    return bind
 
 
 def bound_to(

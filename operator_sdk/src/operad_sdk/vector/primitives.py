@@ -156,15 +156,26 @@ def _intrinsic(name: str) -> Write:
 
 
 def _of_c(name: str) -> Write:
-    """A function of the C library that LLVM has no name for, lane by lane."""
+    """A function of the C library that LLVM has no name for, lane by lane.
+
+    By way of memory: around each call both vectors would be saved. It is volatile, since one load of what
+    several stores wrote waits for all of them.
+    """
 
     def write(code: Writer, kind: str, args: list[str]) -> str:
         vector, element = code.vector(kind), ELEMENTS[kind]
-        function, found = name if kind == "float64" else f"{name}f", "poison"
-        for lane in range(code.lanes):
-            given = [(element, code.value(f"extractelement {vector} {arg}, i32 {lane}")) for arg in args]
-            value = code.call(element, function, *given)
-            found = code.value(f"insertelement {vector} {found}, {element} {value}, i32 {lane}")
+        memory = code.on_stack(vector)
+        code.line(f"store {vector} {args[0]}, ptr {memory}, align 64")
+
+        places = [code.value(f"getelementptr {element}, ptr {memory}, i64 {i}") for i in range(code.lanes)]
+        for at in places:
+            given = code.value(f"load volatile {element}, ptr {at}")
+            value = code.call(element, name if kind == "float64" else f"{name}f", (element, given))
+            code.line(f"store {element} {value}, ptr {at}")
+        found = "poison"
+        for number, at in enumerate(places):
+            value = code.value(f"load volatile {element}, ptr {at}")
+            found = code.value(f"insertelement {vector} {found}, {element} {value}, i32 {number}")
         return found
 
     return write

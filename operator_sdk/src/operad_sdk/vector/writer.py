@@ -47,7 +47,8 @@ class Writer:
         self.lanes = lanes
         self.has_scalef: Final = has_scalef
         self._head = f"define void @{name}({', '.join(parameters)}) #0 {{"
-        self._lines: list[str] = ["begin:"]
+        self._lines: list[str] = []
+        self._allocated: list[str] = []
         self._declarations: dict[str, None] = {}
         self._count = 0
         self._block = "%begin"
@@ -62,6 +63,11 @@ class Writer:
     def line(self, text: str) -> None:
         """Append an instruction without a value."""
         self._lines.append(f"  {text}")
+
+    def on_stack(self, kind: str) -> str:
+        """Memory for a value of a type of LLVM's, one for all rounds of loops."""
+        self._allocated.append(f"  %stack{len(self._allocated)} = alloca {kind}, align 64")
+        return f"%stack{len(self._allocated) - 1}"
 
     def vector(self, kind: str) -> str:
         """The type of vectors of an element type."""
@@ -292,7 +298,9 @@ class Writer:
     def module(self) -> str:
         """The whole text."""
         ends = ["  ret void", "}", _ATTRIBUTES]
-        return "\n".join([*self._declarations, self._head, *self._lines, *ends, ""])
+        return "\n".join(
+            [*self._declarations, self._head, "begin:", *self._allocated, *self._lines, *ends, ""]
+        )
 
 
 _ATTRIBUTES: Final = (
