@@ -92,9 +92,6 @@ def test_the_condition_of_a_kernel_says_why_loops_are_not_taken(monkeypatch: pyt
 
 LOOPS = """
 import math
-from operator_sdk.tests.vector_code import require_vector_code
-
-require_vector_code()
 from helper import FACTOR, helped
 from operad_sdk import loop
 
