@@ -114,7 +114,7 @@ def _as_float32(
 
 @cache
 def _with_vectors() -> Callable[..., Callable[[], None]] | str:
-    """Back end of vector code, imported on first use, not with the SDK; a text: why there is none here."""
+    """Back end of vector code, imported on first use, not with the SDK; a text: why this process has none."""
     reason: str | None = import_module("operad_sdk.vector.machine").reason_against()
     if reason is not None:
         return reason
