@@ -14,6 +14,7 @@ import os
 import random
 import re
 import secrets
+import signal
 import sys
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
@@ -77,6 +78,8 @@ def pytest_configure(config: pytest.Config) -> None:
         from tools.absent import Absent  # noqa: PLC0415 - imports operad, which no other run needs here
 
         config.pluginmanager.register(Absent(absent))
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job of a shell's background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(os, "register_at_fork"):
         _limit_children(config)
 
