@@ -12,9 +12,11 @@ import gc
 import hashlib
 import os
 import random
+import re
 import secrets
 import sys
 from collections.abc import Generator, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -202,14 +204,25 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str) -> list[py
     return [] if name == CONTRACT and not _takes(collector.config, "contract") else None
 
 
+COMPILED_LOOPS = re.compile(
+    r"^(?:(?:import|from) numba\b|from operad_sdk\S* import .*\bloop\b)", re.MULTILINE
+)
+"""Line of a source that cannot be imported without numba."""
+
+
+def _has_examples(path: Path) -> bool:
+    """Return whether doctests are looked for in a file; finding them imports it."""
+    text = path.read_text("utf-8", errors="replace")
+    if f"{os.sep}tests{os.sep}" in str(path).removeprefix(str(ROOT)):
+        return ">>>" in text
+    return find_spec("numba") is not None or COMPILED_LOOPS.search(text) is None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Look for doctests in sources, and in those files of tests that have an example."""
+    """Look for doctests in sources that can be imported, and in those files of tests that have an example."""
     found = yield
-    is_of_tests = f"{os.sep}tests{os.sep}" in str(file_path).removeprefix(str(ROOT))
-    if not is_of_tests or ">>>" in file_path.read_text("utf-8", errors="replace"):
-        return found
-    return [each for each in found if not isinstance(each, DoctestModule)]
+    return [each for each in found if not isinstance(each, DoctestModule) or _has_examples(file_path)]
 
 
 @pytest.hookimpl(tryfirst=True)

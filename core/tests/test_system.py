@@ -38,9 +38,11 @@ def test_a_file_that_the_kernel_does_not_have_is_empty(tmp_path):
 
 
 PLAIN = """
-import ctypes, io, mmap, os, platform, signal, sys, tempfile
-import numpy as np, numba, pytest, hypothesis
+import contextlib, ctypes, io, mmap, os, platform, signal, sys, tempfile
+import numpy as np, pytest, hypothesis
 from pathlib import Path
+with contextlib.suppress(ImportError):
+    import llvmlite, numba
 
 LACKING = {
     os: "register_at_fork fork sched_getaffinity getloadavg fchmod fchown killpg O_CLOEXEC O_NONBLOCK",

@@ -356,6 +356,10 @@ def test_a_function_that_reads_what_changes_is_never_frozen(monkeypatch):
         monkeypatch.setattr(sys.modules[__name__], "slope", value)
         found = od.nd.AutoSlope(od.nd.array(data)).asnumpy()
         np.testing.assert_allclose(found, np.exp(data) * value + data, rtol=1e-6)
+
+
+@has_vectors
+def test_a_function_that_reads_what_changes_is_said_to():
     (kernel,) = AutoSlope().derived_kernels()
     assert "slope" in kernel.rejection(call_of(AutoSlope(), (300, 100)))
 

@@ -41,7 +41,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_a_program_that_logs_everything_hears_nothing_of_the_compiler(
     module: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
     logging.getLogger("numba").setLevel(logging.NOTSET)
     with caplog.at_level(logging.DEBUG):
         _ = CompiledLoops(module).halve
@@ -49,7 +49,7 @@ def test_a_program_that_logs_everything_hears_nothing_of_the_compiler(
 
 
 def test_loops_call_one_another(module: str) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
     array = np.array([4.0, 8.0])
     CompiledLoops(module).halve_twice(array)
     np.testing.assert_array_equal(array, [1, 2])

@@ -11,7 +11,8 @@ from operad_sdk.vector import host, reason_against
 
 in_vectors = pytest.mark.skipif(reason_against() is not None, reason="there is no vector code")
 with_avx512 = pytest.mark.skipif(
-    reason_against() is not None or host().vectors_held < 32, reason="BLAS is as fast on this processor"
+    reason_against() is not None or host().vectors_held < 32,
+    reason=reason_against() or "BLAS is as fast on this processor",
 )
 RNG = np.random.default_rng(47)
 

@@ -90,3 +90,14 @@ def test_the_suite_leaves_out_what_is_marked_more_and_a_run_of_a_path_does_not(s
     assert "test_beside" not in order(suite, "test_few.py", "-m", "not slow and not more")
     for words, count in (((), 6), (("test_few.py",), 7)):  # workers collect by themselves
         assert f"{count} passed" in run(suite, "-n", "1", *words)[-1]
+
+
+def test_sources_of_compiled_loops_are_not_imported_without_numba(tmp_path: Path) -> None:
+    (tmp_path / "absent_numba.py").write_text("import sys\nsys.modules['numba'] = None\n")
+    sources = [str(folder) for folder in ROOT.glob("*/*/src")] + [str(ROOT / "operator_sdk" / "src")]
+    words = ["-p", "no:cacheprovider", "-p", "absent_numba", "--collect-only", "-q", *sources]
+    settings = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-m", "pytest", *words]
+    done = subprocess.run(command, check=False, cwd=ROOT, env=settings, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "operad_spatial_transformer/grid.py::" in done.stdout

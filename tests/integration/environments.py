@@ -17,9 +17,11 @@ import venv
 from collections.abc import Iterable
 from importlib.metadata import Distribution as Installed
 from importlib.metadata import distribution as installed
+from importlib.util import find_spec
 from pathlib import Path
-from typing import final
+from typing import Final, final
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -28,6 +30,9 @@ from tools.workspace import ROOT, Distribution, distributions, lacking, requirem
 # A folder that is still being written is for tests/architecture to complain of.
 _FOUND = distributions()
 COMPLETE = [d for d in _FOUND if not lacking(d, _FOUND)]
+
+MAY_LACK: Final = {"numba": "fast", "llvmlite": "vector"}
+"""Libraries that installations may lack, with the extra of `operad-sdk` that brings each."""
 
 _BUILD = """
 import os, sys
@@ -94,7 +99,13 @@ class CleanEnvironment:
         self._pip("uninstall", "--yes", name)
 
     def add_libraries(self, names: Iterable[str]) -> None:
-        """Make third-party libraries, and what these require, importable, and their programs found."""
+        """Make third-party libraries, and what these require, importable, and their programs found.
+
+        The test is skipped where one is not installed that installations may lack.
+        """
+        names = set(names)
+        for name in sorted(names & left_out()):
+            pytest.skip(f"needs {name}: pip install operad-sdk[{MAY_LACK[name]}]")
         for library in _closure(names):
             links = {self._libraries / entry: entry for entry in _top_level(library)}
             links |= {self.python.parent / Path(program).name: program for program in _programs(library)}
@@ -128,7 +139,12 @@ def for_testing() -> set[str]:
     """What all tests of the workspace need from outside of it."""
     extras = (Requirement(d.with_extras().replace(str(d.folder), d.name)) for d in COMPLETE)
     tools = [*requirements("test"), *requirements("check")]  # mypy reads the stubs that a test writes
-    return third_party(map(str, extras)) | {Requirement(line).name for line in tools}
+    return (third_party(map(str, extras)) | {Requirement(line).name for line in tools}) - left_out()
+
+
+def left_out() -> set[str]:
+    """Libraries that this Python lacks as installations may: `make test-installs`."""
+    return {name for name in MAY_LACK if find_spec(name) is None}
 
 
 def third_party(wanted: Iterable[str]) -> set[str]:

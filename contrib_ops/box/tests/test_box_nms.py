@@ -107,6 +107,7 @@ def test_rows_that_are_too_short_are_refused() -> None:
 def test_compiled_and_other_code_keep_the_same_boxes(
     dtype: str, is_inclusive: bool, threshold: float
 ) -> None:
+    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
     rng = np.random.default_rng(0)
     first = rng.integers(0, 16, (2, 400)) / 16
     last = first + rng.integers(-1, 5, first.shape) / 16  # ties, and boxes without area

@@ -135,6 +135,7 @@ def test_empty_sequences_batches_and_alphabets_have_a_loss(shape: tuple[int, int
 
 
 def test_compiled_and_other_code_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
     rng = np.random.default_rng(0)
     data = rng.normal(size=(9, 6, 5)) * 3
     data[2, 1, 3], data[3, 2, 1], data[4, 5] = -np.inf, np.nan, [-np.inf, -np.inf, -np.inf, -np.inf, 0]

@@ -81,6 +81,7 @@ def test_channels_that_are_no_multiple_of_the_bins_are_refused() -> None:
 
 @pytest.mark.parametrize("params", [{}, {"aligned": True}, {"sample_ratio": 2}, {"position_sensitive": True}])
 def test_compiled_and_other_code_agree(params: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
     rng = np.random.default_rng(0)
     data = rng.normal(size=(2, 24, 12, 15))
     data[0, 0, 3, 4] = np.inf

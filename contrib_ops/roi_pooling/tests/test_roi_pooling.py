@@ -75,6 +75,7 @@ def test_what_makes_no_bins_or_regions_is_refused() -> None:
 
 
 def test_compiled_and_other_code_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
     rng = np.random.default_rng(0)
     data = rng.integers(0, 9, (2, 16, 12, 15)).astype("float32")  # ties
     data[0, 0, 3, 4], data[1, 1] = np.nan, -np.inf

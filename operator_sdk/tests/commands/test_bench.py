@@ -11,6 +11,7 @@ from operad_sdk.commands.bench.measure import interleaved
 from operad_sdk.contract import Contract
 from operad_sdk.domains import Integers
 from operad_sdk.vector.machine import has_llvm
+from operator_sdk.tests.vector_code import require_vector_code
 
 pytestmark = pytest.mark.serial
 
@@ -166,18 +167,29 @@ def test_states_and_several_outputs_are_handled(register, run_json):
     assert names_of(found) == ["acme_moments.forward", "nd.acme_moments", *by_form, "backward"]
 
 
-def test_parts_that_run_as_they_are_written_are_said_with_the_line_and_the_cure(register, run, run_json):
+@pytest.fixture
+def running(register):
     @unary("acme_running")
     def running(x):
         return np.cumsum(np.exp(x))
 
     register(running)
+
+
+def test_parts_that_run_as_they_are_written_are_said_with_the_line_and_the_cure(running, run, run_json):
+    require_vector_code()  # else want of it is the reason
     why = run_json("bench", "acme_running", "--shape", "20000", "--rounds", "1")["by_numpy"]["forward"]
     assert why.startswith("numpy.cumsum is no function of elements, at test_bench.py:")
     assert "return np.cumsum(np.exp(x))" in why
     assert "CompiledLoops" in why
     shown = run("bench", "acme_running", "--shape", "20000", "--rounds", "1").stdout
     assert "forward runs as it is written: numpy.cumsum" in shown
+
+
+def test_want_of_vector_code_is_the_reason_where_there_is_none(running, run_json, monkeypatch):
+    monkeypatch.setenv("OPERAD_VECTOR", "off")
+    why = run_json("bench", "acme_running", "--shape", "20000", "--rounds", "1")["by_numpy"]
+    assert why == {"forward": "OPERAD_VECTOR is off"}
 
 
 def test_shapes_that_are_not_given_are_large_and_shown(doubled, run_json):

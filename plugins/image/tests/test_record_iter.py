@@ -312,6 +312,7 @@ def test_a_half_turn_turns_the_image(records: Path) -> None:
 
 
 def test_without_numba_the_numbers_are_the_same(records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
     from operad_image import finish
 
     compiled = images(iterator(records, **RANDOM, data_shape=(3, 40, 40)))

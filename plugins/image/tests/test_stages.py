@@ -82,7 +82,7 @@ def test_augmenters_in_python_are_counted_too(records: Path) -> None:
 
 
 def test_what_is_compiled_for_the_first_image_is_a_stage_of_its_own(records: Path) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
     batches = of_records(records, preprocess_threads=1)
     found = counted(batches)
     assert {name: found[name][0] for name in ("compile", "copy")} == {"compile": 1, "copy": 10}

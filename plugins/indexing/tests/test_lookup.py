@@ -71,7 +71,7 @@ def test_rows_are_added_one_after_another(dtype: str, count: int, width: int) ->
 
 
 def test_compiled_code_adds_bit_for_bit_as_numpy_does() -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
     rows, places = RNG.normal(size=(1 << 12, 16)).astype(np.float32), RNG.integers(0, 50, 1 << 12)
     found = []
     for by_loop in (False, True):

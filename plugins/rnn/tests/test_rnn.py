@@ -81,7 +81,7 @@ def test_outputs_are_those_of_the_unrolled_network_and_gradients_are_theirs(
 def test_compiled_loops_over_all_steps_compute_the_same(
     mode: str, arrangement: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("numba", reason="loops are compiled by numba")
+    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
     params, arrays = network(mode, state_size=5, state_outputs=True, **arrangement)
     taken = []
     monkeypatch.setattr(LOOPS, "from_size", 1)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import pytest
+
+from operad_sdk import CompiledLoops
 from operad_sdk.check.mutants import reached
 from operad_sdk.check.trials.subject import subject_of
 
@@ -9,8 +12,17 @@ def modules(name: str) -> dict[str, int]:
 
 
 def test_functions_of_the_own_package_are_reached_from_the_class_and_its_kernels():
-    found = modules("CTCLoss")
-    assert {"operad_ctc_loss.ctc_loss", "operad_ctc_loss.alignment", "operad_ctc_loss.compiled"} <= set(found)
+    assert {"operad_ctc_loss.ctc_loss", "operad_ctc_loss.alignment"} <= set(modules("CTCLoss"))
+
+
+def test_compiled_loops_are_reached():
+    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
+    assert "operad_ctc_loss.compiled" in modules("CTCLoss")
+
+
+def test_compiled_loops_that_cannot_run_here_are_not(monkeypatch):
+    monkeypatch.setattr(CompiledLoops, "rejection", lambda *_, **__: "numba is not installed")
+    assert "operad_ctc_loss.compiled" not in modules("CTCLoss")
 
 
 def test_examples_and_references_are_not():

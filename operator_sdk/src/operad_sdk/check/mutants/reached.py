@@ -85,6 +85,8 @@ class _Walk:
                 return []
             return [value for base in one.__mro__ if self._is_own(base) for value in vars(base).values()]
         if isinstance(one, CompiledLoops):
+            if one.rejection(is_host=True, size=None) is not None:
+                return []  # no run here calls them; importing them may fail, for want of numba
             return [value for name, value in vars(import_module(one.module)).items() if name[:2] != "__"]
         if isinstance(one, staticmethod | classmethod | MethodType):
             return [one.__func__]
