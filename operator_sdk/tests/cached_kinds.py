@@ -85,11 +85,14 @@ def measured() -> float:
 
 
 def kinds(folder: Path) -> dict[str, Kind]:
-    """All of them."""
-    loop = by_loops(folder)
-    return {
-        "kernel": Kind(by_kernel, by_kernel, [0.0, 2.0, 4.0, 6.0, 8.0]),
-        "loop": Kind(loop, loop, 5),
+    """Those that can be here: kernels need vector code, and loops numba."""
+    found = {
         "tune": Kind(lambda: write(MEASURED), measured, DEFAULTS.loop_us),
         "check": Kind(lambda: LastRun().note({"tanh": ["B301"]}), lambda: LastRun().red(), {}),
     }
+    if machine.reason_against() is None:
+        found["kernel"] = Kind(by_kernel, by_kernel, [0.0, 2.0, 4.0, 6.0, 8.0])
+    if loops.has_numba():
+        loop = by_loops(folder)
+        found["loop"] = Kind(loop, loop, 5)
+    return found

@@ -137,7 +137,7 @@ print(double(1.0), triple(1.0), sine(0.0), cosine(0.0), power(True)(2.0), power(
 def test_functions_that_differ_in_a_number_a_name_or_what_is_around_them_have_code_of_their_own(
     tmp_path: Path,
 ) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
     (tmp_path / "loops.py").write_text(LOOPS)
     environment = {**os.environ, "OPERAD_CACHE_DIR": str(tmp_path / "cache")}
     helper = "from operad_sdk import loop\nFACTOR = {0}\n@loop\ndef helped(x):\n    return x + {0}\n"
@@ -151,7 +151,7 @@ def test_functions_that_differ_in_a_number_a_name_or_what_is_around_them_have_co
 
 def test_a_program_that_was_typed_has_no_obstacle(tmp_path: Path) -> None:
     """numba's own cache knows only functions of files."""
-    pytest.importorskip("numba")
+    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
     source = "import numpy\nfrom operad_sdk import loop\n@loop\ndef one():\n    return 1\nprint(one())"
     environment = {**os.environ, "OPERAD_CACHE_DIR": str(tmp_path / "cache")}
     done = subprocess.run(

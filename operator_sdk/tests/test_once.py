@@ -148,7 +148,7 @@ def test_threads_that_meet_a_new_mapper_compile_one_kernel(monkeypatch):
 
 
 def test_threads_that_meet_a_new_loop_compile_it_once(monkeypatch):
-    pytest.importorskip("numba")
+    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
     jit = pytest.importorskip("operad_sdk.jit")
     from numba.core.dispatcher import _FunctionCompiler
 
