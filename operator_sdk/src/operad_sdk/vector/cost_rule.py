@@ -21,8 +21,8 @@ from operad_sdk.vector.compiled import CompiledForm, Walk
 from operad_sdk.vector.stages import REDUCTIONS
 from operad_sdk.vector.writer import BITS
 
-_CALL_US: Final = 0.8
-"""Time of one of NumPy's calls on small arrays."""
+_CALL_US, _REDUCTION_US = 0.8, 1.6
+"""Time of one of NumPy's calls on small arrays, and of one that reduces."""
 _LOOP_NS: Final = 0.5
 _CACHED_BYTES: Final = 1 << 20
 _NUMPY_NS, _VECTOR_NS = (0.0095, 0.0125), (0.0115, 0.0145)
@@ -117,7 +117,9 @@ def _numpy_us(form: ScalarForm, space: Shape, specs: Sequence[tuple[Shape, DType
         if step.op == "power" and not axes[step.args[0]]:
             loops = _POWER_OF_NUMBER
         moved_ns = _moving_ns(arrays * elements * itemsize, _NUMPY_NS)
-        us += _CALL_US + 1e-3 * (_LOOP_NS * loops * elements + moved_ns)
+        us += (_REDUCTION_US if step.op in REDUCTIONS else _CALL_US) + 1e-3 * (
+            _LOOP_NS * loops * elements + moved_ns
+        )
         if rank - 1 in reduced:
             us += 1e-3 * _SHORT_NS * prod(space[axis] for axis in axes[-1])
     return us
