@@ -17,8 +17,8 @@ GPU_ARGS ?=
 # For example: make bench BENCH_ARGS="--rows tanh --threads 2"
 BENCH_ARGS ?=
 # Processes that share the tests; 0: this one alone, for a debugger or for few tests.
-WORKERS ?= 2
-PYTEST := $(RUN) -m pytest --numprocesses $(WORKERS) --dist worksteal
+WORKERS ?=
+PYTEST = $(RUN) -m pytest --numprocesses $(or $(WORKERS),2) --dist worksteal
 ONE_THREAD := OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1}
 # Each test is of one suite: of these two, or of the fast one, which pyproject.toml chooses.
 FAST := "not more and not slow and not contract"
@@ -43,6 +43,8 @@ setup: host  ## make .venv and install every distribution in place
 demo: setup  ## train a digit classifier symbolically and imperatively
 	$(RUN) -m examples.digits
 
+# Many of its tests wait for a process, so that two of the suite leave a sixth of two cores idle.
+test: WORKERS := $(or $(WORKERS),3)
 test: setup  ## the fast suite: every module, operator and tutorial (minutes on two cores)
 	$(ONE_THREAD) $(PYTEST) $(TEST_ARGS)
 
@@ -66,10 +68,10 @@ test-gpu: setup  ## what to run first on a CUDA device, 8 minutes; GPU_ARGS="--s
 	$(RUN) -m tests.devices.day $(GPU_ARGS)
 
 test-pythons: host  ## make test-all on every Python here, newest and oldest packages; PYTHON= names one
-	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(ASKED)" --numprocesses $(WORKERS) --dist worksteal -m $(BOTH) $(TEST_ARGS)
+	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(ASKED)" --numprocesses $(or $(WORKERS),2) --dist worksteal -m $(BOTH) $(TEST_ARGS)
 
 test-installs: host  ## make test-all without numba, and without LLVM too, as installs may be
-	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(HOST)" --packages vector,plain --numprocesses $(WORKERS) --dist worksteal -m $(BOTH) $(TEST_ARGS)
+	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(HOST)" --packages vector,plain --numprocesses $(or $(WORKERS),2) --dist worksteal -m $(BOTH) $(TEST_ARGS)
 
 # The suites of vector code, for processors with fewer instructions.
 VECTOR := operator_sdk/tests/vector operator_sdk/tests/mapper operator_sdk/tests/test_products.py \
