@@ -66,7 +66,7 @@ class Struck(OperatorProperty):
     list_inputs = list_arguments
 
     def infer_shape(self, in_shapes: object) -> tuple[list[object], list[object], list[object]]:
-        raise NotImplementedError
+        raise NotImplementedError  # never called: the signal came before
 
 
 def _copy() -> object:
