@@ -25,7 +25,7 @@ from operad_sdk.declare.function import Bound
 from operad_sdk.declare.names import EXTRA, IN_DATA, OUT_DATA, OUT_GRAD, SELF, WORDS, Slot
 from operad_sdk.declare.surroundings import reason_against_tracing
 from operad_sdk.declare.traced_gradient import Positions, TracingContext
-from operad_sdk.differentiate import FORM, Namespace, Node, Traced, TraceError, constant, form_of, merged
+from operad_sdk.differentiate import FORM, PROGRAM, Namespace, Node, Traced, TraceError, constant, form_of, merged
 from operad_sdk.differentiate.errors import line_text, raising_line
 from operad_sdk.differentiate.numbers import NumberTrace
 
@@ -250,7 +250,51 @@ def _traced(
     numbers: TracedNumbers | None,
 ) -> tuple[ScalarForm, Shape]:
     """The form for some lengths, and its iteration space."""
-    context: Any = TracingContext(cpu(), is_train, Namespace(np, FORM))
+    inputs, results = _recorded(prop, (part,), shapes, in_types, is_train, FORM, numbers)
+    if numbers is not None:
+        inputs += [(f"{text} as {dtype}", cell) for (text, dtype), cell in numbers.trace.inputs.items()]
+    return form_of(f"{prop.name}.{part}", inputs, results)
+
+
+def traced_program(
+    prop: OperatorProperty,
+    parts: Sequence[str],
+    in_shapes: Sequence[Shape],
+    in_types: Sequence[DType],
+    is_train: bool,
+) -> tuple[list[Traced], list[tuple[str, Traced]]] | NoForm:
+    """The functions that compute some parts, traced for these very shapes; or why they cannot be.
+
+    Returns:
+        The arrays given: arguments and states, or for gradients the entries that they read together; and
+        what was computed, by name.
+    """
+    try:
+        if prop.is_stateful or prop.is_shaped_by_values or type(prop).params.run_time:
+            raise TraceError("it keeps a state, has run-time parameters, or its shapes depend on values")
+        for bound in {id(one): one for part in parts for one in _functions(prop, part)}.values():
+            if (reason := reason_against_tracing(bound.function)) is not None:
+                raise TraceError(reason)
+        inputs, results = _recorded(prop, parts, list(in_shapes), in_types, is_train, PROGRAM, None)
+        return [cell for _, cell in inputs], results
+    except OperadError as error:
+        return no_form(str(error), error)
+    except Exception as error:
+        raise_of_handler(error)
+        return no_form(f"it cannot be traced ({type(error).__name__}: {error})", error)
+
+
+def _recorded(
+    prop: OperatorProperty,
+    parts: Sequence[str],
+    shapes: list[Shape],
+    in_types: Sequence[DType],
+    is_train: bool,
+    level: int,
+    numbers: TracedNumbers | None,
+) -> tuple[Named, Named]:
+    """What the functions of some parts do with arrays of some shapes: what they were given, and results."""
+    context: Any = TracingContext(cpu(), is_train, Namespace(np, level))
     try:
         inferred = prop.infer_shape(shapes), prop.infer_type(in_types)
     except ShapeError:
@@ -265,23 +309,33 @@ def _traced(
     operator.xp = context.xp
     if numbers is not None:
         operator = operator.with_params(numbers.params, numbers.prop)
-    trace: Callable[..., tuple[Named, Named]] = _forward if part == "forward" else _gradient
+
+    def make(spec: tuple[Shape, DType]) -> Traced:
+        if level == PROGRAM:
+            return Traced(Node(level, np.zeros(*spec), is_input=True))
+        return _made_up(rng, *spec)
+
+    unwritten = _UNWRITTEN[level]
     with np.errstate(all="ignore"):
-        inputs, results = trace(prop, part, operator, context, specs, lambda spec: _made_up(rng, *spec))
-    if numbers is not None:
-        inputs += [(f"{text} as {dtype}", cell) for (text, dtype), cell in numbers.trace.inputs.items()]
-    return form_of(f"{prop.name}.{part}", inputs, results)
+        if parts == (FORWARD,):
+            return _forward(prop, operator, context, specs, make, unwritten)
+        return _gradients(prop, parts, operator, context, specs, make, unwritten)
 
 
 def _forward(
-    prop: OperatorProperty, part: str, operator: Any, context: Any, specs: Any, make: Callable[..., Traced]
+    prop: OperatorProperty,
+    operator: Any,
+    context: Any,
+    specs: Any,
+    make: Callable[..., Traced],
+    unwritten: Callable[..., Traced],
 ) -> tuple[Named, Named]:
     arguments, states = [make(spec) for spec in specs[0]], [make(spec) for spec in specs[2]]
     if prop.forward_resource([array.shape for array in arguments]):
         raise TraceError("it asks for random numbers or for scratch memory")
     given = [*arguments, *states]
     inputs = [Traced(array.node) for array in given]
-    outputs = [_unwritten(spec) for spec in specs[1]]
+    outputs = [unwritten(spec) for spec in specs[1]]
     before = [cell.node for cell in outputs]
     operator.forward(context, arguments, [OpReq.WRITE] * len(outputs), outputs, states)
     _expect_written(prop.list_outputs(), outputs, before)
@@ -296,31 +350,38 @@ def _forward(
     return list(zip(names, inputs, strict=True)), [*zip(prop.list_outputs(), outputs, strict=True), *changed]
 
 
-def _gradient(
-    prop: OperatorProperty, part: str, operator: Any, context: Any, specs: Any, make: Callable[..., Traced]
+def _gradients(
+    prop: OperatorProperty,
+    parts: Sequence[str],
+    operator: Any,
+    context: Any,
+    specs: Any,
+    make: Callable[..., Traced],
+    unwritten: Callable[..., Traced],
 ) -> tuple[Named, Named]:
     names = {
         IN_DATA: prop.list_arguments(),
         OUT_DATA: [prop.tensors.output_name(n) for n in prop.list_outputs()],
     }
     names[OUT_GRAD] = [f"{name}_grad" for name in names[OUT_DATA]]
-    position = names[IN_DATA].index(part.removesuffix("_grad"))
+    wanted = [f"{name}_grad" in parts for name in names[IN_DATA]]
     if prop.backward_resource([shape for shape, _ in specs[0]]):
         raise TraceError("it asks for random numbers or for scratch memory")
-    entries = prop.backward_dependency([i == position for i in range(len(specs[0]))])
+    entries = prop.backward_dependency(wanted)
     every: Mapping[str, Any] = {IN_DATA: specs[0], OUT_DATA: specs[1], OUT_GRAD: specs[1]}
     arrays = [make(every[kind][index]) for kind, index in entries]
     inputs = [Traced(array.node) for array in arrays]
-    groups = Positions(entries, (position,), {kind: len(every[kind]) for kind in every}).filled(arrays)
-    target = _unwritten(specs[0][position])
-    before = target.node
-    requests = [OpReq.WRITE if i == position else OpReq.NULL for i in range(len(specs[0]))]
-    targets = [target if i == position else None for i in range(len(specs[0]))]
+    groups = Positions(entries, (), {kind: len(every[kind]) for kind in every}).filled(arrays)
+    targets = [unwritten(spec) if flag else None for spec, flag in zip(specs[0], wanted, strict=True)]
+    found = [(names[IN_DATA][i], cell) for i, cell in enumerate(targets) if cell is not None]
+    before = [cell.node for _, cell in found]
+    requests = [OpReq.WRITE if flag else OpReq.NULL for flag in wanted]
     states = [make(spec) for spec in specs[2]]
     operator.backward(context, groups[OUT_GRAD], groups[IN_DATA], groups[OUT_DATA], requests, targets, states)
-    _expect_written([part], [target], [before])
+    results = [(f"{name}_grad", cell) for name, cell in found]
+    _expect_written([name for name, _ in results], [cell for _, cell in results], before)
     read = [names[kind][index] for kind, index in entries]
-    return list(zip(read, inputs, strict=True)), [(part, target)]
+    return list(zip(read, inputs, strict=True)), results
 
 
 def _renumbered(
@@ -341,6 +402,13 @@ def _made_up(rng: np.random.Generator, shape: Shape, dtype: DType) -> Traced:
 
 def _unwritten(spec: tuple[Shape, DType]) -> Traced:
     return constant(FORM, np.full(spec[0], np.nan if spec[1].kind == "f" else 0).astype(spec[1]))
+
+
+_UNWRITTEN: Final = {
+    FORM: _unwritten,
+    PROGRAM: lambda spec: constant(PROGRAM, np.zeros(*spec)),
+}
+"""Targets of functions, which nothing was written into."""
 
 
 def _expect_written(names: Sequence[str], cells: Sequence[Traced], before: Sequence[Node]) -> None:

@@ -19,6 +19,7 @@ from operad_sdk.differentiate.merging import merged as merged
 from operad_sdk.differentiate.namespace import Namespace as Namespace
 from operad_sdk.differentiate.reverse import vector_jacobian as vector_jacobian
 from operad_sdk.differentiate.tracing import FORM as FORM
+from operad_sdk.differentiate.tracing import PROGRAM as PROGRAM
 from operad_sdk.differentiate.tracing import Node as Node
 from operad_sdk.differentiate.tracing import Traced as Traced
 from operad_sdk.differentiate.tracing import constant as constant

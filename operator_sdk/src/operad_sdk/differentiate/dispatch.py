@@ -28,6 +28,14 @@ METHODS: Final[dict[str, Rule]] = {}
 FLAT: Final[set[Any]] = set()
 """Functions whose derivative is 0 wherever they have one: comparisons, rounding, positions of extrema."""
 
+_STEPS: Final = frozenset(
+    (
+        np.sort, np.partition, np.tile, np.repeat, np.roll, np.cumprod, np.einsum, np.trace, np.outer,
+        np.linalg.cholesky, np.linalg.det, np.argsort, np.argpartition, np.linalg.norm, np.kron, np.interp,
+    )
+)  # fmt: skip
+"""Functions that are a step in the trace of a program, whatever rule they have elsewhere."""
+
 _REDUCTIONS: Final[dict[Any, Rule]] = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min
 }  # fmt: skip
@@ -86,7 +94,9 @@ def call_function(traced: type[Any], function: Any, args: Sequence[Any], options
     out = options.pop("out", None)
     args = [_operand(x) for x in args]
     rule = FUNCTIONS.get(function)
-    if rule is not None:
+    if function in _STEPS and traced.is_program(args, options):
+        result = traced.step(function, args, options)
+    elif rule is not None:
         result = rule(*args, **options)
     elif function in FLAT or not any(x.node.leads for x in every(traced, [*args, *options.values()])):
         result = traced.without_derivative(function, args, options)

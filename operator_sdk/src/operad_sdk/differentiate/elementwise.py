@@ -123,7 +123,7 @@ def astype(x: Any, dtype: Any, *args: Any, **options: Any) -> Any:
 
 
 def _clip(x: Any, a_min: Any = None, a_max: Any = None) -> Any:
-    if isinstance(x, Traced) and x.level == FORM:
+    if isinstance(x, Traced) and x.level <= FORM:
         # Of equal numbers forms take the second, and a zero between zeros keeps its sign as in NumPy.
         x = x if a_min is None else np.maximum(a_min, x)
         return x if a_max is None else np.minimum(a_max, x)

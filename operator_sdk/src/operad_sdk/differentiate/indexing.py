@@ -75,7 +75,7 @@ class _Picks(NamedTuple):
 
 def _picks(x: Any, index: Index) -> _Picks | None:
     """The labels in an index of positions along all axes but one, if it is one, in a trace for forms."""
-    if not isinstance(index, tuple) or len(index) != x.ndim or not isinstance(x, Traced) or x.level != FORM:
+    if not isinstance(index, tuple) or len(index) != x.ndim or not isinstance(x, Traced) or x.level > FORM:
         return None
     axes = [i for i, one in enumerate(index) if isinstance(one, Traced)]
     if len(axes) != 1 or not all(isinstance(plain(one), np.ndarray) for one in index):

@@ -46,7 +46,7 @@ class Namespace:
             if any(isinstance(arg, Traced) for arg in args):
                 return _CONVERSIONS.get(name, dispatching)(*args, **options)
             made = own(*args, **options)
-            is_writable = name in _MAKES and (made.dtype.kind == "f" or self._level == FORM)
+            is_writable = name in _MAKES and (made.dtype.kind == "f" or self._level <= FORM)
             return filled(self._level, made) if is_writable else made
 
         return call

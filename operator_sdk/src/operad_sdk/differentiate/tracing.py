@@ -13,9 +13,13 @@ Levels. The value of a node may be a `Traced` of an outer trace: so derivatives 
 function once more. Every trace has a number, its level, and the inner one has the larger; a step belongs to
 the innermost trace among its arguments, for which values of outer traces are constants.
 
-Forms. Level 0, outside all others, is the trace of which scalar forms are made (`form`): every node there
-knows the step that it is, whatever is computed from one is traced, a comparison too, and no code may read
-a value, or decide by the length of an axis (`lengths`).
+Forms. Level 0 is the trace of which scalar forms are made (`form`): every node there knows the step that it
+is, whatever is computed from one is traced, a comparison too, and no code may read a value, or decide by the
+length of an axis (`lengths`).
+
+Programs. So it is at level -1, for arrays of given lengths, by which code may decide. Nothing is computed
+there: a value is zeros of the right shape and type that lie in memory as the array will (`made_up`), which
+cost nothing as long as nobody looks at them. A function of NumPy of which nothing is known is a step too.
 
 Source: Maclaurin, "Modeling, Inference and Optimization with Composable Differentiable Procedures", 2016,
 chapter 4, for tracing by levels. Differs: arrays can be written.
@@ -31,6 +35,7 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from operad.first_use import import_module
 from operad.operator import ScalarForm
 from operad_sdk.differentiate import dispatch
 from operad_sdk.differentiate.errors import TraceError, calling_line
@@ -42,6 +47,8 @@ Pullback = Callable[[Any], Any]
 
 FORM: Final = 0
 """The level of traces that forms are made of."""
+PROGRAM: Final = -1
+"""The level of traces that programs are made of."""
 
 _numbers: Final = count()
 
@@ -124,6 +131,8 @@ class Primitive:
         level = max([arg.level for arg in args if isinstance(arg, Traced)], default=None)
         if level is None:
             return self.function(*args, **options)
+        if level == PROGRAM:
+            return self._noted(args, options)
         args = tuple(as_inputs(self.function, args, is_mapper=isinstance(self.form, ScalarForm)))
         nodes = [arg.node if isinstance(arg, Traced) and arg.level == level else None for arg in args]
         values = [arg if node is None else node.value for arg, node in zip(args, nodes, strict=True)]
@@ -137,6 +146,27 @@ class Primitive:
             if node is not None and node.leads and pull is not None
         ]
         return Traced(Node(level, result, parents))
+
+    def _noted(self, args: Sequence[Any], options: dict[str, Any]) -> Traced:
+        """The result in a program; arrays may stand in lists and indices too."""
+        known = [each(arg, lambda one: one.node if isinstance(one, Traced) else one) for arg in args]
+        values = [each(arg, lambda one: one.value if isinstance(one, Node) else one) for arg in known]
+        made = import_module("operad_sdk.differentiate.made_up").made_up(self, values, options)
+        return Traced(Node(PROGRAM, made, is_input=True, step=AppliedPrimitive(self, known, options)))
+
+
+def each(arg: Any, change: Callable[[Any], Any]) -> Any:
+    """An argument, in which a function has changed what stands in tuples and lists."""
+    return type(arg)([each(one, change) for one in arg]) if type(arg) in (list, tuple) else change(arg)
+
+
+def nodes_of(args: Any) -> Iterator[Node]:
+    """The nodes among arguments, and inside lists of them."""
+    for arg in args:
+        if isinstance(arg, Node):
+            yield arg
+        elif type(arg) in (list, tuple):
+            yield from nodes_of(arg)
 
 
 def _pullback(
@@ -174,7 +204,7 @@ def behind(nodes: Sequence[Node]) -> set[Node]:
         node = left.pop()
         if node not in found:
             found.add(node)
-            left += [arg for arg in (node.step.args if node.step else ()) if isinstance(arg, Node)]
+            left += nodes_of(node.step.args) if node.step else ()
     return found
 
 
@@ -187,7 +217,7 @@ def plain(value: Any) -> Any:
 
 def value_alone(x: Any) -> Any:
     """Value without its derivative: a plain array, or one in a trace for forms."""
-    while isinstance(x, Traced) and x.level != FORM:
+    while isinstance(x, Traced) and x.level > FORM:
         x = x.node.value
     return type(x)(map(value_alone, x)) if type(x) in (list, tuple) else x
 
@@ -200,7 +230,7 @@ def constant(level: int, value: Any) -> Traced:
 def filled(level: int, value: Any) -> Traced:
     """Cell whose elements all have the number in `value`, held so that a form finds one number."""
     return constant(
-        level, np.broadcast_to(value.ravel()[:1].reshape(()), value.shape) if level == FORM else value
+        level, np.broadcast_to(value.ravel()[:1].reshape(()), value.shape) if level <= FORM else value
     )
 
 
@@ -276,9 +306,23 @@ class Traced(NDArrayOperatorsMixin):
         values = [value_alone(arg) for arg in args]
         options = {name: value_alone(option) for name, option in options.items()}
         inside = [x for x in values if not isinstance(x, Traced)]
+        if Traced.is_program(args, options):
+            return Traced.step(function, args, options)
         if next(dispatch.every(Traced, [inside, *options.values()]), None) is not None:
             raise TraceError(f"numpy.{function.__name__} of several arrays is no function of elements")
         return Primitive(function)(*values, **options)
+
+    @staticmethod
+    def is_program(args: Sequence[Any], options: dict[str, Any]) -> bool:
+        """Return whether all traced arrays among arguments are of the trace of a program."""
+        return {one.level for one in dispatch.every(Traced, [*args, *options.values()])} == {PROGRAM}
+
+    @staticmethod
+    def step(function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
+        """The call of any function as one step of a program."""
+        if next(dispatch.every(Traced, list(options.values())), None) is not None:
+            raise TraceError(f"numpy.{function.__name__} takes an array by the name of an argument")
+        return Primitive(function)._noted(args, options)
 
     # What NumPy asks for.
 
@@ -361,7 +405,7 @@ class Traced(NDArrayOperatorsMixin):
 
 
 def _values_needed(what: str, level: int) -> TraceError:
-    if level == FORM:
+    if level <= FORM:
         return TraceError(f"the function {what} an array, whose values a form does not know")
     return TraceError(
         f"the function {what} an array that it computes derivatives of, which would be lost; "

@@ -1,0 +1,91 @@
+"""Results of steps that are not computed: arrays of the right shape, type and layout, in the trace of a program.
+
+Zeros that nobody looks at take no memory and no time, so a step of any size is noted in microseconds. Only
+functions of which nothing is known are called, once for each trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from operad.operator import ScalarForm
+from operad_sdk.differentiate.errors import TraceError
+from operad_sdk.differentiate.indexing import is_basic
+from operad_sdk.differentiate.tracing import Primitive
+
+VIEWS: Final = frozenset(("reshape", "transpose", "broadcast", "flip"))
+"""Forms of primitives that give views, where memory allows them."""
+REDUCTIONS: Final = frozenset(("sum", "max", "min", "prod"))
+"""Forms of primitives that reduce axes."""
+_TRUTHS: Final = frozenset((np.all, np.any))
+_LIKE_FIRST: Final = frozenset(("replace", "put", "cumsum"))
+_SHAPED_BY_VALUES: Final = frozenset((np.nonzero, np.flatnonzero))
+
+
+def made_up(primitive: Primitive, values: Sequence[Any], options: dict[str, Any]) -> Any:
+    """What stands for the result of a primitive.
+
+    Raises:
+        TraceError: Its shape depends on values.
+    """
+    form, function = primitive.form, primitive.function
+    if form in VIEWS or (form == "take" and is_basic(values[1])):
+        return function(*values, **options)
+    _expect_shape(form, function, values)
+    if is_elementwise(primitive):
+        small = function(*map(_first, values), **options)
+        return np.zeros(np.broadcast_shapes(*map(np.shape, values)), np.asarray(small).dtype)
+    if form in REDUCTIONS:
+        x, axis, keepdims = values
+        return np.zeros(_reduced(x.shape, axis, keepdims), function(_first(x), axis, keepdims).dtype)
+    if function in _TRUTHS:
+        return np.zeros(_reduced(values[0].shape, options.get("axis"), options.get("keepdims", False)), bool)
+    if form in _LIKE_FIRST:
+        if form == "replace" and is_basic(values[2]):
+            np.broadcast_to(values[1], values[0][values[2]].shape)  # raises as NumPy does
+        return np.zeros(values[0].shape, values[0].dtype)
+    if function is np.matmul:
+        return _product(*values)
+    return np.asarray(function(*values, **options))
+
+
+def is_elementwise(primitive: Primitive) -> bool:
+    """Return whether a primitive computes an element of the same position of each argument."""
+    form, function = primitive.form, primitive.function
+    if isinstance(form, ScalarForm) or form in ("where", "cast"):
+        return True
+    return isinstance(function, np.ufunc) and function.signature is None and function.nout == 1
+
+
+def is_view(primitive: Primitive, args: Sequence[Any]) -> bool:
+    """Return whether a primitive gives a view, where memory allows one."""
+    return primitive.form in VIEWS or (primitive.form == "take" and is_basic(args[1]))
+
+
+def _first(value: Any) -> Any:
+    """An array's first element, as an array of as many axes."""
+    return value[(slice(1),) * value.ndim] if isinstance(value, np.ndarray) else value
+
+
+def _reduced(shape: tuple[int, ...], axis: Any, keepdims: bool) -> tuple[int, ...]:
+    rank = len(shape)
+    gone = range(rank) if axis is None else [int(one) % rank for one in np.atleast_1d(axis)]
+    if keepdims:
+        return tuple([1 if i in gone else n for i, n in enumerate(shape)])
+    return tuple([n for i, n in enumerate(shape) if i not in gone])
+
+
+def _product(a: Any, b: Any) -> Any:
+    small = np.matmul(a[(..., slice(1), slice(0))], b[(..., slice(0), slice(1))])  # of no products at all
+    return np.zeros((*small.shape[:-2], a.shape[-2], b.shape[-1]), small.dtype)
+
+
+def _expect_shape(form: Any, function: Any, values: Sequence[Any]) -> None:
+    index = values[1] if form in ("take", "replace") and len(values) > 1 else ()
+    items = index if isinstance(index, tuple) else (index,)
+    is_mask = form == "take" and any(getattr(item, "dtype", None) == bool for item in items)
+    if is_mask or function in _SHAPED_BY_VALUES or (function is np.where and len(values) == 1):
+        raise TraceError("how many elements a result has depends on values")
