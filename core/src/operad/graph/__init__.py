@@ -37,6 +37,7 @@ from operad.graph.memory import Block as Block
 from operad.graph.memory import MemoryPlan as MemoryPlan
 from operad.graph.memory import Placement as Placement
 from operad.graph.memory import plan_memory as plan_memory
+from operad.graph.packing import pack as pack
 from operad.graph.partition import cut as cut
 from operad.graph.partition import estimated as estimated
 from operad.graph.passes import CHOOSE_KERNELS as CHOOSE_KERNELS

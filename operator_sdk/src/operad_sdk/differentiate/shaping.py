@@ -90,6 +90,16 @@ def _concatenated(arrays: Sequence[Any], axis: int = 0) -> Any:
     return made
 
 
+def _split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Parts of an array along an axis, which are views."""
+    parts = np.split(np.arange(plain(ary).shape[axis]), indices_or_sections)  # raises as NumPy does
+    return [ary[(*[slice(None)] * (axis % ary.ndim), slice(*_ends(part)))] for part in parts]
+
+
+def _ends(part: Any) -> tuple[int, int]:
+    return (int(part[0]), int(part[-1]) + 1) if len(part) else (0, 0)
+
+
 def _stacked(arrays: Sequence[Any], axis: int = 0) -> Any:
     return np.concatenate([np.expand_dims(x, axis) for x in arrays], axis)
 
@@ -119,7 +129,7 @@ def _new(function: Callable[..., Any]) -> Any:
 FUNCTIONS.update({
     np.reshape: reshape, np.transpose: transpose, np.swapaxes: _swapped, np.moveaxis: _moved,
     np.expand_dims: _expanded, np.squeeze: _squeezed, np.broadcast_to: _repeated, np.flip: _flipped,
-    np.concatenate: _concatenated, np.pad: _padded, np.stack: _stacked,
+    np.concatenate: _concatenated, np.split: _split, np.pad: _padded, np.stack: _stacked,
     np.zeros_like: _new(np.zeros_like), np.ones_like: _new(np.ones_like), np.full_like: _new(np.full_like),
     np.empty_like: _new(np.zeros_like),
 })  # fmt: skip

@@ -15,7 +15,9 @@ import numpy as np
 
 from operad.context import Context
 from operad.dtypes import DType
+from operad.first_use import import_module
 from operad.operator import (
+    FORWARD,
     BackwardEntry,
     CallTemplate,
     Cost,
@@ -27,6 +29,7 @@ from operad.operator import (
     OpReq,
     ScalarForm,
     Shape,
+    as_cost,
     assign,
 )
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
@@ -65,15 +68,20 @@ def reason_for(
         return OF_GRAPH
     if not all(map(prod, (*call.in_shapes, *call.out_shapes))):
         return "there is nothing to compute"
+    if (refused := _refused(parts, *_signature(call))) is not None:
+        if call.prop.params.run_time:  # with the line, as the form for one value may be another one
+            return refused.explained() if isinstance(refused, NoForm) else refused
+        if size is not None and size < ELEMENTS_FROM_SIZE:
+            return f"{size} elements, a program pays from {ELEMENTS_FROM_SIZE}; {refused}"
+        reason = _programs().reason_against(parts, call, always=size is None)
+        return reason
     both, reduces, is_exact = Estimates(), False, True
     for part in parts:
         form, _ = form_of_part(call.prop, part, call.in_shapes, call.in_types)
-        if isinstance(form, str):  # with the line, as the form for one value may be another one
-            return form.explained() if isinstance(form, NoForm) and call.prop.params.run_time else form
+        assert isinstance(form, ScalarForm)
         signature = Signature(call.prop, part, form, call.in_shapes, call.in_types)
         found = _estimates(form, signature.dtype, signature.specs, returned)
-        if isinstance(found, str):
-            return found
+        assert isinstance(found, Estimates)
         both = both.plus(found)
         ops = {step.op for step in form.instructions}
         reduces |= not ops.isdisjoint(REDUCTIONS)
@@ -103,8 +111,33 @@ def _estimates(
         return str(error)
 
 
+def _refused(
+    parts: Sequence[str], prop: Any, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+) -> str | None:
+    """Reason why a part has no form, or its form no kernel; None if forms compute all."""
+    for part in parts:
+        form, _ = form_of_part(prop, part, in_shapes, in_types)
+        if isinstance(form, str):
+            return form
+        signature = Signature(prop, part, form, in_shapes, in_types)
+        if isinstance(found := _estimates(form, signature.dtype, signature.specs, False), str):
+            return found
+    return None
+
+
+def _signature(call: KernelCall) -> tuple[Any, ...]:
+    return call.prop, call.ctx, call.in_shapes, call.in_types
+
+
+def _programs() -> Any:
+    return import_module("operad_sdk.programs.operator")
+
+
 def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
-    """Instructions of the elements, and one pass over the arrays of each part."""
+    """Instructions of the elements, and one pass over the arrays of each part; of a program, the operator's."""
+    if _refused(parts, *_signature(call)) is not None:
+        own = as_cost(call.prop.cost(call.in_shapes, call.out_shapes))
+        return own if FORWARD in parts else own.plus(own)
     whole = Cost()
     for part in parts:
         form, _ = form_of_part(call.prop, part, call.in_shapes, call.in_types)
@@ -115,11 +148,17 @@ def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
 
 
 def operator_of(parts: Sequence[str], *call: Any) -> Operator:
-    """The operator that computes some parts by their forms; by the functions where these values have none."""
+    """The operator that computes some parts by their forms, or by a program where one has none.
+
+    Where there are no forms for these values of run-time parameters, the functions do.
+    """
     prop = call[0]
     if prop.params.run_time and reason_for(parts, KernelCall(*call)) is not None:
         own: Operator = type(prop).kernels[0].factory(*call)
         return own
+    if _refused(parts, *call) is not None:
+        made: Operator = _programs().ProgramOperator(parts, *call)
+        return made
     return FormOperator(parts[0], *call) if len(parts) == 1 else _SeveralForms(parts, *call)
 
 

@@ -350,26 +350,31 @@ def run_form(
         if not all((i, number) in layout.shares and _is_same(given[i], out) for i in near):
             outs[number] = np.empty(*specs[number])
             layout = form.layout([*given, *outs])
-    bound = BoundKernel(layout, [*given, *outs])
-    elements = max(array.size for array in (*given, *outs))
+    run_bound(op_ctx, BoundKernel(layout, [*given, *outs]), max(array.size for array in (*given, *outs)))
+    for (target, request), out in zip(targets, outs, strict=True):
+        if target is not None and out is not target:
+            assign(target, request, out)
+
+
+def run_bound(op_ctx: OpContext, bound: BoundKernel, elements: int) -> None:
+    """Compute all rows of a kernel on the threads of an operation.
+
+    Args:
+        elements: Of the largest array.
+    """
     # A row is computed alike in any part.
     threads = op_ctx.num_threads
     count = max(1, min(bound.units, elements // _PART_ELEMENTS, _PARTS_OF_A_THREAD * threads))
-    if threads == 1:
-        count = 1
-
-    def part(number: int, _: int) -> None:
-        bound.run(bound.units * number // count, bound.units * (number + 1) // count)
-
-    if count == 1:
+    if threads == 1 or count == 1:
         bound.run()
     elif has_team():
         team.run(bound, count, threads)
     else:
+
+        def part(number: int, _: int) -> None:
+            bound.run(bound.units * number // count, bound.units * (number + 1) // count)
+
         op_ctx.parallel(part, count, threads)
-    for (target, request), out in zip(targets, outs, strict=True):
-        if target is not None and out is not target:
-            assign(target, request, out)
 
 
 def _is_same(one: NDArray[Any], other: NDArray[Any]) -> bool:

@@ -148,6 +148,17 @@ def _negative(code: Writer, kind: str, args: list[str]) -> str:
     return code.value(f"sub {vector} {code.constant(kind, 0)}, {args[0]}")
 
 
+def _extremum(op: str) -> Write:
+    """The larger or smaller of two integers; that of floating numbers is written out beforehand."""
+
+    def write(code: Writer, kind: str, args: list[str]) -> str:
+        if kind not in INTEGERS:
+            raise NoVectorCodeError(f"an extremum of {kind} has no vector code")
+        return _select(code, kind, [_compare(op)(code, kind, args), *args])
+
+    return write
+
+
 def _intrinsic(name: str) -> Write:
     def write(code: Writer, kind: str, args: list[str]) -> str:
         return code.intrinsic(name, kind, *args)
@@ -268,6 +279,8 @@ _OF_ALL: Final[dict[str, Write]] = {
     "multiply": _arithmetic("fmul", "mul"),
     "negative": _negative,
     **{op: _compare(op) for op in _CONDITIONS},
+    "maximum": _extremum("greater"),
+    "minimum": _extremum("less"),
     "logical_and": _logic("and"),
     "logical_or": _logic("or"),
     "logical_not": _not,

@@ -1,0 +1,172 @@
+"""The operator that computes parts of a declared one by programs, and whether it is worth it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, final
+
+import numpy as np
+
+from operad.context import Context
+from operad.dtypes import DType
+from operad.operator import KernelCall, OpContext, Operator, OpReq, Shape, assign
+from operad_sdk.declare.scalar_form import traced_program
+from operad_sdk.differentiate import TraceError
+from operad_sdk.programs.program import Program
+
+_STEP_US: Final = 8.0
+"""Time of a program's step beside what the kernel computes."""
+
+
+@final
+class PartsProgram:
+    """A program of some parts, with what it reads and makes.
+
+    Attributes:
+        program: The steps.
+        names: Of the results.
+    """
+
+    def __init__(self, program: Program, names: Sequence[str]) -> None:
+        self.program = program
+        self.names = names
+
+
+def program_of(
+    prop: Any,
+    parts: Sequence[str],
+    in_shapes: Sequence[Shape],
+    in_types: Sequence[DType],
+    is_train: bool,
+    always: bool = False,
+) -> PartsProgram | str:
+    """The program of some parts for these shapes, or why there is none; made once.
+
+    Args:
+        always: Whether kernels are taken where NumPy's calls are faster, too.
+    """
+    cache = prop._forms
+    params = tuple(prop.get_params().items())
+    key = ("program", tuple(parts), params, tuple(in_shapes), tuple(in_types), is_train, always, prop.epoch)
+    found = cache.get(key)
+    if found is None:
+        found = cache[key] = _made(prop, parts, in_shapes, in_types, is_train, always)
+    return found
+
+
+def _made(
+    prop: Any,
+    parts: Sequence[str],
+    in_shapes: Sequence[Shape],
+    in_types: Sequence[DType],
+    is_train: bool,
+    always: bool,
+) -> PartsProgram | str:
+    found = traced_program(prop, parts, in_shapes, in_types, is_train)
+    if isinstance(found, str):
+        return found
+    inputs, results = found
+    try:
+        program = Program(
+            [cell.node for cell in inputs], [cell.node for _, cell in results], always=always
+        )
+    except TraceError as error:
+        return str(error)
+    if not program.num_kernels:
+        return "no step of it is faster in vector code than NumPy's own call"
+    cost = program.cost
+    if not always and not cost._replace(vector_us=cost.vector_us + _STEP_US * program.num_kernels).favour_vectors:
+        return f"NumPy's own calls are faster: {cost.numpy_us:.3g} us and {cost.vector_us:.3g} us, estimated"
+    return PartsProgram(program, [name for name, _ in results])
+
+
+def reason_against(parts: Sequence[str], call: KernelCall, *, always: bool) -> str | None:
+    """Reason why programs do not compute some parts of a call."""
+    for is_train in (True, False):
+        found = program_of(call.prop, parts, call.in_shapes, call.in_types, is_train, always)
+        if isinstance(found, str):
+            return found
+    return None
+
+
+@final
+class ProgramOperator(Operator):
+    """Computes some parts by programs.
+
+    Args:
+        parts: `forward`, or the gradients that one function computes.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[str],
+        prop: Any,
+        ctx: Context,
+        in_shapes: Sequence[Shape],
+        in_types: Sequence[DType],
+    ) -> None:
+        self._prop = prop
+        self._parts = parts
+        self._given = (in_shapes, in_types)
+        self._names = prop.list_arguments()
+        # What runs may not compile.
+        self._programs = {is_train: self._program(is_train) for is_train in (True, False)}
+
+    def _program(self, is_train: bool) -> PartsProgram:
+        for always in (False, True):
+            found = program_of(self._prop, self._parts, *self._given, is_train, always)
+            if not isinstance(found, str):
+                return found
+        raise AssertionError(found)
+
+    def forward(
+        self,
+        op_ctx: OpContext,
+        in_data: Sequence[Any],
+        req: Sequence[OpReq],
+        out_data: Sequence[Any],
+        aux_states: Sequence[Any],
+    ) -> None:
+        """The outputs, and states that change."""
+        made = self._programs[op_ctx.is_train]
+        names = [*self._prop.list_outputs(), *self._prop.list_auxiliary_states()]
+        requests = [*req, *[OpReq.WRITE] * len(aux_states)]
+        every = dict(zip(names, zip([*out_data, *aux_states], requests, strict=True), strict=True))
+        _run(made, op_ctx, [*in_data, *aux_states], [every[name] for name in made.names])
+
+    def backward(
+        self,
+        op_ctx: OpContext,
+        out_grad: Sequence[Any],
+        in_data: Sequence[Any],
+        out_data: Sequence[Any],
+        req: Sequence[OpReq],
+        in_grad: Sequence[Any],
+        aux_states: Sequence[Any],
+    ) -> None:
+        """The gradients that are wanted."""
+        every = {f"{name}_grad": i for i, name in enumerate(self._names)}
+        made = self._programs[op_ctx.is_train]
+        groups = {"in_data": in_data, "out_data": out_data, "out_grad": out_grad}
+        wanted = [f"{name}_grad" in self._parts for name in self._names]
+        entries = self._prop.backward_dependency(wanted)
+        targets = [(in_grad[every[name]], req[every[name]]) for name in made.names]
+        _run(made, op_ctx, [groups[kind][index] for kind, index in entries], targets)
+
+
+def _run(
+    made: PartsProgram, op_ctx: OpContext, arrays: Sequence[Any], targets: Sequence[tuple[Any, OpReq]]
+) -> None:
+    outs = []
+    for (target, request), spec in zip(targets, made.program.specs, strict=True):
+        is_free = (
+            target is not None
+            and request not in (OpReq.NULL, OpReq.ADD)
+            and target.flags.c_contiguous
+            and not any(np.may_share_memory(target, array) for array in arrays)
+        )
+        outs.append(target if is_free else np.empty(*spec))
+    made.program.run(op_ctx, arrays, outs)
+    for (target, request), out in zip(targets, outs, strict=True):
+        if target is not None and out is not target:
+            assign(target, request, out)

@@ -1,0 +1,345 @@
+"""The order of a program's steps, and where its arrays lie.
+
+Each node has a slot. Views have the memory of what they are views of. Parts that are written into one array
+one after another share it, and what computes a part writes it there where no other part has the place. All
+that kernels and NumPy's functions of elements make, and that is no result, lies in one piece of memory, as
+the core packs a graph's values; a result is computed where it is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from graphlib import TopologicalSorter
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+
+from operad.graph import pack
+from operad.storage import ALIGNMENT_BYTES
+from operad_sdk.differentiate import Node
+from operad_sdk.differentiate.indexing import is_basic
+from operad_sdk.differentiate.tracing import each
+from operad_sdk.programs.clusters import Cluster, Clusters, operands, views_something
+
+
+class Slot(NamedTuple):
+    """An array of a run, by number."""
+
+    number: int
+
+
+class KernelStep(NamedTuple):
+    """A cluster: the slots of what its kernel reads and makes."""
+
+    cluster: Cluster
+    slots: Sequence[int]
+
+
+class CallStep(NamedTuple):
+    """A function of NumPy.
+
+    Attributes:
+        function: What is called.
+        args: Its arguments, slots in the place of arrays.
+        options: By name.
+        slot: Of the result.
+        writes: Whether it is written where the slot's array lies.
+    """
+
+    function: Any
+    args: Sequence[Any]
+    options: dict[str, Any]
+    slot: int
+    writes: bool
+
+
+class StoreStep(NamedTuple):
+    """An array, or a part of it, that is overwritten: the slot, the part's index, and with what."""
+
+    slot: int
+    index: Any
+    value: Any
+
+
+Step = KernelStep | CallStep | StoreStep
+
+
+class Place(NamedTuple):
+    """Where the array of a slot lies.
+
+    Attributes:
+        slot: Which.
+        begin: Bytes from the beginning of the program's memory.
+        shape: Of the array.
+        dtype: Of the array.
+    """
+
+    slot: int
+    begin: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+class Part(NamedTuple):
+    """A slot whose array is the part of another slot's."""
+
+    slot: int
+    whole: int
+    index: Any
+
+
+@final
+class Plan:
+    """Steps and slots of a program.
+
+    Attributes:
+        num_slots: How many arrays a run has; the first are the inputs.
+        constants: Arrays that the function made without its arguments, by slot.
+        steps: In order.
+        places: Slots in the program's memory.
+        size_bytes: Of that memory.
+        parts: Slots that are parts of others.
+        direct: For each result that is computed where it is wanted, its number, the slot, and the shape there.
+        copied: The other results, each with its slot.
+    """
+
+    def __init__(self, inputs: Sequence[Node], results: Sequence[Node], clusters: Clusters) -> None:
+        self._clusters = clusters
+        self._results = results
+        self._slots: dict[Node, int] = {}
+        self.constants: Final[list[tuple[int, Any]]] = []
+        self._given = set(inputs)
+        for node in inputs:
+            self._slot(node)
+        self._roots: dict[Node, Node] = {}
+        self._unfilled: dict[Node, bool] = {}
+        self._placed: dict[Node, tuple[Node, Any]] = {}
+        self._find_stores()
+        units = self._ordered()
+        self.direct: Final[list[tuple[int, int, tuple[int, ...]]]] = []
+        self.copied: Final[list[tuple[int, int]]] = []
+        direct = self._find_results()
+        self.steps: Final = [step for unit in units for step in self._steps(unit)]
+        self.parts: Final = [
+            Part(self._slot(node), self._slot(root), index) for node, (root, index) in self._placed.items()
+        ]
+        self.places, self.size_bytes = self._packed(units, direct)
+        self.num_slots: Final = len(self._slots)
+
+    def _slot(self, node: Node) -> int:
+        found = self._slots.get(node)
+        if found is None:
+            found = self._slots[node] = len(self._slots)
+            if node.step is None and node not in self._given:
+                self.constants.append((found, node.value))
+        return found
+
+    # Parts that are written into one array.
+
+    def _find_stores(self) -> None:
+        """Chains of writes to parts of an array, each the only reader of the one before."""
+        chains: dict[Node, list[Node]] = {}
+        for node in self._clusters.steps:
+            if not _is_store(node) or node in self._clusters.by_node:
+                continue
+            assert node.step is not None
+            whole = node.step.args[0]
+            root = self._roots.get(whole) if isinstance(whole, Node) else None
+            if root is None or root not in chains or self._clusters.count_readers(whole) > 1:
+                root = node
+            self._roots[node] = root
+            self._slots[node] = self._slot(root)
+            chains.setdefault(root, []).append(node)
+        for root, chain in chains.items():
+            counts = np.zeros(root.value.shape, np.int8)
+            for node in chain:
+                assert node.step is not None
+                if is_basic(node.step.args[2]):
+                    counts[node.step.args[2]] += 1
+            is_apart = all(is_basic(_index_of(node)) for node in chain) and counts.max(initial=0) <= 1
+            self._unfilled[root] = not (is_apart and counts.all())
+            for node in chain if is_apart else ():
+                self._place(root, node)
+
+    def _place(self, root: Node, node: Node) -> None:
+        """Have what computes a part write it where it belongs."""
+        assert node.step is not None
+        part, index = node.step.args[1], node.step.args[2]
+        if not isinstance(part, Node) or part not in self._clusters.by_node or part in self._placed:
+            return
+        place = node.value[index]
+        is_same = part.value.shape == place.shape and part.value.dtype == place.dtype
+        if is_same and place.ndim and self._clusters.count_readers(part) == 1:
+            self._placed[part] = (root, index)
+
+    def _root(self, node: Node) -> Node:
+        """The node in whose memory a node lies."""
+        while True:
+            if node in self._placed:
+                node = self._placed[node][0]
+            elif self._roots.get(node, node) is not node:
+                node = self._roots[node]
+            elif node not in self._clusters.by_node and views_something(node) and node not in self._given:
+                node = operands(node)[0]
+            else:
+                return node
+
+    # Order.
+
+    def _ordered(self) -> list[Any]:
+        """Clusters, nodes, and the roots of stores once more, each behind all that it reads."""
+        sorter: TopologicalSorter[Any] = TopologicalSorter()
+        seen: set[Any] = set()
+        left: list[Any] = [self._unit(node) for node in self._results if self._is_made(node)]
+        while left:
+            unit = left.pop()
+            key = _key(unit)
+            if key in seen:
+                continue
+            seen.add(key)
+            needs = self._needs(unit)
+            sorter.add(_Unit(key, unit), *(_Unit(_key(one), one) for one in needs))
+            left += needs
+        return [one.unit for one in sorter.static_order()]
+
+    def _is_made(self, node: Node) -> bool:
+        return node.step is not None and node not in self._given
+
+    def _unit(self, node: Node) -> Any:
+        return self._clusters.by_node.get(node, node)
+
+    def _needs(self, unit: Any) -> list[Any]:
+        if isinstance(unit, Cluster):
+            needed = [self._unit(node) for node in unit.reads if self._is_made(node)]
+            roots = [self._placed[node][0] for node in unit.makes if node in self._placed]
+            return needed + [_Filling(root) for root in roots if self._unfilled[root]]
+        node = unit.root if isinstance(unit, _Filling) else unit
+        read = operands(node)
+        if self._roots.get(node) is node:
+            whole = node.step.args[0]
+            if isinstance(unit, _Filling):
+                read = [whole] if isinstance(whole, Node) else []
+            else:
+                read = [one for one in read if one is not whole]
+                fills = [_Filling(node)] if self._unfilled[node] else []
+                return [self._unit(one) for one in read if self._is_made(one)] + fills
+        return [self._unit(one) for one in read if self._is_made(one)]
+
+    def _steps(self, unit: Any) -> list[Step]:
+        if isinstance(unit, Cluster):
+            return [KernelStep(unit, [self._slot(node) for node in (*unit.reads, *unit.makes)])]
+        if isinstance(unit, _Filling):
+            return [StoreStep(self._slot(unit.root), ..., self._argument(unit.root.step.args[0]))]
+        assert unit.step is not None
+        if unit in self._roots:
+            _, part, index = unit.step.args
+            if isinstance(part, Node) and part in self._placed:
+                return []
+            return [StoreStep(self._slot(unit), self._argument(index), self._argument(part))]
+        primitive, args, options = unit.step
+        return [
+            CallStep(
+                primitive.function,
+                [self._argument(arg) for arg in args],
+                options,
+                self._slot(unit),
+                _writes(unit),
+            )
+        ]
+
+    def _argument(self, arg: Any) -> Any:
+        return each(arg, lambda one: Slot(self._slot(one)) if isinstance(one, Node) else one)
+
+    # Memory.
+
+    def _find_results(self) -> dict[Node, int]:
+        """Results that are computed where they are wanted: the node whose memory that is, and the number."""
+        roots = [self._root(node) for node in self._results]
+        found: dict[Node, int] = {}
+        for number, (node, root) in enumerate(zip(self._results, roots, strict=True)):
+            inner = node
+            while inner not in self._clusters.by_node and _is_reshape(inner) and self._is_made(inner):
+                inner = operands(inner)[0]
+            is_whole = inner is root or self._roots.get(inner) is root
+            if is_whole and roots.count(root) == 1 and self._is_planned(root):
+                found[root] = number
+                self.direct.append((number, self._slot(root), root.value.shape))
+            else:
+                self.copied.append((number, self._slot(node)))
+        return found
+
+    def _is_planned(self, node: Node) -> bool:
+        return self._is_made(node) and (
+            node in self._clusters.by_node or node in self._roots or _writes(node)
+        )
+
+    def _packed(self, units: Sequence[Any], direct: dict[Node, int]) -> tuple[list[Place], int]:
+        spans: dict[Node, list[int]] = {}
+        for time, unit in enumerate(units):
+            for node in self._touched(unit):
+                root = self._root(node)
+                if self._is_planned(root) and root not in direct:
+                    spans.setdefault(root, [time, time])[1] = time
+        for number, _ in enumerate(self._results):
+            root = self._root(self._results[number])
+            if root in spans:
+                spans[root][1] = len(units)
+        sizes = [-(-max(node.value.nbytes, 1) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES for node in spans]
+        first, last = ([span[i] for span in spans.values()] for i in (0, 1))
+        offsets, size_bytes = pack(*(np.array(each_one, np.int64) for each_one in (first, last, sizes)))
+        return [
+            Place(self._slot(node), begin, node.value.shape, node.value.dtype)
+            for node, begin in zip(spans, offsets.tolist(), strict=True)
+        ], size_bytes
+
+    def _touched(self, unit: Any) -> Iterable[Node]:
+        if isinstance(unit, Cluster):
+            return [*unit.reads, *unit.makes]
+        if isinstance(unit, _Filling):
+            return [unit.root, *operands(unit.root)]
+        return [unit, *operands(unit)]
+
+
+class _Filling(NamedTuple):
+    """The first contents of an array of which parts are written."""
+
+    root: Any
+
+
+class _Unit:
+    """A unit of the order, by its key."""
+
+    __slots__ = ("key", "unit")
+
+    def __init__(self, key: Any, unit: Any) -> None:
+        self.key = key
+        self.unit = unit
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Unit) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def _key(unit: Any) -> Any:
+    return ("fill", id(unit.root)) if isinstance(unit, _Filling) else id(unit)
+
+
+def _is_store(node: Node) -> bool:
+    return node.step is not None and node.step.primitive.form == "replace"
+
+
+def _index_of(node: Node) -> Any:
+    assert node.step is not None
+    return node.step.args[2]
+
+
+def _is_reshape(node: Node) -> bool:
+    return node.step is not None and node.step.primitive.form == "reshape"
+
+
+def _writes(node: Node) -> bool:
+    """Return whether a step is a ufunc, which writes where it is told to."""
+    assert node.step is not None
+    return isinstance(node.step.primitive.function, np.ufunc)

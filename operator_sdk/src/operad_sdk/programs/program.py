@@ -1,0 +1,136 @@
+"""A program and its run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from operad import storage
+from operad.context import cpu
+from operad.operator import OpContext, Shape
+from operad_sdk.differentiate import Node
+from operad_sdk.differentiate.tracing import each
+from operad_sdk.multiplication import multiply
+from operad_sdk.programs.clusters import Clusters
+from operad_sdk.programs.plan import CallStep, KernelStep, Plan, Slot, Step
+from operad_sdk.vector.cost_rule import Estimates
+from operad_sdk.vector.compiled import CompiledForm
+from operad_sdk.vector.form_kernels import run_bound
+from operad_sdk.vector.layout import BoundKernel
+from operad_sdk.vector.primitives import NoVectorCodeError
+
+_PART_PRODUCTS: Final = 1 << 18
+"""Multiplications of a part of many small products, below which a thread is not worth its call."""
+
+
+@final
+class Program:
+    """A traced function, ready to run.
+
+    Args:
+        inputs: The nodes that were given.
+        results: Those that are wanted.
+        always: Whether kernels are taken where NumPy's calls are faster, too.
+
+    Attributes:
+        specs: Shape and type of each result.
+        cost: Estimates of what kernels compute, by them and by NumPy's calls.
+        num_kernels: How many kernels there are.
+
+    Raises:
+        TraceError: It is too long.
+    """
+
+    def __init__(self, inputs: Sequence[Node], results: Sequence[Node], *, always: bool = False) -> None:
+        clusters = Clusters(inputs, results, always=always)
+        self._plan = Plan(inputs, results, clusters)
+        self._num_inputs = len(inputs)
+        self.specs = [(node.value.shape, node.value.dtype) for node in results]
+        self.num_kernels = len(clusters.every)
+        self.cost = Estimates()
+        for cluster in clusters.every:
+            self.cost = self.cost.plus(cluster.cost)
+
+    def run(
+        self, op_ctx: OpContext, arrays: Sequence[NDArray[Any]], targets: Sequence[NDArray[Any]]
+    ) -> None:
+        """Compute the results into `targets`, which share no memory with `arrays` and lie in one piece each."""
+        plan = self._plan
+        slots: list[Any] = [*arrays, *[None] * (plan.num_slots - len(arrays))]
+        for slot, value in plan.constants:
+            slots[slot] = value
+        for number, slot, shape in plan.direct:
+            slots[slot] = targets[number].reshape(shape)
+        handle = storage.get().alloc(plan.size_bytes, cpu()) if plan.size_bytes else None
+        try:
+            if handle is not None:
+                for slot, begin, shape, dtype in plan.places:
+                    size = prod(shape) * dtype.itemsize
+                    slots[slot] = handle.buffer[begin : begin + size].view(dtype).reshape(shape)
+            for slot, whole, index in plan.parts:
+                slots[slot] = slots[whole][index]
+            for step in plan.steps:
+                _run(step, op_ctx, slots)
+            for number, slot in plan.copied:
+                targets[number][...] = slots[slot]
+        finally:
+            if handle is not None:
+                del slots
+                storage.get().free(handle)
+
+
+def _run(step: Step, op_ctx: OpContext, slots: list[Any]) -> None:
+    if isinstance(step, KernelStep):
+        _compute(step.cluster.kernel, op_ctx, [slots[number] for number in step.slots])
+        return
+
+    def found(arg: Any) -> Any:
+        return slots[arg.number] if arg.__class__ is Slot else arg
+
+    if isinstance(step, CallStep):
+        args = [each(arg, found) for arg in step.args]
+        if not step.writes:
+            slots[step.slot] = np.asarray(step.function(*args, **step.options))
+        elif step.function is np.matmul:
+            _multiply(op_ctx, *args, slots[step.slot])
+        else:
+            step.function(*args, out=slots[step.slot], **step.options)
+        return
+    slots[step.slot][each(step.index, found)] = each(step.value, found)
+
+
+def _compute(kernel: CompiledForm, op_ctx: OpContext, arrays: list[NDArray[Any]]) -> None:
+    elements = max(array.size for array in arrays)
+    try:
+        run_bound(op_ctx, BoundKernel(kernel.layout(arrays), arrays), elements)
+    except NoVectorCodeError:  # of strides that were not foreseen
+        copies = [np.ascontiguousarray(array).reshape(array.shape) for array in arrays]
+        run_bound(op_ctx, BoundKernel(kernel.layout(copies), copies), elements)
+        for array, copy in list(zip(arrays, copies, strict=True))[len(kernel.form.inputs) :]:
+            if copy is not array:
+                array[...] = copy
+
+
+def _multiply(op_ctx: OpContext, a: NDArray[Any], b: NDArray[Any], out: NDArray[Any]) -> None:
+    """Products of matrices: one in parts of its own, many in parts of the first axis on the threads."""
+    if out.ndim == 2:
+        multiply(a, b, out, op_ctx=op_ctx)
+        return
+    batch = len(out)
+    count = min(batch, int(out.size) * a.shape[-1] // _PART_PRODUCTS)
+    if op_ctx.num_threads == 1 or count < 2:
+        np.matmul(a, b, out=out)
+        return
+
+    def of(array: NDArray[Any], begin: int, end: int) -> NDArray[Any]:
+        return array[begin:end] if array.ndim == out.ndim and len(array) == batch else array
+
+    def part(number: int, _: int) -> None:
+        begin, end = batch * number // count, batch * (number + 1) // count
+        np.matmul(of(a, begin, end), of(b, begin, end), out=out[begin:end])
+
+    op_ctx.parallel(part, count, op_ctx.num_threads)
