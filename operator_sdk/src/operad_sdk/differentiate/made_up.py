@@ -37,7 +37,8 @@ def made_up(primitive: Primitive, values: Sequence[Any], options: dict[str, Any]
     _expect_shape(form, function, values)
     if is_elementwise(primitive):
         small = function(*map(_first, values), **options)
-        return np.zeros(np.broadcast_shapes(*map(np.shape, values)), np.asarray(small).dtype)
+        arrays = values[:1] if form == "cast" else values
+        return np.zeros(np.broadcast_shapes(*map(np.shape, arrays)), np.asarray(small).dtype)
     if form in REDUCTIONS:
         x, axis, keepdims = values
         return np.zeros(_reduced(x.shape, axis, keepdims), function(_first(x), axis, keepdims).dtype)
