@@ -123,6 +123,11 @@ class _PaysInVectors:
         """Same condition but for size and speed: checks try kernels on small arrays."""
         return _heavy().reason_for(self._parts, call) or True
 
+    def explained(self, call: KernelCall) -> str:
+        """The kernel in words, where it is a program."""
+        found: str = _heavy().explained(self._parts, call)
+        return found
+
     @property
     def is_possible(self) -> bool:
         """True if the kernel can be used at all in this environment."""

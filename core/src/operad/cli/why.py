@@ -26,6 +26,7 @@ from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
 from operad.op import (
     Choice,
+    Kernel,
     KernelCall,
     OperatorProperty,
     ScalarForm,
@@ -252,7 +253,7 @@ def kernel_choice(
                 kernel.priority,
                 reason is None,
                 any(kernel is one for one in taken),
-                reason,
+                reason or _in_words(kernel, call),
             )
         )
     parts = [] if choice is None else [PartChoice(*found) for found in explained(choice, prop.list_parts())]
@@ -263,6 +264,12 @@ def kernel_choice(
     return KernelChoice(
         prop.name, prop.get_params(), sizes, types, repr(context), verdicts, parts, forms, made_of
     )
+
+
+def _in_words(kernel: Kernel, call: KernelCall) -> str | None:
+    """What a kernel that applies says of itself, if it says anything."""
+    explained = getattr(kernel.when, "explained", None)
+    return (explained(call) or None) if explained is not None else None
 
 
 def _choice(call: KernelCall) -> Choice | None:

@@ -16,7 +16,8 @@ import numpy as np
 from operad.dtypes import DType
 from operad.locks import new_lock
 from operad.operator import Param, ScalarForm, Shape
-from operad_sdk.declare.scalar_form import TracedNumbers, kept, no_form, traced_form
+from operad_sdk.declare.recorded import TracedNumbers, no_form
+from operad_sdk.declare.scalar_form import kept, traced_form
 from operad_sdk.differentiate import FORM, Node, Traced, TraceError
 from operad_sdk.differentiate.branches import Branches
 from operad_sdk.differentiate.numbers import CallNumber, NumberTrace, text_of

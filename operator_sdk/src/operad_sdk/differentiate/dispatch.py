@@ -126,6 +126,11 @@ def every(traced: type[Any], found: Any) -> Iterator[Any]:
             yield from every(traced, item)
 
 
+def each(arg: Any, change: Callable[[Any], Any]) -> Any:
+    """An argument, in which a function has changed what stands in tuples and lists."""
+    return type(arg)([each(one, change) for one in arg]) if type(arg) in (list, tuple) else change(arg)
+
+
 def _with(ufunc: np.ufunc, options: dict[str, Any]) -> str:
     return ufunc.__name__ + "".join(f" with {name}=" for name in options)
 

@@ -11,7 +11,7 @@ from typing import Final
 from operad.errors import OperadError
 
 _OURS: Final = frozenset(("numpy", "operad", "operad_sdk", "functools"))
-_CALLER: Final = "operad_sdk.declare.scalar_form"
+_CALLER: Final = "operad_sdk.declare.recorded"
 
 Line = tuple[str, int]
 """A file and the number of a line in it."""

@@ -22,7 +22,8 @@ from operad.operator import Axes, Result, ScalarForm, Shape
 from operad_sdk.differentiate.errors import TraceError
 from operad_sdk.differentiate.form_rules import BITWISE, OF_TRUTH, RULES, labelled
 from operad_sdk.differentiate.indexing import is_whole
-from operad_sdk.differentiate.tracing import Node, Traced, behind, plain
+from operad_sdk.differentiate.tracing import Node, Traced, plain
+from operad_sdk.differentiate.walk import behind
 from operad_sdk.mapper.builder import Builder
 
 _MOST_POSITIONS: Final = 64

@@ -1,4 +1,4 @@
-"""Results of steps that are not computed: arrays of the right shape, type and layout, in the trace of a program.
+"""Results that are not computed: arrays of the right shape, type and layout, in the trace of a program.
 
 Zeros that nobody looks at take no memory and no time, so a step of any size is noted in microseconds. Only
 functions of which nothing is known are called, once for each trace.
@@ -87,6 +87,8 @@ def _product(a: Any, b: Any) -> Any:
 def _expect_shape(form: Any, function: Any, values: Sequence[Any]) -> None:
     index = values[1] if form in ("take", "replace") and len(values) > 1 else ()
     items = index if isinstance(index, tuple) else (index,)
-    is_mask = form == "take" and any(getattr(item, "dtype", None) == bool for item in items)
+    is_mask = form == "take" and any(
+        isinstance(item, np.ndarray) and item.dtype.kind == "b" for item in items
+    )
     if is_mask or function in _SHAPED_BY_VALUES or (function is np.where and len(values) == 1):
         raise TraceError("how many elements a result has depends on values")

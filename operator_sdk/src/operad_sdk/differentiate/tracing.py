@@ -149,24 +149,12 @@ class Primitive:
 
     def _noted(self, args: Sequence[Any], options: dict[str, Any]) -> Traced:
         """The result in a program; arrays may stand in lists and indices too."""
-        known = [each(arg, lambda one: one.node if isinstance(one, Traced) else one) for arg in args]
-        values = [each(arg, lambda one: one.value if isinstance(one, Node) else one) for arg in known]
+        known = [dispatch.each(arg, lambda one: one.node if isinstance(one, Traced) else one) for arg in args]
+        values = [
+            dispatch.each(arg, lambda one: one.value if isinstance(one, Node) else one) for arg in known
+        ]
         made = import_module("operad_sdk.differentiate.made_up").made_up(self, values, options)
         return Traced(Node(PROGRAM, made, is_input=True, step=AppliedPrimitive(self, known, options)))
-
-
-def each(arg: Any, change: Callable[[Any], Any]) -> Any:
-    """An argument, in which a function has changed what stands in tuples and lists."""
-    return type(arg)([each(one, change) for one in arg]) if type(arg) in (list, tuple) else change(arg)
-
-
-def nodes_of(args: Any) -> Iterator[Node]:
-    """The nodes among arguments, and inside lists of them."""
-    for arg in args:
-        if isinstance(arg, Node):
-            yield arg
-        elif type(arg) in (list, tuple):
-            yield from nodes_of(arg)
 
 
 def _pullback(
@@ -194,18 +182,6 @@ def fitted(gradient: Any, like: Any) -> Any:
         gradient = gradient.sum(axes, keepdims=True).reshape(shape)
     dtype = plain(like).dtype
     return gradient if gradient.dtype == dtype else gradient.astype(dtype)
-
-
-def behind(nodes: Sequence[Node]) -> set[Node]:
-    """The nodes, and all nodes from which they were computed."""
-    found: set[Node] = set()
-    left = list(nodes)
-    while left:
-        node = left.pop()
-        if node not in found:
-            found.add(node)
-            left += nodes_of(node.step.args) if node.step else ()
-    return found
 
 
 def plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Functions that are programs: traced for the shapes of a call, and run as kernels of forms and NumPy's calls.
+"""Functions that are programs: traced for the shapes of a call, run as kernels of forms and NumPy's calls.
 
 One scalar form per part reaches what elements and rows are computed of. A function that multiplies matrices,
 sorts, or writes parts of arrays has none as a whole. Traced, it is a small graph; what lies between two such

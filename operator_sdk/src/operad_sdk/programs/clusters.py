@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import prod
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from operad.first_use import cached_property
-from operad_sdk.differentiate import FORM, PROGRAM, Node, Traced, TraceError, form_of
+from operad_sdk.differentiate import PROGRAM, Node, TraceError
+from operad_sdk.differentiate.dispatch import each
 from operad_sdk.differentiate.indexing import is_basic, is_whole
-from operad_sdk.differentiate.made_up import is_elementwise, is_view
-from operad_sdk.differentiate.tracing import AppliedPrimitive, behind, each, nodes_of
-from operad_sdk.vector.compiled import CompiledForm, compiled
-from operad_sdk.vector.cost_rule import Estimates, estimates
+from operad_sdk.differentiate.made_up import is_elementwise
+from operad_sdk.differentiate.tracing import AppliedPrimitive
+from operad_sdk.differentiate.walk import behind
+from operad_sdk.programs.cluster import Cluster, cluster_of, operands, views_something
 from operad_sdk.vector.primitives import NoVectorCodeError
 
 MOST_STEPS: Final = 400
@@ -27,9 +28,9 @@ MOST_STEPS: Final = 400
 _OF_FORMS: Final = frozenset(("sum", "max", "min", "pick", "put", "round", "any", "all"))
 _CHEAP: Final = frozenset(
     (
-        np.add, np.subtract, np.multiply, np.negative, np.absolute, np.square, np.maximum, np.minimum, np.equal,
-        np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.logical_and, np.logical_or,
-        np.logical_not,
+        np.add, np.subtract, np.multiply, np.negative, np.absolute, np.square, np.maximum, np.minimum,
+        np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.logical_and,
+        np.logical_or, np.logical_not,
     )
 )  # fmt: skip
 """Functions that cost less than to write what they give, and to read it again."""
@@ -40,39 +41,6 @@ _SMALLER: Final = 8
 _REDUCING: Final = frozenset(("sum", "max", "min", "pick"))
 _TRUTHS: Final = frozenset((np.any, np.all))
 _FUNCTIONS: Final = frozenset((np.round, np.around, np.any, np.all))
-
-
-class Cluster(NamedTuple):
-    """Some steps as one kernel.
-
-    Attributes:
-        kernel: Of their form.
-        reads: What the form reads.
-        makes: What it computes that others read.
-        steps: How many steps it is, but for views.
-        cost: Estimates of both ways.
-    """
-
-    kernel: CompiledForm
-    reads: Sequence[Node]
-    makes: Sequence[Node]
-    steps: int
-    cost: Estimates
-
-
-def operands(node: Node) -> list[Node]:
-    """The nodes that a step reads."""
-    return list(nodes_of(node.step.args)) if node.step else []
-
-
-def views_something(node: Node) -> bool:
-    """Return whether a step gives a view of its first argument."""
-    return node.step is not None and is_view(node.step.primitive, node.step.args)
-
-
-def is_array(value: Any) -> bool:
-    """Return whether a constant is more than one number."""
-    return isinstance(value, np.ndarray) and value.size > 1 and any(value.strides)
 
 
 @final
@@ -166,7 +134,9 @@ class Clusters:
             if _reduced_axes(node) is None and node not in self._ends and stages.keys() >= set(readers):
                 stages[node] = min(stages[one] for one in readers)
         for node in group:
-            for number in sorted({stages.get(one, 0) for one in self._readers.get(node, ())} - {stages[node]}):
+            for number in sorted(
+                {stages.get(one, 0) for one in self._readers.get(node, ())} - {stages[node]}
+            ):
                 if stages[node] < number:
                     self._repeat(node, number, stages)
         found = [sorted(nodes, key=lambda node: node.number) for nodes in _by_value(stages)]
@@ -212,7 +182,7 @@ class Clusters:
                 yield found_one
 
     def _may_be(self, members: Sequence[Node]) -> bool:
-        """Return whether steps are a kernel, or have no floating numbers and may be one with what reads them."""
+        """Return whether steps are a kernel, or without floating numbers may be one with what reads them."""
         return not any(map(_has_floats, members)) or self._tried(members) is not None
 
     def _is_cyclic(self, joined: Collection[Node], parts: Sequence[list[Node]]) -> bool:
@@ -236,7 +206,7 @@ class Clusters:
         if not makes:
             return None
         try:
-            return _cluster(sorted(useful, key=lambda node: node.number), makes)
+            return cluster_of(sorted(useful, key=lambda node: node.number), makes)
         except (TraceError, NoVectorCodeError):
             return None
 
@@ -247,7 +217,7 @@ class Clusters:
             if node not in self._ends and inside.issuperset(self._readers.get(node, ())):
                 continue
             while node in inside and views_something(node):
-                node = operands(node)[0]  # noqa: PLW2901 - what it is a view of
+                node = operands(node)[0]
             if node in inside:
                 found[node] = None
         return list(found)
@@ -269,7 +239,9 @@ def _by_value(stages: dict[Node, int]) -> list[list[Node]]:
 
 def _reading(step: AppliedPrimitive, instead: dict[Node, Node]) -> AppliedPrimitive:
     """A step that reads other nodes in the place of some."""
-    args = [each(arg, lambda one: instead.get(one, one) if isinstance(one, Node) else one) for arg in step.args]
+    args = [
+        each(arg, lambda one: instead.get(one, one) if isinstance(one, Node) else one) for arg in step.args
+    ]
     return step._replace(args=args)
 
 
@@ -303,8 +275,7 @@ def _connected(nodes: Sequence[Node]) -> list[list[Node]]:
                 group.update(dict.fromkeys(joined, joined))
         group[node] = joined
     return [
-        sorted(one, key=lambda node: node.number)
-        for one in {id(one): one for one in group.values()}.values()
+        sorted(one, key=lambda node: node.number) for one in {id(one): one for one in group.values()}.values()
     ]
 
 
@@ -315,7 +286,9 @@ def _reduced_axes(node: Node) -> Any:
     if primitive.form not in _REDUCING and primitive.function not in _TRUTHS:
         return None
     shape = args[0].value.shape
-    axis = options.get("axis") if primitive.function in _TRUTHS else args[-1 if primitive.form == "pick" else 1]
+    axis = (
+        options.get("axis") if primitive.function in _TRUTHS else args[-1 if primitive.form == "pick" else 1]
+    )
     axes = range(len(shape)) if axis is None else np.atleast_1d(axis) % max(1, len(shape))
     return shape, tuple(sorted(map(int, axes)))
 
@@ -346,53 +319,8 @@ def _is_of_forms(node: Node) -> bool:
         index = args[2]
         is_mask = isinstance(index, Node) and index.value.dtype == bool
         return is_mask or (is_basic(index) and is_whole(index, node.value.shape))
-    return primitive.form in _OF_FORMS or primitive.form in ("reshape", "transpose", "broadcast") or (
-        primitive.function in _FUNCTIONS
+    return (
+        primitive.form in _OF_FORMS
+        or primitive.form in ("reshape", "transpose", "broadcast")
+        or (primitive.function in _FUNCTIONS)
     )
-
-
-def _cluster(members: Sequence[Node], makes: Sequence[Node]) -> Cluster:
-    """The kernel of some steps.
-
-    Raises:
-        TraceError: They have no form.
-        NoVectorCodeError: The form has no kernel.
-    """
-    made: dict[Node, Node] = {}
-    reads: dict[int, tuple[Node, Node]] = {}  # by the array that it is
-
-    def known(arg: Any) -> Any:
-        if not isinstance(arg, Node):
-            if not is_array(arg):
-                return arg
-            arg = Node(FORM, arg)
-        if arg in made:
-            return made[arg]
-        if arg.step is None and not arg.leads and not is_array(arg.value):
-            return Node(FORM, arg.value)
-        key = id(arg) if arg.leads else id(arg.value)
-        if key not in reads:
-            reads[key] = (arg, Node(FORM, arg.value, is_input=True))
-        return reads[key][1]
-
-    for node in members:
-        assert node.step is not None
-        args = [each(arg, known) for arg in node.step.args]
-        step = AppliedPrimitive(node.step.primitive, args, node.step.options)
-        made[node] = Node(FORM, node.value, is_input=True)
-        made[node].step = step
-    given = list(reads.values())
-    form, _ = form_of(
-        "program",
-        [(f"x{i}", Traced(inner)) for i, (_, inner) in enumerate(given)],
-        [(f"y{i}", Traced(made[node])) for i, node in enumerate(makes)],
-    )
-    dtype = next((node.value.dtype for node, _ in given if node.value.dtype.kind == "f"), None)
-    if dtype is None:
-        raise NoVectorCodeError("it reads no floating numbers")
-    kernel = compiled(form, dtype)
-    arrays = [*(node.value for node, _ in given), *(node.value for node in makes)]
-    kernel.check(arrays)
-    specs = tuple((array.shape, array.dtype) for array in arrays)
-    steps = sum(not views_something(node) for node in members)
-    return Cluster(kernel, [node for node, _ in given], makes, steps, estimates(kernel, specs, copied=False))

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
 from operad.context import Context
 from operad.dtypes import DType
 from operad.operator import KernelCall, OpContext, Operator, OpReq, Shape, assign
-from operad_sdk.declare.scalar_form import traced_program
+from operad_sdk.declare.names import EXTRA, IS_TRAIN, OP_CTX, WORDS, Slot
+from operad_sdk.declare.recorded import functions_of, traced_program
 from operad_sdk.differentiate import TraceError
 from operad_sdk.programs.program import Program
 
+_OF_MODE: Final = frozenset(Slot(EXTRA, WORDS.index(word)) for word in (OP_CTX, IS_TRAIN))
+"""Slots of what tells a function the mode."""
+_MOST: Final = 64
+"""Programs that are kept of an operator."""
 _STEP_US: Final = 8.0
 """Time of a program's step beside what the kernel computes."""
 
 
-@final
-class PartsProgram:
+class PartsProgram(NamedTuple):
     """A program of some parts, with what it reads and makes.
 
     Attributes:
@@ -27,9 +31,8 @@ class PartsProgram:
         names: Of the results.
     """
 
-    def __init__(self, program: Program, names: Sequence[str]) -> None:
-        self.program = program
-        self.names = names
+    program: Program
+    names: Sequence[str]
 
 
 def program_of(
@@ -45,11 +48,13 @@ def program_of(
     Args:
         always: Whether kernels are taken where NumPy's calls are faster, too.
     """
-    cache = prop._forms
+    cache: dict[Any, Any] = prop._forms.setdefault("programs", {})
     params = tuple(prop.get_params().items())
-    key = ("program", tuple(parts), params, tuple(in_shapes), tuple(in_types), is_train, always, prop.epoch)
+    key = (tuple(parts), params, tuple(in_shapes), tuple(in_types), is_train, always, prop.epoch)
     found = cache.get(key)
     if found is None:
+        if len(cache) >= _MOST:
+            cache.clear()
         found = cache[key] = _made(prop, parts, in_shapes, in_types, is_train, always)
     return found
 
@@ -67,26 +72,39 @@ def _made(
         return found
     inputs, results = found
     try:
-        program = Program(
-            [cell.node for cell in inputs], [cell.node for _, cell in results], always=always
-        )
+        program = Program([cell.node for cell in inputs], [cell.node for _, cell in results], always=always)
     except TraceError as error:
         return str(error)
     if not program.num_kernels:
         return "no step of it is faster in vector code than NumPy's own call"
     cost = program.cost
-    if not always and not cost._replace(vector_us=cost.vector_us + _STEP_US * program.num_kernels).favour_vectors:
+    if (
+        not always
+        and not cost._replace(vector_us=cost.vector_us + _STEP_US * program.num_kernels).favour_vectors
+    ):
         return f"NumPy's own calls are faster: {cost.numpy_us:.3g} us and {cost.vector_us:.3g} us, estimated"
     return PartsProgram(program, [name for name, _ in results])
 
 
 def reason_against(parts: Sequence[str], call: KernelCall, *, always: bool) -> str | None:
     """Reason why programs do not compute some parts of a call."""
-    for is_train in (True, False):
+    for is_train in _modes(call.prop, parts):
         found = program_of(call.prop, parts, call.in_shapes, call.in_types, is_train, always)
         if isinstance(found, str):
             return found
     return None
+
+
+def explained(parts: Sequence[str], call: KernelCall) -> str:
+    """The steps of a call's program in words."""
+    found = program_of(call.prop, parts, call.in_shapes, call.in_types, is_train=True)
+    return found if isinstance(found, str) else f"a program: {found.program.explained()}"
+
+
+def _modes(prop: Any, parts: Sequence[str]) -> Sequence[bool]:
+    """The modes in which the functions of some parts may do different things."""
+    slots = {slot for bound in functions_of(prop, parts) for slot in bound.slots}
+    return (True, False) if slots & _OF_MODE else (True,)
 
 
 @final
@@ -110,7 +128,9 @@ class ProgramOperator(Operator):
         self._given = (in_shapes, in_types)
         self._names = prop.list_arguments()
         # What runs may not compile.
-        self._programs = {is_train: self._program(is_train) for is_train in (True, False)}
+        modes = _modes(prop, parts)
+        self._programs = {is_train: self._program(is_train) for is_train in modes}
+        self._programs.setdefault(False, self._programs[True])
 
     def _program(self, is_train: bool) -> PartsProgram:
         for always in (False, True):
@@ -132,7 +152,8 @@ class ProgramOperator(Operator):
         names = [*self._prop.list_outputs(), *self._prop.list_auxiliary_states()]
         requests = [*req, *[OpReq.WRITE] * len(aux_states)]
         every = dict(zip(names, zip([*out_data, *aux_states], requests, strict=True), strict=True))
-        _run(made, op_ctx, [*in_data, *aux_states], [every[name] for name in made.names])
+        targets = [every[name] for name in made.names]
+        _run(made, op_ctx, [*in_data, *aux_states], targets)
 
     def backward(
         self,
@@ -157,16 +178,15 @@ class ProgramOperator(Operator):
 def _run(
     made: PartsProgram, op_ctx: OpContext, arrays: Sequence[Any], targets: Sequence[tuple[Any, OpReq]]
 ) -> None:
+    wanted = tuple([i for i, (_, request) in enumerate(targets) if request is not OpReq.NULL])
     outs = []
-    for (target, request), spec in zip(targets, made.program.specs, strict=True):
-        is_free = (
-            target is not None
-            and request not in (OpReq.NULL, OpReq.ADD)
-            and target.flags.c_contiguous
-            and not any(np.may_share_memory(target, array) for array in arrays)
-        )
-        outs.append(target if is_free else np.empty(*spec))
-    made.program.run(op_ctx, arrays, outs)
-    for (target, request), out in zip(targets, outs, strict=True):
-        if target is not None and out is not target:
+    for number in wanted:
+        target, request = targets[number]
+        is_free = request is not OpReq.ADD and target.flags.c_contiguous
+        is_free = is_free and not any(np.may_share_memory(target, array) for array in arrays)
+        outs.append(target if is_free else np.empty(*made.program.specs[number]))
+    made.program.run(op_ctx, arrays, wanted, outs)
+    for number, out in zip(wanted, outs, strict=True):
+        target, request = targets[number]
+        if out is not target:
             assign(target, request, out)

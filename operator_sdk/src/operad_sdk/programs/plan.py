@@ -17,9 +17,11 @@ import numpy as np
 from operad.graph import pack
 from operad.storage import ALIGNMENT_BYTES
 from operad_sdk.differentiate import Node
+from operad_sdk.differentiate.dispatch import each
 from operad_sdk.differentiate.indexing import is_basic
-from operad_sdk.differentiate.tracing import each
-from operad_sdk.programs.clusters import Cluster, Clusters, operands, views_something
+from operad_sdk.differentiate.tracing import AppliedPrimitive
+from operad_sdk.programs.cluster import Cluster, operands, views_something
+from operad_sdk.programs.clusters import Clusters
 
 
 class Slot(NamedTuple):
@@ -44,6 +46,7 @@ class CallStep(NamedTuple):
         options: By name.
         slot: Of the result.
         writes: Whether it is written where the slot's array lies.
+        is_view: Whether it gives a view, where memory allows one.
     """
 
     function: Any
@@ -51,6 +54,7 @@ class CallStep(NamedTuple):
     options: dict[str, Any]
     slot: int
     writes: bool
+    is_view: bool
 
 
 class StoreStep(NamedTuple):
@@ -99,7 +103,7 @@ class Plan:
         places: Slots in the program's memory.
         size_bytes: Of that memory.
         parts: Slots that are parts of others.
-        direct: For each result that is computed where it is wanted, its number, the slot, and the shape there.
+        direct: Of each result that is computed where it is wanted the number, the slot, and the shape there.
         copied: The other results, each with its slot.
     """
 
@@ -139,32 +143,45 @@ class Plan:
     def _find_stores(self) -> None:
         """Chains of writes to parts of an array, each the only reader of the one before."""
         chains: dict[Node, list[Node]] = {}
-        for node in self._clusters.steps:
-            if not _is_store(node) or node in self._clusters.by_node:
+        for node in sorted(self._reached(), key=lambda node: node.number):
+            if not _is_store(node):
                 continue
-            assert node.step is not None
-            whole = node.step.args[0]
+            whole = _of(node).args[0]
             root = self._roots.get(whole) if isinstance(whole, Node) else None
-            if root is None or root not in chains or self._clusters.count_readers(whole) > 1:
+            if root is None or self._clusters.count_readers(whole) > 1:
                 root = node
             self._roots[node] = root
             self._slots[node] = self._slot(root)
             chains.setdefault(root, []).append(node)
         for root, chain in chains.items():
-            counts = np.zeros(root.value.shape, np.int8)
+            counts = np.zeros(root.value.shape, np.int8)  # invariant: 128 writes of one element are no parts
             for node in chain:
-                assert node.step is not None
-                if is_basic(node.step.args[2]):
-                    counts[node.step.args[2]] += 1
-            is_apart = all(is_basic(_index_of(node)) for node in chain) and counts.max(initial=0) <= 1
+                if is_basic(_of(node).args[2]):
+                    counts[_of(node).args[2]] += 1
+            is_apart = all(is_basic(_of(node).args[2]) for node in chain) and counts.max(initial=0) <= 1
             self._unfilled[root] = not (is_apart and counts.all())
             for node in chain if is_apart else ():
                 self._place(root, node)
 
+    def _reached(self) -> set[Node]:
+        """The nodes that calls make, and not kernels, behind the results."""
+        found, seen, left = set[Node](), set[int](), list(self._results)
+        while left:
+            node = left.pop()
+            unit = self._unit(node)
+            if not self._is_made(node) or id(unit) in seen:
+                continue
+            seen.add(id(unit))
+            if isinstance(unit, Cluster):
+                left += unit.reads
+            else:
+                found.add(node)
+                left += operands(node)
+        return found
+
     def _place(self, root: Node, node: Node) -> None:
         """Have what computes a part write it where it belongs."""
-        assert node.step is not None
-        part, index = node.step.args[1], node.step.args[2]
+        _, part, index = _of(node).args
         if not isinstance(part, Node) or part not in self._clusters.by_node or part in self._placed:
             return
         place = node.value[index]
@@ -213,30 +230,30 @@ class Plan:
             needed = [self._unit(node) for node in unit.reads if self._is_made(node)]
             roots = [self._placed[node][0] for node in unit.makes if node in self._placed]
             return needed + [_Filling(root) for root in roots if self._unfilled[root]]
-        node = unit.root if isinstance(unit, _Filling) else unit
-        read = operands(node)
-        if self._roots.get(node) is node:
-            whole = node.step.args[0]
-            if isinstance(unit, _Filling):
-                read = [whole] if isinstance(whole, Node) else []
-            else:
-                read = [one for one in read if one is not whole]
-                fills = [_Filling(node)] if self._unfilled[node] else []
-                return [self._unit(one) for one in read if self._is_made(one)] + fills
-        return [self._unit(one) for one in read if self._is_made(one)]
+        if isinstance(unit, _Filling):
+            whole = _of(unit.root).args[0]
+            read = [whole] if isinstance(whole, Node) else []
+        elif self._is_root(unit):
+            read = [one for one in operands(unit) if one is not _of(unit).args[0]]
+        else:
+            read = operands(unit)
+        needed = [self._unit(one) for one in read if self._is_made(one)]
+        return [*needed, _Filling(unit)] if self._unfilled.get(unit) else needed
+
+    def _is_root(self, node: Node) -> bool:
+        return self._roots.get(node) is node
 
     def _steps(self, unit: Any) -> list[Step]:
         if isinstance(unit, Cluster):
             return [KernelStep(unit, [self._slot(node) for node in (*unit.reads, *unit.makes)])]
         if isinstance(unit, _Filling):
-            return [StoreStep(self._slot(unit.root), ..., self._argument(unit.root.step.args[0]))]
-        assert unit.step is not None
+            return [StoreStep(self._slot(unit.root), ..., self._argument(_of(unit.root).args[0]))]
+        primitive, args, options = _of(unit)
         if unit in self._roots:
-            _, part, index = unit.step.args
+            _, part, index = args
             if isinstance(part, Node) and part in self._placed:
                 return []
             return [StoreStep(self._slot(unit), self._argument(index), self._argument(part))]
-        primitive, args, options = unit.step
         return [
             CallStep(
                 primitive.function,
@@ -244,6 +261,7 @@ class Plan:
                 options,
                 self._slot(unit),
                 _writes(unit),
+                views_something(unit),
             )
         ]
 
@@ -330,9 +348,10 @@ def _is_store(node: Node) -> bool:
     return node.step is not None and node.step.primitive.form == "replace"
 
 
-def _index_of(node: Node) -> Any:
+def _of(node: Node) -> AppliedPrimitive:
+    """The step that a node is, which is none that was given."""
     assert node.step is not None
-    return node.step.args[2]
+    return node.step
 
 
 def _is_reshape(node: Node) -> bool:
@@ -341,5 +360,4 @@ def _is_reshape(node: Node) -> bool:
 
 def _writes(node: Node) -> bool:
     """Return whether a step is a ufunc, which writes where it is told to."""
-    assert node.step is not None
-    return isinstance(node.step.primitive.function, np.ufunc)
+    return isinstance(_of(node).primitive.function, np.ufunc)

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from operad import storage
 from operad.context import cpu
-from operad.operator import OpContext, Shape
+from operad.operator import OpContext
 from operad_sdk.differentiate import Node
-from operad_sdk.differentiate.tracing import each
+from operad_sdk.differentiate.dispatch import each
 from operad_sdk.multiplication import multiply
 from operad_sdk.programs.clusters import Clusters
 from operad_sdk.programs.plan import CallStep, KernelStep, Plan, Slot, Step
-from operad_sdk.vector.cost_rule import Estimates
 from operad_sdk.vector.compiled import CompiledForm
+from operad_sdk.vector.cost_rule import Estimates
 from operad_sdk.vector.form_kernels import run_bound
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.primitives import NoVectorCodeError
@@ -46,20 +46,44 @@ class Program:
     """
 
     def __init__(self, inputs: Sequence[Node], results: Sequence[Node], *, always: bool = False) -> None:
-        clusters = Clusters(inputs, results, always=always)
-        self._plan = Plan(inputs, results, clusters)
-        self._num_inputs = len(inputs)
+        self._inputs, self._results = inputs, results
+        self._clusters = Clusters(inputs, results, always=always)
+        self._plans: dict[tuple[int, ...], Plan] = {}
         self.specs = [(node.value.shape, node.value.dtype) for node in results]
-        self.num_kernels = len(clusters.every)
+        self.num_kernels = len(self._clusters.every)
         self.cost = Estimates()
-        for cluster in clusters.every:
+        for cluster in self._clusters.every:
             self.cost = self.cost.plus(cluster.cost)
+        for node in {*inputs, *self._clusters.steps}:  # of which the shape is enough
+            node.value = np.broadcast_to(np.zeros((), node.value.dtype), node.value.shape)
+
+    def plan(self, wanted: tuple[int, ...]) -> Plan:
+        """The steps that some results need. Kernels are the same whatever is wanted, and so are bits."""
+        found = self._plans.get(wanted)
+        if found is None:
+            results = [self._results[number] for number in wanted]
+            found = self._plans[wanted] = Plan(self._inputs, results, self._clusters)
+        return found
+
+    def explained(self) -> str:
+        """The steps in words."""
+        return ", ".join(filter(None, map(_word, self.plan(tuple(range(len(self._results)))).steps)))
 
     def run(
-        self, op_ctx: OpContext, arrays: Sequence[NDArray[Any]], targets: Sequence[NDArray[Any]]
+        self,
+        op_ctx: OpContext,
+        arrays: Sequence[NDArray[Any]],
+        wanted: tuple[int, ...],
+        targets: Sequence[NDArray[Any]],
     ) -> None:
-        """Compute the results into `targets`, which share no memory with `arrays` and lie in one piece each."""
-        plan = self._plan
+        """Compute some results.
+
+        Args:
+            arrays: The inputs.
+            wanted: The numbers of the results.
+            targets: Where each goes; they share no memory with `arrays`, and lie in one piece each.
+        """
+        plan = self.plan(wanted)
         slots: list[Any] = [*arrays, *[None] * (plan.num_slots - len(arrays))]
         for slot, value in plan.constants:
             slots[slot] = value
@@ -83,6 +107,14 @@ class Program:
                 storage.get().free(handle)
 
 
+def _word(step: Step) -> str:
+    if isinstance(step, KernelStep):
+        return f"kernel of {step.cluster.steps}"
+    if isinstance(step, CallStep):
+        return "" if step.is_view else f"numpy.{getattr(step.function, '__name__', step.function)}"
+    return "writing a part"
+
+
 def _run(step: Step, op_ctx: OpContext, slots: list[Any]) -> None:
     if isinstance(step, KernelStep):
         _compute(step.cluster.kernel, op_ctx, [slots[number] for number in step.slots])
@@ -96,7 +128,7 @@ def _run(step: Step, op_ctx: OpContext, slots: list[Any]) -> None:
         if not step.writes:
             slots[step.slot] = np.asarray(step.function(*args, **step.options))
         elif step.function is np.matmul:
-            _multiply(op_ctx, *args, slots[step.slot])
+            _multiply(op_ctx, args[0], args[1], slots[step.slot])
         else:
             step.function(*args, out=slots[step.slot], **step.options)
         return

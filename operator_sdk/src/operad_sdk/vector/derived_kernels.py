@@ -73,16 +73,16 @@ def reason_for(
             return refused.explained() if isinstance(refused, NoForm) else refused
         if size is not None and size < ELEMENTS_FROM_SIZE:
             return f"{size} elements, a program pays from {ELEMENTS_FROM_SIZE}; {refused}"
-        reason = _programs().reason_against(parts, call, always=size is None)
-        return reason
+        found: str | None = _programs().reason_against(parts, call, always=size is None)
+        return found
     both, reduces, is_exact = Estimates(), False, True
     for part in parts:
         form, _ = form_of_part(call.prop, part, call.in_shapes, call.in_types)
         assert isinstance(form, ScalarForm)
         signature = Signature(call.prop, part, form, call.in_shapes, call.in_types)
-        found = _estimates(form, signature.dtype, signature.specs, returned)
-        assert isinstance(found, Estimates)
-        both = both.plus(found)
+        own = _estimates(form, signature.dtype, signature.specs, returned)
+        assert isinstance(own, Estimates)
+        both = both.plus(own)
         ops = {step.op for step in form.instructions}
         reduces |= not ops.isdisjoint(REDUCTIONS)
         is_exact &= ops <= EXACT
@@ -134,7 +134,7 @@ def _programs() -> Any:
 
 
 def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
-    """Instructions of the elements, and one pass over the arrays of each part; of a program, the operator's."""
+    """Instructions of the elements, and one pass over the arrays of each part; for programs as declared."""
     if _refused(parts, *_signature(call)) is not None:
         own = as_cost(call.prop.cost(call.in_shapes, call.out_shapes))
         return own if FORWARD in parts else own.plus(own)
@@ -145,6 +145,14 @@ def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
         signature = Signature(call.prop, part, form, call.in_shapes, call.in_types)
         whole = whole.plus(cost_of_arrays(compiled(form, signature.dtype), signature.specs))
     return whole
+
+
+def explained(parts: Sequence[str], call: KernelCall) -> str:
+    """The steps of a program, in words; nothing where parts have forms."""
+    if _refused(parts, *_signature(call)) is None:
+        return ""
+    found: str = _programs().explained(parts, call)
+    return found
 
 
 def operator_of(parts: Sequence[str], *call: Any) -> Operator:

@@ -1,0 +1,224 @@
+"""What an author's functions do with arrays, recorded: of scalar forms and of programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from operad.context import cpu
+from operad.dtypes import DType
+from operad.errors import OperadError, ShapeError
+from operad.first_use import import_module
+from operad.interrupts import raise_of_handler
+from operad.operator import FORWARD, NoForm, OpReq, Shape
+from operad_sdk.declare.binder import BoundOperator
+from operad_sdk.declare.function import Bound
+from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
+from operad_sdk.declare.surroundings import reason_against_tracing
+from operad_sdk.declare.traced_gradient import Positions, TracingContext
+from operad_sdk.differentiate import FORM, PROGRAM, Namespace, Node, Traced, TraceError, constant
+from operad_sdk.differentiate.errors import line_text, raising_line
+from operad_sdk.differentiate.numbers import NumberTrace
+
+if TYPE_CHECKING:
+    from operad_sdk.declare.property import OperatorProperty
+
+_CURES: Final = {
+    "decides by the lengths": "compute with lengths and decide by parameters, or use numpy.where",
+    "values a form does not know": "choose elements by numpy.where, and keep arrays arrays",
+    "random numbers": "draw in an operator of its own, and take what was drawn as an argument",
+    "parts of an array": "take whole arrays as arguments, and leave parts to an operator before or behind",
+    "no argument": "make the array an argument, or compute it from arguments",
+    "depends on the mode": "let a parameter say what training and prediction do apart",
+    "as a factor or divisor": "use lengths as factors and divisors alone",
+    "is read in another shape": "leave the reshape to an operator before it",
+    "reduces along an axis": "reduce along axes that the results or other arguments have",
+    "another value later": "make it a parameter, or a constant by its name, in capitals",
+    "from call to call": "take what differs as an argument or as a parameter",
+    "keep a state": "keep states in the shape line, as `state name:(...)`",
+    "lives on after the call": "keep states in the shape line, as `state name:(...)`",
+    "no function of elements": "use functions of elements and sums, or operad_sdk.loops.CompiledLoops",
+    "has no derivative": "use functions of elements and sums, or operad_sdk.loops.CompiledLoops",
+    "Python number of one that changes": "compute with it by functions of NumPy, and decide by comparisons",
+    "changes meets lengths": "compute with arrays and lengths first, and with the number then",
+    "cannot be traced": "use functions of NumPy that take any array, and no attributes of plain arrays",
+}
+"""Advice, by words of the reason why there is no form."""
+
+Named = list[tuple[str, Traced]]
+
+
+class TracedNumbers(NamedTuple):
+    """Parameters of a trace, those of run-time as numbers that change, and the property that has them."""
+
+    trace: NumberTrace
+    params: tuple[Any, ...]
+    prop: OperatorProperty
+
+
+def functions_of(prop: OperatorProperty, parts: Sequence[str]) -> list[Bound]:
+    """The author's functions that compute some parts."""
+    if FORWARD in parts:
+        return [prop.binding.forward]
+    names = prop.list_arguments()
+    wanted = {names.index(part.removesuffix("_grad")) for part in parts}
+    return [bound for bound in prop.binding.traced if not wanted.isdisjoint(bound.targets)]
+
+
+def no_form(reason: str, error: Exception) -> NoForm:
+    """A reason with the author's line and advice."""
+    line = getattr(error, "line", None) or raising_line(error.__traceback__)
+    cure = next((cure for words, cure in _CURES.items() if words in reason), "")
+    return NoForm(reason, line_text(line), cure)
+
+
+def traced_program(
+    prop: OperatorProperty,
+    parts: Sequence[str],
+    in_shapes: Sequence[Shape],
+    in_types: Sequence[DType],
+    is_train: bool,
+) -> tuple[list[Traced], list[tuple[str, Traced]]] | NoForm:
+    """The functions that compute some parts, traced for these very shapes; or why they cannot be.
+
+    Returns:
+        The arrays given: arguments and states, or for gradients the entries that they read together; and
+        what was computed, by name.
+    """
+    try:
+        if prop.is_stateful or prop.is_shaped_by_values or type(prop).params.run_time:
+            raise TraceError("it keeps a state, has run-time parameters, or its shapes depend on values")
+        for bound in functions_of(prop, parts):
+            if (reason := reason_against_tracing(bound.function)) is not None:
+                raise TraceError(reason)
+        inputs, results = recorded(prop, parts, list(in_shapes), in_types, is_train, PROGRAM, None)
+        return [cell for _, cell in inputs], results
+    except OperadError as error:
+        return no_form(str(error), error)
+    except Exception as error:  # noqa: BLE001 - the author's function, which then runs as it is
+        raise_of_handler(error)
+        return no_form(f"it cannot be traced ({type(error).__name__}: {error})", error)
+
+
+def recorded(
+    prop: OperatorProperty,
+    parts: Sequence[str],
+    shapes: list[Shape],
+    in_types: Sequence[DType],
+    is_train: bool,
+    level: int,
+    numbers: TracedNumbers | None,
+) -> tuple[Named, Named]:
+    """What the functions of some parts do with arrays of some shapes: what they were given, and results."""
+    context: Any = TracingContext(cpu(), is_train, Namespace(np, level))
+    try:
+        inferred = prop.infer_shape(shapes), prop.infer_type(in_types)
+    except ShapeError:
+        raise TraceError("its parameters say how long axes are") from None
+    if inferred[0][0] != shapes:
+        raise TraceError("its shapes do not follow from the number of axes")
+    specs = [list(zip(*pair, strict=True)) for pair in zip(*inferred, strict=True)]
+    rng = import_module("numpy.random").default_rng([length for shape in shapes for length in shape])
+    operator = BoundOperator(
+        prop, cpu(), shapes, in_types, forward=prop.binding.forward, gradients=prop.binding.traced
+    )
+    operator.xp = context.xp
+    if numbers is not None:
+        operator = operator.with_params(numbers.params, numbers.prop)
+
+    def make(spec: tuple[Shape, DType]) -> Traced:
+        if level == PROGRAM:
+            return Traced(Node(level, np.zeros(*spec), is_input=True))
+        return _made_up(rng, *spec)
+
+    unwritten = _UNWRITTEN[level]
+    with np.errstate(all="ignore"):
+        if FORWARD in parts:
+            return _forward(prop, operator, context, specs, make, unwritten)
+        return _gradients(prop, parts, operator, context, specs, make, unwritten)
+
+
+def _forward(
+    prop: OperatorProperty,
+    operator: Any,
+    context: Any,
+    specs: Any,
+    make: Callable[..., Traced],
+    unwritten: Callable[..., Traced],
+) -> tuple[Named, Named]:
+    arguments, states = [make(spec) for spec in specs[0]], [make(spec) for spec in specs[2]]
+    if prop.forward_resource([array.shape for array in arguments]):
+        raise TraceError("it asks for random numbers or for scratch memory")
+    given = [*arguments, *states]
+    inputs = [Traced(array.node) for array in given]
+    outputs = [unwritten(spec) for spec in specs[1]]
+    before = [cell.node for cell in outputs]
+    operator.forward(context, arguments, [OpReq.WRITE] * len(outputs), outputs, states)
+    _expect_written(prop.list_outputs(), outputs, before)
+    changed = [
+        (name, state)
+        for name, state, was in zip(
+            prop.list_auxiliary_states(), states, inputs[len(arguments) :], strict=True
+        )
+        if state.node is not was.node
+    ]
+    names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
+    return list(zip(names, inputs, strict=True)), [*zip(prop.list_outputs(), outputs, strict=True), *changed]
+
+
+def _gradients(
+    prop: OperatorProperty,
+    parts: Sequence[str],
+    operator: Any,
+    context: Any,
+    specs: Any,
+    make: Callable[..., Traced],
+    unwritten: Callable[..., Traced],
+) -> tuple[Named, Named]:
+    names = {
+        IN_DATA: prop.list_arguments(),
+        OUT_DATA: [prop.tensors.output_name(n) for n in prop.list_outputs()],
+    }
+    names[OUT_GRAD] = [f"{name}_grad" for name in names[OUT_DATA]]
+    wanted = [f"{name}_grad" in parts for name in names[IN_DATA]]
+    if prop.backward_resource([shape for shape, _ in specs[0]]):
+        raise TraceError("it asks for random numbers or for scratch memory")
+    entries = prop.backward_dependency(wanted)
+    every: Mapping[str, Any] = {IN_DATA: specs[0], OUT_DATA: specs[1], OUT_GRAD: specs[1]}
+    arrays = [make(every[kind][index]) for kind, index in entries]
+    inputs = [Traced(array.node) for array in arrays]
+    groups = Positions(entries, (), {kind: len(every[kind]) for kind in every}).filled(arrays)
+    targets = [unwritten(spec) if flag else None for spec, flag in zip(specs[0], wanted, strict=True)]
+    found = [(names[IN_DATA][i], cell) for i, cell in enumerate(targets) if cell is not None]
+    before = [cell.node for _, cell in found]
+    requests = [OpReq.WRITE if flag else OpReq.NULL for flag in wanted]
+    states = [make(spec) for spec in specs[2]]
+    operator.backward(context, groups[OUT_GRAD], groups[IN_DATA], groups[OUT_DATA], requests, targets, states)
+    results = [(f"{name}_grad", cell) for name, cell in found]
+    _expect_written([name for name, _ in results], [cell for _, cell in results], before)
+    read = [names[kind][index] for kind, index in entries]
+    return list(zip(read, inputs, strict=True)), results
+
+
+def _made_up(rng: np.random.Generator, shape: Shape, dtype: DType) -> Traced:
+    values = rng.uniform(0.25, 1.75, shape) if dtype.kind == "f" else np.ones(shape)
+    return Traced(Node(FORM, values.astype(dtype), is_input=True))
+
+
+def _unwritten(spec: tuple[Shape, DType]) -> Traced:
+    return constant(FORM, np.full(spec[0], np.nan if spec[1].kind == "f" else 0).astype(spec[1]))
+
+
+_UNWRITTEN: Final = {
+    FORM: _unwritten,
+    PROGRAM: lambda spec: constant(PROGRAM, np.zeros(*spec)),
+}
+"""Targets of functions, which nothing was written into."""
+
+
+def _expect_written(names: Sequence[str], cells: Sequence[Traced], before: Sequence[Node]) -> None:
+    for name, cell, was in zip(names, cells, before, strict=True):
+        if cell.node is was:
+            raise TraceError(f"{name} is not written")

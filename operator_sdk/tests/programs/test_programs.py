@@ -1,0 +1,146 @@
+"""Random functions, traced into programs: the same numbers, and no memory written beside or too early."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from operad import storage
+from operad.context import cpu
+from operad.operator import OpContext
+from operad_sdk.differentiate import PROGRAM, Node, Traced, TraceError
+from operad_sdk.programs import program as room
+from operad_sdk.programs.plan import CallStep, KernelStep
+from operad_sdk.programs.program import Program
+from operad_sdk.vector import reason_against
+from operator_sdk.tests.programs.random_programs import RandomFunction
+from operator_sdk.tests.vector.guarded import guarded
+
+pytestmark = pytest.mark.skipif(bool(reason_against()), reason="there is no vector code")
+
+CONTEXT = OpContext(cpu(), is_train=True)
+BATCHES = 40
+FAST_BATCHES = 8
+OF_A_BATCH = 25
+
+
+def traced(function, shapes, dtype, *, always=True):
+    """The program of a function for some shapes."""
+    inputs = [Traced(Node(PROGRAM, np.zeros(shape, dtype), is_input=True)) for shape in shapes]
+    given = [cell.node for cell in inputs]
+    results = [one.node if isinstance(one, Traced) else Node(PROGRAM, one) for one in function(*inputs)]
+    return Program(given, results, always=always)
+
+
+def compared(function, monkeypatch):
+    """The number of kernels of a function's program, which agrees with the function."""
+    expected = [np.asarray(one) for one in function(*function.arrays())]
+    made = traced(function, function.shapes, function.dtype)
+    arrays = []
+    for array in function.arrays():
+        arrays.append(guarded(array.shape, array.dtype))
+        arrays[-1][...] = array
+    wanted = tuple(range(len(expected)))
+    for some in {wanted, wanted[:1], wanted[-1:]}:
+        targets = [guarded(expected[i].shape, expected[i].dtype, at_end=i % 2) for i in some]
+        with monkeypatch.context() as patch:
+            poison_what_is_over(patch, made.plan(some))
+            made.run(CONTEXT, arrays, some, targets)
+        for number, target in zip(some, targets, strict=True):
+            assert made.specs[number] == (expected[number].shape, expected[number].dtype)
+            np.testing.assert_array_equal(target, expected[number], str((function.seed, number)))
+    for array, before in zip(arrays, function.arrays(), strict=True):
+        np.testing.assert_array_equal(array, before)
+    return made.num_kernels
+
+
+def slots_of(step):
+    """Slots that a step touches."""
+    if isinstance(step, KernelStep):
+        return set(step.slots)
+    given = [step.slot, *(step.args if isinstance(step, CallStep) else (step.index, step.value))]
+    found, left = set(), list(given)
+    while left:
+        one = left.pop()
+        if isinstance(one, room.Slot):
+            found.add(one.number)
+        elif isinstance(one, (list, tuple)):
+            left += one
+        elif isinstance(one, int) and one is step.slot:
+            found.add(one)
+    return found
+
+
+def poison_what_is_over(patch, plan):
+    """After each step fill the memory that no later one touches, nor a view in one, with other numbers."""
+    run, number = room._run, iter(range(len(plan.steps)))
+
+    def watched(step, op_ctx, slots):
+        run(step, op_ctx, slots)
+        here = next(number)
+        later = {slot for after in plan.steps[here + 1 :] for slot in slots_of(after)}
+        later |= {slot for _, slot in plan.copied}
+        later |= {slot for _, slot, _ in plan.direct}
+        later |= {part.whole for part in plan.parts if part.slot in later}
+        alive = [slots[slot] for slot in later if isinstance(slots[slot], np.ndarray)]
+        for place in plan.places:
+            memory = slots[place.slot]
+            if not any(np.may_share_memory(memory, one) for one in alive):
+                memory.view(np.uint8 if memory.ndim else memory.dtype)[...] = 0xFF if memory.ndim else 77
+
+    patch.setattr(room, "_run", watched)
+
+
+@pytest.mark.parametrize(
+    "batch", [pytest.param(i, marks=pytest.mark.more if i >= FAST_BATCHES else ()) for i in range(BATCHES)]
+)
+def test_a_program_computes_what_the_function_does(batch, drawn_seed, monkeypatch):
+    num_kernels = 0
+    for number in range(OF_A_BATCH):
+        function = RandomFunction(drawn_seed * 1000 + batch * OF_A_BATCH + number)
+        num_kernels += compared(function, monkeypatch)
+    assert num_kernels
+
+
+def test_memory_is_given_back(monkeypatch):
+    made = traced(lambda x: [np.sort(np.abs(x) + 1, axis=-1) * 2], [(8, 64)], np.float32)
+    before = storage.get().stats(cpu()).in_use_bytes
+
+    def broken(*_):
+        raise ValueError("a step")
+
+    array, target = np.ones((8, 64), np.float32), np.empty((8, 64), np.float32)
+    made.run(CONTEXT, [array], (0,), [target])
+    monkeypatch.setattr(room, "_run", broken)
+    with pytest.raises(ValueError, match="a step"):
+        made.run(CONTEXT, [array], (0,), [target])
+    assert storage.get().stats(cpu()).in_use_bytes == before
+
+
+def test_what_two_stages_read_is_computed_again_where_that_is_cheap():
+    def function(x):
+        shifted = x - x.max(axis=1, keepdims=True)
+        return [(shifted * np.abs(shifted).sum(axis=1, keepdims=True)).sum(axis=0)]
+
+    steps = traced(function, [(64, 512)], np.float32).plan((0,)).steps
+    assert len(steps) == 2
+    assert {node.value.shape for node in steps[0].cluster.makes} == {(64, 1)}
+
+
+def test_a_step_without_a_form_stands_between_kernels():
+    def function(x):
+        before = np.abs(x) + 1
+        return [before * np.round(before, 1)]
+
+    steps = traced(function, [(64, 512)], np.float32).plan((0,)).steps
+    assert [type(step) for step in steps] == [KernelStep, CallStep, KernelStep]
+
+
+def test_a_loop_is_no_program():
+    def function(x):
+        for _ in range(500):
+            x = x + 1
+        return [x]
+
+    with pytest.raises(TraceError, match="500 steps"):
+        traced(function, [(4, 4)], np.float32)
