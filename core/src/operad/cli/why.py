@@ -267,7 +267,7 @@ def kernel_choice(
 
 
 def _in_words(kernel: Kernel, call: KernelCall) -> str | None:
-    """What a kernel that applies says of itself, if it says anything."""
+    """Words of a kernel that applies about itself, if it has any."""
     explained = getattr(kernel.when, "explained", None)
     return (explained(call) or None) if explained is not None else None
 

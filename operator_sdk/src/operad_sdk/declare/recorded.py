@@ -1,4 +1,4 @@
-"""What an author's functions do with arrays, recorded: of scalar forms and of programs."""
+"""Records of an author's functions at work on arrays: for scalar forms and for programs."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def recorded(
     level: int,
     numbers: TracedNumbers | None,
 ) -> tuple[Named, Named]:
-    """What the functions of some parts do with arrays of some shapes: what they were given, and results."""
+    """The functions of some parts at work on arrays of some shapes: what they were given, and results."""
     context: Any = TracingContext(cpu(), is_train, Namespace(np, level))
     try:
         inferred = prop.infer_shape(shapes), prop.infer_type(in_types)

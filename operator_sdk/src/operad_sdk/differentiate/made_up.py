@@ -26,7 +26,7 @@ _SHAPED_BY_VALUES: Final = frozenset((np.nonzero, np.flatnonzero))
 
 
 def made_up(primitive: Primitive, values: Sequence[Any], options: dict[str, Any]) -> Any:
-    """What stands for the result of a primitive.
+    """Array that stands for the result of a primitive.
 
     Raises:
         TraceError: Its shape depends on values.

@@ -84,7 +84,7 @@ class Clusters:
         return list({id(one): one for one in self.by_node.values()}.values())
 
     def count_readers(self, node: Node) -> int:
-        """How often a node is read, once more where it is a result."""
+        """Number of readers of a node, and one more where it is a result."""
         return len(self._readers.get(node, ())) + (node in self._ends)
 
     def _groups(self) -> list[list[Node]]:
@@ -211,7 +211,7 @@ class Clusters:
             return None
 
     def _needed(self, members: Sequence[Node]) -> list[Node]:
-        """What others read of some steps: where that is a view, what it is a view of."""
+        """Results of some steps that others read: of a view, the array that it is a view of."""
         inside, found = set(members), dict[Node, None]()
         for node in members:
             if node not in self._ends and inside.issuperset(self._readers.get(node, ())):

@@ -69,7 +69,7 @@ Step = KernelStep | CallStep | StoreStep
 
 
 class Place(NamedTuple):
-    """Where the array of a slot lies.
+    """Place of a slot's array in the program's memory.
 
     Attributes:
         slot: Which.
