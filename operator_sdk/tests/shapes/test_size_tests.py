@@ -92,7 +92,9 @@ def test_a_parameter_that_only_a_bound_names_is_known():
 def test_a_bound_on_neither_a_size_nor_a_parameter_is_refused():
     line = parse("x:(N) -> y:(N); N >= M")
 
-    with pytest.raises(SpecError, match="'N >= M' behind the outputs: 'M' is neither a size of the line nor a"):
+    with pytest.raises(
+        SpecError, match="'N >= M' behind the outputs: 'M' is neither a size of the line nor a"
+    ):
         bind(line, "example", {"k": 2})
 
 

@@ -48,7 +48,7 @@ class SelectiveScan(OperatorProperty):
     def backward(
         output_grad: Array, data: Array, delta: Array, rate: Array, write: Array, read: Array
     ) -> tuple[Array, Array, Array, Array, Array]:
-        """Of all five; `dh_t = g_t read_t + exp(delta_(t+1) rate) dh_(t+1)`, from the last step to the first."""
+        """Of all five; `dh_t = g_t read_t + exp(delta_(t+1) rate) dh_(t+1)`, from the last step on."""
         states, kept = _states(data, delta, rate, write)
         slopes = output_grad[..., None] * read[:, :, None]
         for t in reversed(range(data.shape[1] - 1)):

@@ -326,8 +326,8 @@ def _bound(spec: Spec, operator: str, parameters: Mapping[str, Any]) -> BoundSpe
         unknown = sorted(test.names - sizes - parameters.keys())
         if unknown:
             raise SpecError(
-                f"{operator}: {text!r} behind the outputs: {unknown[0]!r} is neither a size of the line nor a "
-                f"parameter; it has {', '.join(parameters) or 'none'}"
+                f"{operator}: {text!r} behind the outputs: {unknown[0]!r} is neither a size of the line nor "
+                f"a parameter; it has {', '.join(parameters) or 'none'}"
             )
     env = {
         name: GivenTuple(value) if type(value) is tuple and None in value else value
