@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, Contract, Drawn, OperatorProperty, Shape, operator, param
+from operad_sdk import Array, Contract, Drawn, DType, OperatorProperty, Shape, operator, param
 
 
 def _log_shares(data: Array) -> Array:
@@ -12,8 +12,10 @@ def _log_shares(data: Array) -> Array:
     return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 
 
-def _target(label: Array, classes: int, smoothing: float) -> Array:
-    return np.where(np.arange(classes) == label[:, None], 1 - smoothing, 0) + smoothing / classes
+def _rows(label: Array, ignored: int, dtype: DType) -> tuple[Array, Array, Array]:
+    """Rows that count, classes of all, and how many count."""
+    counted = label != ignored
+    return counted, np.where(counted, label, 0), np.maximum(counted.sum(dtype=dtype), 1)
 
 
 def _reference(data: Array, label: Array, smoothing: float, ignored: int) -> Array:
@@ -49,12 +51,15 @@ class CrossEntropy(OperatorProperty):
 
     def forward(data: Array, label: Array, smoothing: float, ignored: int) -> Array:
         """The definition."""
-        counted = label != ignored
-        losses = -(_target(label, data.shape[1], smoothing) * _log_shares(data)).sum(axis=1)
-        return np.where(counted, losses, 0).sum(keepdims=True) / max(counted.sum(), 1)
+        counted, classes, count = _rows(label, ignored, data.dtype)
+        logs = _log_shares(data)
+        own = logs[np.arange(len(label)), classes]
+        losses = -(1 - smoothing) * own - smoothing * logs.mean(axis=1)
+        return np.where(counted, losses, 0).sum(keepdims=True) / count
 
     def data_grad(output_grad: Array, data: Array, label: Array, smoothing: float, ignored: int) -> Array:
         """`(softmax(data) - target) / count` in the rows that count."""
-        counted = label != ignored
-        slope = np.exp(_log_shares(data)) - _target(label, data.shape[1], smoothing)
-        return np.where(counted[:, None], output_grad * slope / max(counted.sum(), 1), 0)
+        counted, classes, count = _rows(label, ignored, data.dtype)
+        slope = np.exp(_log_shares(data)) - smoothing / data.shape[1]
+        slope[np.arange(len(label)), classes] -= 1 - smoothing
+        return np.where(counted[:, None], slope * (output_grad / count), 0)

@@ -14,7 +14,7 @@ def _grouped(heads: Array, shared_by: int) -> Array:
 
 def _shares(queries: Array, key: Array) -> Array:
     length, width = key.shape[-2:]
-    scores = queries @ key[:, :, None].swapaxes(-1, -2) / np.sqrt(width)
+    scores = queries @ key[:, :, None].swapaxes(-1, -2) / width**0.5
     scores = np.where(np.tri(length, dtype=bool), scores, -np.inf)
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)
@@ -57,7 +57,7 @@ class GroupedQueryAttention(OperatorProperty):
         queries, grads = _grouped(query, shared_by), _grouped(output_grad, shared_by)
         shares = _shares(queries, key)
         slope = grads @ value[:, :, None].swapaxes(-1, -2)
-        slope = shares * (slope - (slope * shares).sum(axis=-1, keepdims=True)) / np.sqrt(key.shape[-1])
+        slope = shares * (slope - (slope * shares).sum(axis=-1, keepdims=True)) / key.shape[-1] ** 0.5
         return (
             (slope @ key[:, :, None]).reshape(query.shape),
             (slope.swapaxes(-1, -2) @ queries).sum(axis=2),
