@@ -18,6 +18,8 @@ TYPED_CIRCLES = [
 
 OF_PLUGINS = {"operad.registry.loading", "operad.front.finder"}
 """Modules that import what an entry point names: modules of plugins, which only a run knows."""
+OF_CALLERS = {"operad.cli.modules"}
+"""Modules of the command line that import what `--module` names."""
 
 
 def _at_run_time() -> list[Import]:
@@ -42,7 +44,7 @@ def test_circles_of_types_are_known_and_stay_in_one_room() -> None:
 
 def test_names_that_only_a_run_knows_are_those_of_plugins_and_of_the_top() -> None:
     found = {one.importer for one in core_imports() if one.imported is None}
-    assert found == {*OF_PLUGINS, "operad"}
+    assert found == {*OF_PLUGINS, *OF_CALLERS, "operad"}
     # It imports its own modules so, and only the command line needs it.
     assert {name.split(".")[1] for name, imported in _pairs(_at_run_time()) if imported == "operad"} == {
         "cli"

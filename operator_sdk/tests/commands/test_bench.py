@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,30 @@ def register():
     yield add
     for name in names:
         registry.unregister(name)
+
+
+OF_FILE = '''
+from operad_sdk import unary
+
+
+@unary("acme_of_file")
+def of_file(x):
+    """Twice."""
+    return 2 * x
+'''
+
+
+def test_an_operator_of_a_file_is_timed(tmp_path, monkeypatch, run_json):
+    (tmp_path / "acme_benched.py").write_text(OF_FILE)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    words = ["--module", str(tmp_path / "acme_benched.py"), "--shape", "2x3", "--rounds", "1"]
+    try:
+        found = run_json("bench", "acme_of_file", *words)
+    finally:
+        registry.unregister("acme_of_file")
+        del sys.modules["acme_benched"]
+
+    assert found["timings"][0]["name"] == "acme_of_file.forward"
 
 
 @pytest.fixture

@@ -156,6 +156,12 @@ def test_the_space_is_known_from_what_is_read():
         traced(lambda x, y: np.where(x > 0, 1.0, 1.0).sum(1, keepdims=True) + y, numbers(), numbers(6, 1))
 
 
+def test_axes_that_no_array_has_together_are_said_to_be_so():
+    """As in a recurrence over time, of which each step has a state of its own length."""
+    with pytest.raises(TraceError, match="no array that is read or computed has the axes of y0"):
+        traced(lambda x, w: np.exp(x[:, :, None] * w).sum(-1), numbers(6, 7), numbers(7, 8))
+
+
 def test_a_mapper_is_what_it_computes():
     @mapper
     def leaky(x, slope):
@@ -185,7 +191,7 @@ def test_forms_in_float32_and_in_float64_are_equal():
         (lambda x: x.astype("int64")[np.arange(6), x.sum(1).astype("int64") * 0], "no floating ones"),
         (lambda x: x + np.zeros(7, "f4"), "reads an array that is no argument"),
         (lambda x: x[::-1] * 2, "takes parts of an array"),
-        (lambda x: x[x > 0], "has shape"),
+        (lambda x: x[x > 0], "has the axes of y0"),
         (lambda x: np.concatenate([x[:3], x[3:]]), "writes parts of an array"),
         (lambda x: x.reshape(7, 6) + 1, None),
         (lambda x: x + x.reshape(7, 6).T, "elements move|in two orders|another shape"),

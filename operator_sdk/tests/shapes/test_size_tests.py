@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from operad.errors import ShapeError
-from operad_sdk import OperatorProperty, operator
+from operad_sdk import OperatorProperty, operator, param
 from operad_sdk.errors import SpecError
 from operad_sdk.shapes import bind, parse
 
@@ -53,7 +53,6 @@ def test_bounds_compare_sizes_with_each_other():
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        ("x:(N) -> y:(N); M >= 1", "'M' is no size of the line"),
         ("x:(N) -> y:(N); N", "expected a test of sizes behind ';'"),
         ("x:(N) -> y:(N); N >=", "cannot read"),
     ],
@@ -61,6 +60,48 @@ def test_bounds_compare_sizes_with_each_other():
 def test_what_is_no_test_of_sizes_is_refused(line, text):
     with pytest.raises(SpecError, match=text):
         parse(line)
+
+
+def test_bounds_compare_sizes_with_parameters():
+    @operator("largest_of_each")
+    class LargestOfEach(OperatorProperty):
+        k = param(int, 2, ge=1)
+        spec = "x:(N, D) -> y:(N, k); D >= k"
+
+        def forward(x, k):
+            return x[:, :k]
+
+    assert LargestOfEach(k=3).infer_shape([(4, 3)])[1] == [(4, 3)]
+    with pytest.raises(ShapeError, match="axes of x: expected D >= k, and D is 2 and k is 3"):
+        LargestOfEach(k=3).infer_shape([(4, 2)])
+
+
+def test_a_parameter_that_only_a_bound_names_is_known():
+    @operator("at_least")
+    class AtLeast(OperatorProperty):
+        least = param(int, 2, ge=1)
+        spec = "x:(N) -> y:(N); N >= least"
+
+        def forward(x):
+            return x
+
+    with pytest.raises(ShapeError, match="expected N >= least, and N is 2 and least is 3"):
+        AtLeast(least=3).infer_shape([(2,)])
+
+
+def test_a_bound_on_neither_a_size_nor_a_parameter_is_refused():
+    line = parse("x:(N) -> y:(N); N >= M")
+
+    with pytest.raises(
+        SpecError, match="'N >= M' behind the outputs: 'M' is neither a size of the line nor a"
+    ):
+        bind(line, "example", {"k": 2})
+
+
+def test_an_example_leaves_parameters_as_they_are():
+    made = bind(parse("x:(N, D) -> y:(N); D >= k, N > D"), "example", {"k": 5})
+
+    assert made.example(lambda name, is_sequence: 1) == [(6, 5)]
 
 
 @pytest.mark.parametrize(

@@ -33,10 +33,39 @@ def author_arrays(name: str, shape: tuple[int, ...]) -> list[np.ndarray]:
     data, other = normal(*shape), normal(*shape)[..., ::-1].copy()
     vector = np.linspace(0.5, 1.5, shape[1] if len(shape) == 4 else shape[-1]).astype(np.float32)
     others = {
-        "rms_norm": [vector], "swiglu": [other], "fake_quantization": [], "masked_softmax": [other > -0.5],
-        "batch_norm_relu": [vector, vector - 1],
+        "rms_norm": lambda: [vector], "swiglu": lambda: [other], "fake_quantization": list,
+        "masked_softmax": lambda: [other > -0.5], "batch_norm_relu": lambda: [vector, vector - 1],
+        "rotary_embedding": list, "grouped_query_attention": lambda: _keys_and_values(*shape),
+        "cross_entropy": lambda: [_labels(*shape)], "selective_scan": lambda: _of_scan(*shape),
+        "top_k_gating": list,
     }  # fmt: skip
-    return [data, *others[name]]
+    return [data, *others[name]()]
+
+
+def author_head(name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """The gradient of the output of such an operator."""
+    return normal(*(1,) if name == "cross_entropy" else shape)[::-1].copy()
+
+
+def _keys_and_values(batch: int, heads: int, length: int, width: int) -> list[np.ndarray]:
+    """Of a quarter of the heads."""
+    both = normal(2, batch, heads // 4, length, width)
+    return [both[0, ..., ::-1].copy(), both[1]]
+
+
+def _labels(rows: int, classes: int) -> np.ndarray:
+    """Classes; every eighth row is ignored."""
+    labels = np.random.RandomState(1).randint(0, classes, rows).astype(np.int64)
+    labels[::8] = -100
+    return labels
+
+
+def _of_scan(batch: int, length: int, width: int, states: int = 16) -> list[np.ndarray]:
+    """Steps of 0.001 to 0.1 and rates of -1 to -`states`, as Mamba begins; what is written and read."""
+    steps = 0.001 * 100 ** np.random.RandomState(1).random_sample((batch, length, width))
+    rate = np.tile(-np.arange(1.0, states + 1), (width, 1))
+    both = normal(2, batch, length, states)
+    return [steps.astype(np.float32), rate.astype(np.float32), both[0], both[1]]
 
 
 def lookup_table() -> np.ndarray:

@@ -17,7 +17,7 @@ from operad.autograd import program
 from operad.context import cpu
 from operad.engine import Engine, NaiveEngine, ThreadedEngine
 from operad_sdk import OperatorProperty
-from tests.benchmarks.libraries.arrays import author_arrays, forward, normal, with_gradients
+from tests.benchmarks.libraries.arrays import author_arrays, author_head, forward, with_gradients
 from tests.benchmarks.libraries.symbols import LEARNING_RATE, batches, module
 from tests.benchmarks.networks import TASKS
 from tests.benchmarks.work import Work
@@ -38,20 +38,25 @@ def _nothing(*_: object) -> None:
     """The function that is pushed."""
 
 
-def author(name: str, shape: Sequence[int], backward: bool) -> Work:
-    """An operator of `tests.benchmarks.authors`."""
+def author_operator(name: str) -> type[OperatorProperty]:
+    """The class that a file of `tests.benchmarks.authors` declares."""
     module = importlib.import_module(f"tests.benchmarks.authors.{name}")
     (declared,) = [
         value for value in vars(module).values()
         if isinstance(value, type) and issubclass(value, OperatorProperty) and value is not OperatorProperty
     ]  # fmt: skip
-    od.registry.register(declared, override=True)  # two rows are of one operator
+    return declared
+
+
+def author(name: str, shape: Sequence[int], backward: bool) -> Work:
+    """An operator of `tests.benchmarks.authors`."""
+    od.registry.register(author_operator(name), override=True)  # two rows are of one operator
     inputs = [od.nd.array(value, dtype=value.dtype) for value in author_arrays(name, tuple(shape))]
     function = partial(getattr(od.nd, f"author_{name}"), *inputs)
     if not backward:
         return forward(function)
     floating = [array for array in inputs if array.dtype == np.float32]
-    return with_gradients(od, floating, od.nd.array(normal(*shape)[::-1].copy()), function)
+    return with_gradients(od, floating, od.nd.array(author_head(name, tuple(shape))), function)
 
 
 def engine(what: str) -> Work:

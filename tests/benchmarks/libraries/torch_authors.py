@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from tests.benchmarks.libraries.arrays import author_arrays, normal
+from tests.benchmarks.libraries.arrays import author_arrays, author_head
 from tests.benchmarks.libraries.torch_rows import with_gradients
 from tests.benchmarks.work import Work
 
@@ -20,16 +20,18 @@ def makers(_: Any) -> dict[str, Callable[..., Work]]:
 
 
 def author(name: str, shape: Sequence[int], backward: bool) -> Work:
-    """Eager; beside it by `torch.compile`."""
+    """Eager; beside it by `torch.compile`, and by a function of PyTorch's own where there is one."""
     inputs = [torch.from_numpy(value) for value in author_arrays(name, tuple(shape))]
-    made = _work(FORMULAS[name], inputs, backward)
-    return made._replace(beside={"torch.compile": _work(torch.compile(FORMULAS[name]), inputs, backward).run})
+    head = torch.from_numpy(author_head(name, tuple(shape)))
+    compiled = {} if name in UNROLLED else {"torch.compile": torch.compile(FORMULAS[name])}
+    ways = {**compiled, **FUNCTIONS.get(name, {})}
+    beside = {way: _work(formula, inputs, head, backward).run for way, formula in ways.items()}
+    return _work(FORMULAS[name], inputs, head, backward)._replace(beside=beside)
 
 
-def _work(formula: Callable[..., Any], inputs: list[Any], backward: bool) -> Work:
+def _work(formula: Callable[..., Any], inputs: list[Any], head: Any, backward: bool) -> Work:
     if backward:
         floating = [tensor for tensor in inputs if tensor.is_floating_point()]
-        head = torch.from_numpy(normal(*inputs[0].shape)[::-1].copy())
         return with_gradients(floating, head, partial(formula, *inputs))
 
     def run() -> Any:
@@ -72,10 +74,70 @@ def _masked_softmax(data: Any, mask: Any) -> Any:
     return torch.softmax(data.masked_fill(~mask, float("-inf")), -1)
 
 
+def _rotary_embedding(data: Any) -> Any:
+    length, width = data.shape[-2:]
+    frequencies = 10000.0 ** (-torch.arange(0, width, 2) / width)
+    angles = torch.outer(torch.arange(length), frequencies)
+    cos, sin = angles.cos(), angles.sin()
+    first, second = data.chunk(2, -1)
+    return torch.cat([first * cos - second * sin, second * cos + first * sin], -1)
+
+
+def _grouped_query_attention(query: Any, key: Any, value: Any) -> Any:
+    length, width = query.shape[-2:]
+    key, value = (each.repeat_interleave(4, 1) for each in (key, value))
+    later = torch.ones(length, length, dtype=torch.bool).triu(1)
+    scores = (query @ key.transpose(-1, -2) / width**0.5).masked_fill(later, float("-inf"))
+    return torch.softmax(scores, -1) @ value
+
+
+def _attention_function(query: Any, key: Any, value: Any) -> Any:
+    return functional.scaled_dot_product_attention(query, key, value, is_causal=True, enable_gqa=True)
+
+
+def _cross_entropy(data: Any, label: Any) -> Any:
+    counted = label != -100
+    logs = torch.log_softmax(data, -1)
+    chosen = logs.gather(-1, label.clamp(min=0)[:, None])[:, 0]
+    losses = -(1 - 0.1) * chosen - 0.1 * logs.mean(-1)
+    return (losses.masked_fill(~counted, 0).sum() / counted.sum()).reshape(1)
+
+
+def _cross_entropy_function(data: Any, label: Any) -> Any:
+    return functional.cross_entropy(data, label, label_smoothing=0.1, ignore_index=-100).reshape(1)
+
+
+def _selective_scan(data: Any, delta: Any, rate: Any, write: Any, read: Any) -> Any:
+    kept = torch.exp(delta[..., None] * rate)
+    added = (delta * data)[..., None] * write[:, :, None]
+    state, outputs = torch.zeros_like(kept[:, 0]), []
+    for t in range(data.shape[1]):
+        state = kept[:, t] * state + added[:, t]
+        outputs.append((state * read[:, t, None]).sum(-1))
+    return torch.stack(outputs, 1)
+
+
+def _top_k_gating(data: Any) -> Any:
+    logits, chosen = data.topk(2, -1)
+    return torch.zeros_like(data).scatter(-1, chosen, torch.softmax(logits, -1))
+
+
 FORMULAS: dict[str, Callable[..., Any]] = {
     "rms_norm": _rms_norm,
     "swiglu": _swiglu,
     "fake_quantization": _fake_quantization,
     "batch_norm_relu": _batch_norm_relu,
     "masked_softmax": _masked_softmax,
+    "rotary_embedding": _rotary_embedding,
+    "grouped_query_attention": _grouped_query_attention,
+    "cross_entropy": _cross_entropy,
+    "selective_scan": _selective_scan,
+    "top_k_gating": _top_k_gating,
 }
+FUNCTIONS: dict[str, dict[str, Callable[..., Any]]] = {
+    "grouped_query_attention": {"scaled_dot_product_attention": _attention_function},
+    "cross_entropy": {"functional.cross_entropy": _cross_entropy_function},
+}
+"""PyTorch's own functions of the same formulas."""
+UNROLLED: frozenset[str] = frozenset({"selective_scan"})
+"""Loops that `torch.compile` unrolls, so that it compiles for minutes."""

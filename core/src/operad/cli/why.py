@@ -12,6 +12,7 @@ import click
 from operad import registry
 from operad.boundary import boundary
 from operad.cli.listing import Listing
+from operad.cli.modules import module_option, operator_named
 from operad.cli.options import (
     complete_operators,
     context_option,
@@ -198,12 +199,14 @@ class KernelChoice:
 
 @click.command(cls=Listing, result=KernelChoice)
 @click.argument("operator", metavar="OP", shell_complete=complete_operators)
+@module_option
 @shape_option
 @dtype_option
 @context_option
 @param_option
 def why(
     operator: str,
+    module: str | None,
     shapes: list[Shape],
     dtype: DType,
     context: Context,
@@ -218,7 +221,7 @@ def why(
 
     Shapes and required parameters that are not given are made up, and shown.
     """
-    op = registry.get(operator)
+    op = operator_named(operator, module)
     prop = sample_property(op, params, shapes)
     names = prop.list_arguments()
     if len(shapes) > len(names):

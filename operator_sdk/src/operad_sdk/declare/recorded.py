@@ -40,7 +40,7 @@ _CURES: Final = {
     "keep a state": "keep states in the shape line, as `state name:(...)`",
     "lives on after the call": "keep states in the shape line, as `state name:(...)`",
     "no function of elements": "use functions of elements and sums, or operad_sdk.loops.CompiledLoops",
-    "has no derivative": "use functions of elements and sums, or operad_sdk.loops.CompiledLoops",
+    "has no rule for": "use functions of elements and sums, or operad_sdk.loops.CompiledLoops",
     "Python number of one that changes": "compute with it by functions of NumPy, and decide by comparisons",
     "changes meets lengths": "compute with arrays and lengths first, and with the number then",
     "cannot be traced": "use functions of NumPy that take any array, and no attributes of plain arrays",

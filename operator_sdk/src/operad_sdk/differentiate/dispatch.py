@@ -136,4 +136,4 @@ def _with(ufunc: np.ufunc, options: dict[str, Any]) -> str:
 
 
 def _no_rule(name: str) -> TraceError:
-    return TraceError(f"numpy.{name} has no derivative in operad_sdk.differentiate")
+    return TraceError(f"operad_sdk.differentiate has no rule for numpy.{name}")

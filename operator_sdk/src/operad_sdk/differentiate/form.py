@@ -105,7 +105,7 @@ class _Walk:
     def result(self, name: str, node: Node) -> Result:
         """Result, and its position in the space, in which it reads most arguments along their own axes."""
         found: list[tuple[int, Result, dict[int, Axes]]] = []
-        refused = TraceError(f"{name} has shape {node.value.shape} where {self._space} is computed")
+        refused = TraceError(f"no array that is read or computed has the axes of {name} and of all others")
         before = self.axes
         for groups in self._positions(node.value.shape):
             self.axes, self._known = dict(before), {}

@@ -73,8 +73,8 @@ def _einsum(subscripts: str, *operands: Any) -> Any:
     names = terms.split(",")
     if not arrow or "." in terms or any(len(set(term)) < len(term) for term in names):
         raise TraceError(
-            f"numpy.einsum with {subscripts!r} has no derivative in operad_sdk.differentiate; name every "
-            "axis, and none twice in one term"
+            f"operad_sdk.differentiate has no rule for numpy.einsum with {subscripts!r}; name every axis, "
+            "and none twice in one term"
         )
     every = [*result, *sorted(set("".join(names)) - set(result))]
     total: Any = 1

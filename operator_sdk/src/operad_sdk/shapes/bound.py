@@ -12,7 +12,7 @@ from operad.errors import DTypeError, ShapeError
 from operad.operator import InferredShapes, InferredTypes, PartialShape, Shape
 from operad_sdk.errors import SpecError
 from operad_sdk.shapes.expressions import Expression, GivenTuple
-from operad_sdk.shapes.grammar import Axis, Item, Spec, parse
+from operad_sdk.shapes.grammar import Axis, Item, Spec, names_of, parse
 from operad_sdk.shapes.solver import complete, solve
 
 _ANY: Final = "any"
@@ -196,9 +196,8 @@ class BoundSpec:
 
         Sizes that a test joins are tried together, a few of each before the last. If none fit, they stay.
         """
-        tested = sorted(
-            {name for test, _ in self._bounds for name in test.names if type(env.get(name)) is int}
-        )
+        names = frozenset[str]().union(*(test.names for test, _ in self._bounds)) - self.env.keys()
+        tested = sorted(name for name in names if type(env.get(name)) is int)
         known = {name: value for name, value in env.items() if name not in tested}
         return {**env, **(self._chosen(tested, known, env) or {})}
 
@@ -292,7 +291,8 @@ def bind(spec: Spec, operator: str, parameters: Mapping[str, Any]) -> BoundSpec:
     The same line and values are bound once.
 
     Raises:
-        SpecError: A condition or count depends on a name that is no parameter.
+        SpecError: A condition or count depends on a name that is no parameter, or a bound on one that is no
+            size either.
     """
     try:
         return _bound_once(spec.text, operator, tuple((n, type(v), v) for n, v in parameters.items()))
@@ -320,6 +320,14 @@ def _bound(spec: Spec, operator: str, parameters: Mapping[str, Any]) -> BoundSpe
             raise SpecError(
                 f"{operator}: {item.text!r} calls {min(own)!r}, which is no function of the shape language; "
                 "give it as one of the operator's `functions`"
+            )
+    sizes = names_of(spec.items)
+    for test, text in spec.bounds:
+        unknown = sorted(test.names - sizes - parameters.keys())
+        if unknown:
+            raise SpecError(
+                f"{operator}: {text!r} behind the outputs: {unknown[0]!r} is neither a size of the line nor "
+                f"a parameter; it has {', '.join(parameters) or 'none'}"
             )
     env = {
         name: GivenTuple(value) if type(value) is tuple and None in value else value

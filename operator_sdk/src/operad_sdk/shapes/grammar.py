@@ -19,7 +19,7 @@ An item marked `state` is updated by the operator; it may stand anywhere among t
 them may stand behind `; aux` instead. Outputs marked `hidden` come last and are not shown to callers;
 those marked `hidden train` may stay unwritten in prediction.
 All items without a type have one type in common; `any` is a type of its own.
-Behind the outputs stand bounds on sizes, such as `; D >= 1, N > K`.
+Behind the outputs stand bounds on sizes, such as `; D >= 1, N > D, D >= k` with a parameter `k`.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Spec(NamedTuple):
 
     Attributes:
         inputs: Arguments and states in the order of a call.
-        names: Every name that its expressions and types use.
+        names: Every name that its expressions, types and bounds use.
         sequences: Names that are many sizes: those used under a star and nowhere for one size.
         functions: Functions of the operator's own that its expressions call.
         bounds: Tests that sizes pass, each with its text.
@@ -145,8 +145,8 @@ def parse(text: str) -> Spec:
     outputs = reader.items(right)
     items = [*inputs, *outputs]
     functions = frozenset[str]().union(*(part.functions for item in items for part in _expressions(item)))
-    names = _names(items)
-    bounds = tuple((reader.bound(part, names), part) for part in _split(bounded))
+    bounds = tuple((reader.bound(part), part) for part in _split(bounded))
+    names = names_of(items).union(*(test.names for test, _ in bounds))
     spec = Spec(text, tuple(inputs), tuple(outputs), names, sequences_of(items), functions, bounds)
     reader.check(spec)
     return spec
@@ -204,14 +204,11 @@ class _Reader:
             head["state"] is not None,
         )
 
-    def bound(self, text: str, names: frozenset[str]) -> Expression:
-        """A test behind the outputs, of sizes that the items have."""
+    def bound(self, text: str) -> Expression:
+        """A test behind the outputs."""
         found = self._expression(text)
         if not found.tests:
             self.fail(text, "expected a test of sizes behind ';', such as D >= 1")
-        unknown = sorted(found.names - names)
-        if unknown:
-            self.fail(text, f"{unknown[0]!r} is no size of the line")
         return found
 
     def axes(self, inside: str) -> tuple[Axis, ...]:
@@ -260,7 +257,8 @@ def _expressions(item: Item) -> list[Expression]:
     return [*parts, *(part for part in (item.repeat, item.condition) if part)]
 
 
-def _names(items: Sequence[Item]) -> frozenset[str]:
+def names_of(items: Sequence[Item]) -> frozenset[str]:
+    """Names that the axes, counts, conditions and types of items use."""
     parts = [part for item in items for part in _expressions(item)]
     return frozenset(item.type for item in items).union(*(part.names for part in parts))
 

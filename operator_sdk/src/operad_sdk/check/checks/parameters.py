@@ -186,14 +186,15 @@ def lists_of_other_length(value: Any) -> list[Any]:
     return [value[:-1], (*value, value[-1])] if isinstance(value, tuple) and value else []
 
 
-def outcome_of(trial: Trial, case: Case, what: str) -> list[Any] | None:
+def outcome_of(trial: Trial, case: Case, what: str, *refusals: type[Exception]) -> list[Any] | None:
     """Outputs of a trial's operator on a changed case; None if that is refused, or too large to run.
 
     Args:
         what: What was changed, for the message.
+        refusals: What a forward function refuses it by, beside an OperadError.
 
     Raises:
-        Violation: It breaks, instead of being refused by an OperadError.
+        Violation: It breaks, instead of being refused.
     """
     what = f"{trial.subject.name} with {what} and arguments of shapes {trial.in_shapes}"
     try:
@@ -219,6 +220,6 @@ def outcome_of(trial: Trial, case: Case, what: str) -> list[Any] | None:
     try:
         return made.written(made.forward().outputs)
     except OperatorRaised as error:
-        if isinstance(error.error, OperadError | MemoryError):
+        if isinstance(error.error, (OperadError, MemoryError, *refusals)):
             return None
         raise Violation(f"{what}: inference accepts them, and {error}", cases=[trial.case]) from error

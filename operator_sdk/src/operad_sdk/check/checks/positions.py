@@ -114,7 +114,8 @@ def _expect_alike(trial: Trial, name: str, near: range) -> int:
         for place, value in values.items():
             array.flat[place] = value
         case = replace(trial.case, inputs={**trial.case.inputs, name: array})
-        return outcome_of(trial, case, f"{name} = {array.tolist()}")
+        # NumPy's own IndexError does: what an element is, no inference can know.
+        return outcome_of(trial, case, f"{name} = {array.tolist()}", IndexError)
 
     alone: list[Mapping[int, int]] = [{0: -_FAR}, {1: _FAR}]
     has_two = trial.case.inputs[name].size > 1

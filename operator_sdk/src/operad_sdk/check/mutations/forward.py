@@ -222,7 +222,7 @@ class _TakesOneBeyond(Wrapped):
     ) -> None:
         try:
             super().forward(op_ctx, in_data, req, out_data, aux_states)
-        except OperadError:
+        except (OperadError, IndexError):
             numbers = index_arguments(type(self.prop), self.prop.list_arguments())
             below = [array - (array > 0) if i in numbers else array for i, array in enumerate(in_data)]
             super().forward(op_ctx, below, req, out_data, aux_states)

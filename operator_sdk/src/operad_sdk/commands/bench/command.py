@@ -12,8 +12,16 @@ from typing import Final, final
 import click
 import numpy as np
 
-from operad import registry
-from operad.cli import Listing, Mark, Page, progress, sample_property, sample_shapes
+from operad.cli import (
+    Listing,
+    Mark,
+    Page,
+    module_option,
+    operator_named,
+    progress,
+    sample_property,
+    sample_shapes,
+)
 from operad.cli.options import complete_operators, dtype_option, param_option, shape_option
 from operad.context import cpu
 from operad.dtypes import DType
@@ -151,6 +159,7 @@ class Benchmark:
 
 @click.command(cls=Listing, result=Benchmark)
 @click.argument("operator", metavar="OP", shell_complete=complete_operators)
+@module_option
 @shape_option
 @dtype_option
 @param_option
@@ -169,6 +178,7 @@ class Benchmark:
 )
 def bench(
     operator: str,
+    module: str | None,
     shapes: list[Shape],
     dtype: DType,
     params: dict[str, str],
@@ -180,7 +190,7 @@ def bench(
     First all ways to compute it have to agree; then they take turns, and the medians are shown.
     Shapes and required parameters that are not given are made up, and shown.
     """
-    prop, all_shapes = _example(operator, params, shapes)
+    prop, all_shapes = _example(operator_named(operator, module), params, shapes)
     call = SampleCall(prop, all_shapes, dtype)
     contestants = [*call.kernels(), call.imperative()]
     if against is not None:
@@ -237,10 +247,9 @@ def _blaming(prop: OperatorProperty) -> Iterator[None]:
 
 
 def _example(
-    operator: str, params: dict[str, str], shapes: Sequence[Shape]
+    op: type[OperatorProperty], params: dict[str, str], shapes: Sequence[Shape]
 ) -> tuple[OperatorProperty, list[Shape]]:
     """The operator with parameters and shapes, those not given made up."""
-    op = registry.get(operator)
     prop = sample_property(op, params, shapes)
     names = prop.list_arguments()
     if len(shapes) > len(names):

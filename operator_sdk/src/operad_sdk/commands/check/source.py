@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Final, final
 
 import operad
 from operad import registry
+from operad.cli import declared_in, imported, located
 from operad.errors import ArgumentError, OperatorNotFoundError
-from operad.operator import OperatorProperty
 
 if TYPE_CHECKING:
     from operad_sdk.check.trials.subject import Subject
@@ -44,12 +40,7 @@ class Source:
         Raises:
             ArgumentError: There is no such file.
         """
-        path = Path(text)
-        if path.suffix != ".py":
-            return cls(str(Path.cwd()), text, params)
-        if not path.is_file():
-            raise ArgumentError(f"check: there is no file {text}; --module takes a file or a module's name")
-        return cls(str(path.resolve().parent), path.stem, params)
+        return cls(*located(text), params)
 
     def checks(self) -> Sequence[str]:
         """Ids of the checks of operators that nobody else installs."""
@@ -70,8 +61,7 @@ class Source:
             subject_of,
         )
 
-        sys.path.insert(0, self.folder)
-        declared = declared_in(self._imported())
+        declared = declared_in(imported(self.folder, self.module))
         head = f"import sys\nimport operad\nsys.path.insert(0, {self.folder!r})\nimport {self.module}"
         record = registry.find(name)
         if name in declared and (record is None or record.distribution != IN_PROCESS):
@@ -96,31 +86,3 @@ class Source:
             return replace(subject_of(name), program=(head, repr(name)))
         arguments = "".join(f", {key}={value!r}" for key, value in self.params.items())
         return Subject(name, cls, program=(head, f"operad.operator.as_operator({name!r}{arguments})"))
-
-    def _imported(self) -> ModuleType:
-        try:
-            return import_module(self.module)
-        except ModuleNotFoundError as error:
-            if error.name is None or not f"{self.module}.".startswith(f"{error.name}."):
-                raise  # the module is there, and lacks another
-            raise ArgumentError(
-                f"check: No module named {error.name!r}; --module takes a file, or a module that Python "
-                "finds from the working directory"
-            ) from error
-
-
-def declared_in(module: ModuleType) -> dict[str, tuple[str, type[OperatorProperty]]]:
-    """Attribute and class of each operator that a module declares, by the operator's name."""
-    from operad_sdk.check.trials.subject import property_class  # noqa: PLC0415 - an extra
-
-    found = ((key, property_class(value)) for key, value in vars(module).items())
-    return {cls.name: (key, cls) for key, cls in found if cls is not None and _is_of(module, cls)}
-
-
-def _is_of(module: ModuleType, cls: type[OperatorProperty]) -> bool:
-    """Return whether the module declares a class that it holds: no other module has it by that name.
-
-    An operator made of a ufunc, a symbol or a mapper has the module of what it was made of.
-    """
-    home = sys.modules.get(cls.__module__, module)
-    return home is module or all(value is not cls for value in vars(home).values())
