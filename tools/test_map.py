@@ -3,8 +3,8 @@
     python -m tools.test_map             # from 88d4267d, the last commit with one suite
     python -m tools.test_map --old FILE  # ids that were collected before, one per line
 
-Tests are collected as by `pytest --collect-only`, contract suites left out. The command fails
-if an earlier test is neither there nor in a rule, or if a row that a rule promises is not there.
+Tests are collected as by `pytest --collect-only`, contract suites left out. The command fails if an earlier
+test is neither there nor in a rule of `tools/test_map.toml`, or if what a rule promises is not there.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -30,9 +31,6 @@ from tools.workspace import ROOT
 BEFORE: Final = "88d4267d"
 _MXNET: Final = "tests/conformance/test_mxnet.py"
 _DOCS: Final = "tests/conformance/test_docs.py"
-_EXTRAS: Final = "core/tests/cli/test_extras.py"
-_HEADERS: Final = "plugins/image/tests/test_headers.py"
-_RECORDED: Final = "tests/conformance/test_recorded.py"
 
 
 @cache
@@ -76,7 +74,7 @@ class Rule:
         old: Pattern of a whole id.
         new: Id now, with the groups of the pattern; "": there is none.
         rows: Ids of walking tests by rows, of which the group `row` is one.
-        reason: Why there is no such test any more, and what proves the same.
+        reason: Why there is no such test any more; with `new`, why that is another one.
     """
 
     old: str
@@ -85,27 +83,43 @@ class Rule:
     reason: str = ""
 
 
-RULES: Final = (
+def rules_of(text: str) -> tuple[Rule, ...]:
+    r"""Rules of a TOML text, in this order.
+
+    Args:
+        text: Tables `moved`: names of tests of a file, with or without parameters, and what they are today
+            (`\1`: the parameters that they had; `file::name`: in another file). `patterns` of whole ids.
+            `renumbered`: patterns where pytest counts parameters from another place. `gone`, with the reason.
+    """
+    data = tomllib.loads(text)
+    moved = (
+        Rule(
+            re.escape(f"{each['file']}::{old}") + r"(\[.*\])?",
+            new if "::" in new else f"{each['file']}::{new}",
+            reason=each.get("reason", ""),
+        )
+        for each in data["moved"]
+        for old, new in each["names"].items()
+    )
+    patterns = (Rule(**each) for each in data["patterns"])
+    renumbered = (
+        Rule(
+            each["old"].replace("{number}", str(number)),
+            each["new"].replace("{number}", str(number + each["by"])),
+        )
+        for each in data["renumbered"]
+        for number in each["numbers"]
+    )
+    gone = (Rule(pattern, reason=each["reason"]) for each in data["gone"] for pattern in each["ids"])
+    return *moved, *patterns, *renumbered, *gone
+
+
+WALKED: Final = (
     Rule(re.escape(_MXNET) + r"::test_operad_does_as_mxnet\[(?P<row>.*)\]", rows=recorded_checks),
-    Rule(
-        re.escape(_MXNET) + "::test_what_differs_must_stop_being_listed_when_it_is_mended",
-        new=f"{_RECORDED}::test_a_row_is_red_if_it_differs_unlisted_raises_or_is_listed_and_holds",
-    ),
-    Rule(
-        re.escape(_DOCS) + r"::test_code_of_the_page_runs\[(?P<page>.*)\]",
-        new=_DOCS + r"::test_commands_and_code_of_the_page_run[\g<page>]",
-    ),
     Rule(re.escape(_DOCS) + r"::test_code_of_the_page_runs\[(?P<row>.*)\]", rows=pages_that_are_read),
-    Rule(
-        re.escape(_EXTRAS) + r"::test_an_entry_point_of_an_extra_is_not_broken\[.*\]",
-        new=f"{_EXTRAS}::test_an_entry_point_of_an_extra_is_not_broken_whatever_its_group",
-    ),
-    Rule(
-        re.escape(_HEADERS) + r"::test_a_bomb_takes_no_memory\[.*\]",
-        new=f"{_HEADERS}::test_bombs_take_no_memory",
-    ),
     Rule(re.escape(_DOCS) + r"::test_links_of_the_page_lead_to_files\[(?P<row>.*)\]", rows=pages),
 )
+RULES: Final = (*rules_of(Path(__file__).with_suffix(".toml").read_text("utf-8")), *WALKED)
 
 
 def place_of(old: str, now: Mapping[str, str]) -> tuple[str, str] | None:
@@ -120,10 +134,10 @@ def place_of(old: str, now: Mapping[str, str]) -> tuple[str, str] | None:
         found = re.fullmatch(rule.old, old, re.S)
         if found is None:
             continue
-        if rule.reason:
+        if rule.reason and not rule.new:
             return f"gone: {rule.reason}", ""
         new = rule.rows().get(found["row"], "") if rule.rows else found.expand(rule.new)
-        kind = "a row of a test" if rule.rows else "another test"
+        kind = "a row of a test" if rule.rows else rule.reason or "another test"
         if new in now:
             return f"{kind}, {now[new]}", new
     return None

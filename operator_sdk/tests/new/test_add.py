@@ -40,6 +40,8 @@ def project(folder: Path) -> dict[str, Any]:
 
 def test_an_operator_is_added_beside_the_authors_own_changes(package: Path) -> None:
     edit(package / "pyproject.toml", 'version = "0.1.0"', 'version = "0.4.2"')
+    first = 'first = "acme_ops.first:first"\n'
+    edit(package / "pyproject.toml", first, first + first.replace("first =", "primo ="))
     edit(package / "src/acme_ops/first.py", "return x * np.abs(x)", "return x * np.abs(x) * 1")
     before = contents(package)
     files = add(package, [("SecondOp", "reduction"), ("third", "row")])
@@ -58,6 +60,7 @@ def test_an_operator_is_added_beside_the_authors_own_changes(package: Path) -> N
     assert project(package)["version"] == "0.4.2"
     assert project(package)["entry-points"]["operad.operators"] == {
         "first": "acme_ops.first:first",
+        "primo": "acme_ops.first:first",
         "SecondOp": "acme_ops.second_op:SecondOp",
         "third": "acme_ops.third:third",
     }
