@@ -24,7 +24,7 @@ import numpy as np
 from operad.operator import Instruction, ScalarForm
 from operad_sdk.vector.accesses import Accesses, Chunk, Pattern, Place, in_memory
 from operad_sdk.vector.primitives import NoVectorCodeError, apply, cast
-from operad_sdk.vector.reductions import Reductions
+from operad_sdk.vector.reductions import Reductions, WideTotals
 from operad_sdk.vector.stages import Stages
 from operad_sdk.vector.writer import (
     BITS,
@@ -251,21 +251,22 @@ class KernelText:
             if needed or self.stages.stored[stage]:
                 self._each_run([], lambda _: self._walk_columns(begin, end, [], body))
             return
-        every, reductions = reduced * self._sides, self._reductions
+        every = reduced * self._sides
         length = ADDED_IN_A_ROW * self._unrolled * (1 if self._pattern.rows else code.lanes)
+        is_long = "true" if self._runs else code.value(f"icmp sgt i64 {end}, {length}")
+        totals = WideTotals(self._reductions, every, is_long)
 
-        def block(start: str, totals: Values) -> Values:
+        def block(start: str, _: Values) -> Values:
             end_of_block = code.value(f"add i64 {start}, {length}")
             stop = code.call("i64", "llvm.smin.i64", ("i64", end_of_block), ("i64", end))
-            return reductions.added(every, totals, self._walk_columns(start, stop, reduced, body))
+            found = self._walk_columns(start, stop, reduced, body)
+            totals.add(found)
+            return found
 
-        def run(totals: Values) -> Values:
-            kinds = [kind for kind, _ in reductions.wide_neutral(every)]
-            return code.loop(begin, end, length, list(zip(kinds, totals, strict=True)), block)
-
-        totals = self._each_run(reductions.wide_neutral(every), run)
-        for number, (position, total) in enumerate(zip(every, totals, strict=True)):
-            value = reductions.finished(position, total, over_lanes=not self._pattern.rows)
+        neutral = self._reductions.neutral(every)
+        found = self._each_run(neutral, lambda _: code.loop(begin, end, length, neutral, block))
+        values = totals.finished(found, over_lanes=not self._pattern.rows)
+        for number, (position, value) in enumerate(zip(every, values, strict=True)):
             self._of_row[number // len(reduced)][position] = value
 
     def _each_run(self, carried: Sequence[tuple[str, str]], body: Callable[[Values], Values]) -> Values:
@@ -304,25 +305,31 @@ class KernelText:
         length = code.value(f"sub i64 {end}, {begin}")
         rest = code.value(f"srem i64 {length}, {lanes * side_by_side}")
         whole = code.value(f"sub i64 {end}, {rest}")
-        totals = code.loop(
-            begin,
-            whole,
-            lanes * side_by_side,
-            self._reductions.neutral(every) * side_by_side,
-            lambda column, totals: body(Chunk(column, side_by_side * sides, None), totals),
-        )
-        groups = [totals[i : i + len(every)] for i in range(0, len(totals), len(every) or 1)]
-        while len(groups) > 1:
-            half = len(groups) // 2
-            groups = [self._reductions.combined(every, groups[i], groups[i + half]) for i in range(half)]
+        neutral = self._reductions.neutral(every)
+
+        def groups() -> Values:
+            totals = code.loop(
+                begin,
+                whole,
+                lanes * side_by_side,
+                neutral * side_by_side,
+                lambda column, totals: body(Chunk(column, side_by_side * sides, None), totals),
+            )
+            parts = [totals[i : i + len(every)] for i in range(0, len(totals), len(every) or 1)]
+            while len(parts) > 1:
+                half = len(parts) // 2
+                parts = [self._reductions.combined(every, parts[i], parts[i + half]) for i in range(half)]
+            return parts[0] if parts else []
+
         if self._pattern.rows and side_by_side == 1:
-            return groups[0] if groups else []
-        vectors = [code.vector(self._steps[i].kind) for i in every]
+            return groups()
+        # To put totals together takes longer than a short row, which has no groups.
+        found = code.when(code.value(f"icmp slt i64 {begin}, {whole}"), neutral, groups)
         return code.loop(
             whole,
             end,
             lanes,
-            list(zip(vectors, groups[0] if groups else [], strict=True)),
+            [(kind, total) for (kind, _), total in zip(neutral, found, strict=True)],
             lambda column, totals: body(
                 Chunk(column, sides, None if self._pattern.rows else code.mask(column, end)), totals
             ),
