@@ -107,6 +107,18 @@ class AutoWritten(OperatorProperty):
         return np.exp(data) * 2 + data
 
 
+@operator("AutoLabelled")
+class AutoLabelled(OperatorProperty):
+    """What is written at one element of each row."""
+
+    spec = "data:(N, D), label:int32(N) -> output:(N, D)"
+    accepts = "floating"
+
+    def forward(data, label, output):
+        np.copyto(output, data)
+        output[np.arange(len(label)), label] -= 1
+
+
 @operator("AutoByHand")
 class AutoByHand(OperatorProperty):
     """Somebody wrote a kernel."""
@@ -125,7 +137,7 @@ def by_hand(data):
 
 @pytest.fixture(scope="module", autouse=True)
 def registered():
-    made = (AutoGate, AutoClip, AutoShift, AutoStepped, AutoSlope, AutoWritten, AutoByHand)
+    made = (AutoGate, AutoClip, AutoShift, AutoStepped, AutoSlope, AutoWritten, AutoLabelled, AutoByHand)
     for each in made:
         od.registry.register(each)
     yield
@@ -148,6 +160,14 @@ def test_each_function_has_one_kernel_of_all_its_targets():
     ]  # fmt: skip
     assert AutoGate().derived_kernels() is kernels
     assert AutoGate.kernels == [AutoGate.kernels[0]]
+
+
+@has_vectors
+@pytest.mark.parametrize(("rows", "has_kernel"), [(64, True), (16, False)])
+def test_functions_that_look_up_by_labels_walk_over_rows_and_pay_early(rows, has_kernel):
+    call = KernelCall(AutoLabelled(), od.cpu(), [(rows, 10), (rows,)], [SINGLE, np.dtype(np.int32)])
+    names = {kernel.name for kernel in choose(call).kernels.values()}
+    assert names == {"AutoLabelled.vector_forward" if has_kernel else "AutoLabelled.forward"}
 
 
 @has_vectors

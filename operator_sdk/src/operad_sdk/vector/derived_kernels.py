@@ -65,7 +65,7 @@ def reason_for(
         return OF_GRAPH
     if not all(map(prod, (*call.in_shapes, *call.out_shapes))):
         return "there is nothing to compute"
-    both, reduces, is_exact = Estimates(), False, True
+    both, walks_rows, is_exact = Estimates(), False, True
     for part in parts:
         form, _ = form_of_part(call.prop, part, call.in_shapes, call.in_types)
         if isinstance(form, str):  # with the line, as the form for one value may be another one
@@ -76,11 +76,11 @@ def reason_for(
             return found
         both = both.plus(found)
         ops = {step.op for step in form.instructions}
-        reduces |= not ops.isdisjoint(REDUCTIONS)
+        walks_rows |= not ops.isdisjoint((*REDUCTIONS, "position"))
         is_exact &= ops <= EXACT
     if size is None:
         return None
-    if size < ELEMENTS_FROM_SIZE and not reduces:
+    if size < ELEMENTS_FROM_SIZE and not walks_rows:
         return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
     if not both.numpy_us:
         return "it moves elements alone, which is one of NumPy's calls"
