@@ -110,16 +110,17 @@ class WideTotals:
         self._places = [self._code.on_stack(kind) for kind, _ in self._neutral]
         self._code.when(is_long, [], lambda: self._write([value for _, value in self._neutral]))
 
-    def add(self, found: Values) -> None:
-        """Add the totals of a block."""
-        added = self._reductions.added
-        self._code.when(self._is_long, [], lambda: self._write(added(self._reduced, self._read(), found)))
+    def take(self, found: Values) -> Values:
+        """Add the totals of a block, and give those of none."""
+        self._write(self._reductions.added(self._reduced, self._read(), found))
+        return [value for _, value in self._reductions.neutral(self._reduced)]
 
     def finished(self, found: Values, *, over_lanes: bool) -> Values:
-        """The totals of the row, whose last block has these."""
+        """The totals of the row, to which these belong too."""
         wide = self._reductions.widened(self._reduced, found)
         otherwise = [(kind, one) for (kind, _), one in zip(self._neutral, wide, strict=True)]
-        totals = self._code.when(self._is_long, otherwise, self._read)
+        added = self._reductions.added
+        totals = self._code.when(self._is_long, otherwise, lambda: added(self._reduced, self._read(), found))
         return [
             self._reductions.finished(position, total, over_lanes=over_lanes)
             for position, total in zip(self._reduced, totals, strict=True)
