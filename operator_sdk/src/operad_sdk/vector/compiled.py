@@ -77,6 +77,13 @@ class Walk(NamedTuple):
     axes: _Axes
     counted: Sequence[NDArray[Any]]
 
+    @property
+    def order(self) -> tuple[Any, ...] | None:
+        """All that the order of additions in sums depends on; None: there are none."""
+        orders = self.text.orders
+        lie = (bool(self.pattern.rows), *self.axes.runs, self.axes.columns)
+        return (*sorted(orders), *lie) if orders else None
+
 
 @final
 class CompiledForm:

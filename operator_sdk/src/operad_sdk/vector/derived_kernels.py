@@ -16,6 +16,7 @@ import numpy as np
 from operad.context import Context
 from operad.dtypes import DType
 from operad.operator import (
+    ArgumentSlot,
     BackwardEntry,
     CallTemplate,
     Cost,
@@ -30,9 +31,10 @@ from operad.operator import (
     assign,
 )
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
+from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import CompiledForm, compiled
 from operad_sdk.vector.cost_rule import Estimates, estimates
-from operad_sdk.vector.form_kernels import FormOperator, cost_of_arrays, run_form
+from operad_sdk.vector.form_kernels import PART_ELEMENTS, FormOperator, cost_of_arrays, run_form
 from operad_sdk.vector.joined import joined
 from operad_sdk.vector.machine import reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError
@@ -124,11 +126,16 @@ def operator_of(parts: Sequence[str], *call: Any) -> Operator:
 
 
 class _Together(NamedTuple):
-    """Gradients by one form: its inputs that are arrays, by name, and shape and type of each result."""
+    """Gradients by one form: its inputs that are arrays, by name, and shape and type of each result.
+
+    Attributes:
+        call: Of the kernel with contiguous arrays; None where they are worth several threads.
+    """
 
     form: CompiledForm
     entries: dict[str, BackwardEntry]
     specs: list[tuple[Shape, DType]]
+    call: ArrayCall | None
 
 
 def _together(
@@ -156,12 +163,27 @@ def _together(
     whole = joined(forms, shapes)
     if whole is None:
         return None
-    made = compiled(whole, next(dtype for dtype in in_types if dtype.kind == "f"))
+    dtype = next(dtype for dtype in in_types if dtype.kind == "f")
+    made = compiled(whole, dtype)
+    arrays = {name: np.empty(*spec) for name, spec in specs.items()}
+    targets = [np.empty(*spec) for spec in results]
+    every = [
+        (made, targets),
+        *((compiled(form, dtype), [one]) for form, one in zip(forms, targets, strict=True)),
+    ]
     try:
-        made.walk([np.empty(*spec) for spec in (*(specs[name] for name in whole.inputs), *results)])
+        walks = [form.walk([*(arrays[name] for name in form.form.inputs), *own]) for form, own in every]
     except NoVectorCodeError:
         return None
-    return _Together(made, entries, results)
+    if len({walk.order for walk in walks} - {None}) > 1:  # bits may not depend on which gradients are wanted
+        return None
+    given = [*arrays.values(), *targets]
+    call = None
+    if not cost_of_arrays(made, [(array.shape, array.dtype) for array in given]).is_parallel:
+        layout = made.layout([*(arrays[name] for name in whole.inputs), *targets])
+        keeps_lock = max(array.size for array in given) <= PART_ELEMENTS
+        call = array_call(layout, len(whole.inputs), keeps_lock=keeps_lock)
+    return _Together(made, entries, results, call)
 
 
 @final
@@ -194,6 +216,21 @@ class _SeveralForms(Operator):
         if OpReq.INPLACE in req:
             return super().backward_templates(op_ctx, req, num_outputs, num_states)
         wanted = [each for each in self._each if req[each.position] is not OpReq.NULL]
+        if (
+            self._together is not None
+            and self._together.call is not None
+            and all(req[each.position] is OpReq.WRITE for each in self._each)
+        ):
+            first = {"in_data": 0, "out_data": len(req), "out_grad": len(req) + num_outputs}
+            slots: dict[str, Any] = {
+                name: ArgumentSlot(first[kind] + index)
+                for name, (kind, index) in self._together.entries.items()
+            }
+            for one in self._each:
+                slots |= one.numbers_by_name()
+            targets = [ArgumentSlot(len(req) + 2 * num_outputs + each.position) for each in self._each]
+            given = [slots[name] for name in self._together.form.form.inputs]
+            return [CallTemplate(self._together.call, (*given, *targets))]
         return [
             template
             for each in wanted

@@ -42,6 +42,8 @@ does not grow with its length."""
 _UNROLLED: Final = ((10, 8), (400, 4))
 """Vectors that are computed side by side, by how many instructions there are: they hide each other's
 latency."""
+_SUMMED: Final = 4
+"""The same where there are totals, at most: more of them cost short rows what they give long ones."""
 
 
 _Body = Callable[[Chunk, Values], Values]
@@ -55,6 +57,7 @@ class KernelText:
         stages: How rows are walked.
         lengths: The axes of the space whose lengths the table holds.
         has_rows: Whether calls divide rows, and not columns.
+        orders: Orders in which it adds: the numbers of vectors whose totals are put together.
         text: The module.
     """
 
@@ -104,6 +107,7 @@ class KernelText:
         self._sides = max(pattern.rows, 1)
         self._of_row: list[dict[int, str]] = [{} for _ in range(self._sides)]
         self._unrolled = 1
+        self.orders: Final[set[int]] = set()
         self._write()
         self.text: Final = self._code.module()
 
@@ -241,6 +245,8 @@ class KernelText:
         """One walk over the columns of a row."""
         code, reduced, needed = self._code, self.stages.reduced[stage], self.stages.needed(stage)
         self._unrolled = next((vectors for limit, vectors in _UNROLLED if len(needed) < limit), 1)
+        if reduced:
+            self._unrolled = min(self._unrolled, _SUMMED)
         if self._pattern.rows:
             self._unrolled = max(1, min(self._unrolled, 4) // self._pattern.rows)
 
@@ -249,6 +255,8 @@ class KernelText:
             if needed or self.stages.stored[stage]:
                 self._each_run([], lambda *_: self._walk_columns(begin, end, [], body, []))
             return
+        if any(self._steps[i].op == "sum" for i in reduced):
+            self.orders.add(self._unrolled)
         every = reduced * self._sides
         step = self._unrolled * self._lanes
         neutral, length = self._reductions.neutral(every), ADDED_IN_A_ROW * step
