@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from functools import lru_cache
+from itertools import product
 from math import prod
 from typing import Any, Final, NamedTuple, final
 
@@ -30,6 +31,7 @@ from operad.operator import (
     Shape,
     assign,
 )
+from operad_sdk.declare.scalar_form import MODES
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import CompiledForm, compiled
@@ -68,11 +70,12 @@ def reason_for(
     if not all(map(prod, (*call.in_shapes, *call.out_shapes))):
         return "there is nothing to compute"
     both, walks_rows, is_exact = Estimates(), False, True
-    for part in parts:
-        form, _ = form_of_part(call.prop, part, call.in_shapes, call.in_types)
+    properties = _of_modes(parts, call.prop, call.in_shapes, call.in_types)
+    for prop, part in product(properties, parts):
+        form, _ = form_of_part(prop, part, call.in_shapes, call.in_types)
         if isinstance(form, str):  # with the line, as the form for one value may be another one
             return form.explained() if isinstance(form, NoForm) and call.prop.params.run_time else form
-        signature = Signature(call.prop, part, form, call.in_shapes, call.in_types)
+        signature = Signature(prop, part, form, call.in_shapes, call.in_types)
         found = _estimates(form, signature.dtype, signature.specs, returned)
         if isinstance(found, str):
             return found
@@ -108,10 +111,11 @@ def _estimates(
 def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
     """Instructions of the elements, and one pass over the arrays of each part."""
     whole = Cost()
+    prop = _of_modes(parts, call.prop, call.in_shapes, call.in_types)[0]  # of training, which takes longer
     for part in parts:
-        form, _ = form_of_part(call.prop, part, call.in_shapes, call.in_types)
+        form, _ = form_of_part(prop, part, call.in_shapes, call.in_types)
         assert isinstance(form, ScalarForm)
-        signature = Signature(call.prop, part, form, call.in_shapes, call.in_types)
+        signature = Signature(prop, part, form, call.in_shapes, call.in_types)
         whole = whole.plus(cost_of_arrays(compiled(form, signature.dtype), signature.specs))
     return whole
 
@@ -122,7 +126,50 @@ def operator_of(parts: Sequence[str], *call: Any) -> Operator:
     if prop.params.run_time and reason_for(parts, KernelCall(*call)) is not None:
         own: Operator = type(prop).kernels[0].factory(*call)
         return own
+    properties = _of_modes(parts, prop, call[2], call[3])
+    if len(properties) > 1:
+        return _ByMode(*(operator_of(parts, one, *call[1:]) for one in properties))
     return FormOperator(parts[0], *call) if len(parts) == 1 else _SeveralForms(parts, *call)
+
+
+def _of_modes(
+    parts: Sequence[str], prop: Any, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+) -> tuple[Any, ...]:
+    """The property; where some part depends on the mode, that of training and that of prediction."""
+    for part in parts:
+        form, _ = form_of_part(prop, part, in_shapes, in_types)
+        if isinstance(form, str) and form == MODES:
+            return prop.in_mode(True), prop.in_mode(False)
+    return (prop,)
+
+
+@final
+class _ByMode(Operator):
+    """Kernels of parts that training and prediction compute apart."""
+
+    def __init__(self, training: Operator, prediction: Operator) -> None:
+        self._modes = {True: training, False: prediction}
+
+    def rebound(self, prop: Any) -> Operator | None:
+        """Both with the run-time numbers of `prop`."""
+        made = [one.rebound(prop.in_mode(mode)) for mode, one in self._modes.items()]
+        return _ByMode(made[0], made[1]) if made[0] and made[1] else None
+
+    def forward(self, op_ctx: OpContext, *arrays: Any) -> None:
+        """The outputs, and states that change."""
+        self._modes[op_ctx.is_train].forward(op_ctx, *arrays)
+
+    def backward(self, op_ctx: OpContext, *arrays: Any) -> None:
+        """The gradients."""
+        self._modes[op_ctx.is_train].backward(op_ctx, *arrays)
+
+    def forward_templates(self, op_ctx: OpContext, *counts: Any) -> list[CallTemplate]:
+        """Calls of the kernel for the mode."""
+        return self._modes[op_ctx.is_train].forward_templates(op_ctx, *counts)
+
+    def backward_templates(self, op_ctx: OpContext, *counts: Any) -> list[CallTemplate]:
+        """The same going back."""
+        return self._modes[op_ctx.is_train].backward_templates(op_ctx, *counts)
 
 
 class _Together(NamedTuple):
