@@ -369,15 +369,25 @@ class KernelText:
             return groups()
         # To put totals together takes longer than a short row, which has no groups.
         found = code.when(code.value(f"icmp slt i64 {begin}, {whole}"), before, groups)
-        return code.loop(
-            whole,
-            end,
-            lanes,
-            [(kind, total) for (kind, _), total in zip(neutral, found, strict=True)],
-            lambda column, totals: body(
-                Chunk(column, sides, None if self._pattern.rows else code.mask(column, end)), totals
-            ),
-        )
+
+        def single(column: str, totals: Values, mask: str | None = None) -> Values:
+            return body(Chunk(column, sides, mask), totals)
+
+        def masked(column: str, totals: Values) -> Values:
+            return single(column, totals, code.mask(column, end))
+
+        def of_kinds(totals: Values) -> list[tuple[str, str]]:
+            return [(kind, one) for (kind, _), one in zip(neutral, totals, strict=True)]
+
+        if self._pattern.rows:
+            return code.loop(whole, end, lanes, of_kinds(found), single)
+        if not self._runs:
+            return code.loop(whole, end, lanes, of_kinds(found), masked)
+        # Runs are short, and each of them has the same few vectors: only the last one needs a mask.
+        last = code.value(f"sub i64 {end}, {code.value(f'and i64 {rest}, {lanes - 1}')}")
+        found = code.loop(whole, last, lanes, of_kinds(found), single)
+        has_part = code.value(f"icmp slt i64 {last}, {end}")
+        return code.when(has_part, of_kinds(found), lambda: masked(last, found))
 
     def _compute_chunk(self, stage: int, needed: Sequence[int], chunk: Chunk, totals: Values) -> Values:
         """Compute a stage for some vectors, instruction by instruction; return the new totals."""
