@@ -107,6 +107,38 @@ class AutoWritten(OperatorProperty):
         return np.exp(data) * 2 + data
 
 
+@operator("AutoCentred")
+class AutoCentred(OperatorProperty):
+    """Less the mean of a batch in training, and less a moving one in prediction."""
+
+    spec = "data:(N, D), state moving:(D) -> output:(N, D), hidden mean:(D)"
+    accepts = "floating"
+
+    def forward(is_train, data, moving, output, mean):
+        if is_train:
+            mean[...] = data.mean(0)
+            moving += 0.5 * mean
+        else:
+            mean[...] = moving
+        np.subtract(data, mean, out=output)
+
+    @gradient("data", inplace="output_grad -> data_grad")
+    def data_grad(is_train, output_grad):
+        return output_grad - output_grad.mean(0) if is_train else output_grad * 1
+
+
+@operator("AutoLabelled")
+class AutoLabelled(OperatorProperty):
+    """What is written at one element of each row."""
+
+    spec = "data:(N, D), label:int32(N) -> output:(N, D)"
+    accepts = "floating"
+
+    def forward(data, label, output):
+        np.copyto(output, data)
+        output[np.arange(len(label)), label] -= 1
+
+
 @operator("AutoByHand")
 class AutoByHand(OperatorProperty):
     """Somebody wrote a kernel."""
@@ -125,7 +157,17 @@ def by_hand(data):
 
 @pytest.fixture(scope="module", autouse=True)
 def registered():
-    made = (AutoGate, AutoClip, AutoShift, AutoStepped, AutoSlope, AutoWritten, AutoByHand)
+    made = (
+        AutoGate,
+        AutoClip,
+        AutoShift,
+        AutoStepped,
+        AutoSlope,
+        AutoWritten,
+        AutoCentred,
+        AutoLabelled,
+        AutoByHand,
+    )
     for each in made:
         od.registry.register(each)
     yield
@@ -148,6 +190,38 @@ def test_each_function_has_one_kernel_of_all_its_targets():
     ]  # fmt: skip
     assert AutoGate().derived_kernels() is kernels
     assert AutoGate.kernels == [AutoGate.kernels[0]]
+
+
+@has_vectors
+@pytest.mark.parametrize("is_train", [True, False])
+@pytest.mark.parametrize("shape", [(40, 30), (7, 300)])
+def test_training_and_prediction_have_kernels_of_their_own(is_train, shape):
+    rng, context = np.random.default_rng(0), OpContext(od.cpu(), is_train=is_train)
+    data, head = (rng.standard_normal(shape).astype(SINGLE) for _ in range(2))
+    found = []
+    for kernel in (*AutoCentred().derived_kernels(), AutoCentred.kernels[0]):
+        assert kernel is AutoCentred.kernels[0] or kernel.when(call_of(AutoCentred(), shape)) is True
+        made = kernel.factory(AutoCentred(), od.cpu(), [shape], [SINGLE])
+        moving, output = np.ones(shape[1], SINGLE), np.empty_like(data)
+        mean, grad = np.empty_like(moving), np.empty_like(data)
+        parts = [FORWARD, "data_grad"] if kernel.parts is None else kernel.parts(AutoCentred())
+        if FORWARD in parts:
+            made.forward(context, [data], [OpReq.WRITE] * 2, [output, mean], [moving])
+            found.append([output, mean, moving])
+        if "data_grad" in parts:
+            made.backward(context, [head, None], [None], [None, None], [OpReq.WRITE], [grad], [None])
+            found[-1].append(grad)
+    by_form, as_written = found
+    for one, expected in zip(by_form, as_written, strict=True):
+        np.testing.assert_allclose(one, expected, rtol=1e-5, atol=1e-6)
+
+
+@has_vectors
+@pytest.mark.parametrize(("rows", "has_kernel"), [(64, True), (16, False)])
+def test_functions_that_look_up_by_labels_walk_over_rows_and_pay_early(rows, has_kernel):
+    call = KernelCall(AutoLabelled(), od.cpu(), [(rows, 10), (rows,)], [SINGLE, np.dtype(np.int32)])
+    names = {kernel.name for kernel in choose(call).kernels.values()}
+    assert names == {"AutoLabelled.vector_forward" if has_kernel else "AutoLabelled.forward"}
 
 
 @has_vectors

@@ -158,3 +158,9 @@ def test_functions_that_numpy_lacks_have_values_at_poles(op, x, expected):
     found = function_of_elements(op)(np.array([x]))
     np.testing.assert_allclose(found, [expected], rtol=1e-15, atol=1e-300)
     assert function_of_elements(op)(np.array([[x]], np.float32)).dtype == np.float32
+
+
+def test_inputs_that_are_read_are_found_once_per_form():
+    both = form(Instruction("negative", (1,), "real"), results=[Result(2)], inputs=("a", "b"))
+    assert both.inputs_read == ("b",)
+    assert both.inputs_read is both.inputs_read

@@ -108,7 +108,7 @@ class _PaysInVectors:
             size = max(size, *map(prod, call.out_shapes))
         if size < ROWS_FROM_SIZE:
             return f"{size} elements, vector code pays from {ROWS_FROM_SIZE}"
-        if size < ELEMENTS_FROM_SIZE and not _surroundings().may_reduce(self._bound.function):
+        if size < ELEMENTS_FROM_SIZE and not _surroundings().may_walk_rows(self._bound.function):
             return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
         fixed = [name for name, declared in type(call.prop).params.items() if not declared.run_time]
         values = tuple(getattr(call.prop, name) for name in fixed)

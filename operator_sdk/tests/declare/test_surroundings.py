@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from operad_sdk.declare import surroundings
-from operad_sdk.declare.surroundings import may_reduce, reason_against_tracing
+from operad_sdk.declare.surroundings import may_walk_rows, reason_against_tracing
 
 SLOPE = 0.25
 SLOPES = MappingProxyType({"steep": 2.0})
@@ -154,8 +154,13 @@ def test_functions_that_reduce_are_told_from_functions_of_elements():
     def mean(x):
         return x.mean(-1, keepdims=True)
 
-    assert may_reduce(of_rows)
-    assert not may_reduce(by_constants)
+    assert may_walk_rows(of_rows)
+    assert not may_walk_rows(by_constants)
+
+
+def test_functions_that_look_up_an_element_of_each_row_count_along_rows():
+    assert may_walk_rows(lambda x, label: x[np.arange(len(x)), label])
+    assert may_walk_rows(lambda x, label: np.take_along_axis(x, label, -1))
 
 
 def test_code_is_disassembled_once_and_what_it_reads_is_looked_up_each_time(monkeypatch):

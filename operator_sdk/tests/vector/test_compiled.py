@@ -237,6 +237,35 @@ def test_a_result_that_several_elements_would_fill_is_refused():
         CompiledForm(form_of(lambda b: b.apply("tanh", 0), "x"), SINGLE)([x], [out])
 
 
+def test_a_result_is_repeated_along_axes_along_which_it_does_not_change():
+    def make(b):
+        twice = b.apply("add", 1, 1)
+        return [Result(b.apply("add", 0, twice), "y"), Result(twice, "z", axes=(1,))]
+
+    builder = Builder("form", ("x", "v"))
+    form = builder.finish(*make(builder), axes={1: (1,)})
+    x, v = np.ones((5, 3, 40), SINGLE), np.arange(3, dtype=SINGLE)
+    y, z = np.empty_like(x), np.full_like(v, 7)
+    CompiledForm(form, SINGLE)([x, v], [y, z])
+    np.testing.assert_array_equal(z, 2 * v)
+    np.testing.assert_array_equal(y, x + (2 * v)[:, None])
+
+
+@pytest.mark.parametrize("reduces", [False, True], ids=["elements", "rows"])
+def test_what_is_kept_for_later_walks_is_read_by_one(reduces, monkeypatch):
+    monkeypatch.setattr(stages, "KEPT_FROM", 1)
+    for seed in range(40):
+        program = Program(np.random.default_rng([seed, 3]), "float32", reduces)
+        text = CompiledForm(program.form, program.dtype).walk([*program.inputs, *program.results()]).text
+        found = text.stages
+        assert all(found.is_read_after(i, found.stage[i]) for i in found.kept), f"seed {seed}"
+
+
+def test_an_exponential_keeps_its_value_and_nothing_that_it_is_made_of():
+    form, row = form_of(softmax, "x"), np.empty((2, 100), SINGLE)
+    assert CompiledForm(form, SINGLE).layout([row, row]).scratch_bytes == 0
+
+
 def test_an_array_of_another_type_is_refused():
     with pytest.raises(NoVectorCodeError, match="x is float64, and the kernel was made for float32"):
         CompiledForm(form_of(lambda b: b.apply("tanh", 0), "x"), SINGLE)([np.ones(3)], [np.ones(3, SINGLE)])
@@ -295,7 +324,10 @@ def test_axes_that_are_several_runs_of_memory_are_reduced_together(axes):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("shape", [(1_000_000, 1), (1_000_000, 4), (1000, 2, 500)])
+@pytest.mark.parametrize(
+    "shape",
+    [(1_000_000, 1), (1_000_000, 4), (1000, 2, 500), (100_000, 2, 9), (30_000, 2, 33), (8000, 2, 130)],
+)
 def test_a_million_equal_numbers_are_added_as_exactly_as_few(shape):
     x = np.full(shape, 0.1, SINGLE)
     axes = tuple(axis - len(shape) for axis in range(len(shape)) if axis != 1)

@@ -88,9 +88,12 @@ class ScalarForm:
     """A function of elements: the first instructions are its inputs. It never changes.
 
     Forms are equal that compute the same from inputs of the same names, whatever they are called themselves.
+
+    Attributes:
+        inputs_read: The inputs that some result depends on.
     """
 
-    __slots__ = ("_key", "inputs", "instructions", "name", "results")
+    __slots__ = ("_key", "inputs", "inputs_read", "instructions", "name", "results")
 
     def __init__(
         self,
@@ -105,6 +108,8 @@ class ScalarForm:
         self.results = results
         # A text tells -0.0 from 0.0 and finds NaN equal to NaN; its hash is computed once.
         self._key = repr((instructions, results))
+        read = {i for step in instructions for i in step.args} | {one.position for one in results}
+        self.inputs_read = tuple([name for position, name in enumerate(inputs) if position in read])
 
     def __repr__(self) -> str:
         return f"ScalarForm {self.text()}"
@@ -124,12 +129,6 @@ class ScalarForm:
     def kind(self) -> str:
         """Kind of the first result."""
         return self.instructions[self.result].kind
-
-    @property
-    def inputs_read(self) -> tuple[str, ...]:
-        """The inputs that some result depends on."""
-        read = {i for step in self.instructions for i in step.args} | {one.position for one in self.results}
-        return tuple(name for position, name in enumerate(self.inputs) if position in read)
 
     def space(self, shapes: Mapping[str, Shape]) -> Shape:
         """The iteration space.

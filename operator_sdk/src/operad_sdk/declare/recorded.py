@@ -31,7 +31,7 @@ _CURES: Final = {
     "random numbers": "draw in an operator of its own, and take what was drawn as an argument",
     "parts of an array": "take whole arrays as arguments, and leave parts to an operator before or behind",
     "no argument": "make the array an argument, or compute it from arguments",
-    "depends on the mode": "let a parameter say what training and prediction do apart",
+    "depends on the mode or": "let a parameter say what training and prediction do apart",
     "as a factor or divisor": "use lengths as factors and divisors alone",
     "is read in another shape": "leave the reshape to an operator before it",
     "reduces along an axis": "reduce along axes that the results or other arguments have",

@@ -2,7 +2,8 @@
 
 A form is to hold for all lengths and values, and in both modes. So each part is traced three times: in
 either mode with the same lengths, which must give the same, and with other lengths and values. What differs
-between these is no constant; a number may be a multiple of lengths (`operad_sdk.differentiate.form`).
+between these is no constant; a number may be a multiple of lengths (`operad_sdk.differentiate.form`). Where
+training and prediction differ, each has a form (`OperatorProperty.in_mode`), which kernels alone ask for.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ _BEYOND: Final = 1 << 40
 _MAX_FORMS: Final = 4096
 """Signatures of one operator whose forms are kept, as many as `compiled` keeps: a check has a thousand."""
 
+MODES: Final = "what it computes depends on the mode"
+
 F = TypeVar("F")
 
 _ITSELF: Final = Slot(EXTRA, WORDS.index(SELF))
@@ -77,7 +80,7 @@ def kept(
     find: Callable[[frozenset[int]], F],
 ) -> F:
     """Result of `find` for a signature, which is asked once."""
-    params = (about, tuple(in_types), prop.epoch)
+    params = (about, tuple(in_types), prop.epoch, prop.traced_modes)
     asked = (*params, tuple(in_shapes))
     found: F | None = cache.get(asked)
     if found is None:
@@ -142,15 +145,16 @@ def traced_form(
                 raise TraceError("it reads `self`, where its `scalar` is another number")
         usual, others = _lengths(prop, in_shapes, fixed)
         found = []
-        for lengths, is_train in ((usual, True), (usual, False), (others, True)):
+        modes = [(usual, is_train) for is_train in prop.traced_modes]
+        for lengths, is_train in (*modes, (others, modes[0][1])):
             given = numbers_of() if numbers_of is not None else None
             traces += [given.trace] if given is not None else []
             found.append(
                 _traced(prop, part, _renumbered(in_shapes, lengths, fixed), in_types, is_train, given)
             )
-        (first, space), (predicting, _), (second, other) = found
-        if first != predicting:
-            raise TraceError("what it computes depends on the mode")
+        (first, space), (second, other) = found[0], found[-1]
+        if any(one != first for one, _ in found[:-1]):
+            raise TraceError(MODES)
         if len({repr((list(trace.inputs), trace.questions)) for trace in traces}) > 1:
             raise TraceError("what it does with run-time parameters depends on the mode or on lengths")
         return merged(first, second, (space, other)), traces[0] if traces else None

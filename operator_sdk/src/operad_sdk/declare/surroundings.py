@@ -30,7 +30,7 @@ _ASKING: Final = frozenset(
     ["id", "input", "open", "hash", "globals", "vars", "next", "setattr", "exec", "eval", "print"]
 )
 """Built-in functions that depend on more than values, or do more."""
-_REDUCING: Final = frozenset(
+_OF_ROWS: Final = frozenset(
     [
         "sum",
         "max",
@@ -45,6 +45,9 @@ _REDUCING: Final = frozenset(
         "average",
         "nansum",
         "softmax",
+        "arange",
+        "take_along_axis",
+        "put_along_axis",
         "prod",
         "any",
         "all",
@@ -70,10 +73,10 @@ def reason_against_tracing(function: Callable[..., Any]) -> str | None:
 
 
 @lru_cache(maxsize=4096)
-def may_reduce(function: Callable[..., Any]) -> bool:
-    """Return whether a function, or one that it names, names a function that reduces rows."""
+def may_walk_rows(function: Callable[..., Any]) -> bool:
+    """Return whether a function, or one that it names, names one that reduces rows or counts along them."""
     codes = (code for one in _functions_behind(function) for code in _codes(one.__code__))
-    return any(not _REDUCING.isdisjoint(code.co_names) for code in codes)
+    return any(not _OF_ROWS.isdisjoint(code.co_names) for code in codes)
 
 
 def _functions_behind(function: Any) -> Iterator[types.FunctionType]:

@@ -77,6 +77,13 @@ class Walk(NamedTuple):
     axes: _Axes
     counted: Sequence[NDArray[Any]]
 
+    @property
+    def order(self) -> tuple[Any, ...] | None:
+        """All that the order of additions in sums depends on; None: there are none."""
+        orders = self.text.orders
+        lie = (bool(self.pattern.rows), *self.axes.runs, self.axes.columns)
+        return (*sorted(orders), *lie) if orders else None
+
 
 @final
 class CompiledForm:
@@ -287,20 +294,29 @@ class CompiledForm:
         return [*self.form.inputs, *(result.name or "the result" for result in self.form.results)]
 
     def _check_results(self, text: KernelText, axes: _Axes) -> None:
-        """Refuse results of which some element would be written twice."""
+        """Refuse results of which some element would be written twice, with other values."""
         depth, count = len(axes.outer), len(self.form.inputs)
+        lengths = (*axes.outer, *axes.runs, axes.columns)
         for number, each in enumerate(axes.strides[self._given :]):
-            is_of_rows = text.stages.is_of_rows[self._expanded.results[number].position] and text.has_rows
-            outer = zip(axes.outer, each[:depth], strict=True)
-            inner = zip((*axes.runs, axes.columns), each[depth:], strict=True)
+            position = self._expanded.results[number].position
+            is_of_rows = text.stages.is_of_rows[position] and text.has_rows
             # Of what a row has one of, the result has one element, or one everywhere in the row.
             fills = is_of_rows and not any(each[depth:])
-            if any(n > 1 and not step for n, step in outer) or (
-                any(n > 1 and not step for n, step in inner) and not fills
-            ):
+            repeated = [
+                k for k, n in enumerate(lengths) if n > 1 and not each[k] and (k < depth or not fills)
+            ]
+            if any(axes.strides[i][k] for k in repeated for i in self._inputs_behind(position)):
                 raise NoVectorCodeError(
                     f"{self._names()[count + number]} does not have an element for each computed"
                 )
+
+    def _inputs_behind(self, position: int) -> set[int]:
+        """The inputs that a value is computed from."""
+        found = {position}
+        for i in range(position, self._given - 1, -1):
+            if i in found:
+                found.update(self._expanded.instructions[i].args)
+        return {i for i in found if i < self._given}
 
 
 @lru_cache(maxsize=4096)

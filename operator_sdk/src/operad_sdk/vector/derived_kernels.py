@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from functools import lru_cache
+from itertools import product
 from math import prod
 from typing import Any, Final, NamedTuple, final
 
@@ -18,6 +19,7 @@ from operad.dtypes import DType
 from operad.first_use import import_module
 from operad.operator import (
     FORWARD,
+    ArgumentSlot,
     BackwardEntry,
     CallTemplate,
     Cost,
@@ -32,10 +34,12 @@ from operad.operator import (
     as_cost,
     assign,
 )
+from operad_sdk.declare.scalar_form import MODES
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
+from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import CompiledForm, compiled
 from operad_sdk.vector.cost_rule import Estimates, estimates
-from operad_sdk.vector.form_kernels import FormOperator, cost_of_arrays, run_form
+from operad_sdk.vector.form_kernels import PART_ELEMENTS, FormOperator, cost_of_arrays, run_form
 from operad_sdk.vector.joined import joined
 from operad_sdk.vector.machine import reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError
@@ -73,22 +77,23 @@ def reason_for(
             return refused.explained() if isinstance(refused, NoForm) else refused
         if size is not None and size < ELEMENTS_FROM_SIZE:
             return f"{size} elements, a program pays from {ELEMENTS_FROM_SIZE}; {refused}"
-        found: str | None = _programs().reason_against(parts, call, always=size is None)
-        return found
-    both, reduces, is_exact = Estimates(), False, True
-    for part in parts:
-        form, _ = form_of_part(call.prop, part, call.in_shapes, call.in_types)
+        against: str | None = _programs().reason_against(parts, call, always=size is None)
+        return against
+    both, walks_rows, is_exact = Estimates(), False, True
+    properties = _of_modes(parts, call.prop, call.in_shapes, call.in_types)
+    for prop, part in product(properties, parts):
+        form, _ = form_of_part(prop, part, call.in_shapes, call.in_types)
         assert isinstance(form, ScalarForm)
-        signature = Signature(call.prop, part, form, call.in_shapes, call.in_types)
-        own = _estimates(form, signature.dtype, signature.specs, returned)
-        assert isinstance(own, Estimates)
-        both = both.plus(own)
+        signature = Signature(prop, part, form, call.in_shapes, call.in_types)
+        found = _estimates(form, signature.dtype, signature.specs, returned)
+        assert isinstance(found, Estimates)
+        both = both.plus(found)
         ops = {step.op for step in form.instructions}
-        reduces |= not ops.isdisjoint(REDUCTIONS)
+        walks_rows |= not ops.isdisjoint((*REDUCTIONS, "position"))
         is_exact &= ops <= EXACT
     if size is None:
         return None
-    if size < ELEMENTS_FROM_SIZE and not reduces:
+    if size < ELEMENTS_FROM_SIZE and not walks_rows:
         return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
     if not both.numpy_us:
         return "it moves elements alone, which is one of NumPy's calls"
@@ -115,11 +120,11 @@ def _refused(
     parts: Sequence[str], prop: Any, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
 ) -> str | None:
     """Reason why a part has no form, or its form no kernel; None if forms compute all."""
-    for part in parts:
-        form, _ = form_of_part(prop, part, in_shapes, in_types)
+    for one, part in product(_of_modes(parts, prop, in_shapes, in_types), parts):
+        form, _ = form_of_part(one, part, in_shapes, in_types)
         if isinstance(form, str):
             return form
-        signature = Signature(prop, part, form, in_shapes, in_types)
+        signature = Signature(one, part, form, in_shapes, in_types)
         if isinstance(found := _estimates(form, signature.dtype, signature.specs, False), str):
             return found
     return None
@@ -139,10 +144,11 @@ def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
         own = as_cost(call.prop.cost(call.in_shapes, call.out_shapes))
         return own if FORWARD in parts else own.plus(own)
     whole = Cost()
+    prop = _of_modes(parts, call.prop, call.in_shapes, call.in_types)[0]  # of training, which takes longer
     for part in parts:
-        form, _ = form_of_part(call.prop, part, call.in_shapes, call.in_types)
+        form, _ = form_of_part(prop, part, call.in_shapes, call.in_types)
         assert isinstance(form, ScalarForm)
-        signature = Signature(call.prop, part, form, call.in_shapes, call.in_types)
+        signature = Signature(prop, part, form, call.in_shapes, call.in_types)
         whole = whole.plus(cost_of_arrays(compiled(form, signature.dtype), signature.specs))
     return whole
 
@@ -167,15 +173,63 @@ def operator_of(parts: Sequence[str], *call: Any) -> Operator:
     if _refused(parts, *call) is not None:
         made: Operator = _programs().ProgramOperator(parts, *call)
         return made
+    properties = _of_modes(parts, prop, call[2], call[3])
+    if len(properties) > 1:
+        return _ByMode(*(operator_of(parts, one, *call[1:]) for one in properties))
     return FormOperator(parts[0], *call) if len(parts) == 1 else _SeveralForms(parts, *call)
 
 
+def _of_modes(
+    parts: Sequence[str], prop: Any, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+) -> tuple[Any, ...]:
+    """The property; where some part depends on the mode, that of training and that of prediction."""
+    for part in parts:
+        form, _ = form_of_part(prop, part, in_shapes, in_types)
+        if isinstance(form, str) and form == MODES:
+            return prop.in_mode(True), prop.in_mode(False)
+    return (prop,)
+
+
+@final
+class _ByMode(Operator):
+    """Kernels of parts that training and prediction compute apart."""
+
+    def __init__(self, training: Operator, prediction: Operator) -> None:
+        self._modes = {True: training, False: prediction}
+
+    def rebound(self, prop: Any) -> Operator | None:
+        """Both with the run-time numbers of `prop`."""
+        made = [one.rebound(prop.in_mode(mode)) for mode, one in self._modes.items()]
+        return _ByMode(made[0], made[1]) if made[0] and made[1] else None
+
+    def forward(self, op_ctx: OpContext, *arrays: Any) -> None:
+        """The outputs, and states that change."""
+        self._modes[op_ctx.is_train].forward(op_ctx, *arrays)
+
+    def backward(self, op_ctx: OpContext, *arrays: Any) -> None:
+        """The gradients."""
+        self._modes[op_ctx.is_train].backward(op_ctx, *arrays)
+
+    def forward_templates(self, op_ctx: OpContext, *counts: Any) -> list[CallTemplate]:
+        """Calls of the kernel for the mode."""
+        return self._modes[op_ctx.is_train].forward_templates(op_ctx, *counts)
+
+    def backward_templates(self, op_ctx: OpContext, *counts: Any) -> list[CallTemplate]:
+        """The same going back."""
+        return self._modes[op_ctx.is_train].backward_templates(op_ctx, *counts)
+
+
 class _Together(NamedTuple):
-    """Gradients by one form: its inputs that are arrays, by name, and shape and type of each result."""
+    """Gradients by one form: its inputs that are arrays, by name, and shape and type of each result.
+
+    Attributes:
+        call: Of the kernel with contiguous arrays; None where they are worth several threads.
+    """
 
     form: CompiledForm
     entries: dict[str, BackwardEntry]
     specs: list[tuple[Shape, DType]]
+    call: ArrayCall | None
 
 
 def _together(
@@ -203,12 +257,27 @@ def _together(
     whole = joined(forms, shapes)
     if whole is None:
         return None
-    made = compiled(whole, next(dtype for dtype in in_types if dtype.kind == "f"))
+    dtype = next(dtype for dtype in in_types if dtype.kind == "f")
+    made = compiled(whole, dtype)
+    arrays = {name: np.empty(*spec) for name, spec in specs.items()}
+    targets = [np.empty(*spec) for spec in results]
+    every = [
+        (made, targets),
+        *((compiled(form, dtype), [one]) for form, one in zip(forms, targets, strict=True)),
+    ]
     try:
-        made.walk([np.empty(*spec) for spec in (*(specs[name] for name in whole.inputs), *results)])
+        walks = [form.walk([*(arrays[name] for name in form.form.inputs), *own]) for form, own in every]
     except NoVectorCodeError:
         return None
-    return _Together(made, entries, results)
+    if len({walk.order for walk in walks} - {None}) > 1:  # bits may not depend on which gradients are wanted
+        return None
+    given = [*arrays.values(), *targets]
+    call = None
+    if not cost_of_arrays(made, [(array.shape, array.dtype) for array in given]).is_parallel:
+        layout = made.layout([*(arrays[name] for name in whole.inputs), *targets])
+        keeps_lock = max(array.size for array in given) <= PART_ELEMENTS
+        call = array_call(layout, len(whole.inputs), keeps_lock=keeps_lock)
+    return _Together(made, entries, results, call)
 
 
 @final
@@ -241,6 +310,21 @@ class _SeveralForms(Operator):
         if OpReq.INPLACE in req:
             return super().backward_templates(op_ctx, req, num_outputs, num_states)
         wanted = [each for each in self._each if req[each.position] is not OpReq.NULL]
+        if (
+            self._together is not None
+            and self._together.call is not None
+            and all(req[each.position] is OpReq.WRITE for each in self._each)
+        ):
+            first = {"in_data": 0, "out_data": len(req), "out_grad": len(req) + num_outputs}
+            slots: dict[str, Any] = {
+                name: ArgumentSlot(first[kind] + index)
+                for name, (kind, index) in self._together.entries.items()
+            }
+            for one in self._each:
+                slots |= one.numbers_by_name()
+            targets = [ArgumentSlot(len(req) + 2 * num_outputs + each.position) for each in self._each]
+            given = [slots[name] for name in self._together.form.form.inputs]
+            return [CallTemplate(self._together.call, (*given, *targets))]
         return [
             template
             for each in wanted

@@ -37,7 +37,7 @@ from operad_sdk.vector.team import has_team, team
 if TYPE_CHECKING:
     from operad_sdk.declare.number_forms import NumberForms
 
-_PART_ELEMENTS: Final = 1 << 15
+PART_ELEMENTS: Final = 1 << 15
 """Elements that are worth handing to another thread."""
 _PARTS_OF_A_THREAD: Final = 2
 """Parts for each thread: where one is slow, another takes more of them."""
@@ -164,7 +164,7 @@ class FormOperator(Operator):
         read = [name in form.form.inputs_read for name in form.form.inputs]
         if not {(i, result) for i, result in shares if result < num_results and read[i]} <= layout.shares:
             return None
-        is_small = max(array.size for array in arrays) <= _PART_ELEMENTS
+        is_small = max(array.size for array in arrays) <= PART_ELEMENTS
         offsets = [0 if view is None else view.offset for view in self._views] + [0] * num_results
         sources, num_read = self._signature.sources(num_results), self._signature.num_arguments
         return array_call(layout, num_read, sources=sources, offsets=offsets, keeps_lock=is_small)
@@ -364,7 +364,7 @@ def run_bound(op_ctx: OpContext, bound: BoundKernel, elements: int) -> None:
     """
     # A row is computed alike in any part.
     threads = op_ctx.num_threads
-    count = max(1, min(bound.units, elements // _PART_ELEMENTS, _PARTS_OF_A_THREAD * threads))
+    count = max(1, min(bound.units, elements // PART_ELEMENTS, _PARTS_OF_A_THREAD * threads))
     if threads == 1 or count == 1:
         bound.run()
     elif has_team():

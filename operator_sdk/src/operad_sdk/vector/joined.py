@@ -9,7 +9,7 @@ from operad_sdk.mapper.builder import Builder
 
 
 def joined(forms: Sequence[ScalarForm], shapes: Mapping[str, Shape]) -> ScalarForm | None:
-    """The form of all results; None where it is not over the space of each, or would have other bits.
+    """The form of all results; None where it is not over the space of each.
 
     Args:
         forms: Inputs of one name are one array.
@@ -24,9 +24,6 @@ def joined(forms: Sequence[ScalarForm], shapes: Mapping[str, Shape]) -> ScalarFo
                 is_read and axes.setdefault(name, step.axes) != step.axes
             ):
                 return None
-    # The order of a sum follows from how many instructions there are beside it.
-    if any(step.op == "sum" for form in forms for step in form.instructions):
-        return None
     if len({form.space(shapes) for form in forms}) > 1:
         return None
     names = tuple(kinds)

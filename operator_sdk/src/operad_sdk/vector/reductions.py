@@ -20,7 +20,7 @@ class Reductions:
     """The reductions of a form; methods take their positions among the instructions."""
 
     def __init__(self, code: Writer, steps: Sequence[Instruction]) -> None:
-        self._code, self._steps = code, steps
+        self.code, self._steps = code, steps
 
     def neutral(self, reduced: Sequence[int]) -> list[tuple[str, str]]:
         """Types of the reductions' vectors, and the vectors that change no total."""
@@ -32,7 +32,7 @@ class Reductions:
 
     def _neutral(self, position: int, kind: str) -> tuple[str, str]:
         number = _neutral(self._steps[position].op, kind)
-        return self._code.vector(kind), self._code.constant(kind, number)
+        return self.code.vector(kind), self.code.constant(kind, number)
 
     def _wide(self, position: int) -> str:
         """Kind of a wide total."""
@@ -44,20 +44,22 @@ class Reductions:
         triples = zip(reduced, some, others, strict=True)
         return [self._combine(i, self._steps[i].kind, one, other) for i, one, other in triples]
 
+    def widened(self, reduced: Sequence[int], found: Values) -> Values:
+        """Totals as wide ones."""
+        pairs = zip(reduced, found, strict=True)
+        return [cast(self.code, one, self._steps[i].kind, self._wide(i)) for i, one in pairs]
+
     def added(self, reduced: Sequence[int], totals: Values, found: Values) -> Values:
         """Wide totals with totals."""
-        code, made = self._code, []
-        for i, total, one in zip(reduced, totals, found, strict=True):
-            wide = self._wide(i)
-            made.append(self._combine(i, wide, total, cast(code, one, self._steps[i].kind, wide)))
-        return made
+        triples = zip(reduced, totals, self.widened(reduced, found), strict=True)
+        return [self._combine(i, self._wide(i), total, one) for i, total, one in triples]
 
     def finished(self, position: int, total: str, *, over_lanes: bool) -> str:
         """A wide total, or that of all its lanes in each, as the reduction gives it.
 
         Halves are combined, which are as narrow as they can be.
         """
-        code, wide, kind = self._code, self._wide(position), self._steps[position].kind
+        code, wide, kind = self.code, self._wide(position), self._steps[position].kind
         if not over_lanes:
             return cast(code, total, wide, kind)
         lanes = code.lanes
@@ -72,7 +74,7 @@ class Reductions:
         return code.in_all_lanes(kind, total)
 
     def _combine(self, position: int, kind: str, one: str, other: str) -> str:
-        code, op = self._code, self._steps[position].op
+        code, op = self.code, self._steps[position].op
         if op == "sum":
             return apply(code, "add", kind, [one, other])
         is_better = apply(code, "greater" if op == "max" else "less", kind, [one, other])
@@ -85,8 +87,55 @@ class Reductions:
     def only(self, mask: str, position: int, term: str) -> str:
         """A term, in the lanes that count."""
         kind = self._steps[position].kind
-        neutral = self._code.constant(kind, _neutral(self._steps[position].op, kind))
-        return apply(self._code, "select", kind, [mask, term, neutral])
+        neutral = self.code.constant(kind, _neutral(self._steps[position].op, kind))
+        return apply(self.code, "select", kind, [mask, term, neutral])
+
+
+@final
+class WideTotals:
+    """Wide totals of the blocks of a row, in memory; those of a row of one block are not written.
+
+    A walk over a block fills the registers, so what is carried from block to block is spilled around it, and
+    takes rows of one block as long as others.
+
+    Args:
+        reduced: Positions of the reductions.
+        is_long: Whether a row has several blocks.
+    """
+
+    def __init__(self, reductions: Reductions, reduced: Sequence[int], is_long: str) -> None:
+        self._reductions, self._reduced, self._is_long = reductions, reduced, is_long
+        self._code = reductions.code
+        self._neutral = reductions.wide_neutral(reduced)
+        self._places = [self._code.on_stack(kind) for kind, _ in self._neutral]
+        self._code.when(is_long, [], lambda: self._write([value for _, value in self._neutral]))
+
+    def take(self, found: Values) -> Values:
+        """Add the totals of a block, and give those of none."""
+        self._write(self._reductions.added(self._reduced, self._read(), found))
+        return [value for _, value in self._reductions.neutral(self._reduced)]
+
+    def finished(self, found: Values, *, over_lanes: bool) -> Values:
+        """The totals of the row, to which these belong too."""
+        wide = self._reductions.widened(self._reduced, found)
+        otherwise = [(kind, one) for (kind, _), one in zip(self._neutral, wide, strict=True)]
+        added = self._reductions.added
+        totals = self._code.when(self._is_long, otherwise, lambda: added(self._reduced, self._read(), found))
+        return [
+            self._reductions.finished(position, total, over_lanes=over_lanes)
+            for position, total in zip(self._reduced, totals, strict=True)
+        ]
+
+    def _read(self) -> Values:
+        return [
+            self._code.value(f"load {kind}, ptr {place}")
+            for (kind, _), place in zip(self._neutral, self._places, strict=True)
+        ]
+
+    def _write(self, totals: Values) -> Values:
+        for (kind, _), total, place in zip(self._neutral, totals, self._places, strict=True):
+            self._code.line(f"store {kind} {total}, ptr {place}")
+        return []
 
 
 def _neutral(op: str, kind: str) -> float:

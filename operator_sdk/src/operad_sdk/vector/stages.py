@@ -63,6 +63,10 @@ class Stages:
         for stage in range(self.count):
             for position in self.needed(stage):
                 self._keep(position, stage)
+        # Of what a kept value is made of no later stage may be left to read it.
+        while unread := [i for i in self.kept if not self.is_read_after(i, self.stage[i])]:
+            for position in unread:
+                del self.kept[position]
 
     def needed(self, stage: int) -> list[int]:
         """The values, other than those of rows, that a stage computes, reads or loads, in order."""

@@ -182,13 +182,16 @@ class Writer:
             self.store_masked(kind, value, address, _first(used, lanes), lanes)
 
     def mask(self, begin: str, end: str) -> str:
-        """Mask of the lanes of a vector that begins at `begin` which lie before `end`."""
-        left = self.splat("int64", self.value(f"sub i64 {end}, {begin}"))
-        return self.value(f"icmp slt {self.vector('int64')} {self.numbers()}, {left}")
+        """Mask of the lanes of a vector that begins at `begin` which lie before `end`, or near it."""
+        # Numbers of 32 bits are compared in half the registers that those of 64 fill.
+        left = self.value(f"sub i64 {end}, {begin}")
+        left = self.call("i64", "llvm.smin.i64", ("i64", left), ("i64", str(self.lanes)))
+        count = self.splat("int32", self.value(f"trunc i64 {left} to i32"))
+        return self.value(f"icmp slt {self.vector('int32')} {self.numbers(kind='int32')}, {count}")
 
-    def numbers(self, first: int = 0, step: int = 1) -> str:
+    def numbers(self, first: int = 0, step: int = 1, kind: str = "int64") -> str:
         """A vector of whole numbers that follow each other."""
-        return f"<{', '.join(f'i64 {first + i * step}' for i in range(self.lanes))}>"
+        return f"<{', '.join(f'{ELEMENTS[kind]} {first + i * step}' for i in range(self.lanes))}>"
 
     def counted(self, kind: str, first: str, number: int) -> str:
         """A vector of whole numbers from `first` on, the `number`-th of such vectors."""
@@ -289,6 +292,23 @@ class Writer:
         return [
             self.value(f"phi {kind} [ {first}, {before} ], [ {then}, {last} ]")
             for kind, first, then in rounds[1:]
+        ]
+
+    def when(
+        self, condition: str, otherwise: Sequence[tuple[str, str]], body: Callable[[], Values]
+    ) -> Values:
+        """Values of a body that runs if a condition is true; else others, each given with its type."""
+        number, before = self._count, self._block
+        self._count += 1
+        self.line(f"br i1 {condition}, label %then{number}, label %end{number}")
+        self._label(f"%then{number}")
+        found = body()
+        last = self._block
+        self.line(f"br label %end{number}")
+        self._label(f"%end{number}")
+        return [
+            self.value(f"phi {kind} [ {other}, {before} ], [ {one}, {last} ]")
+            for (kind, other), one in zip(otherwise, found, strict=True)
         ]
 
     def _label(self, name: str) -> None:

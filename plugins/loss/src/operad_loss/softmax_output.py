@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from operad_loss.classes import LabelledProperty, fits, label_positions, write_softmax
-from operad_loss.gradient_text import KINDS, MOST_CLASSES, write_gradient
 from operad_loss.scalars import probabilities, softmax_loss
 from operad_sdk import (
     Array,
     Contract,
     Drawn,
     InferredShapes,
-    KernelCall,
     OpContext,
     PartialShape,
     Shape,
@@ -25,10 +23,6 @@ from operad_sdk import (
     operator,
     param,
 )
-from operad_sdk.vector import InVectorCode
-
-_FROM_SIZE: Final = 64
-"""Elements from which a kernel is worth its compilation."""
 
 
 def _labels(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:
@@ -134,42 +128,17 @@ class SoftmaxOutput(LabelledProperty):
     @gradient(inplace="output", when=lambda prop: not prop.out_grad)
     def loss_gradient(self, op_ctx: OpContext, output: Array, label: Array, data_grad: Array) -> None:
         """`d loss / d data = softmax(data) - onehot(label)`, scaled."""
-        self._write_difference(op_ctx.xp, output, label, data_grad)
+        _write_difference(self, op_ctx.xp, output, label, data_grad)
 
     @gradient(inplace="output", when=lambda prop: prop.out_grad)
     def scaled_loss_gradient(
         self, op_ctx: OpContext, output_grad: Array, output: Array, label: Array, data_grad: Array
     ) -> None:
         """`(softmax(data) - onehot(label)) * output_grad`, scaled."""
-        self._write_difference(op_ctx.xp, output, label, data_grad)
+        _write_difference(self, op_ctx.xp, output, label, data_grad)
         np.multiply(data_grad, output_grad, out=data_grad)
 
-    def _write_difference(self, xp: Any, probabilities: Array, label: Array, out: Array) -> None:
-        """Write the scaled difference of probabilities and label; `out` may be `probabilities`."""
-        if not out.size:
-            return
-        if label.shape == out.shape:
-            np.subtract(probabilities, label, out=out)
-            np.multiply(out, self.grad_scale, out=out)
-            return
-        np.copyto(out, probabilities)
-        rows = self._rows(out)
-        label = label.reshape(rows.shape[:-1])
-        classes = rows.shape[-1]
-        positions, known = label_positions(xp, label, classes)
-        if self.smooth_alpha and not self.multi_output:
-            share = self.smooth_alpha / max(classes - 1, 1)
-            rows -= share
-            rows[positions] -= known * _number(out, 1 - self.smooth_alpha - share)
-        else:
-            rows[positions] -= known
-        if self.use_ignore:
-            rows[label == self.ignore_label] = 0
-        np.multiply(rows, self._scale(label, rows), out=rows)
-        if not np.may_share_memory(rows, out):  # the classes' axes had to be brought together by a copy
-            out[...] = rows.reshape(out.shape)
-
-    def _rows(self, out: Array) -> Array:
+    def rows(self, out: Array) -> Array:
         """`out` with the classes as last axis."""
         if self.multi_output:
             return np.moveaxis(out, 1, -1)
@@ -177,7 +146,7 @@ class SoftmaxOutput(LabelledProperty):
             return out
         return out.reshape(len(out), -1)
 
-    def _scale(self, label: Array, rows: Array) -> float:
+    def scale(self, label: Array, rows: Array) -> float:
         """Scale of the gradient; as in MXNet, `multi_output` divides it by an item's positions."""
         scale = float(self.grad_scale)
         if self.normalization == "valid":
@@ -189,37 +158,30 @@ class SoftmaxOutput(LabelledProperty):
         return scale
 
 
-def _reason_for_numpy(call: KernelCall, is_large: bool) -> str | None:
-    """Reason why NumPy computes the gradient; None if the kernel does."""
-    prop, shape = call.prop, call.shape("data")
-    if (
-        prop.out_grad
-        or prop.multi_output
-        or prop.use_ignore
-        or prop.smooth_alpha
-        or prop.normalization == "valid"
-    ):
-        return "what is more than rows less 1 at their labels is left to NumPy"
-    if len(shape) != 2 or call.shape("label") != shape[:1] or not 0 < shape[1] < MOST_CLASSES:
-        return f"the kernel has one label for each row, and no row is empty: data has shape {shape}"
-    if len({dtype.name for dtype in call.in_types} | {*KINDS}) > len(KINDS) or len(set(call.in_types)) > 1:
-        return "vector code computes in float32 and float64, of one of which all arrays are"
-    return None if is_large or prod(shape) >= _FROM_SIZE else f"vector code pays from {_FROM_SIZE} elements"
-
-
-@SoftmaxOutput.kernel(
-    "data_grad", device="cpu", name="gradient_in_vectors", priority=1, when=InVectorCode(_reason_for_numpy)
-)
-def _gradient_in_vectors(
-    output: Array,
-    label: Array,
-    grad_scale: float,
-    normalization: str,
-    data_grad: Array,
-) -> None:
-    """`(output - onehot(label)) * scale`, in one pass."""
-    scale = grad_scale / max(len(label), 1) if normalization == "batch" else grad_scale
-    write_gradient(output, label, scale, data_grad)
+def _write_difference(prop: SoftmaxOutput, xp: Any, probabilities: Array, label: Array, out: Array) -> None:
+    """Write the scaled difference of probabilities and label; `out` may be `probabilities`."""
+    if not out.size:
+        return
+    if label.shape == out.shape:
+        np.subtract(probabilities, label, out=out)
+        np.multiply(out, prop.grad_scale, out=out)
+        return
+    np.copyto(out, probabilities)
+    rows = prop.rows(out)
+    label = label.reshape(rows.shape[:-1])
+    classes = rows.shape[-1]
+    positions, known = label_positions(xp, label, classes)
+    if prop.smooth_alpha and not prop.multi_output:
+        share = prop.smooth_alpha / max(classes - 1, 1)
+        rows -= share
+        rows[positions] -= known * _number(out, 1 - prop.smooth_alpha - share)
+    else:
+        rows[positions] -= known
+    if prop.use_ignore:
+        rows[label == prop.ignore_label] = 0
+    np.multiply(rows, prop.scale(label, rows), out=rows)
+    if not np.may_share_memory(rows, out):  # the classes' axes had to be brought together by a copy
+        out[...] = rows.reshape(out.shape)
 
 
 def _number(like: Array, value: float) -> Any:

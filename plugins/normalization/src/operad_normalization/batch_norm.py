@@ -5,13 +5,11 @@ from __future__ import annotations
 from operad.operator import BackwardEntry
 from operad_normalization.axis_line import MAX_AXES
 from operad_normalization.batch_norm_again import BatchNormAgain
-from operad_normalization.batch_norm_kernels import with_vectors
 from operad_normalization.batch_norm_reference import normalized
 from operad_normalization.batch_statistics import BatchStatistics, why_no_numeric_gradient
 from operad_sdk import Contract, OperatorProperty, operator, param
 
 
-@with_vectors
 @operator("BatchNorm")
 class BatchNorm(BatchStatistics):
     """Each channel less its mean, over its standard deviation, times gamma plus beta.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
 from operad_normalization.axis_line import MAX_AXES, along
 from operad_normalization.groups import Groups
-from operad_normalization.segments import BY_VECTORS, forward_cost, pay
-from operad_normalization.standardize import BY_BLOCKS, Way
+from operad_normalization.standardize import apply_statistics, standardize
 from operad_sdk import Array, DType, InferredTypes, OpContext, OperatorProperty, Shape, operator, param
 
 
@@ -58,34 +57,15 @@ class BatchNormAgain(OperatorProperty):
         output: Array,
     ) -> None:
         """Standardize as `BatchNorm` did."""
-        self._standardize(op_ctx, is_train, data, gamma, beta, mean, var, output, BY_BLOCKS)
-
-    def groups(self, shape: Shape) -> Groups:
-        """A group for each channel."""
-        return groups_of(self.axis, shape)
-
-    def _standardize(
-        self,
-        op_ctx: OpContext,
-        is_train: bool,
-        data: Array,
-        gamma: Array,
-        beta: Array,
-        mean: Array,
-        var: Array,
-        output: Array,
-        way: Way,
-    ) -> None:
         groups = self.groups(data.shape)
         gain, offset, m, v = (vector.reshape(groups.vector) for vector in (gamma, beta, mean, var))
         fixed = None if self.fix_gamma else gain
         if not is_train:
-            way.apply_statistics(op_ctx, groups, data, fixed, offset, output, m, v)
+            apply_statistics(op_ctx, groups, data, fixed, offset, output, m, v)
         elif data.size:
             found = np.empty_like(m), np.empty_like(v)
-            way.standardize(op_ctx, groups, data, fixed, offset, self.eps, output, *found)
+            standardize(op_ctx, groups, data, fixed, offset, self.eps, output, *found)
 
-
-BatchNormAgain.kernel("forward", name="in_vectors", priority=1, when=pay(), cost=forward_cost)(
-    partial(BatchNormAgain._standardize, way=BY_VECTORS)
-)
+    def groups(self, shape: Shape) -> Groups:
+        """A group for each channel."""
+        return groups_of(self.axis, shape)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from operad_normalization.batch_norm_kernels import with_vectors
 from operad_normalization.batch_norm_reference import normalized
 from operad_normalization.batch_statistics import BatchStatistics, why_no_numeric_gradient
 from operad_sdk import Array, Contract, ParamError, operator, param
@@ -50,7 +49,6 @@ class _Older(BatchStatistics):
         return 1 / np.sqrt(var + self.eps)
 
 
-@with_vectors
 @operator("BatchNorm_v1")
 class BatchNormV1(_Older):
     """The `BatchNorm` of MXNet before 1.0.
@@ -84,7 +82,6 @@ class BatchNormV1(_Older):
     )
 
 
-@with_vectors
 @operator("_contrib_SyncBatchNorm")
 class SyncBatchNorm(_Older):
     """A `BatchNorm` over the whole batch, which is that of one device.

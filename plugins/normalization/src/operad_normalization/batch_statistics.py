@@ -6,15 +6,20 @@ They differ in parameters, and in what the output `var` holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from operad_normalization.axis_line import along
 from operad_normalization.batch_norm_again import groups_of
-from operad_normalization.batch_norm_kernels import is_affine
 from operad_normalization.groups import Groups
-from operad_normalization.standardize import BY_BLOCKS, Way, standardize_gradients
+from operad_normalization.standardize import (
+    apply_statistics,
+    standardize,
+    standardize_gradients,
+    sums_of_gradients,
+)
 from operad_sdk import (
     Array,
     DType,
@@ -32,6 +37,11 @@ from operad_sdk import (
 def why_no_numeric_gradient(prop: Any) -> str:
     """Reason why gradients are not those of all outputs; "" where they are."""
     return "gradients of mean and var are ignored, as in MXNet" if prop.output_mean_var else ""
+
+
+def is_affine(prop: Any) -> bool:
+    """Return whether the output is the data times known numbers, plus beta."""
+    return bool(prop.fix_gamma and prop.use_global_stats)
 
 
 class BatchStatistics(OperatorProperty):
@@ -104,30 +114,12 @@ class BatchStatistics(OperatorProperty):
         var: Array,
     ) -> None:
         """Standardize with the batch's statistics, and move the moving ones; or apply those."""
-        self._standardize(
-            op_ctx, is_train, data, gamma, beta, moving_mean, moving_var, output, mean, var, BY_BLOCKS
-        )
-
-    def _standardize(
-        self,
-        op_ctx: OpContext,
-        is_train: bool,
-        data: Array,
-        gamma: Array,
-        beta: Array,
-        moving_mean: Array,
-        moving_var: Array,
-        output: Array,
-        mean: Array,
-        var: Array,
-        way: Way,
-    ) -> None:
         groups = self.groups(data.shape)
         gain, offset, m, v = (vector.reshape(groups.vector) for vector in (gamma, beta, mean, var))
         fixed = None if self.fix_gamma else gain
         if is_train and not self.use_global_stats and data.size:
             deviation = np.empty_like(v)
-            way.standardize(op_ctx, groups, data, fixed, offset, self.eps, output, m, deviation, v)
+            standardize(op_ctx, groups, data, fixed, offset, self.eps, output, m, deviation, v)
             for moving, new in ((moving_mean, mean), (moving_var, var)):
                 moving *= self.momentum
                 moving += (1 - self.momentum) * new
@@ -136,7 +128,7 @@ class BatchStatistics(OperatorProperty):
             mean[...] = moving_mean
             self.keep(moving_var, np.sqrt(moving_var + self.eps), var)
             rate = self.rate(var).reshape(groups.vector)
-            way.apply_statistics(op_ctx, groups, data, fixed, offset, output, m, rate)
+            apply_statistics(op_ctx, groups, data, fixed, offset, output, m, rate)
 
     @gradient(
         "data", "gamma", "beta", inplace="output_grad -> data_grad", when=lambda prop: not prop.fix_gamma
@@ -156,10 +148,20 @@ class BatchStatistics(OperatorProperty):
         wanted: frozenset[str],
     ) -> None:
         """`d/dx = r (k - mean(k) - h mean(k h))` with `k = g gamma`; `r k` for moving statistics."""
-        self._gradients(
-            op_ctx, is_train, output_grad, data, gamma, mean, var, data_grad, gamma_grad, beta_grad, wanted,
-            BY_BLOCKS,
-        )  # fmt: skip
+        _write_gradients(
+            self,
+            op_ctx,
+            is_train,
+            output_grad,
+            data,
+            gamma,
+            mean,
+            var,
+            data_grad,
+            gamma_grad,
+            beta_grad,
+            wanted,
+        )
 
     @gradient(
         "data",
@@ -180,60 +182,8 @@ class BatchStatistics(OperatorProperty):
         wanted: frozenset[str],
     ) -> None:
         """The same with a gamma of 1."""
-        self._gradients_without_gamma(
-            op_ctx, is_train, output_grad, data, mean, var, data_grad, beta_grad, wanted, BY_BLOCKS
-        )
-
-    def _gradients_without_gamma(
-        self,
-        op_ctx: OpContext,
-        is_train: bool,
-        output_grad: Array,
-        data: Array,
-        mean: Array,
-        var: Array,
-        data_grad: Array,
-        beta_grad: Array,
-        wanted: frozenset[str],
-        way: Way,
-    ) -> None:
-        self._gradients(
-            op_ctx, is_train, output_grad, data, None, mean, var, data_grad, None, beta_grad, wanted, way
-        )
-
-    def _gradients(
-        self,
-        op_ctx: OpContext,
-        is_train: bool,
-        output_grad: Array,
-        data: Array,
-        gamma: Array | None,
-        mean: Array,
-        var: Array,
-        data_grad: Array,
-        gamma_grad: Array | None,
-        beta_grad: Array,
-        wanted: frozenset[str],
-        way: Way,
-    ) -> None:
-        groups = self.groups(data.shape)
-        gain = None if gamma is None else gamma.reshape(groups.vector)
-        m, r = mean.reshape(groups.vector), self.rate(var).reshape(groups.vector)
-        target = data_grad if "data_grad" in wanted else None
-        is_given = self.use_global_stats or not is_train
-        standardize_gradients(
-            way,
-            op_ctx,
-            groups,
-            output_grad,
-            data,
-            gain,
-            m,
-            r,
-            target,
-            gamma_grad,
-            beta_grad,
-            is_given=is_given,
+        _write_gradients(
+            self, op_ctx, is_train, output_grad, data, None, mean, var, data_grad, None, beta_grad, wanted
         )
 
     @gradient("data", inplace="output_grad", when=is_affine)
@@ -246,3 +196,33 @@ class BatchStatistics(OperatorProperty):
     def affine_beta_gradient(self, output_grad: Array) -> Array:
         """`d/dbeta = 1`."""
         return output_grad.sum(self.groups(output_grad.shape).axes)
+
+
+def _write_gradients(
+    prop: BatchStatistics,
+    op_ctx: OpContext,
+    is_train: bool,
+    output_grad: Array,
+    data: Array,
+    gamma: Array | None,
+    mean: Array,
+    var: Array,
+    data_grad: Array,
+    gamma_grad: Array | None,
+    beta_grad: Array,
+    wanted: frozenset[str],
+) -> None:
+    groups = prop.groups(data.shape)
+    standardize_gradients(
+        partial(sums_of_gradients, is_given=prop.use_global_stats or not is_train),
+        op_ctx,
+        groups,
+        output_grad,
+        data,
+        None if gamma is None else gamma.reshape(groups.vector),
+        mean.reshape(groups.vector),
+        prop.rate(var).reshape(groups.vector),
+        data_grad if "data_grad" in wanted else None,
+        gamma_grad,
+        beta_grad,
+    )

@@ -13,10 +13,7 @@ from operad_sdk.vector import ELEMENTS, KERNEL_PARAMETERS, LANES, NAME, Values, 
 class Table(NamedTuple):
     """The numbers that a kernel reads: addresses, where nothing else is said."""
 
-    samples: int
     columns: int
-    step: int
-    """Bytes from a segment of a group to its next."""
     groups: int
     parts: int
     """Into how many parts groups are divided, each of which has sums of elements of its own."""
@@ -29,7 +26,7 @@ class Table(NamedTuple):
     offset: int = 0
     output: int = 0
     mean: int = 0
-    """Of double precision where it is found, and in the data's type where it is given."""
+    """Of double precision where it is found, and in the data's type for gradients."""
     spread: int = 0
     """Likewise: the variance, or the inverse deviation."""
     deviation: int = 0
@@ -47,13 +44,11 @@ class Variant(NamedTuple):
     Attributes:
         dtype: The elements' type.
         is_by_element: Whether gains are for each element of a group.
-        is_given: Whether mean and deviation do not depend on the data.
         has_data_grad: Whether the gradient of the data is wanted.
     """
 
     dtype: str
     is_by_element: bool = False
-    is_given: bool = False
     has_data_grad: bool = True
 
 
@@ -62,7 +57,7 @@ class Place:
     """Some vectors of the arrays of a walk, at one column.
 
     Args:
-        bases: Where each array's segment begins.
+        bases: Where each array's group begins.
         mask: The lanes that count; None: all.
     """
 
@@ -115,8 +110,7 @@ class GroupText:
         self.columns = self.words["columns"]
         rest = code.value(f"srem i64 {self.columns}, {code.lanes}")
         self._whole = code.value(f"sub i64 {self.columns}, {rest}")
-        elements = code.multiply(self.words["samples"], self.columns)
-        self.count = code.value(f"sitofp i64 {elements} to double")
+        self.count = code.value(f"sitofp i64 {self.columns} to double")
 
     def each_group(self, body: Callable[[str], None]) -> None:
         """Write the loop over groups; the body gets the number of one."""
@@ -128,30 +122,24 @@ class GroupText:
         self.code.loop("%first", "%last", 1, [], group)
 
     def walk(self, starts: Sequence[str], num_sums: int, body: Body) -> Values:
-        """Walk over the segments of a group, vector by vector; the last of a segment may be masked.
+        """Walk over a group, vector by vector; the last may be masked.
 
         Args:
-            starts: Where the first segment of each array begins.
+            starts: Where each array begins.
             num_sums: How many sums the body carries along.
         Returns:
             The sums, lane by lane.
         """
         code, lanes, kind = self.code, self.code.lanes, self.code.vector(WIDE)
 
-        def sample(number: str, totals: Values) -> Values:
-            moved = code.multiply(number, self.words["step"])
-            bases = [code.address(start, moved) for start in starts]
+        def whole(column: str, totals: Values) -> Values:
+            return body(Place(code, starts, column, None), totals)
 
-            def whole(column: str, totals: Values) -> Values:
-                return body(Place(code, bases, column, None), totals)
+        def rest(column: str, totals: Values) -> Values:
+            return body(Place(code, starts, column, code.mask(column, self.columns)), totals)
 
-            def rest(column: str, totals: Values) -> Values:
-                return body(Place(code, bases, column, code.mask(column, self.columns)), totals)
-
-            totals = code.loop("0", self._whole, lanes, [(kind, total) for total in totals], whole)
-            return code.loop(self._whole, self.columns, lanes, [(kind, total) for total in totals], rest)
-
-        return code.loop("0", self.words["samples"], 1, [(kind, "zeroinitializer")] * num_sums, sample)
+        totals = code.loop("0", self._whole, lanes, [(kind, "zeroinitializer")] * num_sums, whole)
+        return code.loop(self._whole, self.columns, lanes, [(kind, total) for total in totals], rest)
 
     def sums(self, totals: Values) -> Values:
         """The sums of a walk as numbers: halves of lanes are added until one is left, in one order."""

@@ -29,15 +29,15 @@ WHOLE: Final = slice(None)
 
 
 class Segments(NamedTuple):
-    """Data as (N, G, K), of which every group is one [:, g, :].
+    """Data as (G, K), of which every group is one [g, :].
 
     Attributes:
-        shape: N, G and K.
+        shape: G and K.
         is_by_element: Whether gain and offset differ along K, and not along G; of G groups the first have
             those that there are, and so have the next as many.
     """
 
-    shape: tuple[int, int, int]
+    shape: tuple[int, int]
     is_by_element: bool
 
 
@@ -84,18 +84,14 @@ class Groups:
 
     @cached_property
     def segments(self) -> Segments | None:
-        """The shape (N, G, K) of which group g is [:, g, :], where there is one with long segments."""
+        """The shape (G, K) of which group g is [g, :], where there is one with long segments."""
         shape, axes, gain_axis = self.shape, self.axes, self.gain_axis
         first = len(shape) - len(axes)
-        if axes == tuple(range(first, len(shape))) and (
-            gain_axis == first - 1 or axes == (gain_axis,)
-        ):  # rows
-            found = (1, prod(shape[:first]), prod(shape[first:]))
-        elif gain_axis not in axes and len(axes) == len(shape) - 1:  # channels
-            found = (prod(shape[:gain_axis]), shape[gain_axis], prod(shape[gain_axis + 1 :]))
-        else:
+        is_last = axes == tuple(range(first, len(shape)))
+        if not is_last or not (gain_axis == first - 1 or axes == (gain_axis,)):
             return None
-        return Segments(found, gain_axis in axes) if found[2] >= _SEGMENT else None
+        found = (prod(shape[:first]), prod(shape[first:]))
+        return Segments(found, gain_axis in axes) if found[1] >= _SEGMENT else None
 
     def blocks(self, data: Array) -> list[slice]:
         """The blocks, as parts of the axis `cut`; of anything but arrays of NumPy one block."""

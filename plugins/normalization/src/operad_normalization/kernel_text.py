@@ -2,8 +2,8 @@
 
 A group is read from memory once, and once more from a cache.
 
-Arrays are contiguous, of shape (N, G, K): group `g` has the elements `[:, g, :]`. Gains and offsets are for
-groups, which take them in turn, or, where N is 1, for each of the K.
+Arrays are contiguous, of shape (G, K): group `g` has the elements `[g, :]`. Gains and offsets are for groups,
+which take them in turn, or for each of the K.
 
 Sums are in double precision, of differences from a number near the mean: `sum(d)` and `sum(d^2)` with
 `d = x - s` give mean and variance in one pass. For `s` the first element will do. It is one of n elements, so
@@ -25,9 +25,9 @@ from operad_sdk.vector import ELEMENTS, Values
 
 
 def standardize_text(variant: Variant) -> str:
-    """The kernel of the outputs; it finds mean and variance, or `is_given` them."""
+    """The kernel of the outputs, mean and variance."""
     text = _Text(variant)
-    text.each_group(text.apply if variant.is_given else text.standardize)
+    text.each_group(text.standardize)
     return text.code.module()
 
 
@@ -104,11 +104,6 @@ class _Text(GroupText):
         )
         return first, second, factor
 
-    def apply(self, number: str) -> None:
-        """Elements of a group whose mean and inverse deviation are given."""
-        mean, inverse = (self.of_vector(name, number) for name in ("mean", "spread"))
-        self._write_outputs(number, self._parts(mean, self.code.constant(self.kind, 0), inverse))
-
     def _write_outputs(self, number: str, parts: _Parts) -> None:
         """`((x - high) - low) * inverse * gain + offset`."""
         kind = self.kind
@@ -149,20 +144,17 @@ class _Text(GroupText):
                 g = self.own("fmul", g, place.vector(2, kind))
             g = self.wide_of(g)
             found = [self.wide("fadd", totals[0], g), code.multiply_add(WIDE, g, d, totals[1])]
-            return found if variant.is_given else [*found, self.wide("fadd", totals[2], d)]
+            return [*found, self.wide("fadd", totals[2], d)]
 
-        total, product, *rests = self.sums(self.walk(bases, 2 if variant.is_given else 3, add))
-        high, low, offset, slope = self.of_vector("mean", number), code.constant(kind, 0), "", ""
-        if not variant.is_given:
-            rest = self.scalar("fdiv", rests[0], self.count)
-            product = self.scalar("fsub", product, self.scalar("fmul", rest, total))
-            lost = self.scalar("fdiv", rest, inverse) if is_wide else rest
-            high, low = self.in_parts(self.scalar("fadd", mean, lost))
+        total, product, rest = self.sums(self.walk(bases, 3, add))
+        rest = self.scalar("fdiv", rest, self.count)
+        product = self.scalar("fsub", product, self.scalar("fmul", rest, total))
+        lost = self.scalar("fdiv", rest, inverse) if is_wide else rest
+        high, low = self.in_parts(self.scalar("fadd", mean, lost))
         product = product if is_wide else self.scalar("fmul", product, inverse)
-        if not variant.is_given:
-            offset = self.in_all_lanes(self.scalar("fdiv", total, self.count))
-            of_quarters = self.scalar("fmul", self.scalar("fmul", product, inverse), "4.0")
-            slope = self.in_all_lanes(self.scalar("fdiv", of_quarters, self.count))
+        offset = self.in_all_lanes(self.scalar("fdiv", total, self.count))
+        of_quarters = self.scalar("fmul", self.scalar("fmul", product, inverse), "4.0")
+        slope = self.in_all_lanes(self.scalar("fdiv", of_quarters, self.count))
         parts = self._parts(high, low, self.of_vector("spread", number))
         if variant.is_by_element:
             self._add_to_sums(number, bases, parts)
@@ -201,9 +193,8 @@ class _Text(GroupText):
             g = place.vector(1, kind)
             if variant.is_by_element:
                 g = self.own("fmul", g, place.vector(2, kind))
-            if not variant.is_given:
-                d = self._less_mean(place.vector(0, kind), parts)
-                g = self.own("fsub", self.own("fsub", g, offset), self.own("fmul", d, slope))
+            d = self._less_mean(place.vector(0, kind), parts)
+            g = self.own("fsub", self.own("fsub", g, offset), self.own("fmul", d, slope))
             g = self.own("fmul", g, parts.inverse)
             place.store(target, kind, self.own("fmul", g, gain) if gain else g)
             return totals

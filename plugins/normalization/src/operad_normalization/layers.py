@@ -145,7 +145,7 @@ class LayerProperty(OperatorProperty):
         groups = self.groups(data.shape)
         m, r = mean.reshape(groups.statistics), 1 / std.reshape(groups.statistics)
         standardize_gradients(
-            way,
+            way.sums_of_gradients,
             op_ctx,
             groups,
             output_grad.reshape(groups.shape),

@@ -82,53 +82,26 @@ def standardize(
     op_ctx: OpContext,
     groups: Groups,
     data: Array,
-    gamma: Array | None,
+    gamma: Array,
     beta: Array,
     eps: float,
     output: Array,
     mean: Array,
     deviation: Array,
-    variance: Array | None = None,
 ) -> None:
     """`operad_normalization.standardize.standardize` in vector code."""
     segments = _segments(groups, data, output)
     if segments is None:
-        blocks.standardize(op_ctx, groups, data, gamma, beta, eps, output, mean, deviation, variance)
+        blocks.standardize(op_ctx, groups, data, gamma, beta, eps, output, mean, deviation)
         return
-    gain, offset = _vectors(groups, data, gamma, beta)
-    found = np.empty((3, segments.shape[1]))
+    found = np.empty((3, segments.shape[0]))
     _run(
         op_ctx, standardize_text, segments, _variant(data, segments), eps,
-        data=data, gain=gain, offset=offset, output=output, mean=found[0], spread=found[1],
+        data=data, gain=_flat(gamma), offset=_flat(beta), output=output, mean=found[0], spread=found[1],
         deviation=found[2],
     )  # fmt: skip
     own = found.reshape(3, *groups.statistics)
     mean[...], deviation[...] = own[0], own[2]
-    if variance is not None:
-        with np.errstate(over="ignore"):  # squares that single precision cannot hold
-            variance[...] = own[1]
-
-
-def apply_statistics(
-    op_ctx: OpContext,
-    groups: Groups,
-    data: Array,
-    gamma: Array | None,
-    beta: Array,
-    output: Array,
-    mean: Array,
-    inverse: Array,
-) -> None:
-    """`operad_normalization.standardize.apply_statistics` in vector code."""
-    segments = _segments(groups, data, output)
-    if segments is None:
-        blocks.apply_statistics(op_ctx, groups, data, gamma, beta, output, mean, inverse)
-        return
-    gain, offset = _vectors(groups, data, gamma, beta)
-    _run(
-        op_ctx, standardize_text, segments, _variant(data, segments)._replace(is_given=True),
-        data=data, gain=gain, offset=offset, output=output, mean=_flat(mean), spread=_flat(inverse),
-    )  # fmt: skip
 
 
 def sums_of_gradients(
@@ -136,31 +109,26 @@ def sums_of_gradients(
     groups: Groups,
     output_grad: Array,
     data: Array,
-    gamma: Array | None,
+    gamma: Array,
     mean: Array,
     inverse: Array,
     data_grad: Array | None,
-    is_given: bool,
 ) -> Array:
     """`operad_normalization.standardize.sums_of_gradients` in vector code."""
     segments = _segments(groups, output_grad, data, data_grad)
     if segments is None:
-        return blocks.sums_of_gradients(
-            op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad, is_given
-        )
-    (gain,) = _vectors(groups, data, gamma)
+        return blocks.sums_of_gradients(op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad)
     by_element = segments.is_by_element
-    rows = (_part_count(segments), 2, segments.shape[2]) if by_element else (1, 2, segments.shape[1])
+    rows = (_part_count(segments), 2, segments.shape[1]) if by_element else (1, 2, segments.shape[0])
     sums = np.zeros(rows)
     variant = Variant(
         _KINDS[data.dtype],
         by_element,
-        is_given,
         has_data_grad=data_grad is not None,
     )
     _run(
         op_ctx, gradients_text, segments, variant,
-        data=data, gain=gain, output_grad=output_grad, mean=_flat(mean), spread=_flat(inverse),
+        data=data, gain=_flat(gamma), output_grad=output_grad, mean=_flat(mean), spread=_flat(inverse),
         data_grad=data_grad, gain_sums=sums[0, 0], offset_sums=sums[0, 1],
     )  # fmt: skip
     if by_element:
@@ -193,7 +161,7 @@ def _run(
         arrays: By their names in the kernel's table, contiguous; those that are None are left out.
     """
     given = {name: array for name, array in arrays.items() if array is not None}
-    count, groups = _part_count(segments), segments.shape[1]
+    count, groups = _part_count(segments), segments.shape[0]
     layout, at_once = _prepared(text, segments, variant, eps, given["gain"].size, tuple(given))
     width = 1 if count == 1 else op_ctx.num_threads
     if width == 1 and at_once is not None:
@@ -215,10 +183,9 @@ def _prepared(
     text: _Text, segments: Segments, variant: Variant, eps: float, gains: int, names: tuple[str, ...]
 ) -> tuple[TableLayout, Callable[..., None] | None]:
     """The kernel with its table, and, where there can be one, its call with the arrays."""
-    samples, groups, columns = segments.shape
+    groups, columns = segments.shape
     bits = struct.unpack("<q", struct.pack("<d", eps))[0]
-    step = groups * columns * np.dtype(variant.dtype).itemsize
-    fields = Table(samples, columns, step, groups, _part_count(segments), gains, bits)
+    fields = Table(columns, groups, _part_count(segments), gains, bits)
     layout = TableLayout(_kernel(text, variant), groups, fields, tuple(map(Table._fields.index, names)))
     return layout, array_call(layout, len(names), keeps_lock=prod(segments.shape) <= _LOCKED)
 
@@ -236,15 +203,9 @@ def _flat(array: Array) -> Array:
     return np.ascontiguousarray(array).reshape(-1)
 
 
-def _vectors(groups: Groups, data: Array, *vectors: Array | None) -> list[Array]:
-    """Gains and offsets; ones for None."""
-    count = groups.shape[groups.gain_axis]
-    return [np.ones(count, data.dtype) if each is None else _flat(each) for each in vectors]
-
-
 def _part_count(segments: Segments) -> int:
     """Parts of the groups: by shapes alone, so that threads change no result."""
-    return -(-segments.shape[1] // max(1, _BLOCK // (segments.shape[0] * segments.shape[2])))
+    return -(-segments.shape[0] // max(1, _BLOCK // segments.shape[1]))
 
 
-BY_VECTORS: Final = blocks.Way(standardize, apply_statistics, sums_of_gradients)
+BY_VECTORS: Final = blocks.Way(standardize, sums_of_gradients)

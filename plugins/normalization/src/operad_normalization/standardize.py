@@ -69,7 +69,7 @@ def standardize(
                 groups.of(blocks[part], variance)[...] = v
             y -= rest
             y *= inverse  # which is no more than 1e23 where the square is not 0
-            _scale(y, gamma, groups, blocks[part])
+            _scale(y, None if gamma is None else groups.of(blocks[part], gamma))
             y += b
 
     op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
@@ -163,14 +163,14 @@ def apply_statistics(
         with np.errstate(all="ignore"):
             _subtract(x, m, y)
             y *= r * 4
-            _scale(y, gamma, groups, blocks[part])
+            _scale(y, None if gamma is None else groups.of(blocks[part], gamma))
             y += b
 
     op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
 
 
 def standardize_gradients(
-    way: Way,
+    find: Callable[..., Any],
     op_ctx: OpContext,
     groups: Groups,
     output_grad: Array,
@@ -181,13 +181,11 @@ def standardize_gradients(
     data_grad: Array | None,
     gamma_grad: Array | None,
     beta_grad: Array,
-    *,
-    is_given: bool = False,
 ) -> None:
     """Write the gradients.
 
     Args:
-        way: What computes them.
+        find: `sums_of_gradients`, or what computes the same.
         op_ctx: The run.
         groups: What was normalized together.
         output_grad: Of the shape of the groups, as `data`.
@@ -198,9 +196,8 @@ def standardize_gradients(
         data_grad: To be written, and may be the memory of `output_grad`; None: not wanted.
         gamma_grad: To be written, of one axis as `beta_grad`; None: not wanted.
         beta_grad: To be written.
-        is_given: Whether mean and deviation did not depend on the data.
     """
-    sums = way.sums_of_gradients(op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad, is_given)
+    sums = find(op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad)
     for target, total in zip((gamma_grad, beta_grad), sums, strict=True):
         if target is not None:
             target[...] = total.reshape(target.shape)
@@ -215,9 +212,14 @@ def sums_of_gradients(
     mean: Array,
     inverse: Array,
     data_grad: Array | None,
-    is_given: bool,
+    *,
+    is_given: bool = False,
 ) -> tuple[Array, Array]:
-    """Write the gradient of the data where it is wanted, and return those of gamma and beta."""
+    """Write the gradient of the data where it is wanted, and return those of gamma and beta.
+
+    Args:
+        is_given: Whether mean and deviation did not depend on the data; then each group has gains of its own.
+    """
     blocks = groups.blocks(data)
     # A row of sums for each block; one for all where they are cut between gains, and write different parts.
     has_one = blocks == [WHOLE] or groups.cut == groups.gain_axis
@@ -227,39 +229,87 @@ def sums_of_gradients(
     def run(part: int, slot: int) -> None:
         block = blocks[part]
         g, x, m, r = (groups.of(block, array) for array in (output_grad, data, mean, inverse))
+        gain, dx = (None if array is None else groups.of(block, array) for array in (gamma, data_grad))
+        of_gain, of_offset = (groups.of(block, of[rows[part]]) for of in (of_gamma, of_beta))
         with np.errstate(all="ignore"):
             h = op_ctx.xp.empty(x.shape, x.dtype)
             _subtract(x, m, h)
-            if not is_given:  # `m` is a rounding of the mean
-                # mutant: equivalent, because it makes up for roundings, less than is allowed
-                h -= _mean(h, groups)
             h *= r * 4
-            product = g * h
-            groups.of(block, of_gamma[rows[part]])[...] = product.sum(groups.others, keepdims=True)
-            groups.of(block, of_beta[rows[part]])[...] = g.sum(groups.others, keepdims=True)
-            if data_grad is None:
-                return
-            dx = groups.of(block, data_grad)
-            if is_given:
-                np.multiply(g, r, out=dx)
-                _scale(dx, gamma, groups, block)
-                return
-            if gamma is not None:
-                g = g * groups.of(block, gamma)
-                product *= groups.of(block, gamma)
-            h *= product.sum(groups.axes, keepdims=True) / groups.count
-            h += g.sum(groups.axes, keepdims=True) / groups.count
-            np.subtract(g, h, out=dx)
-            dx *= r
+            if groups.vector == groups.statistics:
+                _write_with_own_gains(groups, g, h, r, gain, of_gain, of_offset, dx, is_given)
+            else:
+                _write_with_shared_gains(groups, g, h, r, gain, of_gain, of_offset, dx)
 
     op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
     return of_gamma.sum(0), of_beta.sum(0)
 
 
-def _scale(array: Array, gamma: Array | None, groups: Groups, block: slice) -> None:
+def _write_with_own_gains(
+    groups: Groups,
+    g: Array,
+    h: Array,
+    r: Array,
+    gain: Array | None,
+    gain_sums: Array,
+    offset_sums: Array,
+    dx: Array | None,
+    is_given: bool,
+) -> None:
+    """Write gradients where each group has a gain, which can be multiplied with last.
+
+    What rounding the mean lost, which `h` has, is subtracted from the sum of `g h`, so that a form walks over
+    the data once less.
+    """
+    gain_sums[...] = (g * h).sum(groups.axes, keepdims=True)
+    offset_sums[...] = g.sum(groups.axes, keepdims=True)
+    if is_given:
+        if dx is not None:
+            np.multiply(g, r, out=dx)
+            _scale(dx, gain)
+        return
+    # mutant: equivalent, because it makes up for roundings, less than is allowed
+    rest = h.sum(groups.axes, keepdims=True) / groups.count
+    gain_sums -= rest * offset_sums
+    if dx is not None:
+        h -= rest
+        h *= gain_sums / groups.count
+        np.subtract(g, h, out=dx)
+        dx -= offset_sums / groups.count
+        dx *= r
+        _scale(dx, gain)
+
+
+def _write_with_shared_gains(
+    groups: Groups,
+    g: Array,
+    h: Array,
+    r: Array,
+    gain: Array | None,
+    gain_sums: Array,
+    offset_sums: Array,
+    dx: Array | None,
+) -> None:
+    """Write gradients where several groups, or the elements of each, have a gain."""
+    # mutant: equivalent, because it makes up for roundings, less than is allowed
+    h -= h.sum(groups.axes, keepdims=True) / groups.count  # what rounding the mean lost
+    product = g * h
+    gain_sums[...] = product.sum(groups.others, keepdims=True)
+    offset_sums[...] = g.sum(groups.others, keepdims=True)
+    if dx is None:
+        return
+    if gain is not None:
+        g = g * gain
+        product *= gain
+    h *= product.sum(groups.axes, keepdims=True) / groups.count
+    h += g.sum(groups.axes, keepdims=True) / groups.count
+    np.subtract(g, h, out=dx)
+    dx *= r
+
+
+def _scale(array: Array, gain: Array | None) -> None:
     """Multiply with gamma, last: its product with a large `1 / deviation` may be beyond the type's range."""
-    if gamma is not None:
-        array *= groups.of(block, gamma)
+    if gain is not None:
+        array *= gain
 
 
 class Way(NamedTuple):
@@ -267,13 +317,11 @@ class Way(NamedTuple):
 
     Attributes:
         standardize: Writes the output and statistics of the data.
-        apply_statistics: Writes the output for given statistics.
         sums_of_gradients: Writes the gradient of the data, and returns those of gain and offset.
     """
 
     standardize: Callable[..., None]
-    apply_statistics: Callable[..., None]
     sums_of_gradients: Callable[..., Array]
 
 
-BY_BLOCKS: Final = Way(standardize, apply_statistics, sums_of_gradients)
+BY_BLOCKS: Final = Way(standardize, sums_of_gradients)
