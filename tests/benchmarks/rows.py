@@ -121,7 +121,7 @@ def _authors() -> list[Row]:
     """Operators of `tests.benchmarks.authors`, in plain NumPy without a word about kernels."""
     shapes = {
         "rms_norm": (2048, 1024), "swiglu": (2048, 1024), "fake_quantization": (2048, 1024),
-        "batch_norm_relu": (32, 64, 28, 28), "masked_softmax": (2048, 1024),
+        "batch_norm_relu": (32, 64, 28, 28), "masked_softmax": (2048, 1024), "group_norm": (32, 64, 28, 28),
         "rotary_embedding": (2, 16, 256, 64), "grouped_query_attention": (2, 16, 256, 64),
         "cross_entropy": (512, 8192), "selective_scan": (2, 256, 256), "top_k_gating": (8192, 64),
     }  # fmt: skip

@@ -34,7 +34,7 @@ def test_what_is_timed_fits_the_operator_and_its_gradient(name: str) -> None:
 
     _, outputs, _ = operator.infer_shape([array.shape for array in arrays])
 
-    assert outputs == [author_head(name, shape).shape]
+    assert outputs[: operator.num_visible_outputs] == [author_head(name, shape).shape]
 
 
 @pytest.mark.slow

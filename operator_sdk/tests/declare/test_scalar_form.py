@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
+from itertools import combinations
+from math import prod
 
 import numpy as np
 import pytest
@@ -246,13 +249,37 @@ def test_arrays_of_many_axes_are_traced_with_short_lengths_or_not_at_all() -> No
     assert "too many axes" in form(cube, "data_grad", eight)
 
 
-def test_neither_a_length_nor_a_product_of_two_is_the_same_in_both_lists_of_short_ones() -> None:
-    one, other = scalar_form._SHORT
-    pairs = [(i, j) for i in range(len(one)) for j in range(i)]
+@pytest.mark.parametrize("fixed", [(), (6, 7), (8, 13), (17, 9, 6)])
+@pytest.mark.parametrize("pairs", [scalar_form._LENGTHS, scalar_form._SHORT], ids=["usual", "short"])
+def test_no_two_products_of_lengths_change_alike_from_one_trace_to_the_other(pairs, fixed) -> None:
+    lengths = (*range(101, 106), *fixed)
+    (one,), (other,) = (scalar_form._renumbered([lengths], pairs, i, frozenset(fixed)) for i in (0, 1))
+    one, other = one[:5], other[:5]
+    products = [chosen for count in (1, 2) for chosen in combinations(range(5), count)]
+    changes = [Fraction(prod(one[i] for i in chosen), prod(other[i] for i in chosen)) for chosen in products]
 
-    assert all(map(int.__ne__, one, other))
-    assert all(one[i] * one[j] != other[i] * other[j] for i, j in pairs)
-    assert all(one[i] * other[j] != one[j] * other[i] for i, j in pairs), "ratios"
+    assert len({*one, *fixed}) == len({*other, *fixed}) == 5 + len(fixed)
+    assert len({*changes, *(1 / change for change in changes), Fraction(1)}) == 2 * len(products) + 1
+
+
+@operator("form_centred")
+class Centred(OperatorProperty):
+    """Less the mean along one axis."""
+
+    spec = "data:(*S) -> output:(*S)"
+    accepts = "floating"
+    axis = param(int, 0)
+
+    def forward(data, axis):
+        return data - data.mean(axis, keepdims=True)
+
+
+@pytest.mark.parametrize("lengths", [(2, 3, 4, 5, 6), (6, 5, 4, 3, 2, 7)])
+def test_a_mean_along_any_of_many_axes_divides_by_its_length(lengths) -> None:
+    data = np.random.default_rng(0).normal(size=lengths).astype(SINGLE)
+    for axis in range(len(lengths)):
+        (found,) = form(Centred, "forward", lengths, axis=axis).evaluate([data], lengths)
+        np.testing.assert_allclose(found, data - data.mean(axis, keepdims=True), rtol=1e-4, atol=1e-6)
 
 
 @operator("form_stopped")

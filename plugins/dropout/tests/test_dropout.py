@@ -8,6 +8,7 @@ import pytest
 import operad as od
 from operad.errors import DTypeError, ParamError, ShapeError
 from operad_dropout import Dropout
+from operad_dropout.dropout import _draws
 from operad_sdk.testing import check_forward, gradient_check
 
 ONES = np.ones((40, 50), np.float32)
@@ -21,6 +22,21 @@ def test_kept_elements_are_scaled_and_the_share_is_right(p: float) -> None:
     # five standard deviations of a binomial share
     assert abs(mask.mean() - (1 - p)) < 5 * np.sqrt(p * (1 - p) / mask.size)
     np.testing.assert_allclose(scale, [1 / (1 - p)], rtol=1e-6)
+
+
+@pytest.mark.parametrize("drawn_before", [0, 1])
+@pytest.mark.parametrize("shape", [(256, 256), (65537,), (65538,), (1, 65539), (4, 5), (300, 1, 400)])
+def test_words_of_four_decisions_are_what_single_ones_would_be(
+    shape: tuple[int, ...], drawn_before: int
+) -> None:
+    one, other = (np.random.Generator(np.random.Philox(7)) for _ in range(2))
+    for generator in (one, other):
+        generator.integers(1 << 32, size=drawn_before, dtype=np.uint32)
+    for _ in range(2):
+        expected = other.integers(1 << 16, size=shape, dtype=np.uint16)
+        np.testing.assert_array_equal(_draws(one, shape), expected)
+    assert one.integers(1 << 32, size=3).tolist() == other.integers(1 << 32, size=3).tolist()
+    assert one.random() == other.random()
 
 
 @pytest.mark.parametrize(("p", "mode", "is_train"), [(0.5, "training", False), (0.0, "always", True)])

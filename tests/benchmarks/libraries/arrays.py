@@ -35,6 +35,7 @@ def author_arrays(name: str, shape: tuple[int, ...]) -> list[np.ndarray]:
     others = {
         "rms_norm": lambda: [vector], "swiglu": lambda: [other], "fake_quantization": list,
         "masked_softmax": lambda: [other > -0.5], "batch_norm_relu": lambda: [vector, vector - 1],
+        "group_norm": lambda: [vector, vector - 1],
         "rotary_embedding": list, "grouped_query_attention": lambda: _keys_and_values(*shape),
         "cross_entropy": lambda: [_labels(*shape)], "selective_scan": lambda: _of_scan(*shape),
         "top_k_gating": list,

@@ -70,6 +70,10 @@ def _batch_norm_relu(data: Any, gamma: Any, beta: Any) -> Any:
     return functional.relu(functional.batch_norm(data, None, None, gamma, beta, training=True, eps=1e-5))
 
 
+def _group_norm(data: Any, gamma: Any, beta: Any) -> Any:
+    return functional.group_norm(data, 4, gamma, beta, eps=1e-5)
+
+
 def _masked_softmax(data: Any, mask: Any) -> Any:
     return torch.softmax(data.masked_fill(~mask, float("-inf")), -1)
 
@@ -127,6 +131,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "swiglu": _swiglu,
     "fake_quantization": _fake_quantization,
     "batch_norm_relu": _batch_norm_relu,
+    "group_norm": _group_norm,
     "masked_softmax": _masked_softmax,
     "rotary_embedding": _rotary_embedding,
     "grouped_query_attention": _grouped_query_attention,

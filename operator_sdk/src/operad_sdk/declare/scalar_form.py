@@ -26,20 +26,22 @@ from operad_sdk.differentiate.numbers import NumberTrace
 if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
 
-_LENGTHS: Final = ((6, 7, 8, 9, 11, 13, 17, 19), (23, 19, 17, 13, 11, 9, 8, 7))
-"""Lengths that stand for those of a signature; few are numbers that parameters have.
+_Pairs = tuple[tuple[int, int], ...]
+_LENGTHS: Final = ((6, 23), (7, 19), (8, 17), (9, 13), (11, 7), (13, 8), (17, 10), (19, 9))
+"""Lengths that stand for those of a signature in either trace; few are numbers that parameters have.
 
-No two axes keep their ratio, nor most of them their order, from one to the other.
+A number is taken for a product of lengths that changes by the same factor, so no two products do from one
+trace to the other, nor does a product stay.
 """
 
-_SHORT: Final = ((6, 7, 8, 9, 11, 13), (13, 8, 11, 6, 9, 7))
-"""The same for arrays of many axes: no product of two is the same in both."""
+_SHORT: Final = ((6, 9), (7, 11), (8, 10), (9, 7), (11, 8), (13, 6))
+"""The same for arrays of many axes."""
 
 _MOST_ELEMENTS: Final = 1 << 22
 """Of an array that is traced: eight axes of the lengths above have hundreds of millions."""
 
-_BEYOND: Final = 1 << 40
-"""Numbers from here on stand for lengths in keys."""
+_KEYS: Final = ((1 << 40, 1 << 40),)
+"""Numbers from there on stand for lengths in keys."""
 
 _MAX_FORMS: Final = 4096
 """Signatures of one operator whose forms are kept, as many as `compiled` keeps: a check has a thousand."""
@@ -87,7 +89,7 @@ def kept(
         if len(cache) >= _MAX_FORMS:
             cache.clear()
         fixed = _said_by_parameters(prop, in_shapes)
-        pattern = (*params, tuple(_renumbered(in_shapes, (_BEYOND,), fixed)))
+        pattern = (*params, tuple(_renumbered(in_shapes, _KEYS, 0, fixed)))
         found = cache.get(pattern)
         if found is None:
             found = cache[pattern] = find(fixed)
@@ -109,7 +111,7 @@ def _said_by_parameters(prop: OperatorProperty, in_shapes: Sequence[Shape]) -> f
 
 def _are_allowed(prop: OperatorProperty, in_shapes: Sequence[Shape], fixed: frozenset[int]) -> bool:
     """Return whether the parameters accept other lengths in place of all but the fixed ones."""
-    every = [_renumbered(in_shapes, lengths, fixed) for lengths in _LENGTHS]
+    every = [_renumbered(in_shapes, _LENGTHS, which, fixed) for which in (0, 1)]
     try:
         return all(prop.infer_shape(shapes)[0] == shapes for shapes in every)
     except OperadError:
@@ -143,14 +145,14 @@ def traced_form(
             is_typed = numbers_of is not None and "scalar" in type(prop).params.run_time
             if is_typed and any(slot == _ITSELF for slot in bound.slots):
                 raise TraceError("it reads `self`, where its `scalar` is another number")
-        usual, others = _lengths(prop, in_shapes, fixed)
+        pairs = _lengths(prop, in_shapes, fixed)
         found = []
-        modes = [(usual, is_train) for is_train in prop.traced_modes]
-        for lengths, is_train in (*modes, (others, modes[0][1])):
+        modes = [(0, is_train) for is_train in prop.traced_modes]
+        for which, is_train in (*modes, (1, modes[0][1])):
             given = numbers_of() if numbers_of is not None else None
             traces += [given.trace] if given is not None else []
             found.append(
-                _traced(prop, part, _renumbered(in_shapes, lengths, fixed), in_types, is_train, given)
+                _traced(prop, part, _renumbered(in_shapes, pairs, which, fixed), in_types, is_train, given)
             )
         (first, space), (second, other) = found[0], found[-1]
         if any(one != first for one, _ in found[:-1]):
@@ -168,17 +170,16 @@ def traced_form(
     return found_not, traces[-1] if traces else None
 
 
-def _lengths(
-    prop: OperatorProperty, in_shapes: Sequence[Shape], fixed: frozenset[int]
-) -> tuple[Sequence[int], Sequence[int]]:
-    """Two lists of lengths with which no argument or result has too many elements.
+def _lengths(prop: OperatorProperty, in_shapes: Sequence[Shape], fixed: frozenset[int]) -> _Pairs:
+    """Lengths for two traces with which no argument or result has too many elements.
 
     Raises:
         TraceError: There are too many axes.
     """
-    for pair in (_LENGTHS, _SHORT):
-        if all(_elements(prop, _renumbered(in_shapes, each, fixed)) <= _MOST_ELEMENTS for each in pair):
-            return pair
+    for pairs in (_LENGTHS, _SHORT):
+        every = [_renumbered(in_shapes, pairs, which, fixed) for which in (0, 1)]
+        if all(_elements(prop, shapes) <= _MOST_ELEMENTS for shapes in every):
+            return pairs
     raise TraceError("its arrays have too many axes to be traced with lengths that can be told apart")
 
 
@@ -207,11 +208,14 @@ def _traced(
 
 
 def _renumbered(
-    shapes: Sequence[Shape], lengths: Sequence[int], fixed: frozenset[int] = frozenset()
+    shapes: Sequence[Shape], pairs: _Pairs, which: int, fixed: frozenset[int] = frozenset()
 ) -> list[Shape]:
     """Shapes with other lengths in place of their own; a length of 1 stays, as it may be repeated."""
     instead = {length: length for length in (*fixed, 1)}
-    free = (length for length in chain(lengths, count(max(lengths) + 2)) if length not in fixed)
+    most = max(map(max, pairs))
+    every = chain(pairs, ((most + 2 * i, most + 2 * i + 3) for i in count(1)))
+    # A pair stays one: lengths of either trace that stand in other places may be the same.
+    free = (pair[which] for pair in every if fixed.isdisjoint(pair))
     different = dict.fromkeys(length for shape in shapes for length in shape if length not in instead)
     instead |= zip(different, free, strict=False)
     return [tuple(instead[length] for length in shape) for shape in shapes]

@@ -8,6 +8,8 @@ element, a quarter of what a double would draw; the probability is exact to 2**-
 
 from __future__ import annotations
 
+import sys
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -28,6 +30,8 @@ from operad_sdk import (
 )
 
 _STEPS: Final = 1 << 16
+_LARGE: Final = 1 << 16
+"""Decisions for which it is worth asking where the generator is."""
 
 
 def _shared(shape: Shape, axes: Shape) -> Shape:
@@ -37,6 +41,21 @@ def _shared(shape: Shape, axes: Shape) -> Shape:
             raise ShapeError(f"axes names axis {axis}, but data has {len(shape)} axes")
     positions = {axis % len(shape) for axis in axes}
     return tuple(1 if position in positions else length for position, length in enumerate(shape))
+
+
+def _draws(generator: Any, shape: Shape) -> Array:
+    """What `generator.integers(1 << 16, size=shape, dtype=uint16)` draws, by words of four where it can be.
+
+    NumPy's loop over words takes 0.6 of the time of that over parts of words. The numbers are the same if no
+    half of a word is left from before and none will be, and the generator is where it would be.
+    """
+    count = prod(shape)
+    # mutant: equivalent, because both ways give the same numbers
+    if count < _LARGE or count % 4 or sys.byteorder != "little" or type(generator) is not np.random.Generator:
+        return generator.integers(_STEPS, size=shape, dtype=np.uint16)
+    if generator.bit_generator.state.get("has_uint32", True):
+        return generator.integers(_STEPS, size=shape, dtype=np.uint16)
+    return generator.integers(1 << 64, size=count // 4, dtype=np.uint64).view(np.uint16).reshape(shape)
 
 
 @operator("Dropout")
@@ -106,7 +125,7 @@ class Dropout(OperatorProperty):
             mask.fill(1)
             scale.fill(1)
             return
-        draws = op_ctx.requested[0].generator.integers(_STEPS, size=mask.shape, dtype=np.uint16)
+        draws = _draws(op_ctx.requested[0].generator, mask.shape)
         np.greater_equal(draws, round(p * _STEPS), out=mask)
         # mutant: 0 becomes 1: equivalent, because the mask is 0 everywhere where p is 1
         scale.fill(1 / (1 - p) if p < 1 else 0)
