@@ -162,6 +162,27 @@ def stores(function, rng, values):
     return made
 
 
+def loops(function, rng, values):
+    """Writes to parts of an array that was just computed, which reads parts of itself."""
+    x = any_of(rng, values)
+    if not x.ndim or x.shape[0] < 2:
+        return None
+    made = np.abs(x) + 1 if rng.integers(2) else np.sort(x, axis=0)
+    kept = made[:1] if rng.integers(3) == 0 else None
+    for i in range(1, min(len(made), 5)):
+        if rng.integers(2):
+            made[i] += clipped(made[i - 1])
+        else:
+            made[i] = clipped(made[i - 1] * 2 - x[i])
+        if rng.integers(8) == 0:
+            values.append(made.copy())
+    if kept is not None:
+        values.append(kept * 2)
+    if rng.integers(4) == 0:
+        made[1:] = made[:-1]
+    return clipped(made)
+
+
 def products(function, rng, values):
     x = any_of(rng, values)
     if x.ndim < 2:
@@ -193,6 +214,7 @@ STEPS = (
     elements,
     reductions,
     centred,
+    loops,
     views,
     views,
     joins,

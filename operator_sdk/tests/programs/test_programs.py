@@ -138,9 +138,9 @@ def test_a_step_without_a_form_stands_between_kernels():
 
 def test_a_loop_is_no_program():
     def function(x):
-        for _ in range(500):
+        for _ in range(2500):
             x = x + 1
         return [x]
 
-    with pytest.raises(TraceError, match="500 steps"):
+    with pytest.raises(TraceError, match="2500 steps"):
         traced(function, [(4, 4)], np.float32)

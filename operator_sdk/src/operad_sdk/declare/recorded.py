@@ -20,6 +20,7 @@ from operad_sdk.declare.surroundings import reason_against_tracing
 from operad_sdk.declare.traced_gradient import Positions, TracingContext
 from operad_sdk.differentiate import FORM, PROGRAM, Namespace, Node, Traced, TraceError, constant
 from operad_sdk.differentiate.errors import line_text, raising_line
+from operad_sdk.differentiate.made_up import zeros
 from operad_sdk.differentiate.numbers import NumberTrace
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def recorded(
 
     def make(spec: tuple[Shape, DType]) -> Traced:
         if level == PROGRAM:
-            return Traced(Node(level, np.zeros(*spec), is_input=True))
+            return Traced(Node(level, zeros(*spec), is_input=True))
         return _made_up(rng, *spec)
 
     unwritten = _UNWRITTEN[level]
@@ -213,7 +214,7 @@ def _unwritten(spec: tuple[Shape, DType]) -> Traced:
 
 _UNWRITTEN: Final = {
     FORM: _unwritten,
-    PROGRAM: lambda spec: constant(PROGRAM, np.zeros(*spec)),
+    PROGRAM: lambda spec: constant(PROGRAM, np.broadcast_to(np.zeros((), spec[1]), spec[0])),
 }
 """Targets of functions, which nothing was written into."""
 

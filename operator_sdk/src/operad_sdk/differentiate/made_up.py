@@ -1,12 +1,13 @@
 """Results that are not computed: arrays of the right shape, type and layout, in the trace of a program.
 
-Zeros that nobody looks at take no memory and no time, so a step of any size is noted in microseconds. Only
-functions of which nothing is known are called, once for each trace.
+All lie in the same zeros, which nobody looks at, so that a step of any size is noted in microseconds and
+takes no memory. Only functions of which nothing is known are called, once for each trace.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -20,9 +21,23 @@ VIEWS: Final = frozenset(("reshape", "transpose", "broadcast", "flip"))
 """Forms of primitives that give views, where memory allows them."""
 REDUCTIONS: Final = frozenset(("sum", "max", "min", "prod"))
 """Forms of primitives that reduce axes."""
+_LEAST_BYTES: Final = 1 << 26
+"""Bytes from which systems give zeros page by page, when they are read."""
+_memory = np.zeros(0, np.uint8)
 _TRUTHS: Final = frozenset((np.all, np.any))
 _LIKE_FIRST: Final = frozenset(("replace", "put", "cumsum"))
 _SHAPED_BY_VALUES: Final = frozenset((np.nonzero, np.flatnonzero))
+
+
+def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array that may not be written, in memory that all such arrays share."""
+    global _memory
+    memory, dtype = _memory, np.dtype(dtype)
+    size_bytes = prod(shape) * dtype.itemsize
+    if size_bytes > len(memory):
+        memory = _memory = np.zeros(max(_LEAST_BYTES, 2 * size_bytes), np.uint8)
+        memory.flags.writeable = False
+    return memory[:size_bytes].view(dtype).reshape(shape)
 
 
 def made_up(primitive: Primitive, values: Sequence[Any], options: dict[str, Any]) -> Any:
@@ -38,16 +53,16 @@ def made_up(primitive: Primitive, values: Sequence[Any], options: dict[str, Any]
     if is_elementwise(primitive):
         small = function(*map(_first, values), **options)
         arrays = values[:1] if form == "cast" else values
-        return np.zeros(np.broadcast_shapes(*map(np.shape, arrays)), np.asarray(small).dtype)
+        return zeros(np.broadcast_shapes(*map(np.shape, arrays)), np.asarray(small).dtype)
     if form in REDUCTIONS:
         x, axis, keepdims = values
-        return np.zeros(_reduced(x.shape, axis, keepdims), function(_first(x), axis, keepdims).dtype)
+        return zeros(_reduced(x.shape, axis, keepdims), function(_first(x), axis, keepdims).dtype)
     if function in _TRUTHS:
-        return np.zeros(_reduced(values[0].shape, options.get("axis"), options.get("keepdims", False)), bool)
+        return zeros(_reduced(values[0].shape, options.get("axis"), options.get("keepdims", False)), bool)
     if form in _LIKE_FIRST:
         if form == "replace" and is_basic(values[2]):
             np.broadcast_to(values[1], values[0][values[2]].shape)  # raises as NumPy does
-        return np.zeros(values[0].shape, values[0].dtype)
+        return zeros(values[0].shape, values[0].dtype)
     if function is np.matmul:
         return _product(*values)
     return np.asarray(function(*values, **options))
@@ -81,7 +96,7 @@ def _reduced(shape: tuple[int, ...], axis: Any, keepdims: bool) -> tuple[int, ..
 
 def _product(a: Any, b: Any) -> Any:
     small = np.matmul(a[(..., slice(1), slice(0))], b[(..., slice(0), slice(1))])  # of no products at all
-    return np.zeros((*small.shape[:-2], a.shape[-2], b.shape[-1]), small.dtype)
+    return zeros((*small.shape[:-2], a.shape[-2], b.shape[-1]), small.dtype)
 
 
 def _expect_shape(form: Any, function: Any, values: Sequence[Any]) -> None:

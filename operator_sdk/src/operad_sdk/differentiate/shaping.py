@@ -10,7 +10,7 @@ import numpy as np
 
 from operad_sdk.differentiate.dispatch import FUNCTIONS
 from operad_sdk.differentiate.errors import TraceError
-from operad_sdk.differentiate.tracing import Primitive, Traced, View, plain
+from operad_sdk.differentiate.tracing import PROGRAM, Primitive, Traced, View, plain
 
 _reshape = Primitive(
     lambda x, shape: np.reshape(x, shape),
@@ -118,6 +118,10 @@ def _padded(array: Any, pad_width: Any, mode: str = "constant", constant_values:
 
 def _new(function: Callable[..., Any]) -> Any:
     def make(like: Any, *args: Any, **options: Any) -> Any:
+        if like.level == PROGRAM:  # where a number stands for all
+            shape = options.pop("shape", None)
+            one = function(plain(like), *args, shape=(), **options)
+            return like.filled(np.broadcast_to(one, like.shape if shape is None else shape))
         from_plain = function(plain(like), *args, **options)
         if from_plain.dtype.kind != "f":
             return from_plain

@@ -23,8 +23,10 @@ from operad_sdk.differentiate.walk import behind
 from operad_sdk.programs.cluster import Cluster, cluster_of, operands, views_something
 from operad_sdk.vector.primitives import NoVectorCodeError
 
-MOST_STEPS: Final = 400
-"""Steps of a program; a loop that was unrolled has more, and stays as it is."""
+MOST_STEPS: Final = 2000
+"""Steps of a program; a loop that has more stays as it is."""
+_MOST_TOGETHER: Final = 32
+"""Steps that are tried as one kernel; a loop becomes several, whose code is the same."""
 _OF_FORMS: Final = frozenset(("sum", "max", "min", "pick", "put", "round", "any", "all"))
 _CHEAP: Final = frozenset(
     (
@@ -107,6 +109,10 @@ class Clusters:
         if len(stages) > 1:
             for stage in stages:
                 yield from self._of_group(stage)
+        elif len(group) > _MOST_TOGETHER:
+            for first in range(0, len(group), _MOST_TOGETHER):
+                for part in _connected(group[first : first + _MOST_TOGETHER]):
+                    yield from self._of_group(part)
         elif (whole := self._tried(group)) is not None:
             yield whole
         else:

@@ -18,10 +18,9 @@ from operad.graph import pack
 from operad.storage import ALIGNMENT_BYTES
 from operad_sdk.differentiate import Node
 from operad_sdk.differentiate.dispatch import each
-from operad_sdk.differentiate.indexing import is_basic
-from operad_sdk.differentiate.tracing import AppliedPrimitive
 from operad_sdk.programs.cluster import Cluster, operands, views_something
 from operad_sdk.programs.clusters import Clusters
+from operad_sdk.programs.stores import Stores, step_of, writes
 
 
 class Slot(NamedTuple):
@@ -105,9 +104,23 @@ class Plan:
         parts: Slots that are parts of others.
         direct: Of each result that is computed where it is wanted the number, the slot, and the shape there.
         copied: The other results, each with its slot.
+        copied_bytes: Of arrays that are copied so that parts of them can be written.
+
+    Args:
+        copies_all: Whether each array that something else reads is copied before it is written.
+
+    Raises:
+        CycleError: Steps wait for each other, which they do not where all is copied.
     """
 
-    def __init__(self, inputs: Sequence[Node], results: Sequence[Node], clusters: Clusters) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[Node],
+        results: Sequence[Node],
+        clusters: Clusters,
+        *,
+        copies_all: bool = False,
+    ) -> None:
         self._clusters = clusters
         self._results = results
         self._slots: dict[Node, int] = {}
@@ -115,17 +128,18 @@ class Plan:
         self._given = set(inputs)
         for node in inputs:
             self._slot(node)
-        self._roots: dict[Node, Node] = {}
-        self._unfilled: dict[Node, bool] = {}
-        self._placed: dict[Node, tuple[Node, Any]] = {}
-        self._find_stores()
+        self._stores = Stores(results, self._given, clusters, copies_all=copies_all)
+        for node, root in self._stores.roots.items():
+            self._slots[node] = self._slot(root)
+        self.copied_bytes: Final = self._stores.copied_bytes
         units = self._ordered()
         self.direct: Final[list[tuple[int, int, tuple[int, ...]]]] = []
         self.copied: Final[list[tuple[int, int]]] = []
         direct = self._find_results()
         self.steps: Final = [step for unit in units for step in self._steps(unit)]
         self.parts: Final = [
-            Part(self._slot(node), self._slot(root), index) for node, (root, index) in self._placed.items()
+            Part(self._slot(node), self._slot(root), index)
+            for node, (root, index) in self._stores.placed.items()
         ]
         self.places, self.size_bytes = self._packed(units, direct)
         self.num_slots: Final = len(self._slots)
@@ -138,64 +152,13 @@ class Plan:
                 self.constants.append((found, node.value))
         return found
 
-    # Parts that are written into one array.
-
-    def _find_stores(self) -> None:
-        """Chains of writes to parts of an array, each the only reader of the one before."""
-        chains: dict[Node, list[Node]] = {}
-        for node in sorted(self._reached(), key=lambda node: node.number):
-            if not _is_store(node):
-                continue
-            whole = _of(node).args[0]
-            root = self._roots.get(whole) if isinstance(whole, Node) else None
-            if root is None or self._clusters.count_readers(whole) > 1:
-                root = node
-            self._roots[node] = root
-            self._slots[node] = self._slot(root)
-            chains.setdefault(root, []).append(node)
-        for root, chain in chains.items():
-            counts = np.zeros(root.value.shape, np.int8)  # invariant: 128 writes of one element are no parts
-            for node in chain:
-                if is_basic(_of(node).args[2]):
-                    counts[_of(node).args[2]] += 1
-            is_apart = all(is_basic(_of(node).args[2]) for node in chain) and counts.max(initial=0) <= 1
-            self._unfilled[root] = not (is_apart and counts.all())
-            for node in chain if is_apart else ():
-                self._place(root, node)
-
-    def _reached(self) -> set[Node]:
-        """The nodes that calls make, and not kernels, behind the results."""
-        found, seen, left = set[Node](), set[int](), list(self._results)
-        while left:
-            node = left.pop()
-            unit = self._unit(node)
-            if not self._is_made(node) or id(unit) in seen:
-                continue
-            seen.add(id(unit))
-            if isinstance(unit, Cluster):
-                left += unit.reads
-            else:
-                found.add(node)
-                left += operands(node)
-        return found
-
-    def _place(self, root: Node, node: Node) -> None:
-        """Have what computes a part write it where it belongs."""
-        _, part, index = _of(node).args
-        if not isinstance(part, Node) or part not in self._clusters.by_node or part in self._placed:
-            return
-        place = node.value[index]
-        is_same = part.value.shape == place.shape and part.value.dtype == place.dtype
-        if is_same and place.ndim and self._clusters.count_readers(part) == 1:
-            self._placed[part] = (root, index)
-
     def _root(self, node: Node) -> Node:
         """The node in whose memory a node lies."""
         while True:
-            if node in self._placed:
-                node = self._placed[node][0]
-            elif self._roots.get(node, node) is not node:
-                node = self._roots[node]
+            if node in self._stores.placed:
+                node = self._stores.placed[node][0]
+            elif self._stores.roots.get(node, node) is not node:
+                node = self._stores.roots[node]
             elif node not in self._clusters.by_node and views_something(node) and node not in self._given:
                 node = operands(node)[0]
             else:
@@ -207,7 +170,7 @@ class Plan:
         """Clusters, nodes, and the roots of stores once more, each behind all that it reads."""
         sorter: TopologicalSorter[Any] = TopologicalSorter()
         seen: set[Any] = set()
-        left: list[Any] = [self._unit(node) for node in self._results if self._is_made(node)]
+        left: list[Any] = [self._stores.unit(node) for node in self._results if self._stores.is_made(node)]
         while left:
             unit = left.pop()
             key = _key(unit)
@@ -219,39 +182,35 @@ class Plan:
             left += needs
         return [one.unit for one in sorter.static_order()]
 
-    def _is_made(self, node: Node) -> bool:
-        return node.step is not None and node not in self._given
-
-    def _unit(self, node: Node) -> Any:
-        return self._clusters.by_node.get(node, node)
-
     def _needs(self, unit: Any) -> list[Any]:
         if isinstance(unit, Cluster):
-            needed = [self._unit(node) for node in unit.reads if self._is_made(node)]
-            roots = [self._placed[node][0] for node in unit.makes if node in self._placed]
-            return needed + [_Filling(root) for root in roots if self._unfilled[root]]
+            needed = [self._stores.unit(node) for node in unit.reads if self._stores.is_made(node)]
+            roots = [self._stores.placed[node][0] for node in unit.makes if node in self._stores.placed]
+            return needed + [_Filling(root) for root in roots if self._stores.unfilled[root]]
         if isinstance(unit, _Filling):
-            whole = _of(unit.root).args[0]
+            whole = step_of(unit.root).args[0]
             read = [whole] if isinstance(whole, Node) else []
         elif self._is_root(unit):
-            read = [one for one in operands(unit) if one is not _of(unit).args[0]]
+            read = [one for one in operands(unit) if one is not step_of(unit).args[0]]
         else:
             read = operands(unit)
-        needed = [self._unit(one) for one in read if self._is_made(one)]
-        return [*needed, _Filling(unit)] if self._unfilled.get(unit) else needed
+        needed = [self._stores.unit(one) for one in read if self._stores.is_made(one)]
+        if isinstance(unit, Node):
+            needed += self._stores.after.get(unit, ())
+        return [*needed, _Filling(unit)] if self._stores.unfilled.get(unit) else needed
 
     def _is_root(self, node: Node) -> bool:
-        return self._roots.get(node) is node
+        return self._stores.roots.get(node) is node
 
     def _steps(self, unit: Any) -> list[Step]:
         if isinstance(unit, Cluster):
             return [KernelStep(unit, [self._slot(node) for node in (*unit.reads, *unit.makes)])]
         if isinstance(unit, _Filling):
-            return [StoreStep(self._slot(unit.root), ..., self._argument(_of(unit.root).args[0]))]
-        primitive, args, options = _of(unit)
-        if unit in self._roots:
+            return [StoreStep(self._slot(unit.root), ..., self._argument(step_of(unit.root).args[0]))]
+        primitive, args, options = step_of(unit)
+        if unit in self._stores.roots:
             _, part, index = args
-            if isinstance(part, Node) and part in self._placed:
+            if isinstance(part, Node) and part in self._stores.placed:
                 return []
             return [StoreStep(self._slot(unit), self._argument(index), self._argument(part))]
         return [
@@ -260,7 +219,7 @@ class Plan:
                 [self._argument(arg) for arg in args],
                 options,
                 self._slot(unit),
-                _writes(unit),
+                writes(unit),
                 views_something(unit),
             )
         ]
@@ -276,9 +235,9 @@ class Plan:
         found: dict[Node, int] = {}
         for number, (node, root) in enumerate(zip(self._results, roots, strict=True)):
             inner = node
-            while inner not in self._clusters.by_node and _is_reshape(inner) and self._is_made(inner):
+            while inner not in self._clusters.by_node and _is_reshape(inner) and self._stores.is_made(inner):
                 inner = operands(inner)[0]
-            is_whole = inner is root or self._roots.get(inner) is root
+            is_whole = inner is root or self._stores.roots.get(inner) is root
             if is_whole and roots.count(root) == 1 and self._is_planned(root):
                 found[root] = number
                 self.direct.append((number, self._slot(root), root.value.shape))
@@ -287,8 +246,8 @@ class Plan:
         return found
 
     def _is_planned(self, node: Node) -> bool:
-        return self._is_made(node) and (
-            node in self._clusters.by_node or node in self._roots or _writes(node)
+        return self._stores.is_made(node) and (
+            node in self._clusters.by_node or node in self._stores.roots or writes(node)
         )
 
     def _packed(self, units: Sequence[Any], direct: dict[Node, int]) -> tuple[list[Place], int]:
@@ -344,20 +303,5 @@ def _key(unit: Any) -> Any:
     return ("fill", id(unit.root)) if isinstance(unit, _Filling) else id(unit)
 
 
-def _is_store(node: Node) -> bool:
-    return node.step is not None and node.step.primitive.form == "replace"
-
-
-def _of(node: Node) -> AppliedPrimitive:
-    """The step that a node is, which is none that was given."""
-    assert node.step is not None
-    return node.step
-
-
 def _is_reshape(node: Node) -> bool:
     return node.step is not None and node.step.primitive.form == "reshape"
-
-
-def _writes(node: Node) -> bool:
-    """Return whether a step is a ufunc, which writes where it is told to."""
-    return isinstance(_of(node).primitive.function, np.ufunc)

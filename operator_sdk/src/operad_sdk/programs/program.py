@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from graphlib import CycleError
 from math import prod
 from typing import Any, Final, final
 
@@ -23,6 +24,8 @@ from operad_sdk.vector.form_kernels import run_bound
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.primitives import NoVectorCodeError
 
+_COPY_US: Final = 2.5e-5
+"""Time of a byte that is copied."""
 _PART_PRODUCTS: Final = 1 << 18
 """Multiplications of a part of many small products, below which a thread is not worth its call."""
 
@@ -54,6 +57,8 @@ class Program:
         self.cost = Estimates()
         for cluster in self._clusters.every:
             self.cost = self.cost.plus(cluster.cost)
+        copied = self.plan(tuple(range(len(results)))).copied_bytes
+        self.cost = self.cost._replace(vector_us=self.cost.vector_us + copied * _COPY_US)
         for node in {*inputs, *self._clusters.steps}:  # of which the shape is enough
             node.value = np.broadcast_to(np.zeros((), node.value.dtype), node.value.shape)
 
@@ -61,8 +66,12 @@ class Program:
         """The steps that some results need. Kernels are the same whatever is wanted, and so are bits."""
         found = self._plans.get(wanted)
         if found is None:
-            results = [self._results[number] for number in wanted]
-            found = self._plans[wanted] = Plan(self._inputs, results, self._clusters)
+            given = self._inputs, [self._results[number] for number in wanted], self._clusters
+            try:
+                found = Plan(*given)
+            except CycleError:  # of readers of arrays that are written
+                found = Plan(*given, copies_all=True)
+            self._plans[wanted] = found
         return found
 
     def explained(self) -> str:
