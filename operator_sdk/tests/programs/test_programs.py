@@ -136,6 +136,19 @@ def test_a_step_without_a_form_stands_between_kernels():
     assert [type(step) for step in steps] == [KernelStep, CallStep, KernelStep]
 
 
+def test_an_array_is_copied_for_the_one_write_behind_which_it_is_needed():
+    def function(x):
+        made = np.abs(x) + 1
+        for i in range(1, 4):
+            made[i] += made[i - 1]
+        before = made.copy()
+        made[0] = 3
+        return [before * made]
+
+    plan = traced(function, [(64, 512)], np.float32).plan((0,))
+    assert plan.copied_bytes == 64 * 512 * 4
+
+
 def test_a_loop_is_no_program():
     def function(x):
         for _ in range(2500):

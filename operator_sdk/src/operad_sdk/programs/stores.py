@@ -117,7 +117,7 @@ class Stores:
                 if unit is write:
                     continue
                 read = unit.reads if isinstance(unit, Cluster) else [unit]
-                if any(node.number > write.number for node in read):
+                if any(node.number >= write.number for node in read):
                     return None
                 if isinstance(unit, Node) and views_something(unit):
                     left.append(unit)
