@@ -243,25 +243,21 @@ class _SeveralForms(Operator):
     def backward_templates(
         self, op_ctx: OpContext, req: Sequence[OpReq], num_outputs: int, num_states: int
     ) -> list[CallTemplate]:
-        """Each form's calls, where no gradient lies in the memory of what another one reads."""
-        if OpReq.INPLACE in req:
-            return super().backward_templates(op_ctx, req, num_outputs, num_states)
+        """The call of all gradients, or each form's where no gradient lies in what another one reads."""
         wanted = [each for each in self._each if req[each.position] is not OpReq.NULL]
-        if (
-            self._together is not None
-            and self._together.call is not None
-            and all(req[each.position] is OpReq.WRITE for each in self._each)
-        ):
+        whole = self._together if len(wanted) == len(self._each) else None
+        is_written = all(req[each.position] is OpReq.WRITE for each in wanted)
+        if whole is not None and whole.call is not None and is_written:
             first = {"in_data": 0, "out_data": len(req), "out_grad": len(req) + num_outputs}
             slots: dict[str, Any] = {
-                name: ArgumentSlot(first[kind] + index)
-                for name, (kind, index) in self._together.entries.items()
+                name: ArgumentSlot(first[kind] + index) for name, (kind, index) in whole.entries.items()
             }
             for one in self._each:
                 slots |= one.numbers_by_name()
             targets = [ArgumentSlot(len(req) + 2 * num_outputs + each.position) for each in self._each]
-            given = [slots[name] for name in self._together.form.form.inputs]
-            return [CallTemplate(self._together.call, (*given, *targets))]
+            return [CallTemplate(whole.call, (*(slots[name] for name in whole.form.form.inputs), *targets))]
+        if whole is not None or OpReq.INPLACE in req:
+            return super().backward_templates(op_ctx, req, num_outputs, num_states)
         return [
             template
             for each in wanted
