@@ -46,7 +46,8 @@ def joined_kernel(forms: tuple[ScalarForm, ...], specs: tuple[Specs, ...], dtype
         orders = {one.kernel.walk([np.empty(*spec) for spec in one.specs]).order for one in every}
     except NoVectorCodeError:
         return None
-    return made if len(orders - {None}) <= 1 else None
+    fused = {one.kernel.fuses for one in every}
+    return made if max(len(orders - {None}), len(fused - {None})) <= 1 else None
 
 
 def joined(forms: Sequence[ScalarForm], shapes: Mapping[str, Shape]) -> ScalarForm | None:
