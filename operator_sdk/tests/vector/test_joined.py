@@ -90,6 +90,14 @@ def test_sums_of_several_gradients_have_the_bits_of_each_by_itself(shape):
         np.testing.assert_array_equal(found[number], alone[number])
 
 
+@pytest.mark.parametrize("rows", [3, 3000])
+@pytest.mark.parametrize("request_", [OpReq.WRITE, OpReq.ADD])
+def test_all_gradients_are_one_call_of_a_plan_whatever_their_size(rows, request_):
+    made = operator_of(PARTS, VectorScale(), od.cpu(), [(rows, 5, 40), (5,)], [SINGLE] * 2)
+    assert len(made.backward_templates(context(), [request_] * 2, 1, 0)) == 1
+    assert len(made.backward_templates(context(), [request_, OpReq.NULL], 1, 0)) == 1
+
+
 def test_gradients_that_would_be_added_in_another_order_together_are_not_joined():
     assert operator_of(PARTS, VectorMany(), od.cpu(), [(3, 40)] * 2, [SINGLE] * 2)._together is None
 

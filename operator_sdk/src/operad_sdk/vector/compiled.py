@@ -22,6 +22,7 @@ from operad_sdk.mapper.expansions import expanded
 from operad_sdk.vector.accesses import Pattern
 from operad_sdk.vector.addresses import data_address
 from operad_sdk.vector.counted import positions, with_positions
+from operad_sdk.vector.exact_products import with_exact_products_fused
 from operad_sdk.vector.functions import functions_of
 from operad_sdk.vector.half import widened
 from operad_sdk.vector.kernel_text import KernelText
@@ -97,6 +98,7 @@ class CompiledForm:
         form: The form.
         dtype: In which it is computed.
         lanes: Elements of a vector, by default as many as fill a register of AVX-512.
+        fuses: Whether exact products are fused with sums; None: there are none.
 
     Raises:
         NoVectorCodeError: It has no vector code; the message says why.
@@ -109,7 +111,10 @@ class CompiledForm:
         self.dtype: Final = _SINGLE if dtype.itemsize < _SINGLE.itemsize else dtype
         self.lanes: Final = lanes or LANES[self.dtype.itemsize]
         own = expanded(form if self.dtype == dtype else widened(form), self.dtype, functions_of(self.dtype))
-        self._expanded, self._counted = with_positions(own)
+        fused = with_exact_products_fused(own)
+        has_sums = any(step.op == "sum" for step in own.instructions)
+        self.fuses: Final = None if fused == own else has_sums
+        self._expanded, self._counted = with_positions(fused if has_sums else own)
         over = {step.axes or (-1,) for step in form.instructions if step.op in REDUCTIONS}
         if len(over) > 1:
             raise NoVectorCodeError("it reduces different axes, and kernels walk along the same ones")

@@ -9,7 +9,7 @@ each array once for each stage that reads it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import prod
 from typing import Final, NamedTuple
 
@@ -38,8 +38,9 @@ _SLOW_WITH_NUMBERS: Final = {"maximum": 0.5, "minimum": 0.5}
 """The same where an operand is a number, with which NumPy has no vector loop."""
 _POWER_OF_NUMBER: Final = 3.3
 """The same for powers of one number, with which NumPy is slower than with one exponent."""
-_SHORT_NS: Final = 25.0
-"""Time that one of NumPy's reductions takes for a row however short it is."""
+_SHORT_NS, _RUN_NS = 25.0, 4.0
+"""Time that one of NumPy's reductions takes for a run of elements however short it is, and that another of
+its loops does. A run is what is alike for all operands: a broadcast number ends it."""
 _FREE: Final = frozenset(("input", "constant", "length"))
 
 _VECTOR_US: Final = 1.0
@@ -52,8 +53,8 @@ _OF_C_NS: Final = {
     **dict.fromkeys(("sin", "cos", "tan"), 0.35),
 }  # fmt: skip
 """Time of an element by functions of the C library, which are called for each lane, or are seldom called."""
-_ROW_NS: Final = 5.0
-"""Time of a row for each walk and each outer axis."""
+_ROW_NS, _RUN_OF_ROW_NS = 5.0, 3.5
+"""Time of a row for each walk and each outer axis, and of each of its runs for each walk."""
 _NEAR_NS, _FAR_NS = 0.3, 1.0
 """Time of an element that is gathered or scattered, from the same piece of 64 bytes and from another."""
 
@@ -120,9 +121,23 @@ def _numpy_us(form: ScalarForm, space: Shape, specs: Sequence[tuple[Shape, DType
         us += (_REDUCTION_US if step.op in REDUCTIONS else _CALL_US) + 1e-3 * (
             _LOOP_NS * loops * elements + moved_ns
         )
+        runs = _runs(space, read, [*(axes[i] for i in step.args), frozenset(reduced)])
         if rank - 1 in reduced:
-            us += 1e-3 * _SHORT_NS * prod(space[axis] for axis in axes[-1])
+            us += 1e-3 * _SHORT_NS * runs
+        elif runs > 1:
+            us += 1e-3 * _RUN_NS * runs
     return us
+
+
+def _runs(space: Shape, read: Collection[int], operands: Sequence[Collection[int]]) -> int:
+    """How many runs of elements NumPy's loops go over, where an operand has some of the axes."""
+    runs, alike = 1, None
+    for axis in sorted(read, reverse=True):
+        own = [axis in operand for operand in operands]
+        alike = alike or own
+        if own != alike or runs > 1:
+            runs *= space[axis]
+    return runs
 
 
 def _moving_ns(size_bytes: float, rates: tuple[float, float]) -> float:
@@ -139,7 +154,10 @@ def _vector_us(kernel: CompiledForm, walk: Walk, specs: Sequence[tuple[Shape, DT
     if pattern.rows:  # vectors are of neighbouring rows
         walks = prod(axes.outer[:-1]) * -(-axes.outer[-1] // (pattern.rows * lanes)) * prod(axes.runs)
         vectors = walks * pattern.rows * columns
-    ns = _ROW_NS * walks * (stages.count + len(axes.outer) + len(axes.runs))
+    runs = prod(axes.runs)
+    ns = _ROW_NS * walks / runs * (stages.count + len(axes.outer))
+    if runs > 1:
+        ns += _RUN_OF_ROW_NS * walks * stages.count
     moved = 0.0
     count, given = len(kernel.form.inputs), len(stages.form.inputs)
     for stage in range(stages.count):

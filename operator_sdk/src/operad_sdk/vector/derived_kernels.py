@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from functools import lru_cache
-from itertools import product
 from math import prod
 from typing import Any, Final, NamedTuple, final
 
@@ -40,7 +39,7 @@ from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import CompiledForm, compiled
 from operad_sdk.vector.cost_rule import Estimates, estimates
 from operad_sdk.vector.form_kernels import PART_ELEMENTS, FormOperator, cost_of_arrays, run_form
-from operad_sdk.vector.joined import joined
+from operad_sdk.vector.joined import Specs, joined_kernel
 from operad_sdk.vector.machine import reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.signature import Signature, form_of_part
@@ -80,17 +79,23 @@ def reason_for(
         against: str | None = _programs().reason_against(parts, call, always=size is None)
         return against
     both, walks_rows, is_exact = Estimates(), False, True
-    properties = _of_modes(parts, call.prop, call.in_shapes, call.in_types)
-    for prop, part in product(properties, parts):
-        form, _ = form_of_part(prop, part, call.in_shapes, call.in_types)
-        assert isinstance(form, ScalarForm)
-        signature = Signature(prop, part, form, call.in_shapes, call.in_types)
-        found = _estimates(form, signature.dtype, signature.specs, returned)
-        assert isinstance(found, Estimates)
-        both = both.plus(found)
-        ops = {step.op for step in form.instructions}
-        walks_rows |= not ops.isdisjoint((*REDUCTIONS, "position"))
-        is_exact &= ops <= EXACT
+    for prop in _of_modes(parts, call.prop, call.in_shapes, call.in_types):
+        forms, signatures, each = [], [], Estimates()
+        for part in parts:
+            form, _ = form_of_part(prop, part, call.in_shapes, call.in_types)
+            assert isinstance(form, ScalarForm)
+            forms.append(form)
+            signatures.append(Signature(prop, part, form, call.in_shapes, call.in_types))
+            found = _estimates(form, signatures[-1].dtype, signatures[-1].specs, returned)
+            assert isinstance(found, Estimates)
+            each = each.plus(found)
+            ops = {step.op for step in form.instructions}
+            walks_rows |= not ops.isdisjoint((*REDUCTIONS, "position"))
+            is_exact &= ops <= EXACT
+        if len(parts) > 1:
+            whole = joined_kernel(tuple(forms), tuple(one.specs for one in signatures), signatures[0].dtype)
+            each = each if whole is None else estimates(*whole, returned)
+        both = both.plus(each)
     if size is None:
         return None
     if size < ELEMENTS_FROM_SIZE and not walks_rows:
@@ -220,7 +225,7 @@ class _ByMode(Operator):
 
 
 class _Together(NamedTuple):
-    """Gradients by one form: its inputs that are arrays, by name, and shape and type of each result.
+    """Gradients by one form, and its inputs that are arrays, by name.
 
     Attributes:
         call: Of the kernel with contiguous arrays; None where they are worth several threads.
@@ -228,7 +233,7 @@ class _Together(NamedTuple):
 
     form: CompiledForm
     entries: dict[str, BackwardEntry]
-    specs: list[tuple[Shape, DType]]
+    specs: Specs
     call: ArrayCall | None
 
 
@@ -239,45 +244,24 @@ def _together(
     in_shapes: Sequence[Shape],
     in_types: Sequence[DType],
 ) -> _Together | None:
-    forms: list[ScalarForm] = []
+    forms, signatures = [], []
     entries: dict[str, BackwardEntry] = {}
-    shapes: dict[str, Shape] = {}
-    specs: dict[str, tuple[Shape, DType]] = {}
-    results = []
     for part in parts:
         form, _ = form_of_part(prop, part, in_shapes, in_types)
         assert isinstance(form, ScalarForm)
-        signature = Signature(prop, part, form, in_shapes, in_types)
         forms.append(form)
-        assert signature.entries is not None
-        entries |= zip(form.inputs, signature.entries, strict=False)  # numbers follow
-        specs |= zip(form.inputs, signature.specs[:-1], strict=True)
-        results.append(signature.specs[-1])
-        shapes |= {name: spec[0] for name, spec in specs.items()} | {part: signature.specs[-1][0]}
-    whole = joined(forms, shapes)
+        signatures.append(Signature(prop, part, form, in_shapes, in_types))
+        assert signatures[-1].entries is not None
+        entries |= zip(form.inputs, signatures[-1].entries, strict=False)  # numbers follow
+    whole = joined_kernel(tuple(forms), tuple(one.specs for one in signatures), signatures[0].dtype)
     if whole is None:
         return None
-    dtype = next(dtype for dtype in in_types if dtype.kind == "f")
-    made = compiled(whole, dtype)
-    arrays = {name: np.empty(*spec) for name, spec in specs.items()}
-    targets = [np.empty(*spec) for spec in results]
-    every = [
-        (made, targets),
-        *((compiled(form, dtype), [one]) for form, one in zip(forms, targets, strict=True)),
-    ]
-    try:
-        walks = [form.walk([*(arrays[name] for name in form.form.inputs), *own]) for form, own in every]
-    except NoVectorCodeError:
-        return None
-    if len({walk.order for walk in walks} - {None}) > 1:  # bits may not depend on which gradients are wanted
-        return None
-    given = [*arrays.values(), *targets]
-    call = None
-    if not cost_of_arrays(made, [(array.shape, array.dtype) for array in given]).is_parallel:
-        layout = made.layout([*(arrays[name] for name in whole.inputs), *targets])
-        keeps_lock = max(array.size for array in given) <= PART_ELEMENTS
-        call = array_call(layout, len(whole.inputs), keeps_lock=keeps_lock)
-    return _Together(made, entries, results, call)
+    call, count = None, len(whole.kernel.form.inputs)
+    if not cost_of_arrays(*whole).is_parallel:
+        keeps_lock = max(prod(shape) for shape, _ in whole.specs) <= PART_ELEMENTS
+        layout = whole.kernel.layout([np.empty(*spec) for spec in whole.specs])
+        call = array_call(layout, count, keeps_lock=keeps_lock)
+    return _Together(whole.kernel, entries, whole.specs[count:], call)
 
 
 @final
@@ -306,25 +290,21 @@ class _SeveralForms(Operator):
     def backward_templates(
         self, op_ctx: OpContext, req: Sequence[OpReq], num_outputs: int, num_states: int
     ) -> list[CallTemplate]:
-        """Each form's calls, where no gradient lies in the memory of what another one reads."""
-        if OpReq.INPLACE in req:
-            return super().backward_templates(op_ctx, req, num_outputs, num_states)
+        """The call of all gradients, or each form's where no gradient lies in what another one reads."""
         wanted = [each for each in self._each if req[each.position] is not OpReq.NULL]
-        if (
-            self._together is not None
-            and self._together.call is not None
-            and all(req[each.position] is OpReq.WRITE for each in self._each)
-        ):
+        whole = self._together if len(wanted) == len(self._each) else None
+        is_written = all(req[each.position] is OpReq.WRITE for each in wanted)
+        if whole is not None and whole.call is not None and is_written:
             first = {"in_data": 0, "out_data": len(req), "out_grad": len(req) + num_outputs}
             slots: dict[str, Any] = {
-                name: ArgumentSlot(first[kind] + index)
-                for name, (kind, index) in self._together.entries.items()
+                name: ArgumentSlot(first[kind] + index) for name, (kind, index) in whole.entries.items()
             }
             for one in self._each:
                 slots |= one.numbers_by_name()
             targets = [ArgumentSlot(len(req) + 2 * num_outputs + each.position) for each in self._each]
-            given = [slots[name] for name in self._together.form.form.inputs]
-            return [CallTemplate(self._together.call, (*given, *targets))]
+            return [CallTemplate(whole.call, (*(slots[name] for name in whole.form.form.inputs), *targets))]
+        if whole is not None or OpReq.INPLACE in req:
+            return super().backward_templates(op_ctx, req, num_outputs, num_states)
         return [
             template
             for each in wanted

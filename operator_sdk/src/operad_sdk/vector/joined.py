@@ -3,9 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
+import numpy as np
+
+from operad.dtypes import DType
 from operad.operator import Axes, ScalarForm, Shape
 from operad_sdk.mapper.builder import Builder
+from operad_sdk.vector.compiled import CompiledForm, compiled
+from operad_sdk.vector.primitives import NoVectorCodeError
+
+Specs = tuple[tuple[Shape, DType], ...]
+
+
+class Joined(NamedTuple):
+    """Several forms as one, and shape and type of each of its inputs and then results."""
+
+    kernel: CompiledForm
+    specs: Specs
+
+
+@lru_cache(maxsize=4096)
+def joined_kernel(forms: tuple[ScalarForm, ...], specs: tuple[Specs, ...], dtype: DType) -> Joined | None:
+    """One kernel of several forms with a result each; None where there is none, or it has other bits.
+
+    Args:
+        specs: For each form those of its inputs and its result.
+    """
+    given = {
+        name: spec
+        for form, own in zip(forms, specs, strict=True)
+        for name, spec in zip(form.inputs, own, strict=False)
+    }
+    results = {form.results[0].name: own[-1] for form, own in zip(forms, specs, strict=True)}
+    whole = joined(forms, {name: shape for name, (shape, _) in (given | results).items()})
+    if whole is None:
+        return None
+    made = Joined(compiled(whole, dtype), (*(given[name] for name in whole.inputs), *results.values()))
+    every = [made, *(Joined(compiled(form, dtype), own) for form, own in zip(forms, specs, strict=True))]
+    try:
+        orders = {one.kernel.walk([np.empty(*spec) for spec in one.specs]).order for one in every}
+    except NoVectorCodeError:
+        return None
+    fused = {one.kernel.fuses for one in every}
+    return made if max(len(orders - {None}), len(fused - {None})) <= 1 else None
 
 
 def joined(forms: Sequence[ScalarForm], shapes: Mapping[str, Shape]) -> ScalarForm | None:
