@@ -165,7 +165,7 @@ def _accepted(results: Results, above: int = -2 * _FAR, below: int = 2 * _FAR) -
 def _expect_same_results(
     trial: Trial, name: str, results: Results, from_end: Sequence[int], length: int, what: str = ""
 ) -> int:
-    """Raise Violation unless positions give the same, outputs or gradients, from the end as from the start."""
+    """Raise Violation unless outputs, or gradients, are the same from the end as from the start."""
     names = [f"{what}{argument}" for argument in trial.arguments] if what else trial.outputs
     count = 0
     for value in from_end:
