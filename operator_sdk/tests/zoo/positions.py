@@ -102,6 +102,19 @@ class RowsNotTheFirstFromEnd(_Rows):
         return table[rows]
 
 
+@operator("zoo_rows_without_gradient_from_end")
+class RowsWithoutGradientFromEnd(_Rows):
+    """Rows by number, from either end; those counted from the end have no gradient."""
+
+    def forward(index, table):
+        """Take."""
+        return table[index.astype(np.int64)]
+
+    def table_grad(output_grad, index, table):
+        """Added where the number is that of the row."""
+        return (index == np.arange(len(table))[:, None]).astype(output_grad.dtype) @ output_grad
+
+
 ZOO = without_gradients(
     [
         Fault("S113", NotTheFirstFromEnd, "the first axis is refused where it is counted from the end"),
@@ -109,5 +122,6 @@ ZOO = without_gradients(
         Fault("S113", AxisBefore, "an axis counted from the end is the one before it"),
         Fault("F222", RowsAndForOr, "numbers out of range are refused at both ends together"),
         Fault("F222", RowsNotTheFirstFromEnd, "the first row is refused where it is counted from the end"),
+        Fault("F222", RowsWithoutGradientFromEnd, "rows that are counted from the end have no gradient"),
     ]
 )

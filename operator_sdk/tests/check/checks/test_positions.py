@@ -9,7 +9,7 @@ from operad_sdk.check import Profile, check_operator, verify
 from operad_sdk.check.reporting.outcome import Status
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.violation import Violation
-from operator_sdk.tests.zoo.positions import RowsAndForOr
+from operator_sdk.tests.zoo.positions import RowsAndForOr, RowsWithoutGradientFromEnd
 from operator_sdk.tests.zoo.right.places import PickedElement
 
 FEW = Profile("few", examples=30, seconds=1.0)
@@ -26,6 +26,15 @@ def test_an_element_that_is_not_refused_alone_is_found() -> None:
 
     with pytest.raises(Violation, match="index may hold -100, and 100, and is refused where it holds both"):
         verify("F222", RowsAndForOr, case)
+
+
+def test_a_gradient_that_knows_no_position_from_the_end_is_found() -> None:
+    case = Case(inputs={"table": np.arange(6.0).reshape(3, 2), "index": np.array([0, 2])})
+
+    with pytest.raises(
+        Violation, match=r"gradient of table\[\d, 0\] is 0.0 for -\d in index, and not for \d"
+    ):
+        verify("F222", RowsWithoutGradientFromEnd, case)
 
 
 @pytest.mark.parametrize("check", ["F222", "X804"])

@@ -21,6 +21,7 @@ from operad_sdk.check.cases.positions import axis_params, index_arguments, posit
 from operad_sdk.check.checks.parameters import outcome_of
 from operad_sdk.check.comparison.bitwise import expect_same
 from operad_sdk.check.running.register import Evidence, check
+from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.trial import Array, Trial
 from operad_sdk.check.trials.violation import Violation
 
@@ -109,13 +110,16 @@ def _is_whole(array: Array) -> bool:
 def _expect_alike(trial: Trial, name: str, near: range) -> int:
     """Raise Violation unless positions are refused one by one, and counted alike from both ends."""
 
-    def result(values: Mapping[int, int]) -> list[Any] | None:
+    def changed(values: Mapping[int, int]) -> Case:
         array = trial.case.inputs[name].copy()
         for place, value in values.items():
             array.flat[place] = value
-        case = replace(trial.case, inputs={**trial.case.inputs, name: array})
-        # NumPy's own IndexError does: what an element is, no inference can know.
-        return outcome_of(trial, case, f"{name} = {array.tolist()}", IndexError)
+        return replace(trial.case, inputs={**trial.case.inputs, name: array})
+
+    def result(values: Mapping[int, int]) -> list[Any] | None:
+        case = changed(values)
+        # NumPy's own IndexError refuses, too: what an element is, no inference can know.
+        return outcome_of(trial, case, f"{name} = {case.inputs[name].tolist()}", IndexError)
 
     alone: list[Mapping[int, int]] = [{0: -_FAR}, {1: _FAR}]
     has_two = trial.case.inputs[name].size > 1
@@ -133,8 +137,12 @@ def _expect_alike(trial: Trial, name: str, near: range) -> int:
             f"for arguments of shapes {trial.in_shapes}, {name} may hold {accepted[0]} to {accepted[-1]}, "
             "expected as many positions from the end as from the start"
         )
-    from_end = [value for value in accepted if value < 0]
-    return len(results) + _expect_same_results(trial, name, results, from_end, -accepted[0])
+    from_end, length = [value for value in accepted if value < 0], -accepted[0]
+    count = len(results) + _expect_same_results(trial, name, results, from_end, length)
+    if trial.is_runnable and any(trial.differentiable()):
+        gradients = {value: Trial(trial.subject, changed({0: value})).backward() for value in accepted}
+        count += _expect_same_results(trial, name, gradients, from_end, length, "gradient of ")
+    return count
 
 
 def _is_alike(results: Results, length: int) -> bool:
@@ -155,9 +163,10 @@ def _accepted(results: Results, above: int = -2 * _FAR, below: int = 2 * _FAR) -
 
 
 def _expect_same_results(
-    trial: Trial, name: str, results: Results, from_end: Sequence[int], length: int
+    trial: Trial, name: str, results: Results, from_end: Sequence[int], length: int, what: str = ""
 ) -> int:
-    """Raise Violation unless each position gives the same from the end as from the start."""
+    """Raise Violation unless outputs, or gradients, are the same from the end as from the start."""
+    names = [f"{what}{argument}" for argument in trial.arguments] if what else trial.outputs
     count = 0
     for value in from_end:
         found, other = results[value], results.get(value + length)
@@ -168,5 +177,5 @@ def _expect_same_results(
         if shapes[0] != shapes[1]:
             raise Violation(f"outputs have shapes {shapes[0]} {when} but {shapes[1]}", cases=[trial.case])
         is_exact = not trial.subject.contract.nondeterministic
-        count += expect_same(trial.outputs, found, other, when, is_exact=is_exact, cases=[trial.case])
+        count += expect_same(names, found, other, when, is_exact=is_exact, cases=[trial.case])
     return count
