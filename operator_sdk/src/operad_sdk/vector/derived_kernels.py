@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from functools import lru_cache
+from itertools import product
 from math import prod
 from typing import Any, Final, NamedTuple, final
 
@@ -78,6 +79,13 @@ def reason_for(
             return f"{size} elements, a program pays from {ELEMENTS_FROM_SIZE}; {refused}"
         against: str | None = _programs().reason_against(parts, call, always=size is None)
         return against
+    return _reason_against_forms(parts, call, size, returned)
+
+
+def _reason_against_forms(
+    parts: Sequence[str], call: KernelCall, size: int | None, returned: bool
+) -> str | None:
+    """Reason why the kernels of forms, which all parts have, are not worth it."""
     both, walks_rows, is_exact = Estimates(), False, True
     for prop in _of_modes(parts, call.prop, call.in_shapes, call.in_types):
         forms, signatures, each = [], [], Estimates()
