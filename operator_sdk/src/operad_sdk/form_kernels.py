@@ -80,6 +80,7 @@ def _kernel(prop: OperatorProperty, bound: Bound, parts: tuple[str, ...]) -> Ker
         when=_PaysInVectors(parts, bound),
         parts=lambda _: parts,
         cost=partial(_cost, parts),
+        scratch_bytes=partial(_scratch_bytes, parts),
     )
 
 
@@ -146,6 +147,11 @@ def _heavy() -> Any:
 def _made(parts: tuple[str, ...], *call: Any) -> Operator:
     made: Operator = _heavy().operator_of(parts, *call)
     return made
+
+
+def _scratch_bytes(parts: tuple[str, ...], call: KernelCall) -> int:
+    found: int = _heavy().scratch_bytes_of(parts, call)
+    return found
 
 
 def _cost(parts: tuple[str, ...], call: KernelCall) -> Cost:

@@ -101,6 +101,12 @@ def explained(parts: Sequence[str], call: KernelCall) -> str:
     return found if isinstance(found, str) else f"a program: {found.program.explained()}"
 
 
+def scratch_bytes_of(parts: Sequence[str], call: KernelCall) -> int:
+    """Memory between the steps of a call's program."""
+    found = program_of(call.prop, parts, call.in_shapes, call.in_types, is_train=True)
+    return 0 if isinstance(found, str) else found.program.whole.size_bytes
+
+
 def _modes(prop: Any, parts: Sequence[str]) -> Sequence[bool]:
     """The modes in which the functions of some parts may do different things."""
     slots = {slot for bound in functions_of(prop, parts) for slot in bound.slots}

@@ -57,7 +57,7 @@ class Program:
         self.cost = Estimates()
         for cluster in self._clusters.every:
             self.cost = self.cost.plus(cluster.cost)
-        copied = self.plan(tuple(range(len(results)))).copied_bytes
+        copied = self.whole.copied_bytes
         self.cost = self.cost._replace(vector_us=self.cost.vector_us + copied * _COPY_US)
         for node in {*inputs, *self._clusters.steps}:  # of which the shape is enough
             node.value = np.broadcast_to(np.zeros((), node.value.dtype), node.value.shape)
@@ -74,9 +74,14 @@ class Program:
             self._plans[wanted] = found
         return found
 
+    @property
+    def whole(self) -> Plan:
+        """The steps of all results."""
+        return self.plan(tuple(range(len(self._results))))
+
     def explained(self) -> str:
         """The steps in words."""
-        return ", ".join(filter(None, map(_word, self.plan(tuple(range(len(self._results)))).steps)))
+        return ", ".join(filter(None, map(_word, self.whole.steps)))
 
     def run(
         self,

@@ -174,6 +174,14 @@ def explained(parts: Sequence[str], call: KernelCall) -> str:
     return found
 
 
+def scratch_bytes_of(parts: Sequence[str], call: KernelCall) -> int:
+    """Memory of a program between its steps; none where parts have forms."""
+    if _refused(parts, *_signature(call)) is None:
+        return 0
+    found: int = _programs().scratch_bytes_of(parts, call)
+    return found
+
+
 def operator_of(parts: Sequence[str], *call: Any) -> Operator:
     """The operator that computes some parts by their forms, or by a program where one has none.
 

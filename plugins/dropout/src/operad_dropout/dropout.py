@@ -44,7 +44,7 @@ def _shared(shape: Shape, axes: Shape) -> Shape:
 
 
 def _draws(generator: Any, shape: Shape) -> Array:
-    """What `generator.integers(1 << 16, size=shape, dtype=uint16)` draws, by words of four where it can be.
+    """Draws of `generator.integers(1 << 16, size=shape, dtype=uint16)`, by words of four where it can be.
 
     NumPy's loop over words takes 0.6 of the time of that over parts of words. The numbers are the same if no
     half of a word is left from before and none will be, and the generator is where it would be.

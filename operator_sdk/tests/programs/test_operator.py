@@ -1,0 +1,161 @@
+"""Programs of declared operators: when they are taken, and what callers may ask of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from operad.context import cpu
+from operad.operator import KernelCall, OpContext, OpReq
+from operad_sdk import OperatorProperty, operator, param
+from operad_sdk.programs import operator as room
+from operad_sdk.programs.operator import ProgramOperator, program_of
+from operad_sdk.vector import reason_against
+
+pytestmark = pytest.mark.skipif(bool(reason_against()), reason="there is no vector code")
+
+SINGLE = np.dtype(np.float32)
+TRAINING, PREDICTION = (OpContext(cpu(), is_train=flag) for flag in (True, False))
+
+
+@operator("program_mix")
+class Mix(OperatorProperty):
+    """A product of rows' shares."""
+
+    spec = "data:(N, D), weight:(D, D) -> output:(N, D); D >= 1"
+    accepts = "floating"
+
+    def forward(data, weight):
+        powers = np.exp(data - data.max(axis=1, keepdims=True))
+        return np.tanh(powers / powers.sum(axis=1, keepdims=True) @ weight)
+
+    def backward(output_grad, data, weight, output):
+        powers = np.exp(data - data.max(axis=1, keepdims=True))
+        shares = powers / powers.sum(axis=1, keepdims=True)
+        slope = output_grad * (1 - output * output)
+        by_share = slope @ weight.T
+        return shares * (by_share - (by_share * shares).sum(axis=1, keepdims=True)), shares.T @ slope
+
+
+@operator("program_modes")
+class Modes(OperatorProperty):
+    """Rows in another order, and in training twice."""
+
+    spec = "data:(N, D) -> output:(N, D)"
+    accepts = "floating"
+
+    def forward(data, is_train):
+        ordered = np.sort(data, axis=1) * 2 + 1
+        return ordered * ordered if is_train else ordered
+
+
+@operator("program_looks")
+class Looks(OperatorProperty):
+    """Decides by a value."""
+
+    spec = "data:(N, D) -> output:(N, D)"
+    accepts = "floating"
+
+    def forward(data):
+        ordered = np.sort(data, axis=1)
+        if ordered[0, 0] > 0:
+            ordered = ordered + 1
+        return ordered
+
+
+@operator("program_rate")
+class Rate(OperatorProperty):
+    """Has a number that changes."""
+
+    spec = "data:(N, D) -> output:(N, D)"
+    accepts = "floating"
+    rate = param(float, 1.0, run_time=True)
+
+    def forward(data, rate):
+        return np.sort(data, axis=1) * rate
+
+
+def arrays_of(rows=64, columns=512):
+    rng = np.random.default_rng(3)
+    return [rng.normal(size=shape).astype(SINGLE) for shape in ((rows, columns), (columns, columns))]
+
+
+def made(op, parts, arrays):
+    shapes, types = [array.shape for array in arrays], [array.dtype for array in arrays]
+    return ProgramOperator(parts, op(), cpu(), shapes, types)
+
+
+def forward(run, arrays, out=None, req=OpReq.WRITE, context=TRAINING):
+    out = np.empty_like(arrays[0]) if out is None else out
+    run.forward(context, arrays, [req], [out], [])
+    return out
+
+
+def test_large_calls_are_computed_by_a_program_and_small_ones_are_not():
+    kernel = Mix().derived_kernels()[0]
+    large = KernelCall(Mix(), cpu(), [(64, 512), (512, 512)], [SINGLE] * 2)
+    small = KernelCall(Mix(), cpu(), [(4, 8), (8, 8)], [SINGLE] * 2)
+
+    assert kernel.when(large) is True
+    assert isinstance(kernel.factory(Mix(), cpu(), large.in_shapes, large.in_types), ProgramOperator)
+    assert "pays from" in kernel.when(small)
+    assert kernel.when.regardless_of_size(small) is True
+    assert kernel.when.explained(large) == "a program: kernel of 5, numpy.matmul, kernel of 1"
+
+
+@pytest.mark.parametrize("req", [OpReq.WRITE, OpReq.INPLACE, OpReq.ADD])
+def test_results_go_where_they_are_wanted(req):
+    arrays = arrays_of()
+    expected = Mix.forward(*arrays)
+    out = arrays[0] if req is OpReq.INPLACE else np.ones_like(expected)
+    forward(
+        made(Mix, ("forward",), arrays), [out if req is OpReq.INPLACE else arrays[0], arrays[1]], out, req
+    )
+    np.testing.assert_allclose(out, expected + (req is OpReq.ADD), rtol=1e-5, atol=1e-6)
+
+
+def test_an_output_that_lies_apart_is_written():
+    arrays = arrays_of()
+    out = np.zeros((64, 1024), SINGLE)[:, ::2]
+    forward(made(Mix, ("forward",), arrays), arrays, out)
+    np.testing.assert_allclose(out, Mix.forward(*arrays), rtol=1e-5, atol=1e-6)
+
+
+def test_bits_of_a_gradient_do_not_depend_on_which_are_wanted():
+    arrays, grad = arrays_of(), arrays_of()[0][::-1].copy()
+    output = Mix.forward(*arrays)
+    run = made(Mix, ("data_grad", "weight_grad"), arrays)
+
+    def backward(*wanted):
+        req = [OpReq.WRITE if flag else OpReq.NULL for flag in wanted]
+        targets = [np.empty_like(a) if flag else None for a, flag in zip(arrays, wanted, strict=True)]
+        run.backward(TRAINING, [grad], arrays, [output], req, targets, [])
+        return targets
+
+    both = backward(True, True)
+    for array, expected in zip(both, Mix.backward(grad, *arrays, output), strict=True):
+        np.testing.assert_allclose(array, expected, rtol=1e-4, atol=1e-6)
+    np.testing.assert_array_equal(backward(True, False)[0], both[0])
+    np.testing.assert_array_equal(backward(False, True)[1], both[1])
+
+
+def test_training_and_prediction_have_a_program_each():
+    data = arrays_of()[:1]
+    run = made(Modes, ("forward",), data)
+    ordered = np.sort(data[0], axis=1) * 2 + 1
+    np.testing.assert_allclose(forward(run, data), ordered * ordered, rtol=1e-6)
+    np.testing.assert_allclose(forward(run, data, context=PREDICTION), ordered, rtol=1e-6)
+
+
+def test_what_ends_a_trace_is_said_with_its_line():
+    found = program_of(Looks(), ("forward",), [(64, 512)], [SINGLE], is_train=True)
+    assert "asked whether it is true" in found
+    assert found.line.endswith("if ordered[0, 0] > 0:")
+    assert "run-time parameters" in program_of(Rate(), ("forward",), [(64, 512)], [SINGLE], is_train=True)
+
+
+def test_few_programs_are_kept():
+    kept = Mix._forms.setdefault("programs", {})
+    for rows in range(2 * room._MOST):
+        program_of(Mix(), ("forward",), [(rows + 1, 8), (8, 8)], [SINGLE] * 2, is_train=True, always=True)
+    assert 0 < len(kept) <= room._MOST
