@@ -172,6 +172,15 @@ def test_a_result_may_not_lie_where_an_input_is_read_again():
     assert layout.shares == {(0, 1)}
 
 
+def test_a_result_that_is_written_again_along_an_axis_shares_no_memory():
+    builder = Builder("repeated", ["x", "y"])
+    doubled = builder.apply("add", 0, 0)
+    total = builder.apply("add", doubled, 1)
+    form = builder.finish(Result(total, "all"), Result(doubled, "once", (1, 2)), axes={0: (1, 2)})
+    arrays = [np.ones(shape, np.float32) for shape in ((5, 6), (4, 5, 6), (4, 5, 6), (5, 6))]
+    assert CompiledForm(form, np.dtype(np.float32)).layout(arrays).shares == {(1, 0)}
+
+
 def test_a_row_of_results_is_an_element_or_a_whole_row():
     x = np.arange(12, dtype=SINGLE).reshape(3, 4)
     form = form_of(lambda b: over_rows(b, "max", 0), "x")

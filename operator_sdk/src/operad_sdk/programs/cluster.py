@@ -26,6 +26,7 @@ class Cluster(NamedTuple):
         makes: What it computes that others read.
         steps: How many steps it is, but for views.
         cost: Estimates of both ways.
+        shares: Pairs of a number in `reads` and one in `makes` that may lie in one place.
     """
 
     kernel: CompiledForm
@@ -33,6 +34,7 @@ class Cluster(NamedTuple):
     makes: Sequence[Node]
     steps: int
     cost: Estimates
+    shares: frozenset[tuple[int, int]]
 
 
 def operands(node: Node) -> list[Node]:
@@ -94,4 +96,5 @@ def cluster_of(members: Sequence[Node], makes: Sequence[Node]) -> Cluster:
     kernel.check(arrays)
     specs = tuple((array.shape, array.dtype) for array in arrays)
     steps = sum(not views_something(node) for node in members)
-    return Cluster(kernel, [node for node, _ in given], makes, steps, estimates(kernel, specs, copied=False))
+    cost = estimates(kernel, specs, copied=False)
+    return Cluster(kernel, [node for node, _ in given], makes, steps, cost, kernel.shares(arrays))

@@ -261,13 +261,33 @@ class Plan:
             root = self._root(self._results[number])
             if root in spans:
                 spans[root][1] = len(units)
+        shared = self._overwritten(units, spans)
         sizes = [-(-max(node.value.nbytes, 1) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES for node in spans]
         first, last = ([span[i] for span in spans.values()] for i in (0, 1))
         offsets, size_bytes = pack(*(np.array(each_one, np.int64) for each_one in (first, last, sizes)))
+        begins = dict(zip(spans, offsets.tolist(), strict=True))
+        begins |= {node: begins[root] for node, root in shared.items()}
         return [
             Place(self._slot(node), begin, node.value.shape, node.value.dtype)
-            for node, begin in zip(spans, offsets.tolist(), strict=True)
+            for node, begin in begins.items()
         ], size_bytes
+
+    def _overwritten(self, units: Sequence[Any], spans: dict[Node, list[int]]) -> dict[Node, Node]:
+        """Results of kernels that lie where an argument did which nothing needs later; takes their spans."""
+        shared: dict[Node, Node] = {}
+        for time, unit in enumerate(units):
+            taken = set[Node]()
+            for i, j in unit.shares if isinstance(unit, Cluster) else ():
+                source, made = unit.reads[i], unit.makes[j]
+                root = shared.get(source, source)
+                is_free = made in spans and root in spans and root not in taken and spans[root][1] == time
+                is_whole = self._root(source) is source and self._root(made) is made
+                is_whole = is_whole and [self._root(one) for one in unit.reads].count(source) == 1
+                if is_free and is_whole and source.value.nbytes == made.value.nbytes:
+                    spans[root][1] = spans.pop(made)[1]
+                    shared[made] = root
+                    taken.add(root)
+        return shared
 
     def _touched(self, unit: Any) -> Iterable[Node]:
         if isinstance(unit, Cluster):

@@ -169,6 +169,25 @@ class CompiledForm:
             found = self._layouts[key] = self._laid_out(arrays)
         return found
 
+    def shares(self, arrays: Sequence[NDArray[Any]]) -> frozenset[tuple[int, int]]:
+        """The pairs of an input and a result that may lie at one address."""
+        return self._shares(self.walk(arrays))
+
+    def _shares(self, walk: Walk) -> frozenset[tuple[int, int]]:
+        strides, text, axes = walk.axes.strides, walk.text, walk.axes
+        # What is written again along an axis must not change what is read again there.
+        outer = [*axes.outer, *([] if text.has_rows else axes.runs)]
+        once = [
+            all(step for n, step in zip(outer, each, strict=False) if n > 1)
+            for each in strides[self._given :]
+        ]
+        return frozenset(
+            (i, j)
+            for i in range(len(self.form.inputs))
+            for j in range(len(self.form.results))
+            if once[j] and strides[i] == strides[self._given + j] and text.may_share(i, j)
+        )
+
     def __call__(self, inputs: Sequence[NDArray[Any]], results: Sequence[NDArray[Any]]) -> None:
         """Compute the results, in this thread.
 
@@ -269,7 +288,8 @@ class CompiledForm:
         )
 
     def _laid_out(self, arrays: Sequence[NDArray[Any]]) -> TableLayout:
-        pattern, text, space, axes, counted = self.walk(arrays)
+        walk = self.walk(arrays)
+        pattern, text, space, axes, counted = walk
         kernel = self._kernels.get(pattern)
         if kernel is None:
             kernel = self._kernels[pattern] = Kernel(text.text)
@@ -282,12 +302,7 @@ class CompiledForm:
                 continue
             entries.append(len(table))
             table += [0, *each]
-        pairs = [(i, j) for i in range(count) for j in range(len(arrays) - count)]
-        shares = frozenset(
-            (i, j)
-            for i, j in pairs
-            if axes.strides[i] == axes.strides[self._given + j] and text.may_share(i, j)
-        )
+        shares = self._shares(walk)
         units = prod(axes.outer) if text.has_rows else axes.columns
         if pattern.rows:
             group = pattern.rows * self.lanes
