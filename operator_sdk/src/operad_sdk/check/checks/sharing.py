@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from operad.context import cpu
 from operad.operator import Operator, OperatorProperty
 from operad_sdk.check.cases.kinds import LARGE, ORDINARY
 from operad_sdk.check.comparison.bitwise import expect_same
@@ -125,7 +124,7 @@ def _in_turn(first: Trial, second: Trial) -> list[list[Any]]:
     for trial in pair:
         with raising("create_operator"):
             prop.infer_shape(trial.in_shapes)
-            operators.append(prop.create_operator(cpu(), trial.in_shapes, trial.in_types))
+        operators.append(trial.new_operator())
     forward = [trial.forward(operator=operator) for trial, operator in zip(pair, operators, strict=True)]
     found = []
     for trial, operator, result in zip(pair, operators, forward, strict=True):

@@ -63,12 +63,16 @@ class Run(ABC):
         return [*visible, *self.trial.states, *gradients]
 
     def expected(self) -> list[Any]:
-        """Same arrays from plain calls of the operator."""
-        result = self.trial.result
-        visible = result.outputs[: self.trial.visible] * self.copies
+        """Same arrays from plain calls of the operator that programs have."""
+        trial = self.trial
+        operator = trial.new_operator(as_in_programs=True)
+        result = trial.forward(operator=operator)
+        visible = result.outputs[: trial.visible] * self.copies
         if not self.gradients:
             return [*visible, *result.aux]
-        once = self.trial.backward(keep=_declared_only(self.trial))
+        once = trial.backward(
+            operator=operator, outputs=result.outputs, aux=result.aux, keep=_declared_only(trial)
+        )
         return [*visible, *result.aux, *[None if g is None else g * self.copies for g in once]]
 
 

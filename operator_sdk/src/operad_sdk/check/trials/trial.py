@@ -121,15 +121,19 @@ class Trial:
         """One operator, the same for the whole trial."""
         return self.new_operator()
 
-    def new_operator(self) -> Operator:
+    def new_operator(self, as_in_programs: bool = False) -> Operator:
         """An operator that has run nothing yet.
 
         Kernels that follow from the operator's own functions are left out: those functions are under test, as
         they run for small arrays, and D606 compares the kernels with them.
+
+        Args:
+            as_in_programs: Whether it may have these kernels, too.
         """
         prop, given = self.prop, (self.in_shapes, self.in_types)
         with raising("create_operator"):
-            derived = prop.derived_kernels() if is_computed_by_kernels(prop) else ()
+            is_any = not as_in_programs and is_computed_by_kernels(prop)
+            derived = prop.derived_kernels() if is_any else ()
             if not derived:
                 return prop.create_operator(cpu(), *given)
             call = KernelCall(prop, cpu(), *given, is_bare=True)
