@@ -14,7 +14,7 @@ import pytest
 
 from operad.operator import Result
 from operad_sdk.mapper.builder import Builder
-from operad_sdk.vector import CompiledForm, NoVectorCodeError, kernel_text, machine, stages
+from operad_sdk.vector import CompiledForm, NoVectorCodeError, columns, machine, stages
 from operad_sdk.vector.machine import Machine
 from operator_sdk.tests.vector.programs import Program
 from operator_sdk.tests.vector_code import require_vector_code
@@ -80,7 +80,7 @@ def expect_as_evaluated(program, seed):
 @pytest.mark.parametrize("reduces", [False, True], ids=["elements", "rows"])
 @pytest.mark.parametrize(("added", "kept_from"), [(32, 8), (1, 1)])
 def test_random_forms_on_arrays_of_any_layout(dtype, reduces, added, kept_from, monkeypatch):
-    monkeypatch.setattr(kernel_text, "ADDED_IN_A_ROW", added)
+    monkeypatch.setattr(columns, "ADDED_IN_A_ROW", added)
     monkeypatch.setattr(stages, "KEPT_FROM", kept_from)
     for seed in range(8):
         expect_as_evaluated(Program(np.random.default_rng([seed, reduces]), dtype, reduces), seed)
