@@ -155,11 +155,6 @@ class _ByMode(Operator):
     def __init__(self, training: Operator, prediction: Operator) -> None:
         self._modes = {True: training, False: prediction}
 
-    def rebound(self, prop: Any) -> Operator | None:
-        """Both with the run-time numbers of `prop`."""
-        made = [one.rebound(in_mode(prop, mode)) for mode, one in self._modes.items()]
-        return _ByMode(made[0], made[1]) if made[0] and made[1] else None
-
     def forward(self, op_ctx: OpContext, *arrays: Any) -> None:
         """The outputs, and states that change."""
         self._modes[op_ctx.is_train].forward(op_ctx, *arrays)
