@@ -249,6 +249,9 @@ def test_a_result_is_repeated_along_axes_along_which_it_does_not_change():
     CompiledForm(form, SINGLE)([x, v], [y, z])
     np.testing.assert_array_equal(z, 2 * v)
     np.testing.assert_array_equal(y, x + (2 * v)[:, None])
+    shares = CompiledForm(form, SINGLE).layout([x, v, y, z]).shares
+    assert (0, 0) in shares
+    assert (1, 1) not in shares  # it would be doubled for each of five rows
 
 
 @pytest.mark.parametrize("reduces", [False, True], ids=["elements", "rows"])
