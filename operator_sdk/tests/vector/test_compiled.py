@@ -14,7 +14,7 @@ import pytest
 
 from operad.operator import Result
 from operad_sdk.mapper.builder import Builder
-from operad_sdk.vector import CompiledForm, NoVectorCodeError, kernel_text, machine, stages
+from operad_sdk.vector import CompiledForm, NoVectorCodeError, columns, machine, stages
 from operad_sdk.vector.machine import Machine
 from operator_sdk.tests.vector.programs import Program
 from operator_sdk.tests.vector_code import require_vector_code
@@ -80,7 +80,7 @@ def expect_as_evaluated(program, seed):
 @pytest.mark.parametrize("reduces", [False, True], ids=["elements", "rows"])
 @pytest.mark.parametrize(("added", "kept_from"), [(32, 8), (1, 1)])
 def test_random_forms_on_arrays_of_any_layout(dtype, reduces, added, kept_from, monkeypatch):
-    monkeypatch.setattr(kernel_text, "ADDED_IN_A_ROW", added)
+    monkeypatch.setattr(columns, "ADDED_IN_A_ROW", added)
     monkeypatch.setattr(stages, "KEPT_FROM", kept_from)
     for seed in range(8):
         expect_as_evaluated(Program(np.random.default_rng([seed, reduces]), dtype, reduces), seed)
@@ -258,6 +258,9 @@ def test_a_result_is_repeated_along_axes_along_which_it_does_not_change():
     CompiledForm(form, SINGLE)([x, v], [y, z])
     np.testing.assert_array_equal(z, 2 * v)
     np.testing.assert_array_equal(y, x + (2 * v)[:, None])
+    shares = CompiledForm(form, SINGLE).layout([x, v, y, z]).shares
+    assert (0, 0) in shares
+    assert (1, 1) not in shares  # it would be doubled for each of five rows
 
 
 @pytest.mark.parametrize("reduces", [False, True], ids=["elements", "rows"])

@@ -58,7 +58,7 @@ def test_other_products_are_left(name):
 
 @pytest.mark.parametrize("reduces", [False, True])
 def test_only_forms_that_add_up_elements_are_fused(reduces):
-    """Without sums results are bits of NumPy, also where a product leaves the range."""
+    """Without sums results are NumPy's, also where a product leaves the range and a difference does not."""
     kernel = CompiledForm(form_of(FUSED["chosen"], reduces), SINGLE)
     assert kernel.fuses is reduces
     x, y = np.full((1, 40), 3.5e38 / 2**40, SINGLE), np.full((1, 40), 3e38, SINGLE)

@@ -11,8 +11,8 @@ import pytest
 
 import operad as od
 from operad_normalization import segments
+from operad_normalization.gradients import BY_BLOCKS, standardize_gradients
 from operad_normalization.groups import Groups
-from operad_normalization.standardize import BY_BLOCKS, standardize_gradients
 from operator_sdk.tests.vector_code import require_vector_code
 
 require_vector_code()

@@ -32,9 +32,8 @@ then counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -112,9 +111,7 @@ class OperatorProperty(ShapedProperty):
     contract: ClassVar[Contract] = NO_DECLARATIONS
     aliases: ClassVar[dict[str, str]] = {}
 
-    traced_modes: tuple[bool, ...] = (True, False)
-    """Of `is_train`, in which what is traced has to be the same."""
-
+    traced_modes: tuple[bool, ...] = (True, False)  # in which a trace has to be the same
     _forward_function: ClassVar[Declared | None] = None
     _gradient_functions: ClassVar[dict[str, Declared]] = {}
     _bindings: ClassVar[dict[Any, BoundFunctions]] = {}
@@ -323,12 +320,6 @@ class OperatorProperty(ShapedProperty):
             return super().scalar_form(part, in_shapes, in_types)
         traced: Any = import_module(_SCALAR_FORM)
         return traced.scalar_form(self, part, in_shapes, in_types, self._forms)  # type: ignore[no-any-return]
-
-    def in_mode(self, is_train: bool) -> Self:
-        """A copy whose scalar forms are those of training, or of prediction, alone."""
-        made = copy(self)
-        made.traced_modes = (is_train,)
-        return made
 
     def number_forms(
         self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]

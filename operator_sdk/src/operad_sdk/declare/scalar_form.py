@@ -3,12 +3,13 @@
 A form is to hold for all lengths and values, and in both modes. So each part is traced three times: in
 either mode with the same lengths, which must give the same, and with other lengths and values. What differs
 between these is no constant; a number may be a multiple of lengths (`operad_sdk.differentiate.form`). Where
-training and prediction differ, each has a form (`OperatorProperty.in_mode`), which kernels alone ask for.
+training and prediction differ, each has a form (`in_mode`), which kernels alone ask for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from itertools import chain, count
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -71,6 +72,13 @@ def scalar_form(
         return traced_form(prop, part, in_shapes, in_types, fixed)[0]
 
     return kept(prop, (part, *prop.get_params().items()), in_shapes, in_types, cache, find)
+
+
+def in_mode(prop: OperatorProperty, is_train: bool) -> OperatorProperty:
+    """A copy whose scalar forms are those of training, or of prediction, alone."""
+    made = copy(prop)
+    made.traced_modes = (is_train,)
+    return made
 
 
 def kept(

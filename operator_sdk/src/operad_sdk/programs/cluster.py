@@ -97,4 +97,6 @@ def cluster_of(members: Sequence[Node], makes: Sequence[Node]) -> Cluster:
     specs = tuple((array.shape, array.dtype) for array in arrays)
     steps = sum(not views_something(node) for node in members)
     cost = estimates(kernel, specs, copied=False)
-    return Cluster(kernel, [node for node, _ in given], makes, steps, cost, kernel.shares(arrays))
+    return Cluster(
+        kernel, [node for node, _ in given], makes, steps, cost, kernel.shares(kernel.walk(arrays))
+    )

@@ -169,18 +169,11 @@ class CompiledForm:
             found = self._layouts[key] = self._laid_out(arrays)
         return found
 
-    def shares(self, arrays: Sequence[NDArray[Any]]) -> frozenset[tuple[int, int]]:
+    def shares(self, walk: Walk) -> frozenset[tuple[int, int]]:
         """The pairs of an input and a result that may lie at one address."""
-        return self._shares(self.walk(arrays))
-
-    def _shares(self, walk: Walk) -> frozenset[tuple[int, int]]:
-        strides, text, axes = walk.axes.strides, walk.text, walk.axes
-        # What is written again along an axis must not change what is read again there.
-        outer = [*axes.outer, *([] if text.has_rows else axes.runs)]
-        once = [
-            all(step for n, step in zip(outer, each, strict=False) if n > 1)
-            for each in strides[self._given :]
-        ]
+        strides, text = walk.axes.strides, walk.text
+        # What is written again and again may not lie where it is read each time.
+        once = [not self._repeated(text, walk.axes, j) for j in range(len(self.form.results))]
         return frozenset(
             (i, j)
             for i in range(len(self.form.inputs))
@@ -302,7 +295,7 @@ class CompiledForm:
                 continue
             entries.append(len(table))
             table += [0, *each]
-        shares = self._shares(walk)
+        shares = self.shares(walk)
         units = prod(axes.outer) if text.has_rows else axes.columns
         if pattern.rows:
             group = pattern.rows * self.lanes
@@ -315,20 +308,23 @@ class CompiledForm:
 
     def _check_results(self, text: KernelText, axes: _Axes) -> None:
         """Refuse results of which some element would be written twice, with other values."""
-        depth, count = len(axes.outer), len(self.form.inputs)
-        lengths = (*axes.outer, *axes.runs, axes.columns)
-        for number, each in enumerate(axes.strides[self._given :]):
+        for number, name in enumerate(self._names()[len(self.form.inputs) :]):
             position = self._expanded.results[number].position
-            is_of_rows = text.stages.is_of_rows[position] and text.has_rows
-            # Of what a row has one of, the result has one element, or one everywhere in the row.
-            fills = is_of_rows and not any(each[depth:])
-            repeated = [
-                k for k, n in enumerate(lengths) if n > 1 and not each[k] and (k < depth or not fills)
-            ]
+            repeated = self._repeated(text, axes, number)
             if any(axes.strides[i][k] for k in repeated for i in self._inputs_behind(position)):
-                raise NoVectorCodeError(
-                    f"{self._names()[count + number]} does not have an element for each computed"
-                )
+                raise NoVectorCodeError(f"{name} does not have an element for each computed")
+
+    def _repeated(self, text: KernelText, axes: _Axes, number: int) -> list[int]:
+        """The axes along which a result is written again and again."""
+        depth, lengths, steps = (
+            len(axes.outer),
+            (*axes.outer, *axes.runs, axes.columns),
+            axes.strides[self._given + number],
+        )
+        is_of_rows = text.stages.is_of_rows[self._expanded.results[number].position] and text.has_rows
+        # Of what a row has one of, the result has one element, or one everywhere in the row.
+        own = depth if is_of_rows and not any(steps[depth:]) else len(lengths)
+        return [k for k, length in enumerate(lengths[:own]) if length > 1 and not steps[k]]
 
     def _inputs_behind(self, position: int) -> set[int]:
         """The inputs that a value is computed from."""

@@ -130,7 +130,7 @@ def _numpy_us(form: ScalarForm, space: Shape, specs: Sequence[tuple[Shape, DType
 
 
 def _runs(space: Shape, read: Collection[int], operands: Sequence[Collection[int]]) -> int:
-    """How many runs of elements NumPy's loops go over, where an operand has some of the axes."""
+    """Number of runs of elements that NumPy's loops go over, where an operand has some of the axes."""
     runs, alike = 1, None
     for axis in sorted(read, reverse=True):
         own = [axis in operand for operand in operands]

@@ -34,7 +34,7 @@ from operad.operator import (
     as_cost,
     assign,
 )
-from operad_sdk.declare.scalar_form import MODES
+from operad_sdk.declare.scalar_form import MODES, in_mode
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import CompiledForm, compiled
@@ -207,7 +207,7 @@ def _of_modes(
     for part in parts:
         form, _ = form_of_part(prop, part, in_shapes, in_types)
         if isinstance(form, str) and form == MODES:
-            return prop.in_mode(True), prop.in_mode(False)
+            return in_mode(prop, True), in_mode(prop, False)
     return (prop,)
 
 
@@ -217,11 +217,6 @@ class _ByMode(Operator):
 
     def __init__(self, training: Operator, prediction: Operator) -> None:
         self._modes = {True: training, False: prediction}
-
-    def rebound(self, prop: Any) -> Operator | None:
-        """Both with the run-time numbers of `prop`."""
-        made = [one.rebound(prop.in_mode(mode)) for mode, one in self._modes.items()]
-        return _ByMode(made[0], made[1]) if made[0] and made[1] else None
 
     def forward(self, op_ctx: OpContext, *arrays: Any) -> None:
         """The outputs, and states that change."""

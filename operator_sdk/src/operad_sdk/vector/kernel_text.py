@@ -23,6 +23,7 @@ import numpy as np
 
 from operad.operator import Instruction, ScalarForm
 from operad_sdk.vector.accesses import Accesses, Chunk, Pattern, Place, in_memory
+from operad_sdk.vector.columns import ColumnWalk
 from operad_sdk.vector.primitives import NoVectorCodeError, apply, cast
 from operad_sdk.vector.reductions import Reductions, WideTotals
 from operad_sdk.vector.stages import Stages
@@ -36,17 +37,11 @@ from operad_sdk.vector.writer import (
     Writer,
 )
 
-ADDED_IN_A_ROW: Final = 32
-"""Numbers that a lane adds one after another. Their sums are added in double precision, so the error of a sum
-does not grow with its length."""
 _UNROLLED: Final = ((10, 8), (400, 4))
 """Vectors that are computed side by side, by how many instructions there are: they hide each other's
 latency."""
 _SUMMED: Final = 4
 """The same where there are totals, at most: more of them cost short rows what they give long ones."""
-
-
-_Body = Callable[[Chunk, Values], Values]
 
 
 @final
@@ -106,7 +101,6 @@ class KernelText:
         # Of the row, or of each vector of rows: what is known before its columns are.
         self._sides = max(pattern.rows, 1)
         self._of_row: list[dict[int, str]] = [{} for _ in range(self._sides)]
-        self._unrolled = 1
         self.orders: Final[set[int]] = set()
         self._write()
         self.text: Final = self._code.module()
@@ -244,23 +238,22 @@ class KernelText:
     def _walk(self, stage: int, begin: str, end: str) -> None:
         """One walk over the columns of a row."""
         code, reduced, needed = self._code, self.stages.reduced[stage], self.stages.needed(stage)
-        self._unrolled = next((vectors for limit, vectors in _UNROLLED if len(needed) < limit), 1)
+        unrolled = next((vectors for limit, vectors in _UNROLLED if len(needed) < limit), 1)
         if reduced:
-            self._unrolled = min(self._unrolled, _SUMMED)
+            unrolled = min(unrolled, _SUMMED)
         if self._pattern.rows:
-            self._unrolled = max(1, min(self._unrolled, 4) // self._pattern.rows)
-
+            unrolled = max(1, min(unrolled, 4) // self._pattern.rows)
+        walk = self._columns_walk(unrolled)
         body = partial(self._compute_chunk, stage, needed)
         if not reduced:
             if needed or self.stages.stored[stage]:
-                self._each_run([], lambda *_: self._walk_columns(begin, end, [], body, []))
+                self._each_run([], lambda *_: walk(begin, end, [], body))
             return
         if any(self._steps[i].op == "sum" for i in reduced):
-            self.orders.add(self._unrolled)
+            self.orders.add(unrolled)
         every = reduced * self._sides
-        step = self._unrolled * self._lanes
-        neutral, length = self._reductions.neutral(every), ADDED_IN_A_ROW * step
-        is_long, last = self._blocks(end, step)
+        neutral = self._reductions.neutral(every)
+        is_long, last = walk.blocks(end)
         wide = WideTotals(self._reductions, every, is_long)
 
         def run(number: str, totals: Values) -> Values:
@@ -269,12 +262,12 @@ class KernelText:
                 is_due = code.value(f"icmp eq i64 {code.value(f'and i64 {number}, {last}')}, {last}")
 
             def block(start: str, totals: Values) -> Values:
-                end_of_block = code.value(f"add i64 {start}, {length}")
+                end_of_block = code.value(f"add i64 {start}, {walk.block}")
                 stop = code.call("i64", "llvm.smin.i64", ("i64", end_of_block), ("i64", end))
-                found = self._walk_columns(start, stop, reduced, body, totals)
+                found = walk(start, stop, reduced, body, totals)
                 return code.when(is_due, of_kinds(found), lambda: wide.take(found))
 
-            return code.loop(begin, end, length, of_kinds(totals), block)
+            return code.loop(begin, end, walk.block, of_kinds(totals), block)
 
         def of_kinds(totals: Values) -> list[tuple[str, str]]:
             return [(kind, one) for (kind, _), one in zip(neutral, totals, strict=True)]
@@ -283,36 +276,16 @@ class KernelText:
         for number, (position, value) in enumerate(zip(every, values, strict=True)):
             self._of_row[number // len(reduced)][position] = value
 
-    def _blocks(self, columns: str, step: int) -> tuple[str, str]:
-        """Whether a row has several blocks, and how many runs, a power of two, one has behind its first.
-
-        Args:
-            step: Columns of a group of vectors.
-        """
-        code = self._code
-        if not self._runs:
-            return code.value(f"icmp sgt i64 {columns}, {ADDED_IN_A_ROW * step}"), ""
-        # Additions to a lane in one run: groups, single vectors, and the totals of a group's other vectors.
-        groups = code.value(f"udiv i64 {columns}, {step}")
-        single = code.value(f"urem i64 {code.add(columns, self._lanes - 1)}, {step}")
-        single = code.value(f"udiv i64 {single}, {self._lanes}")
-        additions = code.add(code.value(f"add i64 {groups}, {single}"), self._unrolled)
-        count = code.value(f"udiv i64 {ADDED_IN_A_ROW}, {additions}")
-        zeros = code.call("i64", "llvm.ctlz.i64", ("i64", code.value(f"or i64 {count}, 1")), ("i1", "false"))
-        power = code.value(f"lshr i64 {-(1 << 63)}, {zeros}")
-        last = code.add(power, -1)
-        return code.value(f"icmp sgt i64 {self._run_count()}, {last}"), last
+    def _columns_walk(self, unrolled: int) -> ColumnWalk:
+        lanes = 1 if self._pattern.rows else self._code.lanes
+        runs = self._run_count() if self._runs else ""
+        return ColumnWalk(self._code, self._reductions, lanes, self._sides, unrolled, runs)
 
     def _run_count(self) -> str:
         count = self._runs[0]
         for length in self._runs[1:]:
             count = self._code.multiply(count, length)
         return count
-
-    @property
-    def _lanes(self) -> int:
-        """Columns of a vector."""
-        return 1 if self._pattern.rows else self._code.lanes
 
     def _each_run(self, carried: Sequence[tuple[str, str]], body: Callable[[str, Values], Values]) -> Values:
         """Write a body for each run of a row."""
@@ -334,60 +307,6 @@ class KernelText:
         found = code.loop("0", self._run_count(), 1, carried, run)
         self._places, self._scratch = places, scratch
         return found
-
-    def _walk_columns(
-        self, begin: str, end: str, reduced: Sequence[int], body: _Body, totals: Values
-    ) -> Values:
-        """Walk over groups of vectors, then over single ones; lanes behind the end of a row are masked.
-
-        Args:
-            totals: A vector for each reduction, and each vector of rows, that elements are added to.
-        """
-        code, sides, side_by_side, lanes = self._code, self._sides, self._unrolled, self._lanes
-        every = list(reduced) * sides
-        length = code.value(f"sub i64 {end}, {begin}")
-        rest = code.value(f"srem i64 {length}, {lanes * side_by_side}")
-        whole = code.value(f"sub i64 {end}, {rest}")
-        neutral = self._reductions.neutral(every)
-        before = [(kind, one) for (kind, _), one in zip(neutral, totals, strict=True)]
-
-        def groups() -> Values:
-            found = code.loop(
-                begin,
-                whole,
-                lanes * side_by_side,
-                [*before, *neutral * (side_by_side - 1)],
-                lambda column, totals: body(Chunk(column, side_by_side * sides, None), totals),
-            )
-            parts = [found[i : i + len(every)] for i in range(0, len(found), len(every) or 1)]
-            while len(parts) > 1:
-                half = len(parts) // 2
-                parts = [self._reductions.combined(every, parts[i], parts[i + half]) for i in range(half)]
-            return parts[0] if parts else []
-
-        if self._pattern.rows and side_by_side == 1:
-            return groups()
-        # To put totals together takes longer than a short row, which has no groups.
-        found = code.when(code.value(f"icmp slt i64 {begin}, {whole}"), before, groups)
-
-        def single(column: str, totals: Values, mask: str | None = None) -> Values:
-            return body(Chunk(column, sides, mask), totals)
-
-        def masked(column: str, totals: Values) -> Values:
-            return single(column, totals, code.mask(column, end))
-
-        def of_kinds(totals: Values) -> list[tuple[str, str]]:
-            return [(kind, one) for (kind, _), one in zip(neutral, totals, strict=True)]
-
-        if self._pattern.rows:
-            return code.loop(whole, end, lanes, of_kinds(found), single)
-        if not self._runs:
-            return code.loop(whole, end, lanes, of_kinds(found), masked)
-        # Runs are short, and each of them has the same few vectors: only the last one needs a mask.
-        last = code.value(f"sub i64 {end}, {code.value(f'and i64 {rest}, {lanes - 1}')}")
-        found = code.loop(whole, last, lanes, of_kinds(found), single)
-        has_part = code.value(f"icmp slt i64 {last}, {end}")
-        return code.when(has_part, of_kinds(found), lambda: masked(last, found))
 
     def _compute_chunk(self, stage: int, needed: Sequence[int], chunk: Chunk, totals: Values) -> Values:
         """Compute a stage for some vectors, instruction by instruction; return the new totals."""
@@ -449,7 +368,8 @@ class KernelText:
                 self._store_result(number, chunk, each, self._of_row[each % self._sides][position])
             return totals
 
-        self._each_run([], lambda *_: self._walk_columns(begin, end, [], fill, []))
+        walk = self._columns_walk(1)
+        self._each_run([], lambda *_: walk(begin, end, [], fill))
 
     def _store_result(self, number: int, chunk: Chunk, each: int, value: str) -> None:
         kind = self._steps[self._results[number]].kind

@@ -202,9 +202,9 @@ def _rarely(write: Write, at_zero: float) -> Write:
         vector, bits = code.vector(kind), f"i{code.lanes}"
         nonzero = code.value(f"fcmp une {vector} {args[0]}, {code.constant(kind, 0)}")
         word = code.value(f"bitcast {code.vector('bool')} {nonzero} to {bits}")
-        times = code.value(f"zext i1 {code.value(f'icmp ne {bits} {word}, 0')} to i64")
-        carried = [(vector, code.constant(kind, at_zero))]
-        return code.loop("0", times, 1, carried, lambda _, values: [write(code, kind, args)])[0]
+        is_any = code.value(f"icmp ne {bits} {word}, 0")
+        otherwise = [(vector, code.constant(kind, at_zero))]
+        return code.when(is_any, otherwise, lambda: [write(code, kind, args)])[0]
 
     return call
 

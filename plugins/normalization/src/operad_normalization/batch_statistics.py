@@ -13,13 +13,9 @@ import numpy as np
 
 from operad_normalization.axis_line import along
 from operad_normalization.batch_norm_again import groups_of
+from operad_normalization.gradients import standardize_gradients, sums_of_gradients
 from operad_normalization.groups import Groups
-from operad_normalization.standardize import (
-    apply_statistics,
-    standardize,
-    standardize_gradients,
-    sums_of_gradients,
-)
+from operad_normalization.standardize import apply_statistics, standardize
 from operad_sdk import (
     Array,
     DType,

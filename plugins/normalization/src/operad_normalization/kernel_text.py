@@ -94,13 +94,9 @@ class _Text(GroupText):
             d = self.differences(self.own("fmul", place.vector(0, WIDE), factors), shifts, place.mask)
             return [self.wide("fadd", totals[0], d), code.multiply_add(WIDE, d, d, totals[1])]
 
-        again = code.loop(  # once, or not at all
-            "0", code.value(f"zext i1 {is_beyond} to i64"), 1, [("double", "0.0")] * 2,
-            lambda turn, totals: self.sums(self.walk([data], 2, add)),
-        )  # fmt: skip
-        found = zip((*again, small), (total, squares, "1.0"), strict=True)
-        first, second, factor = (
-            code.value(f"select i1 {is_beyond}, double {one}, double {other}") for one, other in found
+        usual = [("double", one) for one in (total, squares, "1.0")]
+        first, second, factor = code.when(
+            is_beyond, usual, lambda: [*self.sums(self.walk([data], 2, add)), small]
         )
         return first, second, factor
 

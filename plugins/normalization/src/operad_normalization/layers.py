@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from operad_normalization.gradients import BY_BLOCKS, Way, standardize_gradients
 from operad_normalization.groups import Groups
 from operad_normalization.segments import BY_VECTORS, forward_cost, gradients_cost, pay
-from operad_normalization.standardize import BY_BLOCKS, Way, standardize_gradients
 from operad_sdk import (
     Array,
     Contract,

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from operad_normalization import standardize as blocks
+from operad_normalization.gradients import BY_BLOCKS, Way
 from operad_normalization.group_text import Table, Variant
 from operad_normalization.groups import Groups, Segments
 from operad_normalization.kernel_text import gradients_text, standardize_text
@@ -92,7 +92,7 @@ def standardize(
     """`operad_normalization.standardize.standardize` in vector code."""
     segments = _segments(groups, data, output)
     if segments is None:
-        blocks.standardize(op_ctx, groups, data, gamma, beta, eps, output, mean, deviation)
+        BY_BLOCKS.standardize(op_ctx, groups, data, gamma, beta, eps, output, mean, deviation)
         return
     found = np.empty((3, segments.shape[0]))
     _run(
@@ -114,10 +114,10 @@ def sums_of_gradients(
     inverse: Array,
     data_grad: Array | None,
 ) -> Array:
-    """`operad_normalization.standardize.sums_of_gradients` in vector code."""
+    """`operad_normalization.gradients.sums_of_gradients` in vector code."""
     segments = _segments(groups, output_grad, data, data_grad)
     if segments is None:
-        return blocks.sums_of_gradients(op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad)
+        return BY_BLOCKS.sums_of_gradients(op_ctx, groups, output_grad, data, gamma, mean, inverse, data_grad)
     by_element = segments.is_by_element
     rows = (_part_count(segments), 2, segments.shape[1]) if by_element else (1, 2, segments.shape[0])
     sums = np.zeros(rows)
@@ -208,4 +208,4 @@ def _part_count(segments: Segments) -> int:
     return -(-segments.shape[0] // max(1, _BLOCK // segments.shape[1]))
 
 
-BY_VECTORS: Final = blocks.Way(standardize, sums_of_gradients)
+BY_VECTORS: Final = Way(standardize, sums_of_gradients)
