@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from functools import lru_cache
-from itertools import product
 from math import prod
 from typing import Any, Final, NamedTuple, final
 
@@ -70,47 +69,83 @@ def reason_for(
         return reason
     if None in call.out_shapes:
         return OF_GRAPH
-    if not all(map(prod, (*call.in_shapes, *call.out_shapes))):
+    if not parts or not all(map(prod, (*call.in_shapes, *call.out_shapes))):
         return "there is nothing to compute"
-    if (refused := _refused(parts, *_signature(call))) is not None:
-        if call.prop.params.run_time:  # with the line, as the form for one value may be another one
-            return refused.explained() if isinstance(refused, NoForm) else refused
-        if size is not None and size < ELEMENTS_FROM_SIZE:
-            return f"{size} elements, a program pays from {ELEMENTS_FROM_SIZE}; {refused}"
-        against: str | None = _programs().reason_against(parts, call, always=size is None)
-        return against
-    return _reason_against_forms(parts, call, size, returned)
+    found = _forms_of(parts, *_signature(call))
+    if not isinstance(found, str):
+        return _reason_against_forms(found, call, size, returned)
+    if call.prop.params.run_time:  # with the line, as the form for one value may be another one
+        return found.explained() if isinstance(found, NoForm) else found
+    if size is not None and size < ELEMENTS_FROM_SIZE:
+        return f"{size} elements, a program pays from {ELEMENTS_FROM_SIZE}; {found}"
+    against: str | None = _programs().reason_against(parts, call, always=size is None)
+    return against
+
+
+class _Forms(NamedTuple):
+    """The forms of some parts in one mode, or in both, each with its arrays."""
+
+    forms: list[ScalarForm]
+    signatures: list[Signature]
+
+    @property
+    def cost(self) -> Cost:
+        """Instructions of the elements, and one pass over the arrays of each part."""
+        whole = Cost()
+        for form, signature in zip(self.forms, self.signatures, strict=True):
+            whole = whole.plus(cost_of_arrays(compiled(form, signature.dtype), signature.specs))
+        return whole
+
+    def estimates(self, returned: bool) -> Estimates:
+        """Times of both ways."""
+        specs = tuple(one.specs for one in self.signatures)
+        dtype, both = self.signatures[0].dtype, Estimates()
+        whole = joined_kernel(tuple(self.forms), specs, dtype) if len(self.forms) > 1 else None
+        if whole is not None:
+            return estimates(*whole, returned)
+        for form, own in zip(self.forms, specs, strict=True):
+            found = _estimates(form, dtype, own, returned)
+            assert isinstance(found, Estimates)
+            both = both.plus(found)
+        return both
+
+
+def _forms_of(
+    parts: Sequence[str], prop: Any, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+) -> list[_Forms] | str:
+    """The forms of some parts, in each mode; or why a part has none, or its form no kernel."""
+    found = []
+    for one in _of_modes(parts, prop, in_shapes, in_types):
+        forms, signatures = [], []
+        for part in parts:
+            form, _ = form_of_part(one, part, in_shapes, in_types)
+            if isinstance(form, str):
+                return form
+            signature = Signature(one, part, form, in_shapes, in_types)
+            if isinstance(reason := _estimates(form, signature.dtype, signature.specs, False), str):
+                return reason
+            forms.append(form)
+            signatures.append(signature)
+        found.append(_Forms(forms, signatures))
+    return found
 
 
 def _reason_against_forms(
-    parts: Sequence[str], call: KernelCall, size: int | None, returned: bool
+    found: Sequence[_Forms], call: KernelCall, size: int | None, returned: bool
 ) -> str | None:
     """Reason why the kernels of forms, which all parts have, are not worth it."""
-    both, walks_rows, is_exact = Estimates(), False, True
-    for prop in _of_modes(parts, call.prop, call.in_shapes, call.in_types):
-        forms, signatures, each = [], [], Estimates()
-        for part in parts:
-            form, _ = form_of_part(prop, part, call.in_shapes, call.in_types)
-            assert isinstance(form, ScalarForm)
-            forms.append(form)
-            signatures.append(Signature(prop, part, form, call.in_shapes, call.in_types))
-            found = _estimates(form, signatures[-1].dtype, signatures[-1].specs, returned)
-            assert isinstance(found, Estimates)
-            each = each.plus(found)
-            ops = {step.op for step in form.instructions}
-            walks_rows |= not ops.isdisjoint((*REDUCTIONS, "position"))
-            is_exact &= ops <= EXACT
-        if len(parts) > 1:
-            whole = joined_kernel(tuple(forms), tuple(one.specs for one in signatures), signatures[0].dtype)
-            each = each if whole is None else estimates(*whole, returned)
-        both = both.plus(each)
     if size is None:
         return None
+    both = Estimates()
+    for each in found:
+        both = both.plus(each.estimates(returned))
+    ops = {step.op for each in found for form in each.forms for step in form.instructions}
+    walks_rows, is_exact = not ops.isdisjoint((*REDUCTIONS, "position")), ops <= EXACT
     if size < ELEMENTS_FROM_SIZE and not walks_rows:
         return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
     if not both.numpy_us:
         return "it moves elements alone, which is one of NumPy's calls"
-    if is_exact and call.threads > 1 and cost_of(parts, call).is_parallel:
+    if is_exact and call.threads > 1 and found[0].cost.is_parallel:
         # Bits are the same either way, so the number of threads may decide.
         both = both._replace(vector_us=both.vector_us / _OF_TWO_THREADS)
     if not both.favour_vectors:
@@ -129,20 +164,6 @@ def _estimates(
         return str(error)
 
 
-def _refused(
-    parts: Sequence[str], prop: Any, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
-) -> str | None:
-    """Reason why a part has no form, or its form no kernel; None if forms compute all."""
-    for one, part in product(_of_modes(parts, prop, in_shapes, in_types), parts):
-        form, _ = form_of_part(one, part, in_shapes, in_types)
-        if isinstance(form, str):
-            return form
-        signature = Signature(one, part, form, in_shapes, in_types)
-        if isinstance(found := _estimates(form, signature.dtype, signature.specs, False), str):
-            return found
-    return None
-
-
 def _signature(call: KernelCall) -> tuple[Any, ...]:
     return call.prop, call.ctx, call.in_shapes, call.in_types
 
@@ -152,23 +173,17 @@ def _programs() -> Any:
 
 
 def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
-    """Instructions of the elements, and one pass over the arrays of each part; for programs as declared."""
-    if _refused(parts, *_signature(call)) is not None:
-        own = as_cost(call.prop.cost(call.in_shapes, call.out_shapes))
-        return own if FORWARD in parts else own.plus(own)
-    whole = Cost()
-    prop = _of_modes(parts, call.prop, call.in_shapes, call.in_types)[0]  # of training, which takes longer
-    for part in parts:
-        form, _ = form_of_part(prop, part, call.in_shapes, call.in_types)
-        assert isinstance(form, ScalarForm)
-        signature = Signature(prop, part, form, call.in_shapes, call.in_types)
-        whole = whole.plus(cost_of_arrays(compiled(form, signature.dtype), signature.specs))
-    return whole
+    """Cost of some parts by their forms, in training, which takes longer; of a program as declared."""
+    found = _forms_of(parts, *_signature(call))
+    if not isinstance(found, str):
+        return found[0].cost
+    own = as_cost(call.prop.cost(call.in_shapes, call.out_shapes))
+    return own if FORWARD in parts else own.plus(own)
 
 
 def explained(parts: Sequence[str], call: KernelCall) -> str:
     """The steps of a program, in words; nothing where parts have forms."""
-    if _refused(parts, *_signature(call)) is None:
+    if not isinstance(_forms_of(parts, *_signature(call)), str):
         return ""
     found: str = _programs().explained(parts, call)
     return found
@@ -176,7 +191,7 @@ def explained(parts: Sequence[str], call: KernelCall) -> str:
 
 def scratch_bytes_of(parts: Sequence[str], call: KernelCall) -> int:
     """Memory of a program between its steps; none where parts have forms."""
-    if _refused(parts, *_signature(call)) is None:
+    if not isinstance(_forms_of(parts, *_signature(call)), str):
         return 0
     found: int = _programs().scratch_bytes_of(parts, call)
     return found
@@ -191,7 +206,7 @@ def operator_of(parts: Sequence[str], *call: Any) -> Operator:
     if prop.params.run_time and reason_for(parts, KernelCall(*call)) is not None:
         own: Operator = type(prop).kernels[0].factory(*call)
         return own
-    if _refused(parts, *call) is not None:
+    if isinstance(_forms_of(parts, *call), str):
         made: Operator = _programs().ProgramOperator(parts, *call)
         return made
     properties = _of_modes(parts, prop, call[2], call[3])
