@@ -152,6 +152,24 @@ def test_what_ends_a_trace_is_said_with_its_line():
     assert "run-time parameters" in program_of(Rate(), ("forward",), [(64, 512)], [SINGLE], is_train=True)
 
 
+@operator("program_wide")
+class Wide(OperatorProperty):
+    """Divided by a number of NumPy's, which makes float64 of float32."""
+
+    spec = "data:(N, D) -> output:(N, D)"
+    accepts = "floating"
+
+    def forward(data):
+        ordered = np.sort(data, axis=1)
+        return (ordered / np.sqrt(data.shape[1])).astype(data.dtype)
+
+
+def test_wider_numbers_within_are_told():
+    call = KernelCall(Wide(), cpu(), [(64, 512)], [SINGLE])
+    told = Wide().derived_kernels()[0].when.explained(call)
+    assert told == "a program: numpy.sort, kernel of 2 that computes in float64, too"
+
+
 def test_few_programs_are_kept():
     kept = Mix._forms.setdefault("programs", {})
     for rows in range(2 * room._MOST):

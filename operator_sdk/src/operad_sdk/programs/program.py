@@ -24,6 +24,7 @@ from operad_sdk.vector.form_kernels import run_bound
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.primitives import NoVectorCodeError
 
+_DOUBLE_BYTES: Final = 8
 _COPY_US: Final = 2.5e-5
 """Time of a byte that is copied."""
 _PART_PRODUCTS: Final = 1 << 18
@@ -123,7 +124,10 @@ class Program:
 
 def _word(step: Step) -> str:
     if isinstance(step, KernelStep):
-        return f"kernel of {step.cluster.steps}"
+        kernel = step.cluster.kernel
+        kinds = {one.kind for one in kernel.form.instructions}
+        is_wide = kernel.dtype.itemsize < _DOUBLE_BYTES and "float64" in kinds
+        return f"kernel of {step.cluster.steps}{' that computes in float64, too' if is_wide else ''}"
     if isinstance(step, CallStep):
         return "" if step.is_view else f"numpy.{getattr(step.function, '__name__', step.function)}"
     return "writing a part"
