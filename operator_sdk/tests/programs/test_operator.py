@@ -165,7 +165,7 @@ class Wide(OperatorProperty):
 
 
 def test_wider_numbers_within_are_told():
-    call = KernelCall(Wide(), cpu(), [(64, 512)], [SINGLE])
+    call = KernelCall(Wide(), cpu(), [(512, 1024)], [SINGLE])
     told = Wide().derived_kernels()[0].when.explained(call)
     assert told == "a program: numpy.sort, kernel of 2 that computes in float64, too"
 
