@@ -10,7 +10,7 @@ TYPED_CIRCLES = [
     ["engine.budget", "engine.intra_op", "engine.lock", "engine.operation", "engine.thread", "engine.var"],
     ["engine.completion", "engine.dispatch"],
     ["ndarray.arithmetic", "ndarray.indexing", "ndarray.ndarray", "ndarray.numpy_protocol"],
-    ["op.choice", "op.cost", "op.counts", "op.expansion", "op.kernel", "op.property"],
+    ["op.choice", "op.cost", "op.counts", "op.kernel", "op.property"],
     ["storage.handle", "storage.pool", "storage.size_class"],
     ["symbol.arithmetic", "symbol.symbol"],
 ]

@@ -15,9 +15,7 @@ from typing import Final
 
 from tests.conformance.run_page import Block, read_blocks
 
-DECLARES: Final = re.compile(
-    r"^(?:>>> )?@(operator|unary|binary|composed)\b|^\w+ = (define|from_mapper|composed)\(", re.M
-)
+DECLARES: Final = re.compile(r"^(?:>>> )?@(operator|unary|binary)\b|^\w+ = (define|from_mapper)\(", re.M)
 _IN_EXAMPLES: Final = re.compile(rf"import |from |{DECLARES.pattern}", re.M)
 _SAYS_MORE: Final = ("divide", "tile")
 """Functions that add kernels to a declared operator."""

@@ -73,26 +73,6 @@ def test_operators_of_the_page_pass_the_strict_check(page: Path, tmp_path: Path)
     assert faulty(tried(page, tmp_path, "--strict")) == WRONG_ON_PURPOSE.get(NAMES[page], {})
 
 
-@pytest.mark.more
-@pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_a_normalised_layer_passes_the_strict_check(activation: str, tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(
-        f"""```python
-import operad as od
-from operad_sdk import composed, param
-
-
-@composed("layer")
-def layer(data: od.Symbol, num_hidden: int = param(int, ge=1, doc="Units.")) -> od.Symbol:
-    hidden = od.sym.FullyConnected(data, num_hidden=num_hidden, no_bias=True, name="fc")
-    return od.sym.{activation}(od.sym.BatchNorm(hidden, name="norm"))
-```
-"""
-    )
-    assert tried(page, tmp_path, "--strict") == {"page_page.py": {"layer": []}}
-
-
 def test_an_operator_with_a_wrong_gradient_is_named(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(

@@ -22,8 +22,6 @@ TOLERANCE = 2e-6
 """Of predictions by single operators; clusters round otherwise. All predictions are about 1."""
 ADDING_FACTS = {"infer", "schedule", "memory"}
 """The passes that change no graph: they find out about it."""
-FOR_COMPOSED = {"expand"}
-"""The pass that acts on operators made of others, of which no installed one is."""
 
 
 class Results(NamedTuple):
@@ -117,6 +115,6 @@ def test_predictions_are_of_what_was_trained(name: str, loaded: Results) -> None
 
 def test_every_listed_pass_changed_a_graph(trained: Results) -> None:
     require_vector_code()  # without which nothing is fused
-    listed = {step.name for step in pass_list()} - ADDING_FACTS - FOR_COMPOSED
+    listed = {step.name for step in pass_list()} - ADDING_FACTS
     assert {*installed_passes()} <= listed
     assert listed <= trained.acted

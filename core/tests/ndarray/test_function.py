@@ -8,7 +8,7 @@ import traceback
 import numpy as np
 import pytest
 
-from operad import nd, registry
+from operad import nd, registry, sym
 from operad.device import cpu
 from operad.errors import ArgumentError, ContextError, OperatorNotFoundError, ParamError, ShapeError
 from operad.imperative import find_invoker
@@ -58,6 +58,15 @@ def test_arguments_come_by_position_or_name(call):
 def test_wrong_arguments_are_named(call, message):
     with pytest.raises(ArgumentError, match=message):
         call()
+
+
+def test_what_computes_elsewhere_is_said_to_be_no_argument():
+    with pytest.raises(ArgumentError, match=r"make an NDArray of it with nd.array; .* call NumPy on plain"):
+        nd.tanh(np.ones(2))
+    with pytest.raises(ArgumentError, match=r"symbols are composed by od.sym.tanh"):
+        nd.tanh(sym.var("x"))
+    with pytest.raises(ArgumentError, match=r"arrays are computed on by od.nd.tanh"):
+        sym.tanh(X)
 
 
 @pytest.mark.parametrize(

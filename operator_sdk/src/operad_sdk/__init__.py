@@ -73,7 +73,6 @@ from operad_sdk.mapper import mapper as mapper
 from operad_sdk.mapper.words import word as _word
 
 if TYPE_CHECKING:
-    from operad_sdk.declare.composed import composed as composed
     from operad_sdk.declare.mapped import from_mapper as from_mapper
     from operad_sdk.mapper import Mapper as Mapper
     from operad_sdk.mapper import MapperError as MapperError
@@ -125,8 +124,6 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> _Any:
     """A word of mappers, whose modules are imported when one of them is first named."""
-    if name == "composed":
-        return _import_module("operad_sdk.declare.composed").composed
     if name == "from_mapper":
         return _import_module("operad_sdk.declare.mapped").from_mapper
     if name == "__all__":  # for `import *`, which names all of them
@@ -138,4 +135,4 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     """All words."""
-    return sorted({*globals(), *_import_module("operad_sdk.mapper").__all__, "composed", "from_mapper"})
+    return sorted({*globals(), *_import_module("operad_sdk.mapper").__all__, "from_mapper"})

@@ -14,7 +14,7 @@ from operad_sdk.commands.check.source import Source
 PROGRAM = '''
 import numpy as np
 import operad
-from operad_sdk import UNARY, composed, define, from_mapper, mapper, param, unary
+from operad_sdk import UNARY, define, from_mapper, mapper, param, unary
 
 
 @unary("acme_square")
@@ -50,7 +50,6 @@ def of_table(name):
 
 table = of_table("acme_table")
 mapped = from_mapper(plus, name="acme_mapped", params={"y": param(float, 1.0)})
-whole = composed("acme_whole")(operad.sym.var("x") * 2)
 '''
 
 
@@ -90,7 +89,6 @@ def test_a_plan_is_made_of_the_programs_operator(program):
         ("tanh", "tanh"),
         ("acme_table", "table"),
         ("acme_mapped", "mapped"),
-        ("acme_whole", "whole"),
     ],
 )
 def test_an_operator_is_checked_that_the_file_only_declares(program, name, attribute):
@@ -104,7 +102,7 @@ def test_an_operator_is_checked_that_the_file_only_declares(program, name, attri
 def test_what_is_not_there_is_refused(program):
     with pytest.raises(ArgumentError, match=r"there is no file absent\.py"):
         Source.of("absent.py", {})
-    declared = "acme_declared, acme_mapped, acme_square, acme_table, acme_whole, tanh"
+    declared = "acme_declared, acme_mapped, acme_square, acme_table, tanh"
     with pytest.raises(OperatorNotFoundError, match=f"'acme_cube'; declared there: {declared}"):
         Source.of("acme_program.py", {}).subject("acme_cube")
     found = plan_one("acme_square", "dev", lambda told: None, Source.of("no_such_module", {}))

@@ -101,7 +101,6 @@ class Description:
         forward_resources: Resources it asks for; null where no shapes were found to ask with.
         backward_resources: Resources its gradient asks for; null as above.
         kernels: The ways to compute it, best first.
-        made_of: Names of the operators that it is made of, in order; empty for one that computes itself.
         doc: Its docstring.
     """
 
@@ -124,7 +123,6 @@ class Description:
     forward_resources: list[str] | None
     backward_resources: list[str] | None
     kernels: list[KernelDescription]
-    made_of: list[str]
     doc: str
 
     @property
@@ -168,10 +166,6 @@ class Description:
         declared_of = {gradient.argument for gradient in self.gradients}
         if zeros := [name for name in self.arguments if name not in declared_of]:
             page.text(f"none declared, so backward gives zeros: {', '.join(zeros)}")
-        if self.made_of:
-            page.heading("Made of")
-            page.text(", ".join(self.made_of))
-            return
         page.heading("Kernels")
         page.table(
             ("kernel", "provided by", "device", "priority", "applies"),
@@ -214,7 +208,6 @@ def description(name: str, params: Mapping[str, Any]) -> Description:
         if other.value == record.value and other.name != op.name
     ]
     shapes = sample_shapes(prop)
-    expansion = prop.expansion()
     return Description(
         name=op.name,
         aliases=aliases,
@@ -235,7 +228,6 @@ def description(name: str, params: Mapping[str, Any]) -> Description:
         forward_resources=declared.resources(prop.forward_resource, shapes),
         backward_resources=declared.resources(prop.backward_resource, shapes),
         kernels=_kernels(op, record.distribution),
-        made_of=[] if expansion is None else [part.op.name for part in expansion.parts],
         doc=inspect.cleandoc(op.__doc__ or ""),
     )
 

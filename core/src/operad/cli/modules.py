@@ -93,7 +93,7 @@ def _is_property_class(value: Any) -> TypeGuard[type[OperatorProperty]]:
 def _is_of(module: ModuleType, cls: type[OperatorProperty]) -> bool:
     """Return whether the module declares a class that it holds: no other module has it by that name.
 
-    An operator made of a ufunc, a symbol or a mapper has the module of what it was made of.
+    An operator made of a ufunc or a mapper has the module of what it was made of.
     """
     home = sys.modules.get(cls.__module__, module)
     return home is module or all(value is not cls for value in vars(home).values())

@@ -132,7 +132,6 @@ class KernelChoice:
         candidates: Every kernel, best first.
         parts: The kernel of each part.
         forms: The scalar form of each part, or why there is none.
-        made_of: The operators that compute it, in order, each by kernels of its own; empty for most.
     """
 
     operator: str
@@ -143,12 +142,11 @@ class KernelChoice:
     candidates: list[KernelVerdict]
     parts: list[PartChoice]
     forms: list[PartForm]
-    made_of: list[str]
 
     @property
     def exit_code(self) -> int:
-        """1 where no kernel applies, and no other operators compute it."""
-        return int(not self.made_of and not any(verdict.chosen for verdict in self.candidates))
+        """1 where no kernel applies."""
+        return int(not any(verdict.chosen for verdict in self.candidates))
 
     def show(self, page: Page) -> None:
         """The question, and one row for each kernel."""
@@ -159,10 +157,6 @@ class KernelChoice:
             ("arguments", ", ".join(f"{tuple(shape)} {dtype}" for shape, dtype in arrays) or "none"),
             ("context", self.context),
         ])  # fmt: skip
-        if self.made_of:
-            page.heading("Made of")
-            page.text(", ".join(self.made_of))
-            return
         page.heading("Kernels")
         page.table(
             ("verdict", "kernel", "provided by", "device", "priority", "reason"),
@@ -262,11 +256,7 @@ def kernel_choice(
     parts = [] if choice is None else [PartChoice(*found) for found in explained(choice, prop.list_parts())]
     sizes, types = [list(shape) for shape in shapes], [dtype.name for dtype in dtypes]
     forms = [_part_form(part, prop.scalar_form(part, shapes, dtypes)) for part in prop.list_parts()]
-    expansion = prop.expansion()
-    made_of = [] if expansion is None else [part.op.name for part in expansion.parts]
-    return KernelChoice(
-        prop.name, prop.get_params(), sizes, types, repr(context), verdicts, parts, forms, made_of
-    )
+    return KernelChoice(prop.name, prop.get_params(), sizes, types, repr(context), verdicts, parts, forms)
 
 
 def _in_words(kernel: Kernel, call: KernelCall) -> str | None:

@@ -352,8 +352,7 @@ class Engine:
         if local.state.inside:
             raise BlockingInOperatorError(
                 f"{doing} {what} inside an operation or a step of the engine would never end; name the "
-                "variable in const_vars and use its data, and wait in no finalizer or signal handler; an "
-                "operator that is made of others composes od.sym (operad_sdk.composed)"
+                "variable in const_vars and use its data, and wait in no finalizer or signal handler"
             )
         self._dispatcher.close_dropped()
 

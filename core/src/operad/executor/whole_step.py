@@ -212,7 +212,7 @@ def _moved(node_id: int, invoker: Invoker, operators: Mapping[int, Operator]) ->
 def _check_update(invoker: Invoker, num_states: int) -> None:
     prop = invoker.prop
     counts = len(prop.list_arguments()), len(prop.list_outputs()), len(prop.list_auxiliary_states())
-    is_usual = invoker.expanded is None and prop.input_positions() is None and not prop.is_stateful
+    is_usual = prop.input_positions() is None and not prop.is_stateful
     in_place = [*prop.forward_inplace_option([0, 1], [0])] if counts[:2] == (2, 1) else []
     if not is_usual or counts != (2, 1, num_states) or (0, 0) not in in_place:
         raise ApartError(f"{prop.name} is not a weight and its gradient, and the new weight in its place")

@@ -14,7 +14,6 @@ from operad.graph.estimate import REQUESTS as REQUESTS
 from operad.graph.estimate import carried as carried
 from operad.graph.estimate import estimated_bytes as estimated_bytes
 from operad.graph.estimate import planned_bytes as planned_bytes
-from operad.graph.expand import expand as expand
 from operad.graph.flow import minimum_cut as minimum_cut
 from operad.graph.gradient import gradient as gradient
 from operad.graph.gradient import ones_like as ones_like

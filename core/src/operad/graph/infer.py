@@ -66,21 +66,18 @@ ShapeTable: TypeAlias = Table[tuple[int | None, ...]]
 TypeTable: TypeAlias = Table[DType]
 
 
-def infer_shapes(
-    graph: Graph, known: Mapping[str, PartialShape], outputs: Sequence[PartialShape] = ()
-) -> ShapeTable:
+def infer_shapes(graph: Graph, known: Mapping[str, PartialShape]) -> ShapeTable:
     """Infer every entry's shape, in both directions.
 
     Args:
         known: Shapes of arguments and auxiliary states by name, as far as they are known. A
             variable that is not named has the shape of its `__shape__` attribute, if any. Names of
             no variable are ignored: front ends refuse them.
-        outputs: Shapes of the outputs as far as they are known; none: of no output.
     Raises:
         ShapeError: Shapes clash somewhere, whether or not an output needs that place; the message
             starts with the operator and node.
     """
-    return _Solver(_SHAPES, graph, known).solve(outputs)
+    return _Solver(_SHAPES, graph, known).solve()
 
 
 def infer_types(graph: Graph, known: Mapping[str, DType | None], default: DType | None = None) -> TypeTable:
@@ -181,11 +178,8 @@ class _Solver(Generic[V]):
         self._is_settled = False
         self._answers: Memo[tuple[list[V | None], bool]] = Memo()
 
-    def solve(self, outputs: Sequence[V | None] = ()) -> Table[V]:
-        """Sweep to and fro until no node has news, from what is known of the outputs as well."""
-        for entry, value in zip(self._graph.outputs, outputs, strict=False):
-            if value is not None:
-                self._values[self._graph.entry_id(entry)] = self._rules.normal(value)
+    def solve(self) -> Table[V]:
+        """Sweep to and fro until no node has news."""
         node_ids = []
         for node_id, node in enumerate(self._graph.nodes):
             if isinstance(node, Variable):

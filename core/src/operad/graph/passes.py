@@ -43,7 +43,6 @@ from operad.errors import BindError, GraphError, OperadError, ShapeError, sugges
 from operad.graph.compilation import FORWARD, TRAINING, Compilation, Facts, Pass
 from operad.graph.demands import with_demands
 from operad.graph.estimate import apart, bound_entries, planned_bytes
-from operad.graph.expand import expand
 from operad.graph.gradient import gradient
 from operad.graph.infer import ShapeTable, extended, infer_shapes, infer_types
 from operad.graph.ir import Entry, Graph, OpNode, Variable
@@ -157,23 +156,6 @@ def _incomplete(shapes: ShapeTable, given: Mapping[str, Any]) -> OperadError:
     )
 
 
-def _expand(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
-    """Put the parts of operators that are made of others into their places."""
-    made = expand(graph)
-    shapes, types = facts["shapes"], facts["types"]
-    if made is graph:
-        return graph, {"shapes": shapes, "types": types}
-    # In both directions: a part may be like what reads it, as zeros of an unknown batch are.
-    variables = [Entry(node) for node in graph.nodes if isinstance(node, Variable)]
-    found = infer_shapes(made, {entry.name: shapes.of(entry) for entry in variables})
-    if not found.is_complete:
-        raise _incomplete(found, {})
-    return made, {
-        "shapes": found,
-        "types": infer_types(made, {entry.name: types.of(entry) for entry in variables}, DEFAULT_DTYPE),
-    }
-
-
 def _gradient(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     """Append the gradients of the wanted arguments to the outputs."""
     if not facts["wanted"]:
@@ -268,7 +250,6 @@ def head_names(graph: Graph) -> list[str]:
 INFER: Final = Pass(
     "infer", _infer, ("arg_shapes", "arg_types", "heads"), ("shapes", "types", "arg_shapes", "arg_types")
 )
-EXPAND: Final = Pass("expand", _expand, ("shapes", "types"), ("shapes", "types"))
 GRADIENT: Final = Pass(
     "gradient",
     _gradient,
@@ -288,7 +269,7 @@ SCHEDULE: Final = Pass("schedule", _schedule, ("contexts", "costs"), ("schedule"
 MEMORY: Final = Pass(
     "memory", _memory, ("shapes", "types", "schedule", "grad_req", "wanted", "num_outputs"), ("plan",)
 )
-FIRST_PARTY: Final = (INFER, EXPAND, GRADIENT, PLACE, CHOOSE_KERNELS, SCHEDULE, MEMORY)
+FIRST_PARTY: Final = (INFER, GRADIENT, PLACE, CHOOSE_KERNELS, SCHEDULE, MEMORY)
 """The system's own passes, in order."""
 
 CONTEXTS: Final = Pass("contexts", _contexts, ("ctx", "group2ctx", "arg_contexts"), ("contexts",))

@@ -18,7 +18,6 @@ from operad.engine.thread import local
 from operad.errors import ArgumentError, BindError, ContextError, ParamError
 from operad.imperative.aliases import note_written, refuse_aliases
 from operad.imperative.array import Array
-from operad.imperative.expanded import ExpandedCall
 from operad.imperative.fast_path import MOST_ARRAYS
 from operad.imperative.hot import copy_fast, fast_path
 from operad.imperative.plan import Plan
@@ -42,19 +41,15 @@ class Invoker:
 
     Attributes:
         prop: The operator's property; its run-time parameters have the values of the first call.
-        expanded: Calls the parts of an operator that is made of others; None for any other.
     """
 
-    __slots__ = ("_input_names", "_plans", "_run_time", "expanded", "prop")
+    __slots__ = ("_input_names", "_plans", "_run_time", "prop")
 
     def __init__(self, prop: OperatorProperty) -> None:
         self.prop = prop
         self._input_names = (*prop.list_arguments(), *prop.list_auxiliary_states())
         self._plans: dict[Any, Plan] = {}
         self._run_time = tuple(getattr(prop, name) for name in type(prop).params.run_time)
-        self.expanded: ExpandedCall | None = None
-        if (expansion := prop.expansion()) is not None:
-            self.expanded = ExpandedCall(prop, expansion, [Invoker(part.op) for part in expansion.parts])
 
     def __call__(
         self,
@@ -75,10 +70,6 @@ class Invoker:
         Returns:
             The visible output, or a list of them where there are several.
         """
-        if self.expanded is not None:
-            found = self.expanded(inputs, ctx, cls)
-            outputs = found if out is None else _put(self.prop.name, found, out)
-            return outputs[0] if len(outputs) == 1 else outputs
         if self.prop.is_shaped_by_values:
             return self._for_values(inputs)(inputs, out, ctx, cls, values)
         plan = self.plan(inputs, ctx, values or ())
@@ -213,22 +204,6 @@ def _given(plan: Plan, out: Any) -> list[Array]:
         if array._autograd is not None and is_recording():
             raise BindError(f"{plan.name}: out ({name}) is part of what is being recorded; use a new array")
     return given + [given[0]._new(spec) for spec in specs[len(given) :]]
-
-
-def _put(name: str, found: Sequence[Array], out: Any) -> list[Array]:
-    """Copy results of parts into the arrays that the caller gave."""
-    given = list(out) if isinstance(out, (list, tuple)) else [out]
-    if len(given) != len(found):
-        raise BindError(f"{name}: out has {len(given)} arrays, expected {len(found)}")
-    for array, value in zip(given, found, strict=True):
-        if not isinstance(array, Array) or array._spec is not value._spec:
-            shown = array._spec if isinstance(array, Array) else type(array).__name__
-            raise BindError(f"{name}: out is {shown}, expected {value._spec}")
-    if is_recording():
-        raise BindError(f"{name}: out cannot be given to what is recorded part by part; use the result")
-    for array, value in zip(given, found, strict=True):
-        copy_into(array, value)
-    return given
 
 
 def _run_into(plan: Plan, inputs: Sequence[Array], outputs: Sequence[Array], values: tuple[Any, ...]) -> None:

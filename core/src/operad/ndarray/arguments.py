@@ -84,10 +84,7 @@ def _positional_params(
 def _advice(op: type[OperatorProperty], value: Any) -> str:
     """Next step for a value that is a tensor elsewhere; "" for any other value."""
     if isinstance(value, (np.ndarray, list)):
-        return (
-            "make an NDArray of it with nd.array; a function of an operator, which gets plain arrays, calls "
-            "NumPy, and an operator that is made of others composes od.sym (operad_sdk.composed)"
-        )
+        return "make an NDArray of it with nd.array; operators' own functions call NumPy on plain arrays"
     if hasattr(value, "list_arguments"):
         return f"od.nd computes on arrays, symbols are composed by od.sym.{op.name}"
     if hasattr(value, "asnumpy"):

@@ -166,8 +166,7 @@ class OperatorFunction:
         tensors, by_name, params = split_arguments(self.op, args, named, cls, "NDArray")
         found, values = find_invoker(self.op, params)
         inputs = ordered(found.prop, tensors, by_name)
-        has_plan = found.expanded is None and not found.prop.is_shaped_by_values
-        if key is not None and is_usual and not by_name and has_plan:
+        if key is not None and is_usual and not by_name and not found.prop.is_shaped_by_values:
             plan = found.plan(inputs, ctx, values)
             if registry.get(self.name) is self.op:
                 insert_bounded(self._plans, key, plan)

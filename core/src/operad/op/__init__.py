@@ -16,9 +16,6 @@ from operad.op.cost import product_cost as product_cost
 from operad.op.counts import MOST_TENSORS as MOST_TENSORS
 from operad.op.counts import check_argument_counts as check_argument_counts
 from operad.op.entry import BackwardEntry as BackwardEntry
-from operad.op.expansion import Expansion as Expansion
-from operad.op.expansion import Part as Part
-from operad.op.expansion import Value as Value
 from operad.op.explanation import PartKernel as PartKernel
 from operad.op.explanation import arrays_in_words as arrays_in_words
 from operad.op.explanation import explained as explained

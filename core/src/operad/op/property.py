@@ -23,7 +23,6 @@ from operad.op.choice import choose
 from operad.op.cost import Cost
 from operad.op.counts import check_counts
 from operad.op.entry import BackwardEntry
-from operad.op.expansion import Expansion
 from operad.op.form import ScalarForm
 from operad.op.kernel import Kernel, KernelCall
 from operad.op.operator import Arrays, Operator
@@ -294,14 +293,6 @@ class OperatorProperty(ABC):
             in_shapes: Shapes of the arguments of the operator; `in_types` likewise.
         """
         return "the operator does not say what it computes for each element"
-
-    def expansion(self) -> Expansion | None:
-        """The operators that compute it; graphs and imperative calls put them in its place. None: no others.
-
-        What else the property says, and what `create_operator` makes, must agree with them: an operator of
-        which a graph uses some outputs only may be kept whole.
-        """
-        return None
 
     def recomputation(self) -> tuple[OperatorProperty, list[BackwardEntry]] | None:
         """Operator that computes the first outputs of a training run again: same bits, no state or draws.

@@ -7,8 +7,7 @@ import os
 import numpy as np
 import pytest
 
-import operad as od
-from operad_sdk import Contract, OperatorProperty, composed, operator, param, unary
+from operad_sdk import Contract, OperatorProperty, operator, param, unary
 from operad_sdk.check import Profile, check_operator
 from operad_sdk.check.cases.kinds import BULK, EXTREME, ORDINARY, SMOOTH
 from operad_sdk.check.running.session import Session
@@ -134,8 +133,8 @@ def test_large_whole_numbers_are_compared_where_the_reference_does_not_overflow(
     assert check_operator(half, checks=["F213"], profile=FEW).red_ids == ["F213"]
 
 
-def mean_part(name, **declared):
-    """A part that keeps the means of columns, which the next reads where it predicts."""
+def keeping_means(name, **declared):
+    """An operator that keeps the means of columns."""
 
     @operator(name)
     class Mean(OperatorProperty):
@@ -154,78 +153,10 @@ def mean_part(name, **declared):
     return Mean
 
 
-@pytest.fixture
-def parts():
-    def kept(data, mean, is_train):
+@pytest.mark.parametrize("has_reference", [False, True])
+def test_a_state_is_compared_with_a_reference(has_reference):
+    def reference(data, mean, is_train):
         return data, data.mean(0) if is_train and len(data) else mean
 
-    made = [mean_part("obligation_mean"), mean_part("obligation_kept_mean", reference=kept), two_outputs]
-    for each in made:
-        od.registry.register(each)
-    yield
-    for each in made:
-        od.registry.unregister(each.name)
-
-
-def of_two(data: od.Symbol) -> od.Symbol:
-    """Two parts of one kind, each with a state of its own."""
-    first = od.sym.obligation_kept_mean(data, name="first")
-    return od.sym.obligation_kept_mean(od.sym.square(first), name="second")
-
-
-@composed("obligation_two_outputs", accepts="floating")
-def two_outputs(data: od.Symbol) -> list[od.Symbol]:
-    kept = od.sym.obligation_kept_mean
-    return [kept(data, name="first"), kept(od.sym.square(data), name="second")]
-
-
-def of_whole(data: od.Symbol) -> od.Symbol:
-    """A part that is made of others, and stays whole since one of its outputs is not used."""
-    return od.sym.tanh(od.sym.obligation_two_outputs(data, name="inner")[0])
-
-
-def of_unchecked(data: od.Symbol) -> od.Symbol:
-    """A part whose own checks have nothing to compare its state with."""
-    return od.sym.tanh(od.sym.obligation_mean(data, name="part"))
-
-
-def of_one_state(data: od.Symbol) -> od.Symbol:
-    """Two parts that update one state: the later one decides."""
-    mean = od.sym.var("mean")
-    first = od.sym.obligation_kept_mean(data, mean=mean, name="first")
-    return od.sym.obligation_kept_mean(od.sym.square(first), mean=mean, name="second")
-
-
-@pytest.mark.usefixtures("parts")
-@pytest.mark.parametrize(
-    ("graph", "states", "found"),
-    [
-        (of_two, ["first_mean", "second_mean"], ""),
-        (of_whole, ["inner_first_mean", "inner_second_mean"], ""),
-        (of_unchecked, ["part_mean"], "nothing compares state part_mean"),
-        (of_one_state, ["mean"], "nothing compares state mean"),
-    ],
-)
-def test_a_state_is_compared_by_the_checks_of_the_one_part_that_updates_it(graph, states, found):
-    op = composed(f"obligation_{graph.__name__}", accepts="floating")(graph)
-    assert op().list_auxiliary_states() == states
-    assert missing(op) == found
-
-
-@pytest.mark.usefixtures("parts")
-def test_a_state_of_several_parts_is_compared_with_a_reference():
-    def reference(data, mean, is_train):
-        return data**2, (data**2).mean(0) if is_train and len(data) else mean
-
-    declared = Contract(reference=reference)
-    op = composed("obligation_last_mean", accepts="floating", contract=declared)(of_one_state)
-    assert missing(op) == ""
-    assert check_operator(op, checks=["F213"], profile=FEW).red_ids == []
-
-
-def test_a_part_of_another_package_has_checks_of_its_own():
-    @composed("obligation_normalized", accepts=("float32", "float64"))
-    def normalized(data: od.Symbol) -> od.Symbol:
-        return od.sym.relu(od.sym.BatchNorm(data, name="norm"))
-
-    assert missing(normalized) == ""
+    op = keeping_means("obligation_mean", **({"reference": reference} if has_reference else {}))
+    assert missing(op) == ("" if has_reference else "nothing compares state mean")

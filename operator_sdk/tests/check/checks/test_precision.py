@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import operad as od
-from operad_sdk import OperatorProperty, composed, operator, param, unary
+from operad_sdk import OperatorProperty, operator
 from operad_sdk.check import Case, Profile, check_operator, verify
 from operad_sdk.check.trials.violation import Violation
 
@@ -68,67 +67,3 @@ def test_kernels_may_leave_other_roundings_where_multiples_of_the_head_gradient_
     assert verify("D606", row_norm(1.0), case)
     with pytest.raises(Violation, match=r"by kernel .*reordered"):
         verify("D606", row_norm(1.001), case)
-
-
-def test_values_between_parts_may_overflow_in_a_coarse_type():
-    """The product is infinite in half precision, and what is subtracted from it is more than it is."""
-
-    @composed("precision_products", accepts="floating")
-    def products(lhs: od.Symbol, rhs: od.Symbol) -> od.Symbol:
-        return od.sym.relu(od.sym.Cast(lhs * rhs, dtype="float32") - 1e9)
-
-    values = {"lhs": [8000.0], "rhs": [4000.0]}
-    case = Case(inputs={name: np.array(value, "float16") for name, value in values.items()})
-    verify("D603", products, case)
-
-
-def layer(activation: str):
-    """A layer, normalised, whose numbers may lie on the kink of what is next."""
-
-    @composed("precision_layer")
-    def op(data: od.Symbol, num_hidden: int = param(int, ge=1, doc="Units.")) -> od.Symbol:
-        hidden = od.sym.FullyConnected(data, num_hidden=num_hidden, no_bias=True, name="fc")
-        return getattr(od.sym, activation)(od.sym.BatchNorm(hidden, name="norm"))
-
-    return op
-
-
-@pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_a_normalised_layer_is_right_in_coarse_types_and_far_out(activation):
-    assert check_operator(layer(activation), checks=["D602", "D603", "F219"]).red_ids == []
-
-
-def of_faulty_parts(name, gradient):
-    """A normalised layer through a part whose gradient is wrong."""
-
-    @unary("precision_faulty", accepts="floating")
-    def faulty(x):
-        return x * 2
-
-    faulty.gradient(gradient)
-    od.registry.register(faulty, override=True)
-
-    @composed(name)
-    def op(data: od.Symbol) -> od.Symbol:
-        return od.sym.relu(od.sym.precision_faulty(od.sym.BatchNorm(data, name="norm")))
-
-    return op
-
-
-@pytest.mark.parametrize(
-    ("id", "gradient"),
-    [
-        (
-            "D603",
-            lambda output_grad, x: (output_grad * (2.5 if x.dtype == np.float16 else 2)).astype(x.dtype),
-        ),
-        ("F219", lambda output_grad, x: np.where(x == 0, np.nan, 2 * output_grad).astype(x.dtype)),
-    ],
-    ids=["D603", "F219"],
-)
-def test_a_fault_of_a_part_is_a_fault_of_the_operator(id, gradient):
-    op = of_faulty_parts(f"precision_of_faulty_{id}", gradient)
-    try:
-        assert check_operator(op, checks=["D602", "D603", "F219"]).red_ids == [id]
-    finally:
-        od.registry.unregister("precision_faulty")

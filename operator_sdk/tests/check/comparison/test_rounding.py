@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import operad as od
-from operad_sdk import Contract, OperatorProperty, Tolerance, composed, operator, unary
-from operad_sdk.check import drawn_case, verify
+from operad_sdk import Contract, OperatorProperty, Tolerance, operator, unary
+from operad_sdk.check import verify
 from operad_sdk.check.trials.case import Case
 from operad_sdk.check.trials.violation import Violation
 
@@ -111,25 +110,3 @@ def test_an_error_of_several_roundings_may_pass_a_jump():
 def test_an_error_of_more_roundings_than_sixteen_may_not():
     with pytest.raises(Violation, match="D602"):
         verify("D602", beside_a_jump(256), Case(inputs={"data": np.array([1 + 2**-4], "float16")}))
-
-
-@composed("rounding_normalised", accepts=("float32", "float64"))
-def normalised(data: od.Symbol) -> od.Symbol:
-    """A column of numbers, normalised: what changes none of them by itself changes their mean."""
-    hidden = od.sym.FullyConnected(data, num_hidden=2, no_bias=True, name="fc")
-    return od.sym.tanh(od.sym.BatchNorm(hidden, name="norm"))
-
-
-def test_what_parts_hand_to_each_other_is_rounded_too():
-    shapes = {"data": (1030, 1), "fc_weight": (2, 1), "norm_gamma": (2,), "norm_beta": (2,)}
-    states = dict.fromkeys(("norm_moving_mean", "norm_moving_var"), "float32")
-    case = drawn_case(
-        normalised,
-        shapes=shapes,
-        dtypes=dict.fromkeys(shapes, "float32") | states,
-        seed=0,
-        params={},
-        is_train=True,
-        values="DIGITS",
-    )
-    assert verify("D603", normalised, case)

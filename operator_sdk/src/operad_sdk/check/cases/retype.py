@@ -11,7 +11,6 @@ import numpy as np
 from operad.dtypes import DType
 from operad.resource import ResourceRequest
 from operad_sdk.check.cases.strategies import STATE, completed_types, domain_of
-from operad_sdk.check.trials.parts import replace_between
 from operad_sdk.check.trials.trial import Array, Trial, raising
 from operad_sdk.check.trials.violation import OperatorRaised
 from operad_sdk.contract import Contract
@@ -75,8 +74,7 @@ def is_random(trial: Trial) -> bool:
 def perturbed(trial: Trial, distance: float, *, relative: bool = False, salt: int = 0) -> Trial:
     """The trial with every element of its real arguments perturbed by about `distance`, up or down.
 
-    A relative perturbation stands for rounding, and so moves auxiliary states, head gradients, and in float64
-    what a part of a composed operator hands to the next, as well.
+    A relative perturbation stands for rounding, and so moves auxiliary states and head gradients as well.
 
     Args:
         distance: Between half of it and all of it; an element that would leave its domain, and one
@@ -98,22 +96,7 @@ def perturbed(trial: Trial, distance: float, *, relative: bool = False, salt: in
     }
     heads = trial.out_grads[: trial.visible]
     out_grads = tuple(_perturbed(rng, head, distance, relative, None) for head in heads)
-    made = Trial(trial.subject, replace(trial.case, inputs=inputs, aux=aux, out_grads=out_grads))
-    scale = rng.uniform(1.0, 2.0)
-    replace_between(made, lambda array: _rounded(array, abs(distance), scale if distance > 0 else 3 - scale))
-    return made
-
-
-def _rounded(array: Array, distance: float, scale: float) -> Array:
-    """Numbers of float64, rounded to multiples of `distance`; `scale`, from 1 to 2, says which these are.
-
-    As in a type of fewer digits, what is rounded already stays, so that the largest of some is one of them;
-    and different numbers may become equal.
-    """
-    if array.dtype != np.float64:
-        return array
-    mantissa, exponent = np.frexp(array / scale)
-    return np.asarray(np.ldexp(np.rint(mantissa / distance) * distance, exponent) * scale)
+    return Trial(trial.subject, replace(trial.case, inputs=inputs, aux=aux, out_grads=out_grads))
 
 
 def _bounds(contract: Contract, name: str, relative: bool) -> Domain | None:

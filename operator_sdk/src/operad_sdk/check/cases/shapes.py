@@ -22,7 +22,6 @@ from operad_sdk.check.cases.kinds import CaseKind
 from operad_sdk.check.trials.cause import is_own
 from operad_sdk.check.trials.subject import Subject
 from operad_sdk.check.trials.violation import OperatorRaised
-from operad_sdk.declare.composed_property import ComposedProperty
 from operad_sdk.declare.shaped import ShapedProperty
 from operad_sdk.errors import call_declared
 
@@ -219,6 +218,6 @@ def _accepted(prop: OperatorProperty, shapes: Sequence[Shape], attempts: Attempt
 
 
 def has_own_inference_from_outputs(cls: type[OperatorProperty]) -> bool:
-    """Return whether a class infers shapes from outputs by a method of its author's, no line or parts."""
-    given = (OperatorProperty, ShapedProperty, ComposedProperty)
+    """Return whether a class infers shapes from outputs by a method of its author's, not by a shape line."""
+    given = (OperatorProperty, ShapedProperty)
     return all(cls.infer_shape_backward is not one.infer_shape_backward for one in given)

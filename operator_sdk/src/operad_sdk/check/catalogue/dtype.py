@@ -27,9 +27,8 @@ DTYPE: Final = (
     Check(
         "D603",
         "gradients in each floating type are those of float64, within a tolerance",
-        "As for outputs. What the parts of a composed operator hand to each other is rounded, too. An error "
-        "of up to sixteen roundings may reach the other side of a kink on the way (relu of a normalized "
-        "row); the slope there is right as well.",
+        "As for outputs. An error of up to sixteen roundings may reach the other side of a kink on the way "
+        "(relu of a normalized row); the slope there is right as well.",
         "@sigmoid.gradient\ndef _(output_grad, y): return output_grad * (y.astype('float16') - y * y)",
         "As for outputs.",
     ),

@@ -143,9 +143,8 @@ FORWARD: Final = (
         "F219",
         "finite arguments and states give finite gradients and states, and results without holes",
         "One NaN ends a training run, and it comes where nobody tests: far out, at a row of zeros, at the "
-        "bound of a parameter. Far out, the product of two arguments may be infinite, and so may what a part "
-        "of a composed operator hands to the next: a NaN that this makes of the outputs in one mode is no "
-        "fault.",
+        "bound of a parameter. Far out, the product of two arguments may be infinite: a NaN that this makes "
+        "of the outputs in one mode is no fault.",
         "def data_grad(output_grad, data, output): return output_grad * data / output    # 0 / 0 at zeros",
         "Write the limit where the formula has none: np.divide(..., where=output != 0).",
     ),

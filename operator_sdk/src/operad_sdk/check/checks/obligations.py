@@ -8,7 +8,6 @@ met by the evidence of some check, or by an exemption with a reason.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Final, NamedTuple, final
 
 from operad.operator import Param
@@ -20,16 +19,12 @@ from operad_sdk.check.running.register import Evidence, check, find_check
 from operad_sdk.check.running.runner import run_check
 from operad_sdk.check.running.session import Session
 from operad_sdk.check.trials.kernels import call_of, is_possible
-from operad_sdk.check.trials.subject import subject_of
 from operad_sdk.check.trials.trial import Trial
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
-from operad_sdk.declare.composed_property import ComposedProperty
 
 _DERIVATIVES: Final = ("B301", "B302")
 _REFERENCE: Final = "F213"
 _DISTRIBUTION: Final = "F218"
-_EXAMPLES_OF_PARTS: Final = 5
-"""Examples of each kind by which a part shows that its own checks compare its states."""
 _CALLERS: Final = ("ctx",)
 """Parameters that the call itself answers, whatever text they are."""
 
@@ -138,31 +133,7 @@ def _passed(session: Session, id: str) -> bool:
 def _states(session: Session, trial: Trial) -> Iterator[Obligation]:
     fix = "Let Contract(reference=...) return the states after the outputs; it may name them, and is_train."
     for name in trial.states:
-        is_met = _is_compared_in_part(session, trial.prop, name) or _compared(session, _REFERENCE, name)
-        yield Obligation(f"state {name}", is_met, fix)
-
-
-def _is_compared_in_part(session: Session, prop: Any, name: str) -> bool:
-    """Return whether a state is that of one part of a composed operator, and compared by checks of that part.
-
-    The graph says of which part a state is, and hides none: it is the definition, like that of arguments. So
-    two parts of one kind differ in their variables alone. What two parts update depends on their order, which
-    the checks of neither look at; and an author's own part may have nothing that compares its state.
-    """
-    if not isinstance(prop, ComposedProperty):
-        return False
-    slots = [
-        (node.op, state)
-        for node in prop.composition.graph.op_nodes
-        for state, entry in zip(node.op.list_auxiliary_states(), node.aux, strict=True)
-        if entry.name == name
-    ]
-    if len(slots) != 1:
-        return False
-    ((part, state),) = slots
-    subject, few = subject_of(type(part)), replace(session.profile, examples=_EXAMPLES_OF_PARTS)
-    own = session.parts.setdefault(type(part), Session(subject, few, shrinks=False))
-    return _is_compared_in_part(own, part, state) or _compared(own, _REFERENCE, state)
+        yield Obligation(f"state {name}", _compared(session, _REFERENCE, name), fix)
 
 
 def _kernels(session: Session) -> Iterator[Obligation]:

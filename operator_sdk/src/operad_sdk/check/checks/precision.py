@@ -35,7 +35,6 @@ from operad_sdk.check.trials.kernel_arrays import (
     whole_choice,
 )
 from operad_sdk.check.trials.kernels import call_of, usable
-from operad_sdk.check.trials.parts import values_between
 from operad_sdk.check.trials.trial import Trial, raising
 from operad_sdk.check.trials.violation import OperatorRaised, Violation
 
@@ -108,8 +107,6 @@ def _in_coarse_types(trial: Trial, names: Sequence[str], values: Values) -> Evid
             are_gradients = values is _gradients
             if are_gradients and overflows(wide.result.outputs, dtype):
                 continue  # an output that leaves the range takes along the gradient that is made from it
-            if overflows(values_between(wide, with_gradients=are_gradients), dtype):
-                continue  # what a part hands to the next is of that type, as by a call of each
             found = without_overflow(made, values, values(made), values(wide))
             nearby = _gradients_of_rounded(dtype) if are_gradients else [values]
             compared += expect_near(

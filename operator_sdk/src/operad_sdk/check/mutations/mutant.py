@@ -61,9 +61,6 @@ def mutant(subject: Subject, wrapper: Wrapper, **declared: Any) -> Subject:
     ) -> Operator:
         return wrapper(base.create_operator(self, ctx, in_shapes, in_types), self)
 
-    def expansion(self: OperatorProperty) -> None:
-        """None: expanded into its parts, the operator would run without the wrapper."""
-
     members: dict[str, Any] = {
         "__doc__": base.__doc__,
         "__module__": base.__module__,
@@ -71,7 +68,6 @@ def mutant(subject: Subject, wrapper: Wrapper, **declared: Any) -> Subject:
         "kernels": base.kernels,
         "has_gradient": base.has_gradient,
         "create_operator": create_operator,
-        "expansion": expansion,
         **declared,
     }
     return replace(subject, cls=type(base.__name__, (base,), members))

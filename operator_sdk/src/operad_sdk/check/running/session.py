@@ -49,7 +49,6 @@ class Session:
     Attributes:
         shrinks: Whether a case that fails is made smaller.
         outcomes: What each check found that has run.
-        parts: Sessions of the operators that this one is made of, by their property classes.
     """
 
     def __init__(self, subject: Subject, profile: Profile, *, shrinks: bool = True) -> None:
@@ -57,7 +56,6 @@ class Session:
         self.profile = profile
         self.shrinks = shrinks
         self.outcomes: dict[str, Outcome] = {}
-        self.parts: dict[type, Session] = {}
         self._coverage: dict[Goal, Coverage] = {}
         self._pools: dict[CaseKind, list[Case]] = {}
         self._goals: dict[int, Goal] = {}
