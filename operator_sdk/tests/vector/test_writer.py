@@ -23,9 +23,10 @@ def run(write, first, last):
 
 @pytest.mark.parametrize("begin", [0, 3, 1 << 32, (1 << 40) - 5])
 @pytest.mark.parametrize("left", [-7, 0, 1, 15, 16, 17, 1 << 31, 1 << 32, (1 << 32) + 1])
-def test_masks_are_of_the_lanes_before_an_end_however_far_it_is(begin, left):
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+def test_masks_are_of_the_lanes_before_an_end_however_far_it_is(begin, left, kind):
     def write(code):
-        code.store_masked("int32", code.constant("int32", 1), "%scratch", code.mask("%first", "%last"))
+        code.store_masked("int32", code.constant("int32", 1), "%scratch", code.mask("%first", "%last", kind))
 
     assert run(write, begin, begin + left) == [int(lane < left) for lane in range(16)]
 

@@ -100,7 +100,7 @@ class ColumnWalk:
             return body(Chunk(column, sides, mask), totals)
 
         def masked(column: str, totals: Values) -> Values:
-            return single(column, totals, code.mask(column, end))
+            return single(column, totals, code.mask(column, end, "int32"))
 
         def of_kinds(totals: Values) -> list[tuple[str, str]]:
             return [(kind, one) for (kind, _), one in zip(neutral, totals, strict=True)]

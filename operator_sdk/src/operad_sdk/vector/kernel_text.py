@@ -37,7 +37,7 @@ from operad_sdk.vector.writer import (
     Writer,
 )
 
-_UNROLLED: Final = ((10, 8), (400, 4))
+_UNROLLED: Final = ((6, 8), (400, 4))
 """Vectors that are computed side by side, by how many instructions there are: they hide each other's
 latency."""
 _SUMMED: Final = 4

@@ -181,13 +181,18 @@ class Writer:
         else:
             self.store_masked(kind, value, address, _first(used, lanes), lanes)
 
-    def mask(self, begin: str, end: str) -> str:
-        """Mask of the lanes of a vector that begins at `begin` which lie before `end`, or near it."""
-        # Numbers of 32 bits are compared in half the registers that those of 64 fill.
+    def mask(self, begin: str, end: str, kind: str = "int64") -> str:
+        """Mask of the lanes of a vector that begins at `begin` which lie before `end`.
+
+        Args:
+            kind: Of the numbers that are compared: those of 32 bits are half as many registers, but masks of
+                them are divided for wider elements. Then `begin` lies before `end`, or near it.
+        """
         left = self.value(f"sub i64 {end}, {begin}")
-        left = self.call("i64", "llvm.smin.i64", ("i64", left), ("i64", str(self.lanes)))
-        count = self.splat("int32", self.value(f"trunc i64 {left} to i32"))
-        return self.value(f"icmp slt {self.vector('int32')} {self.numbers(kind='int32')}, {count}")
+        if kind == "int32":
+            left = self.call("i64", "llvm.smin.i64", ("i64", left), ("i64", str(self.lanes)))
+            left = self.value(f"trunc i64 {left} to i32")
+        return self.value(f"icmp slt {self.vector(kind)} {self.numbers(kind=kind)}, {self.splat(kind, left)}")
 
     def numbers(self, first: int = 0, step: int = 1, kind: str = "int64") -> str:
         """A vector of whole numbers that follow each other."""
