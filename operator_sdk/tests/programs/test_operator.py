@@ -37,6 +37,17 @@ class Mix(OperatorProperty):
         return shares * (by_share - (by_share * shares).sum(axis=1, keepdims=True)), shares.T @ slope
 
 
+@operator("program_stacks")
+class Stacks(OperatorProperty):
+    """A product for each matrix of a stack."""
+
+    spec = "data:(B, N, D), weight:(B, D, D) -> output:(B, N, D)"
+    accepts = "floating"
+
+    def forward(data, weight):
+        return np.exp(-np.abs(data @ weight)) * 2
+
+
 @operator("program_modes")
 class Modes(OperatorProperty):
     """Rows in another order, and in training twice."""
@@ -135,6 +146,30 @@ def test_bits_of_a_gradient_do_not_depend_on_which_are_wanted():
         np.testing.assert_allclose(array, expected, rtol=1e-4, atol=1e-6)
     np.testing.assert_array_equal(backward(True, False)[0], both[0])
     np.testing.assert_array_equal(backward(False, True)[1], both[1])
+
+
+class Threads:
+    """The context of an operation with three threads, whose parts come in another order."""
+
+    is_train, num_threads, requested = True, 3, ()
+
+    def __init__(self):
+        self.parts = 0
+
+    def parallel(self, function, count, width):
+        self.parts += count
+        for number in reversed(range(count)):
+            function(number, 0)
+
+
+def test_bits_do_not_depend_on_the_number_of_threads(monkeypatch):
+    monkeypatch.setattr("operad_sdk.vector.form_kernels.has_team", lambda: False)
+    arrays, threads = arrays_of(2048, 256), Threads()
+    stacks = [np.stack([array] * 4) for array in arrays]
+    for op, given in ((Mix, arrays), (Stacks, stacks)):
+        run = made(op, ("forward",), given)
+        np.testing.assert_array_equal(forward(run, given, context=threads), forward(run, given))
+    assert threads.parts > 8
 
 
 def test_training_and_prediction_have_a_program_each():
