@@ -203,7 +203,7 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
 
         Source: Symbol.gradient, python/mxnet/symbol/symbol.py. Differs: MXNet 1.x does not implement it.
         """
-        graph = self.graph  # once: it is made, and so are nodes whose names were not distinct
+        graph = self.graph  # read once: each access makes another graph, perhaps with other nodes
         names = [wrt] if isinstance(wrt, str) else list(wrt)
         arguments = {node.name: Entry(node) for node in graph.arguments}
         if unknown := [name for name in names if name not in arguments]:
