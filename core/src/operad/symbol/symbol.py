@@ -203,15 +203,15 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
 
         Source: Symbol.gradient, python/mxnet/symbol/symbol.py. Differs: MXNet 1.x does not implement it.
         """
+        graph = self.graph  # read once: each access makes another graph, perhaps with other nodes
         names = [wrt] if isinstance(wrt, str) else list(wrt)
-        arguments = {node.name: Entry(node) for node in self.graph.arguments}
+        arguments = {node.name: Entry(node) for node in graph.arguments}
         if unknown := [name for name in names if name not in arguments]:
             advice = suggestion(unknown[0], arguments)
             raise ArgumentError(f"gradient: no argument is called {unknown[0]!r}; {advice}")
-        heads = [ones_like(entry) for entry in self.graph.outputs]
+        heads = [ones_like(entry) for entry in graph.outputs]
         wanted = [arguments[name] for name in names]
-        nodes = self.graph.nodes
-        return Symbol(gradient(self.graph.outputs, heads, wanted, nodes, adds_in_place=False))
+        return Symbol(gradient(graph.outputs, heads, wanted, graph.nodes, adds_in_place=False))
 
     @boundary
     def infer_shape(self, *args: Any, **known: Any) -> ShapeLists | Unknown:
