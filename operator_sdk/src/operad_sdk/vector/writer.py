@@ -323,6 +323,28 @@ class Writer:
         )
 
 
+@final
+class Words:
+    """Words of a record in memory by name; callers fill tables with the same named tuples, so orders agree.
+
+    Args:
+        names: Fields of the record.
+        first: Number of words between `begin` and the record.
+    """
+
+    def __init__(self, code: Writer, names: Sequence[str], begin: str = "%table", first: int = 0) -> None:
+        self._code, self._begin = code, begin
+        self._numbers: Final = {name: number for number, name in enumerate(names, first)}
+
+    def __call__(self, name: str) -> str:
+        """Load a word."""
+        return self._code.word(self._begin, self._numbers[name])
+
+    def pointer(self, name: str) -> str:
+        """Load an address."""
+        return self._code.pointer(self(name))
+
+
 _ATTRIBUTES: Final = (
     "attributes #0 = { nounwind "
     '"min-legal-vector-width"="512" "prefer-vector-width"="512" "no-trapping-math"="true" }'

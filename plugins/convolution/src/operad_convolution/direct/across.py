@@ -14,15 +14,16 @@ from operad_convolution.direct.copies import (
     SLACK,
     copied_elements,
     forward_layout,
+    image_layout,
     image_words,
+    layout_of,
     position_offsets,
-    sums_layout,
     tap_offsets,
-    weight_layout,
 )
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.packing import Block, Order
 from operad_convolution.direct.sums_text import AcrossSumsText
+from operad_convolution.direct.tables import AcrossSumsTable, AcrossSumsUnit, AcrossWeightTable, TileOutput
 from operad_convolution.direct.tiles import Seen, across_tile, offsets, products_seen
 from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
 
@@ -64,7 +65,7 @@ class AcrossForward:
         down = correlation.stride[0] * correlation.row_columns
         self._tiles = np.array(
             [
-                [*offsets(places[i : i + per], down, 1, size), i * size, min(per, count - i)]
+                [*offsets(places[i : i + per], down, 1, size), *TileOutput(i * size, min(per, count - i))]
                 for i in range(0, count, per)
             ],
             np.int64,
@@ -89,16 +90,10 @@ class AcrossForward:
 
     def layout(self, scratch_place: int | None = None, is_copied: bool = True) -> TableLayout:
         """Table for the arrays."""
-        correlation, size = self._correlation, self._dtype.itemsize
-        words = [
-            self._filters,
-            correlation.channels // correlation.groups,
-            len(self._tiles),
-            data_address(self._taps),
-            data_address(self._tiles),
-        ]
-        kernel, has_bias = self._kernel, self._has_bias
-        return forward_layout(kernel, correlation, size, has_bias, words, scratch_place, is_copied)
+        return forward_layout(
+            self._kernel, self._correlation, self._dtype.itemsize, self._has_bias,
+            self._filters, self._taps, self._tiles, scratch_place, is_copied,
+        )  # fmt: skip
 
     def bind(
         self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
@@ -141,10 +136,10 @@ class AcrossWeightGradient:
         self.sum_elements: Final = correlation.groups * self._padded * self._positions
         self._units = np.array(
             [
-                (
-                    self._sum_place(group, first) * size,
-                    (group * self._filters + first) * self._positions * size,
-                    min(lanes, self._filters - first),
+                AcrossSumsUnit(
+                    sums=self._sum_place(group, first) * size,
+                    target=(group * self._filters + first) * self._positions * size,
+                    filters=min(lanes, self._filters - first),
                 )
                 for group in range(correlation.groups)
                 for first in range(0, self._filters, lanes)
@@ -152,24 +147,26 @@ class AcrossWeightGradient:
             np.int64,
         )
         self._totals: dict[int, TableLayout] = {}
-        channels, image = correlation.channels // correlation.groups, image_words(correlation, size)
-        self._layout = weight_layout(kernel, image, [
-            correlation.filters * pixels * size,
-            pixels * size,
-            correlation.groups,
-            self._filters,
-            self._padded,
-            images_end * size,
-            pixel * size,
-            self._padded * size,
-            channels * correlation.channel_elements * size,
-            self._positions // self._tile.numbers,
-            data_address(self._places),
-            data_address(self._pixels),
-            pixels,
-            together,
-            self.sum_elements * size,
-        ])  # fmt: skip
+        table = AcrossWeightTable(
+            gradient=0,
+            sums=0,
+            gradient_image=correlation.filters * pixels * size,
+            gradient_channel=pixels * size,
+            groups=correlation.groups,
+            filters=self._filters,
+            padded=self._padded,
+            turned=images_end * size,
+            turned_pixel=pixel * size,
+            turned_group=self._padded * size,
+            group=correlation.channels // correlation.groups * correlation.channel_elements * size,
+            position_blocks=self._positions // self._tile.numbers,
+            positions=data_address(self._places),
+            pixel_offsets=data_address(self._pixels),
+            pixels=pixels,
+            together=together,
+            sums_bytes=self.sum_elements * size,
+        )
+        self._layout = image_layout(kernel, image_words(correlation, size), table, ["gradient", "sums"])
 
     def _positions_seen(self) -> Seen | None:
         """Positions of a block that each pixel sees, where all blocks are whole channels."""
@@ -192,10 +189,17 @@ class AcrossWeightGradient:
         """The kernel that adds up the sums of all calls."""
         parts, size, positions = len(sums), self._dtype.itemsize, self._positions
         if parts not in self._totals:
-            block = self._tile.vectors * LANES[size] * size
-            words = [self.sum_elements * size, positions, block, positions * size]
+            table = AcrossSumsTable(
+                sums=0,
+                target=0,
+                units=data_address(self._units),
+                part=self.sum_elements * size,
+                positions=positions,
+                position=self._tile.vectors * LANES[size] * size,
+                row=positions * size,
+            )
             kernel = _sums_kernel(self._dtype.name, parts)
-            self._totals[parts] = sums_layout(kernel, self._units, words)
+            self._totals[parts] = layout_of(kernel, len(self._units), table, ("sums", "target"))
         return BoundKernel(self._totals[parts], [sums, weight_grad])
 
 

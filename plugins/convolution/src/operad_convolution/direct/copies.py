@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from itertools import chain
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from operad_convolution.direct.correlation import Correlation
+from operad_convolution.direct.tables import ForwardTable, Image
 from operad_sdk.vector import LANES, Kernel, TableLayout, data_address
 
 SLACK: Final = 64
@@ -23,26 +24,28 @@ def copied_elements(correlation: Correlation, lanes: int) -> int:
     return (-(-correlation.channels * correlation.channel_elements // lanes) | 1) * lanes
 
 
-def image_words(correlation: Correlation, size: int, is_copied: bool = True) -> Sequence[int]:
-    """The table's words about images and their copies, but for the address.
+def image_words(correlation: Correlation, size: int, is_copied: bool = True) -> list[int]:
+    """The table's words about images and their copies.
 
     Args:
         is_copied: Whether images are to be copied; else a kernel before it did so.
     """
     rows, columns = correlation.size
     copied = min(rows, correlation.reach[0] - correlation.before[0])
-    return [
-        correlation.channels * rows * columns * size,
-        correlation.channels * is_copied,
-        rows * columns * size,
-        copied,
-        columns * size,
-        correlation.channel_elements * size,
-        correlation.row_columns * size,
-        correlation.before[0] * correlation.row_columns * size,
-        copied_elements(correlation, LANES[size]) * size * is_copied,
-        *(word for part in correlation.parts() for word in part),
-    ]
+    *words, parts = Image(
+        data=0,
+        stride=correlation.channels * rows * columns * size,
+        channels=correlation.channels * is_copied,
+        channel=rows * columns * size,
+        rows=copied,
+        row=columns * size,
+        copied_channel=correlation.channel_elements * size,
+        copied_row=correlation.row_columns * size,
+        first_row=correlation.before[0] * correlation.row_columns * size,
+        zeros=copied_elements(correlation, LANES[size]) * size * is_copied,
+        parts=correlation.parts(),
+    )
+    return [*words, *chain(*parts)]
 
 
 def tap_offsets(correlation: Correlation, size: int) -> NDArray[np.int64]:
@@ -64,37 +67,45 @@ def forward_layout(
     correlation: Correlation,
     size: int,
     has_bias: bool,
-    words: Sequence[int],
+    filters: int,
+    taps: NDArray[np.int64],
+    tiles: NDArray[np.int64],
     scratch_place: int | None,
     is_copied: bool,
 ) -> TableLayout:
     """Table of a correlation's kernel, for the arrays (images, weights, bias if there is one, output).
 
     Args:
-        words: The last words.
+        filters: As the kernel counts them; `taps` and `tiles` are their offsets.
         scratch_place: Bytes from the beginning of scratch memory to where each image's output goes; None: the
             output is an array.
         is_copied: Whether the kernel copies images; else one before it did so.
     """
-    image = image_words(correlation, size, is_copied)
-    channel = correlation.out[0] * correlation.out[1] * size
-    weight = 1 + len(image)
-    positions = [0, weight, *([weight + 1] if has_bias else [])]
-    if scratch_place is None:
-        positions.append(weight + 2)
-        out = 0, 0, correlation.filters * channel
-    else:  # each image goes to where the one before it was
-        out = scratch_place, 1, 0
-    table = (0, *image, 0, 0, *out, channel, correlation.groups, *words)
-    return TableLayout(kernel, 0, table, tuple(positions))
+    channel, is_array = correlation.out[0] * correlation.out[1] * size, scratch_place is None
+    table = ForwardTable(
+        weight=0,
+        bias=0,
+        out=scratch_place or 0,
+        is_in_scratch=int(not is_array),
+        out_image=correlation.filters * channel * is_array,  # else each goes to where the one before it was
+        out_channel=channel,
+        groups=correlation.groups,
+        filters=filters,
+        channels=correlation.channels // correlation.groups,
+        tiles=len(tiles),
+        tap_offsets=data_address(taps),
+        tile_offsets=data_address(tiles),
+    )
+    arrays = ["weight", *["bias"] * has_bias, *["out"] * is_array]
+    return image_layout(kernel, image_words(correlation, size, is_copied), table, arrays)
 
 
-def weight_layout(kernel: Kernel, image: Sequence[int], words: Sequence[int]) -> TableLayout:
-    """The same of a gradient's by the weights, for the arrays (images, output's gradient, sums)."""
-    gradient = 1 + len(image)
-    return TableLayout(kernel, 0, (0, *image, 0, 0, *words), (0, gradient, gradient + 1))
+def image_layout(kernel: Kernel, image: list[int], table: Any, arrays: list[str]) -> TableLayout:
+    """Table of an image and a record behind it, for the images and the arrays that fields are the addresses of."""
+    positions = (len(image) + table._fields.index(name) for name in arrays)
+    return TableLayout(kernel, 0, (*image, *table), (Image._fields.index("data"), *positions))
 
 
-def sums_layout(kernel: Kernel, units: NDArray[np.int64], words: Sequence[int]) -> TableLayout:
-    """The same of a kernel that adds up sums, for the arrays (sums, gradient)."""
-    return TableLayout(kernel, len(units), (0, 0, data_address(units), *words), (0, 1))
+def layout_of(kernel: Kernel, units: int, table: Any, arrays: tuple[str, ...]) -> TableLayout:
+    """Table of a record alone."""
+    return TableLayout(kernel, units, table, tuple(map(table._fields.index, arrays)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 from typing import Final, final
 
 from operad_convolution.direct.images import (
@@ -16,21 +15,17 @@ from operad_convolution.direct.images import (
     pixels,
     store_pixels,
 )
-from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
+from operad_convolution.direct.tables import ForwardTable, TapRows
+from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Words, Writer
 
 
 @final
 class ForwardText:
     """Tiles of filters by vectors of pixels, whose sums stay in registers while all channels and taps go by.
 
-    The table: the image's words; addresses of the weights and of the bias; the output's words; the output's
-    bytes for an image and for a channel; groups; whole blocks of filters in a group; channels in a group;
-    how many tiles; the addresses of the taps' offsets and of the tiles', for each tile those of its runs in
-    the copied image and then in the output. The weights are those of a block, channel by channel and tap by
-    tap.
-
-    With `tap_rows` a tile has two words before its offsets: the first row of taps of which it sees more than
-    zeros, and the one behind the last. The weights are then row by row of taps, in each channel by channel.
+    The offsets of a tile are those of its runs in the copied image, and then in the output. The weights are
+    those of a block, channel by channel and tap by tap; with `tap_rows` row by row of taps, in each channel by
+    channel.
 
     Attributes:
         text: The module.
@@ -51,16 +46,12 @@ class ForwardText:
         self._tap_rows = tap_rows
         self._size = BYTES[kind]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, LANES[self._size])
-        numbers = count()
-        self._image = image_words(code, numbers, parts)
-        weights, bias = (code.pointer(code.word("%table", next(numbers))) for _ in range(2))
-        out = output(code, numbers)
-        out_image, self._out_channel, groups, blocks, self._channels, self._tiles = (
-            code.word("%table", next(numbers)) for _ in range(6)
-        )
-        self._tap_words, self._tile_words = (
-            code.pointer(code.word("%table", next(numbers))) for _ in range(2)
-        )
+        self._image, words = image_words(code, parts, ForwardTable._fields)
+        weights, bias, out = words.pointer("weight"), words.pointer("bias"), output(code, words)
+        out_image, self._out_channel = words("out_image"), words("out_channel")
+        groups, blocks = words("groups"), words("filters")
+        self._channels, self._tiles = words("channels"), words("tiles")
+        self._tap_words, self._tile_words = words.pointer("tap_offsets"), words.pointer("tile_offsets")
         self._offsets = [code.word(self._tap_words, i) for i in range(taps // (tap_rows or 1))]
         if tap_rows:  # of a row, from its first
             self._offsets = [code.value(f"sub i64 {each}, {self._offsets[0]}") for each in self._offsets]
@@ -106,9 +97,10 @@ class ForwardText:
     def _compute(self, filters: int, number: str, source: str, weight: str, bias: str, target: str) -> Values:
         """One tile."""
         code, kind, tile = self._code, self._kind, self._tile
-        runs, ends = tile.vectors * tile.runs, 2 * (self._tap_rows > 0)
+        runs, ends = tile.vectors * tile.runs, len(TapRows._fields) if self._tap_rows else 0
         row = code.address(self._tile_words, code.multiply(number, 16 * runs + 8 * ends))
-        first_row, end_row = (code.word(row, i) for i in range(2)) if ends else ("0", "1")
+        seen = Words(code, TapRows._fields, row)
+        first_row, end_row = (seen("first"), seen("end")) if ends else ("0", "1")
         row = code.address(row, str(8 * ends))
         sources = [code.address(source, code.word(row, i)) for i in range(runs)]
         targets = [code.address(target, code.word(row, runs + i)) for i in range(runs)]

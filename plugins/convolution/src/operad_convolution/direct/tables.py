@@ -1,0 +1,84 @@
+"""Records that kernels read, word by word: texts load words by these names, and callers fill tables by them.
+
+The fields stand in the order that memory has. A name of one thing says where it begins, or how far it is to
+the next, in bytes; a plural says how many there are. Arrays begin at 0 until a call knows their addresses.
+"""
+
+from collections import namedtuple
+
+Image = namedtuple(
+    "Image", "data stride channels channel rows row copied_channel copied_row first_row zeros parts"
+)
+"""Images and their copies, at the beginning of a table; `parts` are `Part`s, whose words follow the others.
+
+`channels` and `rows` are copied, from `first_row` of a copied channel on; bytes that are cleared before: `zeros`."""
+
+Part = namedtuple("Part", "first column length")
+"""Part of a copied row, in elements: where the image begins in it, that column of the image, and how many."""
+
+ForwardTable = namedtuple(
+    "ForwardTable",
+    "weight bias out is_in_scratch out_image out_channel groups filters channels tiles tap_offsets tile_offsets",
+)
+"""Behind the image, of correlations: `out` may be counted from scratch memory; `filters` and `channels` are of a
+group, the filters of `ForwardText` whole blocks. Offsets are arrays, that of a tap from the copied channel on."""
+
+TapRows = namedtuple("TapRows", "first end")
+"""Rows of taps of which a tile of `ForwardText` sees more than zeros; its offsets follow."""
+
+TileOutput = namedtuple("TileOutput", "first pixels")
+"""Where a tile of `AcrossText` begins in a channel of the output; behind its offsets."""
+
+WeightTable = namedtuple(
+    "WeightTable",
+    "gradient sums gradient_image gradient_channel copied_gradient filters pixels together groups filter_blocks "
+    "position_blocks group positions vectors vector_offsets fewer fewer_offsets sums_bytes",
+)
+"""Behind the image, of `WeightText`: the gradient is copied to a place in scratch memory; `together` images are
+copied at once; `group` is that of copied channels; `positions`, as all offsets, is an array. Vectors are those of an
+image, `fewer` those that hold fewer pixels; each has offsets of its runs and of the first in the gradient."""
+
+AcrossWeightTable = namedtuple(
+    "AcrossWeightTable",
+    "gradient sums gradient_image gradient_channel groups filters padded turned turned_pixel turned_group group "
+    "position_blocks positions pixel_offsets pixels together sums_bytes",
+)
+"""Likewise, of `AcrossWeightText`: `padded` filters of a group are whole vectors; gradients are turned to a place
+in scratch memory; pixels are those of an image, their offsets those of all that are copied at once."""
+
+SumsTable = namedtuple("SumsTable", "sums target units part row blocks")
+"""Of `SumsText`: `row` is a filter of the gradient; blocks are the whole ones of a row; units are an array."""
+
+SumsUnit = namedtuple("SumsUnit", "sums target filters block")
+"""Row of blocks."""
+
+AcrossSumsTable = namedtuple("AcrossSumsTable", "sums target units part positions position row")
+"""The same, of `AcrossSumsText`."""
+
+AcrossSumsUnit = namedtuple("AcrossSumsUnit", "sums target filters")
+"""Vector of filters."""
+
+PackingTable = namedtuple("PackingTable", "weight row matrix target chunks count")
+"""Weights to be packed, and an array of so many chunks."""
+
+Chunk = namedtuple("Chunk", "weight rows")
+"""Rows that lie side by side in the target; the `Cell`s of all columns follow."""
+
+Cell = namedtuple("Cell", "target matrix written")
+"""Column of a chunk in the target, and how many numbers are written; those behind the rows are zeros."""
+
+PlacesTable = namedtuple(
+    "PlacesTable",
+    "calls call_count rows row_count channels out out_image out_channel out_row columns bias fill fill_channel",
+)
+"""Of `PlacesText`. The calls, the rows, and tables for the calls follow. Places without taps are filled from
+scratch memory."""
+
+PlacesCall = namedtuple("PlacesCall", "kernel table")
+"""Correlation of a place; its table is part of this one."""
+
+PlacesRow = namedtuple("PlacesRow", "out rows")
+"""Rows of the gradient that the same places have; the `Place` of each column follows."""
+
+Place = namedtuple("Place", "begin channel row")
+"""Output of a place's correlation in scratch memory."""
