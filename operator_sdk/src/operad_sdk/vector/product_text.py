@@ -11,10 +11,11 @@ computes.
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple, final
 
-from operad_sdk.vector.writer import BITS, KERNEL_PARAMETERS, LANES, NAME, Values, Writer
+from operad_sdk.vector.writer import BITS, KERNEL_PARAMETERS, LANES, NAME, Values, Words, Writer
 
 BLOCK: Final = 1024
 """Products of a sum that is added to others: a panel of so many rows stays in the second cache."""
@@ -63,13 +64,13 @@ class ProductPattern(NamedTuple):
     is_long: bool = False
 
 
-WORDS: Final = (
-    "left", "left_row", "left_inner", "right", "right_step", "bias", "out", "out_row", "tiles", "inner",
-    "columns", "panels",
-)  # fmt: skip
-"""The table: addresses of the arrays; bytes from a row to the next of the left matrix and of the product,
-from a column to the next of the left matrix, and from a piece to the next of the right one; whole tiles of
-rows; how many products a sum has; columns; and whole panels."""
+ProductTable = namedtuple(
+    "ProductTable",
+    "left left_row left_inner right right_step bias out out_row tiles inner columns panels",
+)
+"""Addresses of the arrays; bytes from a row to the next of the left matrix and of the product, from a column
+to the next of the left matrix, and from a piece to the next of the right one; whole tiles of rows; how many
+products a sum has; columns; and whole panels."""
 
 
 @final
@@ -86,7 +87,8 @@ class ProductText:
         self._kind = pattern.kind
         self._size, self._lanes = BITS[pattern.kind] // 8, LANES[BITS[pattern.kind] // 8]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, self._lanes)
-        self._words = {name: code.word("%table", number) for number, name in enumerate(WORDS)}
+        word = Words(code, ProductTable._fields)
+        self._words = {name: word(name) for name in ProductTable._fields}
         self._pointers = {name: code.pointer(self._words[name]) for name in ("left", "right", "bias", "out")}
         self._panels = _Panels(
             code, pattern.kind, self._pointers["right"], self._words["right_step"], self._words["columns"]
@@ -208,8 +210,8 @@ class ProductText:
             code.store_masked(kind, total, address, self._masks[v])
 
 
-PACK_WORDS: Final = ("right", "right_step", "panels_begin", "inner", "columns", "panels")
-"""The table: as `WORDS`, and the address of the panels."""
+PackTable = namedtuple("PackTable", "right right_step out inner columns panels")
+"""As `ProductTable`; the panels are written."""
 
 
 @final
@@ -223,8 +225,9 @@ class PackText:
     def __init__(self, kind: str, right: Right, vectors: int, last: int) -> None:
         """Write it; `vectors` are those of a panel, and `last` those of the last one, 0: as many."""
         code = Writer(NAME, KERNEL_PARAMETERS, LANES[BITS[kind] // 8])
-        words = {name: code.word("%table", number) for number, name in enumerate(PACK_WORDS)}
-        begin = code.pointer(words["panels_begin"])
+        word = Words(code, PackTable._fields)
+        words = {name: word(name) for name in PackTable._fields}
+        begin = code.pointer(words["out"])
         panels = _Panels(code, kind, code.pointer(words["right"]), words["right_step"], words["columns"])
 
         def panel(number: str, vectors_here: int) -> Values:

@@ -148,24 +148,15 @@ class AcrossWeightGradient:
         )
         self._totals: dict[int, TableLayout] = {}
         table = AcrossWeightTable(
-            gradient=0,
-            sums=0,
-            gradient_image=correlation.filters * pixels * size,
-            gradient_channel=pixels * size,
-            groups=correlation.groups,
-            filters=self._filters,
-            padded=self._padded,
-            turned=images_end * size,
-            turned_pixel=pixel * size,
+            gradient=0, sums=0, gradient_image=correlation.filters * pixels * size,
+            gradient_channel=pixels * size, groups=correlation.groups, filters=self._filters,
+            padded=self._padded, turned=images_end * size, turned_pixel=pixel * size,
             turned_group=self._padded * size,
             group=correlation.channels // correlation.groups * correlation.channel_elements * size,
-            position_blocks=self._positions // self._tile.numbers,
-            positions=data_address(self._places),
-            pixel_offsets=data_address(self._pixels),
-            pixels=pixels,
-            together=together,
+            position_blocks=self._positions // self._tile.numbers, positions=data_address(self._places),
+            pixel_offsets=data_address(self._pixels), pixels=pixels, together=together,
             sums_bytes=self.sum_elements * size,
-        )
+        )  # fmt: skip
         self._layout = image_layout(kernel, image_words(correlation, size), table, ["gradient", "sums"])
 
     def _positions_seen(self) -> Seen | None:
@@ -190,14 +181,10 @@ class AcrossWeightGradient:
         parts, size, positions = len(sums), self._dtype.itemsize, self._positions
         if parts not in self._totals:
             table = AcrossSumsTable(
-                sums=0,
-                target=0,
-                units=data_address(self._units),
-                part=self.sum_elements * size,
-                positions=positions,
-                position=self._tile.vectors * LANES[size] * size,
+                sums=0, target=0, units=data_address(self._units), part=self.sum_elements * size,
+                positions=positions, position=self._tile.vectors * LANES[size] * size,
                 row=positions * size,
-            )
+            )  # fmt: skip
             kernel = _sums_kernel(self._dtype.name, parts)
             self._totals[parts] = layout_of(kernel, len(self._units), table, ("sums", "target"))
         return BoundKernel(self._totals[parts], [sums, weight_grad])

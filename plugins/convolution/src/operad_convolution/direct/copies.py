@@ -33,18 +33,13 @@ def image_words(correlation: Correlation, size: int, is_copied: bool = True) -> 
     rows, columns = correlation.size
     copied = min(rows, correlation.reach[0] - correlation.before[0])
     *words, parts = Image(
-        data=0,
-        stride=correlation.channels * rows * columns * size,
-        channels=correlation.channels * is_copied,
-        channel=rows * columns * size,
-        rows=copied,
-        row=columns * size,
-        copied_channel=correlation.channel_elements * size,
+        data=0, stride=correlation.channels * rows * columns * size,
+        channels=correlation.channels * is_copied, channel=rows * columns * size, rows=copied,
+        row=columns * size, copied_channel=correlation.channel_elements * size,
         copied_row=correlation.row_columns * size,
         first_row=correlation.before[0] * correlation.row_columns * size,
-        zeros=copied_elements(correlation, LANES[size]) * size * is_copied,
-        parts=correlation.parts(),
-    )
+        zeros=copied_elements(correlation, LANES[size]) * size * is_copied, parts=correlation.parts(),
+    )  # fmt: skip
     return [*words, *chain(*parts)]
 
 
@@ -83,25 +78,17 @@ def forward_layout(
     """
     channel, is_array = correlation.out[0] * correlation.out[1] * size, scratch_place is None
     table = ForwardTable(
-        weight=0,
-        bias=0,
-        out=scratch_place or 0,
-        is_in_scratch=int(not is_array),
-        out_image=correlation.filters * channel * is_array,  # else each goes to where the one before it was
-        out_channel=channel,
-        groups=correlation.groups,
-        filters=filters,
-        channels=correlation.channels // correlation.groups,
-        tiles=len(tiles),
-        tap_offsets=data_address(taps),
-        tile_offsets=data_address(tiles),
-    )
+        weight=0, bias=0, out=scratch_place or 0, is_in_scratch=int(not is_array),
+        out_image=correlation.filters * channel * is_array, out_channel=channel,
+        groups=correlation.groups, filters=filters, channels=correlation.channels // correlation.groups,
+        tiles=len(tiles), tap_offsets=data_address(taps), tile_offsets=data_address(tiles),
+    )  # fmt: skip
     arrays = ["weight", *["bias"] * has_bias, *["out"] * is_array]
     return image_layout(kernel, image_words(correlation, size, is_copied), table, arrays)
 
 
 def image_layout(kernel: Kernel, image: list[int], table: Any, arrays: list[str]) -> TableLayout:
-    """Table of an image and a record behind it, for the images and the arrays that fields are the addresses of."""
+    """Table of an image and a record behind it, for the images and the arrays that fields are named for."""
     positions = (len(image) + table._fields.index(name) for name in arrays)
     return TableLayout(kernel, 0, (*image, *table), (Image._fields.index("data"), *positions))
 

@@ -168,25 +168,15 @@ class WeightGradient:
         self._totals: dict[int, TableLayout] = {}
         pixels = correlation.out[0] * correlation.out[1]
         table = WeightTable(
-            gradient=0,
-            sums=0,
-            gradient_image=correlation.filters * pixels * size,
-            gradient_channel=pixels * size,
-            copied_gradient=self._images_end * size,
-            filters=correlation.filters,
-            pixels=pixels,
-            together=self._together,
-            groups=correlation.groups,
-            filter_blocks=self._filters // self._tile.filters,
+            gradient=0, sums=0, gradient_image=correlation.filters * pixels * size,
+            gradient_channel=pixels * size, copied_gradient=self._images_end * size,
+            filters=correlation.filters, pixels=pixels, together=self._together,
+            groups=correlation.groups, filter_blocks=self._filters // self._tile.filters,
             position_blocks=self._positions // self._tile.vectors,
-            group=channels * correlation.channel_elements * size,
-            positions=data_address(self._places),
-            vectors=len(self._whole),
-            vector_offsets=data_address(self._whole),
-            fewer=len(self._fewer),
-            fewer_offsets=data_address(self._fewer),
-            sums_bytes=self.sum_elements * size,
-        )
+            group=channels * correlation.channel_elements * size, positions=data_address(self._places),
+            vectors=len(self._whole), vector_offsets=data_address(self._whole), fewer=len(self._fewer),
+            fewer_offsets=data_address(self._fewer), sums_bytes=self.sum_elements * size,
+        )  # fmt: skip
         self._layout = image_layout(kernel, image_words(correlation, size), table, ["gradient", "sums"])
 
     def _vectors(self, places: list[tuple[int, int]], runs: int, stride: int, size: int) -> NDArray[np.int64]:
@@ -215,13 +205,9 @@ class WeightGradient:
         parts, size = len(sums), self._dtype.itemsize
         if parts not in self._totals:
             table = SumsTable(
-                sums=0,
-                target=0,
-                units=data_address(self._units),
-                part=self.sum_elements * size,
-                row=self._positions * size,
-                blocks=self._positions // self._tile.vectors,
-            )
+                sums=0, target=0, units=data_address(self._units), part=self.sum_elements * size,
+                row=self._positions * size, blocks=self._positions // self._tile.vectors,
+            )  # fmt: skip
             kernel = _sums_kernel(self._dtype.name, parts, self._tile.vectors, self._rest[1])
             self._totals[parts] = layout_of(kernel, len(self._units), table, ("sums", "target"))
         return BoundKernel(self._totals[parts], [sums, weight_grad])

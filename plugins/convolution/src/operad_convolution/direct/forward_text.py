@@ -24,7 +24,7 @@ class ForwardText:
     """Tiles of filters by vectors of pixels, whose sums stay in registers while all channels and taps go by.
 
     The offsets of a tile are those of its runs in the copied image, and then in the output. The weights are
-    those of a block, channel by channel and tap by tap; with `tap_rows` row by row of taps, in each channel by
+    those of a block, channel by channel and tap by tap; with `tap_rows` row by row of taps, each channel by
     channel.
 
     Attributes:

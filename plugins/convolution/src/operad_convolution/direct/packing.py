@@ -102,13 +102,9 @@ class Packing:
         self._chunk_words = np.array([[*chunk, *chain(*cells)] for chunk, cells in chunks], np.int64)
         kernel = _kernel(dtype.name, max((chunk.rows for chunk, _ in chunks), default=0), weights.columns)
         table = PackingTable(
-            weight=0,
-            row=weights.row * dtype.itemsize,
-            matrix=weights.matrix * dtype.itemsize,
-            target=0,
-            chunks=data_address(self._chunk_words),
-            count=len(chunks),
-        )
+            weight=0, row=weights.row * dtype.itemsize, matrix=weights.matrix * dtype.itemsize, target=0,
+            chunks=data_address(self._chunk_words), count=len(chunks),
+        )  # fmt: skip
         self._layout = layout_of(kernel, weights.matrices, table, ("weight", "target"))
 
     def _chunks(

@@ -110,20 +110,11 @@ def _layout(
         tables += layout.table
         positions += [begin + position for position in layout.positions]
     table = PlacesTable(
-        calls=8 * calls_at,
-        call_count=len(layouts),
-        rows=8 * records_at,
-        row_count=count,
-        channels=given.channels,
-        out=0,
-        out_image=given.channels * given.size[0] * row,
-        out_channel=given.size[0] * row,
-        out_row=given.stride[0] * row,
-        columns=given.size[1],
-        bias=0,
-        fill=fill[0],
-        fill_channel=fill[1],
-    )
+        calls=8 * calls_at, call_count=len(layouts), rows=8 * records_at, row_count=count,
+        channels=given.channels, out=0, out_image=given.channels * given.size[0] * row,
+        out_channel=given.size[0] * row, out_row=given.stride[0] * row, columns=given.size[1], bias=0,
+        fill=fill[0], fill_channel=fill[1],
+    )  # fmt: skip
     own = map(table._fields.index, ["bias", "out"] if pattern.has_bias else ["out"])
     return TableLayout(_kernel(pattern), 0, (*table, *chain(*calls), *records, *tables), (*own, *positions))
 
