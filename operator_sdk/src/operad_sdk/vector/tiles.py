@@ -30,8 +30,6 @@ from operad_sdk.vector.writer import LANES
 
 _TILES: Final = {32: ProductTile(8, 2), 8: ProductTile(6, 1)}
 """By how many vectors registers hold. Other shapes of as many sums are as fast."""
-_ADDRESSES: Final = tuple(map(ProductTable._fields.index, ("left", "right", "out", "bias")))
-_PACK_ADDRESSES: Final = tuple(map(PackTable._fields.index, ("right", "out")))
 _LOCKED_FLOPS: Final = 2.0**20
 """Operations up to which a call keeps the interpreter's lock: 10 us."""
 DIVIDED_FLOPS: Final = 2.0**23
@@ -234,7 +232,7 @@ def pack(matrix: Array, out: Array) -> None:
     out[-_slack(panels, size) :] = 0  # which turned columns may reach, and else nothing writes
     kernel = _pack_kernel(matrix.dtype.name, order, panels.vectors, panels.last)
     table = PackTable(right=0, right_step=step, out=0, inner=inner, columns=columns, panels=panels.whole)
-    BoundKernel(TableLayout(kernel, panels.number, table, _PACK_ADDRESSES), (matrix, out)).run()
+    BoundKernel(TableLayout.of(kernel, panels.number, table, ("right", "out")), (matrix, out)).run()
 
 
 class _Panels(NamedTuple):
@@ -308,7 +306,7 @@ def _program(
         out_row=out_strides[0], tiles=whole, inner=inner, columns=columns, panels=panels.whole,
     )  # fmt: skip
     scratch_bytes = ((min(inner, BLOCK) + LANES[size]) * panels.vectors + 1) * ALIGNED
-    positions = _ADDRESSES if has_bias else _ADDRESSES[:-1]
-    layout = TableLayout(_kernel(pattern), panels.number, table, positions, scratch_bytes)
+    arrays = ["left", "right", "out", *["bias"] * has_bias]
+    layout = TableLayout.of(_kernel(pattern), panels.number, table, arrays, scratch_bytes)
     flops = 2.0 * rows * inner * columns
     return _Program(layout, strided_call(layout, keeps_lock=flops < _LOCKED_FLOPS), flops)

@@ -12,13 +12,11 @@ from operad_convolution.direct.across_text import AcrossText, AcrossTile
 from operad_convolution.direct.across_weight_text import AcrossWeightText
 from operad_convolution.direct.copies import (
     SLACK,
+    ForwardProgram,
     copied_elements,
-    forward_layout,
     image_layout,
     image_words,
-    layout_of,
     position_offsets,
-    tap_offsets,
 )
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.packing import Block, Order
@@ -46,60 +44,37 @@ def _sums_kernel(kind: str, parts: int) -> Kernel:
 
 
 @final
-class AcrossForward:
-    """A correlation; as `Forward`."""
+class AcrossForward(ForwardProgram):
+    """A correlation with filters in vectors."""
 
     def __init__(self, correlation: Correlation, dtype: np.dtype[Any], has_bias: bool) -> None:
-        self._correlation, self._dtype, self._has_bias = correlation, dtype, has_bias
         size, lanes = dtype.itemsize, LANES[dtype.itemsize]
-        self._filters = correlation.filters // correlation.groups
+        filters, taps = correlation.filters // correlation.groups, len(correlation.taps)
         rows, columns = correlation.out
         places = [(row, column) for row in range(rows) for column in range(columns)]
-        self._tile, _ = across_tile(self._filters, len(places), 1, lanes)
-        seen = products_seen(correlation) if self._tile.numbers == len(places) else None
-        self._kernel = _forward_kernel(
-            dtype.name, self._tile, len(correlation.taps), correlation.stride[1], has_bias, seen
-        )
-        per, count = self._tile.numbers, len(places)
+        tile, _ = across_tile(filters, len(places), 1, lanes)
+        seen = products_seen(correlation) if tile.numbers == len(places) else None
+        kernel = _forward_kernel(dtype.name, tile, taps, correlation.stride[1], has_bias, seen)
+        per, count = tile.numbers, len(places)
         places += [places[-1]] * (-count % per)
         down = correlation.stride[0] * correlation.row_columns
-        self._tiles = np.array(
+        tiles = np.array(
             [
                 [*offsets(places[i : i + per], down, 1, size), *TileOutput(i * size, min(per, count - i))]
                 for i in range(0, count, per)
             ],
             np.int64,
         )
-        self._taps = tap_offsets(correlation, size)
-        self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
-        channels, taps, width = (
-            correlation.channels // correlation.groups,
-            len(correlation.taps),
-            self._tile.vectors * lanes,
-        )
+        channels, width = correlation.channels // correlation.groups, tile.vectors * lanes
         places_of_blocks = [
-            (group, first) for group in range(correlation.groups) for first in range(0, self._filters, width)
+            (group, first) for group in range(correlation.groups) for first in range(0, filters, width)
         ]
         blocks = [
             Block(group, first, width, number * width * channels * taps)
             for number, (group, first) in enumerate(places_of_blocks)
         ]
-        self.order: Final = Order(blocks, channels, taps)
-
-        self._layout = self.layout()
-
-    def layout(self, scratch_place: int | None = None, is_copied: bool = True) -> TableLayout:
-        """Table for the arrays."""
-        return forward_layout(
-            self._kernel, self._correlation, self._dtype.itemsize, self._has_bias,
-            self._filters, self._taps, self._tiles, scratch_place, is_copied,
-        )  # fmt: skip
-
-    def bind(
-        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
-    ) -> BoundKernel:
-        """The kernel, whose units are images."""
-        return BoundKernel(self._layout, [images, weight, *([] if bias is None else [bias]), out])
+        order = Order(blocks, channels, taps)
+        super().__init__(kernel, correlation, size, has_bias, filters, tiles, order)
 
 
 @final
@@ -186,7 +161,7 @@ class AcrossWeightGradient:
                 row=positions * size,
             )  # fmt: skip
             kernel = _sums_kernel(self._dtype.name, parts)
-            self._totals[parts] = layout_of(kernel, len(self._units), table, ("sums", "target"))
+            self._totals[parts] = TableLayout.of(kernel, len(self._units), table, ("sums", "target"))
         return BoundKernel(self._totals[parts], [sums, weight_grad])
 
 

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from operad_convolution.direct.copies import (
     SLACK,
+    ForwardProgram,
     copied_elements,
-    forward_layout,
     image_layout,
     image_words,
-    layout_of,
     position_offsets,
-    tap_offsets,
 )
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.forward_text import ForwardText
@@ -49,29 +47,27 @@ def _sums_kernel(kind: str, parts: int, positions: int, rest: int) -> Kernel:
 
 
 @final
-class Forward:
-    """A correlation, for images of one size and any number of them.
-
-    Attributes:
-        scratch_elements: Scratch memory of each call.
-        order: Order of the weights that tiles read.
-    """
+class Forward(ForwardProgram):
+    """A correlation with pixels in vectors."""
 
     def __init__(self, correlation: Correlation, dtype: np.dtype[Any], has_bias: bool) -> None:
-        self._correlation, self._dtype, self._has_bias = correlation, dtype, has_bias
-        size, lanes = dtype.itemsize, LANES[dtype.itemsize]
-        self._tile, tiles, _ = forward_tile(correlation, lanes)
-        self._filters = correlation.filters // correlation.groups
-        self._rest = self._filters % self._tile.filters
+        size, filters = dtype.itemsize, correlation.filters // correlation.groups
+        tile, tiles, _ = forward_tile(correlation, LANES[size])
         taps, seen = correlation.taps, [TapRows(*rows_seen(correlation, each)) for each in tiles]
         rows = len({tap.row for tap in taps})
         share = sum(ends.end - ends.first for ends in seen) / (rows * len(tiles))
         self._tap_rows = rows if share < _ROWS_PAY else 0
-        self._kernel = _forward_kernel(
-            dtype.name, self._tile, self._rest, len(taps), self._tap_rows, correlation.stride[1], has_bias
+        kernel = _forward_kernel(
+            dtype.name,
+            tile,
+            filters % tile.filters,
+            len(taps),
+            self._tap_rows,
+            correlation.stride[1],
+            has_bias,
         )
         stride = correlation.stride[0] * correlation.row_columns
-        self._tiles = np.array([
+        words = np.array([
             [
                 *(ends if self._tap_rows else ()),
                 *offsets(each, stride, 1, size),
@@ -79,47 +75,14 @@ class Forward:
             ]
             for ends, each in zip(seen, tiles, strict=True)
         ])  # fmt: skip
-        self._taps = tap_offsets(correlation, size)
-        self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
-        channels, per = correlation.channels // correlation.groups, self._tile.filters
+        channels, per = correlation.channels // correlation.groups, tile.filters
         blocks = [
-            Block(
-                group,
-                first,
-                min(per, self._filters - first),
-                (group * self._filters + first) * channels * len(taps),
-            )
+            Block(group, first, min(per, filters - first), (group * filters + first) * channels * len(taps))
             for group in range(correlation.groups)
-            for first in range(0, self._filters, per)
+            for first in range(0, filters, per)
         ]
-        self.order: Final = Order(blocks, channels, len(taps), self._tap_rows or 1)
-
-        self._layout = self.layout()
-
-    def layout(self, scratch_place: int | None = None, is_copied: bool = True) -> TableLayout:
-        """Table for the arrays (images, packed weights, bias if there is one, output).
-
-        Args:
-            scratch_place: Bytes from the beginning of scratch memory to where each image's output goes; the
-                table is then without the output.
-            is_copied: Whether the kernel copies images; else a kernel that copies alike did so before.
-        """
-        return forward_layout(
-            self._kernel, self._correlation, self._dtype.itemsize, self._has_bias,
-            self._filters // self._tile.filters, self._taps, self._tiles, scratch_place, is_copied,
-        )  # fmt: skip
-
-    def bind(
-        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
-    ) -> BoundKernel:
-        """The kernel, whose units are images.
-
-        Args:
-            images: (N, C, H, W), without gaps.
-            weight: As `order` says.
-            out: (N, filters, H', W'), without gaps.
-        """
-        return BoundKernel(self._layout, [images, weight, *([] if bias is None else [bias]), out])
+        order = Order(blocks, channels, len(taps), self._tap_rows or 1)
+        super().__init__(kernel, correlation, size, has_bias, filters // per, words, order)
 
 
 @final
@@ -209,7 +172,7 @@ class WeightGradient:
                 row=self._positions * size, blocks=self._positions // self._tile.vectors,
             )  # fmt: skip
             kernel = _sums_kernel(self._dtype.name, parts, self._tile.vectors, self._rest[1])
-            self._totals[parts] = layout_of(kernel, len(self._units), table, ("sums", "target"))
+            self._totals[parts] = TableLayout.of(kernel, len(self._units), table, ("sums", "target"))
         return BoundKernel(self._totals[parts], [sums, weight_grad])
 
     def _block(self, filters: int, positions: int) -> int:

@@ -10,10 +10,9 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from operad_convolution.direct.copies import layout_of
 from operad_convolution.direct.packing_text import PackingText
 from operad_convolution.direct.tables import Cell, Chunk, PackingTable
-from operad_sdk.vector import LANES, BoundKernel, Kernel, data_address
+from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
 
 
 class Block(NamedTuple):
@@ -105,7 +104,7 @@ class Packing:
             weight=0, row=weights.row * dtype.itemsize, matrix=weights.matrix * dtype.itemsize, target=0,
             chunks=data_address(self._chunk_words), count=len(chunks),
         )  # fmt: skip
-        self._layout = layout_of(kernel, weights.matrices, table, ("weight", "target"))
+        self._layout = TableLayout.of(kernel, weights.matrices, table, ("weight", "target"))
 
     def _chunks(
         self, group: int, copies: Sequence[tuple[int, Order, Sequence[int]]]

@@ -10,10 +10,8 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from operad_convolution.direct.across import AcrossForward
-from operad_convolution.direct.copies import SLACK
+from operad_convolution.direct.copies import SLACK, ForwardProgram
 from operad_convolution.direct.correlation import Correlation, Pair
-from operad_convolution.direct.direct import Forward
 from operad_convolution.direct.places_text import PlacesPattern, PlacesText
 from operad_convolution.direct.tables import Place, PlacesCall, PlacesRow, PlacesTable
 from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
@@ -35,7 +33,7 @@ class Places:
     def __init__(
         self,
         given: Correlation,
-        programs: Mapping[Pair, tuple[Correlation, Forward | AcrossForward] | None],
+        programs: Mapping[Pair, tuple[Correlation, ForwardProgram] | None],
         dtype: np.dtype[Any],
         has_bias: bool,
     ) -> None:
