@@ -58,7 +58,7 @@ class AcrossText:
         self._seen = seen or [range(taps)] * tile.numbers
         self._size, self._lanes = BYTES[kind], LANES[BYTES[kind]]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, self._lanes)
-        self._image, words = image_words(code, parts, ForwardTable._fields)
+        self._image, self._parts, words = image_words(code, parts, ForwardTable._fields)
         weights, bias, out = words.pointer("weight"), words.pointer("bias"), output(code, words)
         out_image, self._out_channel = words("out_image"), words("out_channel")
         groups, self._filters = words("groups"), words("filters")
@@ -68,7 +68,7 @@ class AcrossText:
         clear(code, kind, "%scratch", self._image.zeros)
 
         def one_image(number: str, _: Values) -> Values:
-            copy(code, kind, self._image, number, "%scratch")
+            copy(code, kind, self._image, self._parts, number, "%scratch")
             target = code.address(out, code.multiply(out_image, number))
             begin = [("ptr", each) for each in ("%scratch", weights, bias, target)]
             code.loop("0", groups, 1, begin, lambda _, values: self._group(*values))

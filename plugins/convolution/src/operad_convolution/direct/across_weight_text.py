@@ -41,7 +41,7 @@ class AcrossWeightText:
         self._kind, self._tile, self._rest, self._seen = kind, tile, rest, seen
         self._size, self._lanes = BYTES[kind], LANES[BYTES[kind]]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, self._lanes)
-        image, words = image_words(code, parts, AcrossWeightTable._fields)
+        image, parts_of_row, words = image_words(code, parts, AcrossWeightTable._fields)
         gradient, sums = words.pointer("gradient"), words.pointer("sums")
         gradient_image, self._gradient_channel = words("gradient_image"), words("gradient_channel")
         groups, self._filters, self._padded = words("groups"), words("filters"), words("padded")
@@ -65,7 +65,8 @@ class AcrossWeightText:
 
             def one_image(number: str, _: Values) -> Values:
                 own = code.add(first, number)
-                copy(code, kind, image, own, code.address("%scratch", code.multiply(image.zeros, number)))
+                target = code.address("%scratch", code.multiply(image.zeros, number))
+                copy(code, kind, image, parts_of_row, own, target)
                 begin = code.address(gradient, code.multiply(gradient_image, own))
                 head = code.address(heads, code.multiply(turned_image, number))
                 start = [("ptr", begin), ("ptr", head)]

@@ -33,15 +33,15 @@ def image_words(correlation: Correlation, size: int, is_copied: bool = True) -> 
     """
     rows, columns = correlation.size
     copied = min(rows, correlation.reach[0] - correlation.before[0])
-    *words, parts = Image(
+    image = Image(
         data=0, stride=correlation.channels * rows * columns * size,
         channels=correlation.channels * is_copied, channel=rows * columns * size, rows=copied,
         row=columns * size, copied_channel=correlation.channel_elements * size,
         copied_row=correlation.row_columns * size,
         first_row=correlation.before[0] * correlation.row_columns * size,
-        zeros=copied_elements(correlation, LANES[size]) * size * is_copied, parts=correlation.parts(),
+        zeros=copied_elements(correlation, LANES[size]) * size * is_copied,
     )  # fmt: skip
-    return [*words, *chain(*parts)]
+    return [*image, *chain(*correlation.parts())]
 
 
 def tap_offsets(correlation: Correlation, size: int) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from operad_convolution.direct.images import (
     store_pixels,
 )
 from operad_convolution.direct.tables import ForwardTable, TapRows
-from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Words, Writer
+from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
 
 @final
@@ -46,7 +46,7 @@ class ForwardText:
         self._tap_rows = tap_rows
         self._size = BYTES[kind]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, LANES[self._size])
-        self._image, words = image_words(code, parts, ForwardTable._fields)
+        self._image, self._parts, words = image_words(code, parts, ForwardTable._fields)
         weights, bias, out = words.pointer("weight"), words.pointer("bias"), output(code, words)
         out_image, self._out_channel = words("out_image"), words("out_channel")
         groups, blocks = words("groups"), words("filters")
@@ -58,7 +58,7 @@ class ForwardText:
         clear(code, kind, "%scratch", self._image.zeros)
 
         def one_image(number: str, _: Values) -> Values:
-            copy(code, kind, self._image, number, "%scratch")
+            copy(code, kind, self._image, self._parts, number, "%scratch")
             target = code.address(out, code.multiply(out_image, number))
             begin = [("ptr", each) for each in ("%scratch", weights, bias, target)]
             code.loop("0", groups, 1, begin, lambda _, values: self._group(values, blocks, rest))
@@ -99,8 +99,7 @@ class ForwardText:
         code, kind, tile = self._code, self._kind, self._tile
         runs, ends = tile.vectors * tile.runs, len(TapRows._fields) if self._tap_rows else 0
         row = code.address(self._tile_words, code.multiply(number, 16 * runs + 8 * ends))
-        seen = Words(code, TapRows._fields, row)
-        first_row, end_row = (seen("first"), seen("end")) if ends else ("0", "1")
+        seen = code.record(TapRows, row) if ends else TapRows("0", "1")
         row = code.address(row, str(8 * ends))
         sources = [code.address(source, code.word(row, i)) for i in range(runs)]
         targets = [code.address(target, code.word(row, runs + i)) for i in range(runs)]
@@ -116,11 +115,11 @@ class ForwardText:
             *totals, place, weight = values
             for tap, offset in enumerate(self._offsets):
                 at = code.add(place, offset)
-                seen = [pixels(code, kind, tile, sources[each], at) for each in vectors]
+                inside = [pixels(code, kind, tile, sources[each], at) for each in vectors]
                 for i in range(filters):
                     address = code.address(weight, str(self._size * (tap * filters + i)))
                     factor = code.broadcast(kind, address)
-                    for k, pixel in enumerate(seen, i * tile.vectors):
+                    for k, pixel in enumerate(inside, i * tile.vectors):
                         totals[k] = code.multiply_add(kind, factor, pixel, totals[k])
             following = code.address(weight, str(self._size * len(self._offsets) * filters))
             return [*totals, code.add(place, self._image.copied_channel), following]
@@ -136,7 +135,7 @@ class ForwardText:
             return channels(totals, place, code.address(weight, begin))
 
         if self._tap_rows:
-            totals = code.loop(first_row, end_row, 1, sums, tap_row)
+            totals = code.loop(seen.first, seen.end, 1, sums, tap_row)
         else:
             totals = channels(sums, "0", weight)
         for i in range(filters):

@@ -9,7 +9,6 @@ rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import count
 from typing import Final, NamedTuple, final
 
 from operad_convolution.direct.tables import Image, Part
@@ -34,16 +33,12 @@ class Tile(NamedTuple):
     used: int
 
 
-def image_words(code: Writer, parts: int, names: Sequence[str]) -> tuple[Image, Words]:
-    """The first words of a table, and those of the record behind them; `parts` are those of a copied row."""
-    numbers = count()
-
-    def loaded(fields: Sequence[str]) -> Values:
-        return [code.word("%table", next(numbers)) for _ in fields]
-
-    words = loaded(Image._fields[:-1])
-    image = Image._make([*words, [Part(*loaded(Part._fields)) for _ in range(parts)]])
-    return image._replace(data=code.pointer(image.data)), Words(code, names, first=next(numbers))
+def image_words(code: Writer, count: int, names: Sequence[str]) -> tuple[Image, list[Part], Words]:
+    """The first words of a table: of the image, of so many parts, and of a record with these names."""
+    image, first, size = code.record(Image), len(Image._fields), len(Part._fields)
+    parts = [code.record(Part, first=first + i * size) for i in range(count)]
+    image = image._replace(data=code.pointer(image.data))
+    return image, parts, Words(code, names, first=first + count * size)
 
 
 def output(code: Writer, words: Words) -> str:
@@ -69,11 +64,11 @@ def clear(code: Writer, kind: str, target: str, size_bytes: str) -> None:
     code.loop("0", size_bytes, code.lanes * BYTES[kind], [], clear)
 
 
-def copy(code: Writer, kind: str, image: Image, number: str, target: str) -> None:
+def copy(code: Writer, kind: str, image: Image, parts: list[Part], number: str, target: str) -> None:
     """The image to where windows have room."""
     source = code.address(image.data, code.multiply(image.stride, number))
-    size, apart = BYTES[kind], len(image.parts)
-    runs = [RunCopy(code, kind, part.length, apart) for part in image.parts]
+    size, apart = BYTES[kind], len(parts)
+    runs = [RunCopy(code, kind, part.length, apart) for part in parts]
 
     def channel(one: str, _: Values) -> Values:
         rows_from = code.address(source, code.multiply(image.channel, one))
@@ -82,7 +77,7 @@ def copy(code: Writer, kind: str, image: Image, number: str, target: str) -> Non
         def row(two: str, _: Values) -> Values:
             row_from = code.address(rows_from, code.multiply(image.row, two))
             row_to = code.address(rows_to, code.multiply(image.copied_row, two))
-            for run, part in zip(runs, image.parts, strict=True):
+            for run, part in zip(runs, parts, strict=True):
                 begin = code.address(row_from, code.multiply(part.column, size))
                 run.write(begin, code.address(row_to, code.multiply(part.first, size)))
             return []

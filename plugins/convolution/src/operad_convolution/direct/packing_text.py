@@ -26,10 +26,9 @@ class PackingText:
         """Write it; `rows` are those that a chunk has at most."""
         self._kind, self._rows, self._size = kind, rows, BYTES[kind]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, LANES[self._size])
-        table = Words(code, PackingTable._fields)
-        weight, self._row, self._matrix = table("weight"), table("row"), table("matrix")
-        target, chunks, count = table("target"), table("chunks"), table("count")
-        self._weight, self._target = code.pointer(weight), code.pointer(target)
+        table = code.record(PackingTable)
+        self._row, self._matrix = table.row, table.matrix
+        self._weight, self._target = code.pointer(table.weight), code.pointer(table.target)
         per = columns if columns <= _GATHERED or rows == 1 else code.lanes
 
         def chunk(_: str, values: Values) -> Values:
@@ -38,7 +37,7 @@ class PackingText:
                 self._columns(words, first, min(per, columns - first))
             return [code.address(words, str(8 * (len(Chunk._fields) + columns * len(Cell._fields))))]
 
-        code.loop("0", count, 1, [("ptr", code.pointer(chunks))], chunk)
+        code.loop("0", table.count, 1, [("ptr", code.pointer(table.chunks))], chunk)
         self.text: Final = code.module()
 
     def _columns(self, words: str, first: int, columns: int) -> None:
@@ -48,10 +47,7 @@ class PackingText:
         source, rows = code.address(self._weight, chunk("weight")), chunk("rows")
         inside = code.mask("0", rows)
         behind, size = len(Chunk._fields), len(Cell._fields)
-        cells = [
-            Cell._make(map(Words(code, Cell._fields, words, behind + i * size), Cell._fields))
-            for i in range(first, first + columns)
-        ]
+        cells = [code.record(Cell, words, behind + i * size) for i in range(first, first + columns)]
         masks = [code.mask("0", cell.written) for cell in cells]
 
         def matrix(number: str, _: Values) -> Values:

@@ -42,18 +42,17 @@ class PlacesText:
         """Write it."""
         self._pattern, self._kind, self._size = pattern, pattern.kind, BYTES[pattern.kind]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, LANES[self._size])
-        word = Words(code, PlacesTable._fields)
-        words = {name: word(name) for name in PlacesTable._fields}
-        self._channels, self._columns = words["channels"], words["columns"]
-        self._out_channel, self._out_row = words["out_channel"], words["out_row"]
+        words = code.record(PlacesTable)
+        self._channels, self._columns = words.channels, words.columns
+        self._out_channel, self._out_row = words.out_channel, words.out_row
         self._counts = [
             code.value(f"sdiv i64 {code.add(self._columns, pattern.apart - 1 - i)}, {pattern.apart}")
             for i in range(pattern.apart)
         ]
         self._run = RunCopy(code, self._kind, self._columns, 1) if pattern.apart == 1 else None
         if pattern.fills:
-            bias, begin = code.pointer(words["bias"]), code.address("%scratch", words["fill"])
-            self._fill(bias, begin, words["fill_channel"])
+            bias, begin = code.pointer(words.bias), code.address("%scratch", words.fill)
+            self._fill(bias, begin, words.fill_channel)
 
         def image(number: str, _: Values) -> Values:
             following = code.add(number, 1)
@@ -64,12 +63,12 @@ class PlacesText:
                 code.line(f"call void {kernel}(ptr {table}, i64 {number}, i64 {following}, ptr %scratch)")
                 return [code.address(values[0], str(8 * len(PlacesCall._fields)))]
 
-            begin = [("ptr", code.address("%table", words["calls"]))]
-            code.loop("0", words["call_count"], 1, begin, call)
-            target = code.address(code.pointer(words["out"]), code.multiply(words["out_image"], number))
-            begin = [("ptr", code.address("%table", words["rows"]))]
+            begin = [("ptr", code.address("%table", words.calls))]
+            code.loop("0", words.call_count, 1, begin, call)
+            target = code.address(code.pointer(words.out), code.multiply(words.out_image, number))
+            begin = [("ptr", code.address("%table", words.rows))]
             code.loop(
-                "0", words["row_count"], 1, begin, lambda _, values: [self._row_of_places(values[0], target)]
+                "0", words.row_count, 1, begin, lambda _, values: [self._row_of_places(values[0], target)]
             )
             return []
 
@@ -100,10 +99,7 @@ class PlacesText:
         code, pattern = self._code, self._pattern
         own, behind, size = Words(code, PlacesRow._fields, words), len(PlacesRow._fields), len(Place._fields)
         begin, rows = code.address(target, own("out")), own("rows")
-        places = [
-            Place._make(map(Words(code, Place._fields, words, behind + i * size), Place._fields))
-            for i in range(pattern.apart)
-        ]
+        places = [code.record(Place, words, behind + i * size) for i in range(pattern.apart)]
 
         def channel(number: str, _: Values) -> Values:
             starts = [code.add(place.begin, code.multiply(place.channel, number)) for place in places]

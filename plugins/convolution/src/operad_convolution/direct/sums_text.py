@@ -42,17 +42,16 @@ class SumsText:
 
         def unit(number: str, _: Values) -> Values:
             at = code.address(units, code.multiply(number, 8 * len(SumsUnit._fields)))
-            own = Words(code, SumsUnit._fields, at)
-            begin, to, filters, whole = own("sums"), own("target"), own("filters"), own("block")
+            own = code.record(SumsUnit, at)
 
             def blocks_of_row(_: str, values: Values) -> Values:
-                block(positions, filters, values)
-                return [code.address(values[0], whole), code.address(values[1], str(positions * size))]
+                block(positions, own.filters, values)
+                return [code.address(values[0], own.block), code.address(values[1], str(positions * size))]
 
-            start = [("ptr", code.address(sums, begin)), ("ptr", code.address(target, to))]
+            start = [("ptr", code.address(sums, own.sums)), ("ptr", code.address(target, own.target))]
             found = code.loop("0", blocks, 1, start, blocks_of_row)
             if rest:
-                block(rest, filters, found)
+                block(rest, own.filters, found)
             return []
 
         code.loop("%first", "%last", 1, [], unit)
@@ -80,10 +79,9 @@ class AcrossSumsText:
 
         def unit(number: str, _: Values) -> Values:
             at = code.address(units, code.multiply(number, 8 * len(AcrossSumsUnit._fields)))
-            words = Words(code, AcrossSumsUnit._fields, at)
-            begin, to, filters = words("sums"), words("target"), words("filters")
-            source, own = code.address(sums, begin), code.address(target, to)
-            behind = code.add(filters, -1)
+            words = code.record(AcrossSumsUnit, at)
+            source, own = code.address(sums, words.sums), code.address(target, words.target)
+            behind = code.add(words.filters, -1)
             rows = [code.address(own, code.multiply(row, _least(code, str(i), behind))) for i in range(lanes)]
 
             def some(first: str, _: Values) -> Values:

@@ -6,16 +6,14 @@ the next, in bytes; a plural says how many there are. Arrays begin at 0 until a 
 
 from collections import namedtuple
 
-Image = namedtuple(
-    "Image", "data stride channels channel rows row copied_channel copied_row first_row zeros parts"
-)
-"""Images and their copies, at the beginning of a table.
+Image = namedtuple("Image", "data stride channels channel rows row copied_channel copied_row first_row zeros")
+"""Images and their copies, at the beginning of a table; the `Part`s of a copied row follow.
 
 Channels and rows are those that are copied, from `first_row` of a copied channel on; `zeros` bytes are
-cleared before. `parts` are `Part`s, whose words follow the others.
+cleared before.
 """
 Part = namedtuple("Part", "first column length")
-"""Part of a copied row, in elements: where the image begins in it, that column of the image, and how many."""
+"""Part of a copied row, in elements: where the image begins in it, with which column, and how many."""
 
 ForwardTable = namedtuple(
     "ForwardTable",

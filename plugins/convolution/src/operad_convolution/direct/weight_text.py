@@ -37,7 +37,7 @@ class WeightText:
         """
         self._kind, self._tile, self._rest = kind, tile, rest
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, LANES[BYTES[kind]])
-        self._image, words = image_words(code, parts, WeightTable._fields)
+        self._image, self._parts, words = image_words(code, parts, WeightTable._fields)
         self._gradient, self._sums = words.pointer("gradient"), words.pointer("sums")
         self._gradient_image, self._gradient_channel = words("gradient_image"), words("gradient_channel")
         self._copied_gradient = words("copied_gradient")
@@ -66,7 +66,7 @@ class WeightText:
 
         def copied(number: str, _: Values) -> Values:
             target = code.address("%scratch", code.multiply(self._image.zeros, number))
-            copy(code, self._kind, self._image, code.add(first, number), target)
+            copy(code, self._kind, self._image, self._parts, code.add(first, number), target)
             return []
 
         code.loop("0", images, 1, [], copied)
