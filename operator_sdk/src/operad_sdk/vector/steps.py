@@ -145,12 +145,16 @@ class StepLoop:
         words, places = list[_Call](), list[int]()
         for call, table in zip(calls, self._tables, strict=True):
             begin = ctypes.addressof(table)
-            words.append(_Call(call.layout.kernel.address, table=begin, units=call.layout.units))
+            words.append(_Call(kernel=call.layout.kernel.address, table=begin, units=call.layout.units))
             places += (begin + _WORD_BYTES * position for position in call.layout.positions)
         addresses = np.stack([array.addresses for call in calls for array in call.arrays], axis=1)
         self._parts = (np.array(words), np.array(places), addresses)
-        lengths, begins = (len(addresses), len(calls), len(places)), map(data_address, self._parts)
-        self._table = (ctypes.c_longlong * len(_Head._fields))(*_Head(*lengths, *begins))
+        calls_at, places_at, addresses_at = map(data_address, self._parts)
+        head = _Head(
+            steps=len(addresses), calls=len(calls), moves=len(places),
+            calls_at=calls_at, places_at=places_at, addresses_at=addresses_at,
+        )  # fmt: skip
+        self._table = (ctypes.c_longlong * len(head))(*head)
         self.table: Final = ctypes.addressof(self._table)
         self.scratch_bytes: Final = max(call.layout.scratch_bytes for call in calls)
 

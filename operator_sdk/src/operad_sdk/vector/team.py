@@ -322,8 +322,8 @@ class _Team:
                     self._hired += 1
             addresses = (ctypes.c_longlong * len(tables))(*tables)
             words = _Job(
-                function, tables=ctypes.addressof(addresses), next_part=0, parts=len(tables), units=units,
-                scratch=data_address(scratch), scratch_bytes=scratch.strides[0],
+                function=function, tables=ctypes.addressof(addresses), next_part=0, parts=len(tables),
+                units=units, scratch=data_address(scratch), scratch_bytes=scratch.strides[0],
             )  # fmt: skip
             job = (ctypes.c_longlong * len(words))(*words)
             posted = (ctypes.c_longlong * len(boxes))(*[box.address for box in boxes])

@@ -60,8 +60,9 @@ class AcrossForward(ForwardProgram):
         down = correlation.stride[0] * correlation.row_columns
         tiles = np.array(
             [
-                [*offsets(places[i : i + per], down, 1, size), *TileOutput(i * size, min(per, count - i))]
+                [*offsets(places[i : i + per], down, 1, size), *out]
                 for i in range(0, count, per)
+                for out in [TileOutput(first=i * size, pixels=min(per, count - i))]
             ],
             np.int64,
         )

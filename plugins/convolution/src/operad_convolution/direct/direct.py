@@ -21,7 +21,7 @@ from operad_convolution.direct.forward_text import ForwardText
 from operad_convolution.direct.images import Tile
 from operad_convolution.direct.packing import Block, Order
 from operad_convolution.direct.sums_text import SumsText
-from operad_convolution.direct.tables import SumsTable, SumsUnit, TapRows, WeightTable
+from operad_convolution.direct.tables import SumsTable, SumsUnit, WeightTable
 from operad_convolution.direct.tiles import forward_tile, heads_of, offsets, rows_seen, weight_tile
 from operad_convolution.direct.weight_text import WeightText
 from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
@@ -53,7 +53,7 @@ class Forward(ForwardProgram):
     def __init__(self, correlation: Correlation, dtype: np.dtype[Any], has_bias: bool) -> None:
         size, filters = dtype.itemsize, correlation.filters // correlation.groups
         tile, tiles, _ = forward_tile(correlation, LANES[size])
-        taps, seen = correlation.taps, [TapRows(*rows_seen(correlation, each)) for each in tiles]
+        taps, seen = correlation.taps, [rows_seen(correlation, each) for each in tiles]
         rows = len({tap.row for tap in taps})
         share = sum(ends.end - ends.first for ends in seen) / (rows * len(tiles))
         self._tap_rows = rows if share < _ROWS_PAY else 0
@@ -123,7 +123,8 @@ class WeightGradient:
             for _ in range(count)
         ]:
             whole, rest = (self._block(filters, each) for each in (self._tile.vectors, self._rest[1]))
-            units.append(SumsUnit(begin * size, row * self._positions * size, filters, block=whole * size))
+            target = row * self._positions * size
+            units.append(SumsUnit(sums=begin * size, target=target, filters=filters, block=whole * size))
             begin += self._positions // self._tile.vectors * whole + rest
             row += filters
         self.sum_elements: Final = begin

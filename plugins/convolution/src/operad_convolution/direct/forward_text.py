@@ -99,7 +99,7 @@ class ForwardText:
         code, kind, tile = self._code, self._kind, self._tile
         runs, ends = tile.vectors * tile.runs, len(TapRows._fields) if self._tap_rows else 0
         row = code.address(self._tile_words, code.multiply(number, 16 * runs + 8 * ends))
-        seen = code.record(TapRows, row) if ends else TapRows("0", "1")
+        seen = code.record(TapRows, row) if ends else TapRows(first="0", end="1")
         row = code.address(row, str(8 * ends))
         sources = [code.address(source, code.word(row, i)) for i in range(runs)]
         targets = [code.address(target, code.word(row, runs + i)) for i in range(runs)]

@@ -128,9 +128,11 @@ class Packing:
                         at = before + first - block.first
                         for tap, column in enumerate(columns):
                             place = (at + order.place(block, tap)) * size
-                            cells[column] = Cell(place, matrix=order.step(block) * size, written=end - first)
+                            cells[column] = Cell(
+                                target=place, matrix=order.step(block) * size, written=end - first
+                            )
             rows = max(0, min(end, weights.rows) - first)
-            chunks.append((Chunk(begin * size, rows), cells))
+            chunks.append((Chunk(weight=begin * size, rows=rows), cells))
         return chunks
 
     def bind(self, weight: NDArray[Any], out: NDArray[Any]) -> BoundKernel:

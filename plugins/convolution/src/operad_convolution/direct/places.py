@@ -46,7 +46,10 @@ class Places:
         fill = at * size, _rounded(-(-columns // wide), lanes) * size
         if fills:
             at += given.channels * fill[1] // size
-        sources, layouts = dict.fromkeys(programs, Place(*fill, row=0)), list[TableLayout]()
+        sources, layouts = (
+            dict.fromkeys(programs, Place(begin=fill[0], channel=fill[1], row=0)),
+            list[TableLayout](),
+        )
         for place, (correlation, program) in found.items():
             row = correlation.out[1] * size
             sources[place] = Place(begin=at * size, channel=correlation.out[0] * row, row=row)
@@ -104,7 +107,7 @@ def _layout(
     end, calls, tables, positions = records_at + len(records), list[PlacesCall](), list[int](), list[int]()
     for layout in layouts:
         begin = end + len(tables)
-        calls.append(PlacesCall(layout.kernel.address, table=8 * begin))
+        calls.append(PlacesCall(kernel=layout.kernel.address, table=8 * begin))
         tables += layout.table
         positions += [begin + position for position in layout.positions]
     table = PlacesTable(
