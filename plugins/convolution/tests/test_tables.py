@@ -20,8 +20,10 @@ require_vector_code()
 RECORDS = [name for name, value in vars(tables).items() if hasattr(value, "_fields")]
 LAYERS = [
     {"kernel": (1, 3), "stride": (2, 2), "pad": (0, 1), "filters": 21, "groups": 2},
-    {"kernel": (5, 5), "stride": (1, 1), "pad": (0, 0), "size": (12, 12), "dilate": (1, 1)},
-]
+    # Tiles of the gradient by the data pass over some rows of taps.
+    {"kernel": (5, 5), "stride": (1, 1), "pad": (0, 0), "size": (12, 12), "dilate": (1, 1), "channels": 20,
+     "filters": 7, "groups": 1},
+]  # fmt: skip
 
 
 def modules():

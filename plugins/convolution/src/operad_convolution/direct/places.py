@@ -46,10 +46,8 @@ class Places:
         fill = at * size, _rounded(-(-columns // wide), lanes) * size
         if fills:
             at += given.channels * fill[1] // size
-        sources, layouts = (
-            dict.fromkeys(programs, Place(begin=fill[0], channel=fill[1], row=0)),
-            list[TableLayout](),
-        )
+        filled, layouts = Place(begin=fill[0], channel=fill[1], row=0), list[TableLayout]()
+        sources = dict.fromkeys(programs, filled)
         for place, (correlation, program) in found.items():
             row = correlation.out[1] * size
             sources[place] = Place(begin=at * size, channel=correlation.out[0] * row, row=row)
