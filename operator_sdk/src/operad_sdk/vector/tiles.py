@@ -228,11 +228,10 @@ def pack(matrix: Array, out: Array) -> None:
     if _order(matrix.shape, matrix.strides, size) is None:
         matrix = np.ascontiguousarray(matrix)
     order, step = _order(matrix.shape, matrix.strides, size) or ("rows", 0)
-    (inner, columns), panels = matrix.shape, _panels(matrix.shape[1], size)
+    panels = _panels(matrix.shape[1], size)
     out[-_slack(panels, size) :] = 0  # which turned columns may reach, and else nothing writes
-    kernel = _pack_kernel(matrix.dtype.name, order, panels.vectors, panels.last)
-    table = PackTable(right=0, right_step=step, out=0, inner=inner, columns=columns, panels=panels.whole)
-    BoundKernel(TableLayout.of(kernel, panels.number, table, ("right", "out")), (matrix, out)).run()
+    layout = _pack_layout(matrix.dtype.char, order, step, *matrix.shape, panels)
+    BoundKernel(layout, (matrix, out)).run()
 
 
 class _Panels(NamedTuple):
@@ -270,6 +269,15 @@ def _order(shape: Shape, strides: Shape, size: int) -> tuple[Right, int] | None:
 @lru_cache(maxsize=64)
 def _pack_kernel(kind: str, right: Right, vectors: int, last: int) -> Kernel:
     return Kernel(PackText(kind, right, vectors, last).text)
+
+
+@lru_cache(maxsize=256)
+def _pack_layout(
+    kind: str, right: Right, step: int, inner: int, columns: int, panels: _Panels
+) -> TableLayout:
+    kernel = _pack_kernel(np.dtype(kind).name, right, panels.vectors, panels.last)
+    table = PackTable(right=0, right_step=step, out=0, inner=inner, columns=columns, panels=panels.whole)
+    return TableLayout.of(kernel, panels.number, table, ("right", "out"))
 
 
 @lru_cache(maxsize=4096)

@@ -15,7 +15,6 @@ from operad_convolution.direct.copies import (
     ForwardProgram,
     copied_elements,
     image_layout,
-    image_words,
     position_offsets,
 )
 from operad_convolution.direct.correlation import Correlation
@@ -88,13 +87,8 @@ class AcrossWeightGradient:
         self._filters = correlation.filters // correlation.groups
         self._positions = correlation.channels // correlation.groups * len(correlation.taps)
         self._tile, _ = across_tile(self._filters, self._positions, 1, lanes)
-        kernel = _weight_kernel(
-            dtype.name,
-            self._tile,
-            self._positions % self._tile.numbers,
-            correlation.stride[1],
-            self._positions_seen(),
-        )
+        rest, seen = self._positions % self._tile.numbers, self._positions_seen()
+        kernel = _weight_kernel(dtype.name, self._tile, rest, correlation.stride[1], seen)
         per = self._tile.vectors * lanes
         self._padded = -(-self._filters // per) * per
         rows, columns = correlation.out
@@ -133,7 +127,7 @@ class AcrossWeightGradient:
             pixel_offsets=data_address(self._pixels), pixels=pixels, together=together,
             sums_bytes=self.sum_elements * size,
         )  # fmt: skip
-        self._layout = image_layout(kernel, image_words(correlation, size), table, ["gradient", "sums"])
+        self._layout = image_layout(kernel, correlation, size, table, ["gradient", "sums"])
 
     def _positions_seen(self) -> Seen | None:
         """Positions of a block that each pixel sees, where all blocks are whole channels."""

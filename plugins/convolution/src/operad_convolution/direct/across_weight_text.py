@@ -56,12 +56,8 @@ class AcrossWeightText:
         turned_image = code.multiply(self._turned_pixel, self._pixels)
 
         def some_images(first: str) -> str:
-            images = code.call(
-                "i64",
-                "llvm.smin.i64",
-                ("i64", code.value(f"sub i64 %last, {first}")),
-                ("i64", together),
-            )
+            left = code.value(f"sub i64 %last, {first}")
+            images = code.call("i64", "llvm.smin.i64", ("i64", left), ("i64", together))
 
             def one_image(number: str, _: Values) -> Values:
                 own = code.add(first, number)

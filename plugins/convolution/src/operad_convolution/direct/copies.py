@@ -25,25 +25,6 @@ def copied_elements(correlation: Correlation, lanes: int) -> int:
     return (-(-correlation.channels * correlation.channel_elements // lanes) | 1) * lanes
 
 
-def image_words(correlation: Correlation, size: int, is_copied: bool = True) -> list[int]:
-    """The table's words about images and their copies.
-
-    Args:
-        is_copied: Whether images are to be copied; else a kernel before it did so.
-    """
-    rows, columns = correlation.size
-    copied = min(rows, correlation.reach[0] - correlation.before[0])
-    image = Image(
-        data=0, stride=correlation.channels * rows * columns * size,
-        channels=correlation.channels * is_copied, channel=rows * columns * size, rows=copied,
-        row=columns * size, copied_channel=correlation.channel_elements * size,
-        copied_row=correlation.row_columns * size,
-        first_row=correlation.before[0] * correlation.row_columns * size,
-        zeros=copied_elements(correlation, LANES[size]) * size * is_copied,
-    )  # fmt: skip
-    return [*image, *chain(*correlation.parts())]
-
-
 def tap_offsets(correlation: Correlation, size: int) -> NDArray[np.int64]:
     """Bytes from the beginning of a copied channel to what each tap reads first."""
     return np.array([correlation.tap_offset(tap) * size for tap in correlation.taps], np.int64)
@@ -102,7 +83,7 @@ class ForwardProgram:
             tap_offsets=data_address(self._taps), tile_offsets=data_address(self._tiles),
         )  # fmt: skip
         arrays = ["weight", *["bias"] * self._has_bias, *["out"] * is_array]
-        return image_layout(self._kernel, image_words(correlation, self._size, is_copied), table, arrays)
+        return image_layout(self._kernel, correlation, self._size, table, arrays, is_copied)
 
     def bind(
         self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
@@ -117,7 +98,23 @@ class ForwardProgram:
         return BoundKernel(self._layout, [images, weight, *([] if bias is None else [bias]), out])
 
 
-def image_layout(kernel: Kernel, image: list[int], table: Any, arrays: list[str]) -> TableLayout:
-    """Table of an image and a record behind it, for the images and the arrays that fields are named for."""
-    positions = (len(image) + table._fields.index(name) for name in arrays)
-    return TableLayout(kernel, 0, (*image, *table), (Image._fields.index("data"), *positions))
+def image_layout(
+    kernel: Kernel, correlation: Correlation, size: int, table: Any, arrays: list[str], is_copied: bool = True
+) -> TableLayout:
+    """Table of images and of a record behind them, for the images and the arrays that fields are named for.
+
+    Args:
+        is_copied: Whether images are to be copied; else a kernel before it did so.
+    """
+    rows, columns = correlation.size
+    image = Image(
+        data=0, stride=correlation.channels * rows * columns * size,
+        channels=correlation.channels * is_copied, channel=rows * columns * size,
+        rows=min(rows, correlation.reach[0] - correlation.before[0]), row=columns * size,
+        copied_channel=correlation.channel_elements * size, copied_row=correlation.row_columns * size,
+        first_row=correlation.before[0] * correlation.row_columns * size,
+        zeros=copied_elements(correlation, LANES[size]) * size * is_copied,
+    )  # fmt: skip
+    words = [*image, *chain(*correlation.parts())]
+    positions = (len(words) + table._fields.index(name) for name in arrays)
+    return TableLayout(kernel, 0, (*words, *table), (Image._fields.index("data"), *positions))

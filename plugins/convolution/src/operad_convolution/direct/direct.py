@@ -13,7 +13,6 @@ from operad_convolution.direct.copies import (
     ForwardProgram,
     copied_elements,
     image_layout,
-    image_words,
     position_offsets,
 )
 from operad_convolution.direct.correlation import Correlation
@@ -57,15 +56,8 @@ class Forward(ForwardProgram):
         rows = len({tap.row for tap in taps})
         share = sum(ends.end - ends.first for ends in seen) / (rows * len(tiles))
         self._tap_rows = rows if share < _ROWS_PAY else 0
-        kernel = _forward_kernel(
-            dtype.name,
-            tile,
-            filters % tile.filters,
-            len(taps),
-            self._tap_rows,
-            correlation.stride[1],
-            has_bias,
-        )
+        rest, apart = filters % tile.filters, correlation.stride[1]
+        kernel = _forward_kernel(dtype.name, tile, rest, len(taps), self._tap_rows, apart, has_bias)
         stride = correlation.stride[0] * correlation.row_columns
         words = np.array([
             [
@@ -141,7 +133,7 @@ class WeightGradient:
             vectors=len(self._whole), vector_offsets=data_address(self._whole), fewer=len(self._fewer),
             fewer_offsets=data_address(self._fewer), sums_bytes=self.sum_elements * size,
         )  # fmt: skip
-        self._layout = image_layout(kernel, image_words(correlation, size), table, ["gradient", "sums"])
+        self._layout = image_layout(kernel, correlation, size, table, ["gradient", "sums"])
 
     def _vectors(self, places: list[tuple[int, int]], runs: int, stride: int, size: int) -> NDArray[np.int64]:
         """For each vector where its runs begin in a copied image, and the first in the gradient."""
