@@ -35,4 +35,5 @@ from operad_sdk.vector.writer import KERNEL_PARAMETERS as KERNEL_PARAMETERS
 from operad_sdk.vector.writer import LANES as LANES
 from operad_sdk.vector.writer import NAME as NAME
 from operad_sdk.vector.writer import Values as Values
+from operad_sdk.vector.writer import Words as Words
 from operad_sdk.vector.writer import Writer as Writer

@@ -54,6 +54,13 @@ class TableLayout:
     scratch_bytes: int = 0
     shares: frozenset[tuple[int, int]] = frozenset()
 
+    @staticmethod
+    def of(
+        kernel: Kernel, units: int, table: Any, arrays: Sequence[str], scratch_bytes: int = 0
+    ) -> TableLayout:
+        """The layout of a table that is a named tuple; `arrays` are the fields for their addresses."""
+        return TableLayout(kernel, units, table, tuple(map(table._fields.index, arrays)), scratch_bytes)
+
     def of_columns(self, count: int) -> TableLayout:
         """The layout of a kernel without rows, for so many columns."""
         return replace(self, units=count, table=(count, *self.table[1:]))

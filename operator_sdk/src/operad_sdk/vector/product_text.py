@@ -11,6 +11,7 @@ computes.
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple, final
 
@@ -63,13 +64,13 @@ class ProductPattern(NamedTuple):
     is_long: bool = False
 
 
-WORDS: Final = (
-    "left", "left_row", "left_inner", "right", "right_step", "bias", "out", "out_row", "tiles", "inner",
-    "columns", "panels",
-)  # fmt: skip
-"""The table: addresses of the arrays; bytes from a row to the next of the left matrix and of the product,
-from a column to the next of the left matrix, and from a piece to the next of the right one; whole tiles of
-rows; how many products a sum has; columns; and whole panels."""
+ProductTable = namedtuple(
+    "ProductTable",
+    "left left_row left_inner right right_step bias out out_row tiles inner columns panels",
+)
+"""Addresses of the arrays; bytes from a row to the next of the left matrix and of the product, from a column
+to the next of the left matrix, and from a piece to the next of the right one; whole tiles of rows; how many
+products a sum has; columns; and whole panels."""
 
 
 @final
@@ -86,40 +87,39 @@ class ProductText:
         self._kind = pattern.kind
         self._size, self._lanes = BITS[pattern.kind] // 8, LANES[BITS[pattern.kind] // 8]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, self._lanes)
-        self._words = {name: code.word("%table", number) for number, name in enumerate(WORDS)}
-        self._pointers = {name: code.pointer(self._words[name]) for name in ("left", "right", "bias", "out")}
+        self._words = words = code.record(ProductTable)
+        arrays = ("left", "right", "bias", "out")
+        self._pointers = {name: code.pointer(getattr(words, name)) for name in arrays}
         self._panels = _Panels(
-            code, pattern.kind, self._pointers["right"], self._words["right_step"], self._words["columns"]
+            code, pattern.kind, self._pointers["right"], self._words.right_step, self._words.columns
         )
         scratch = code.value("ptrtoint ptr %scratch to i64")
         self._scratch = code.pointer(code.value(f"and i64 {code.add(scratch, ALIGNED - 1)}, -{ALIGNED}"))
         rows = range(pattern.tile.rows)
-        self._left_rows = [code.multiply(self._words["left_row"], i) if i else "0" for i in rows]
-        self._out_rows = [code.multiply(self._words["out_row"], i) if i else "0" for i in rows]
-        self._left_inner = [
-            code.multiply(self._words["left_inner"], i) if i else "0" for i in range(_UNROLLED)
-        ]
-        each_panel(code, self._words["panels"], pattern.tile.vectors, pattern.last, self._panel)
+        self._left_rows = [code.multiply(self._words.left_row, i) if i else "0" for i in rows]
+        self._out_rows = [code.multiply(self._words.out_row, i) if i else "0" for i in rows]
+        self._left_inner = [code.multiply(self._words.left_inner, i) if i else "0" for i in range(_UNROLLED)]
+        each_panel(code, self._words.panels, pattern.tile.vectors, pattern.last, self._panel)
         self.text: Final = code.module()
 
     def _panel(self, number: str, vectors: int) -> Values:
         code, words, lanes = self._code, self._words, self._lanes
         column = code.multiply(number, self._pattern.tile.vectors * lanes)
-        self._masks = [code.mask(code.add(column, v * lanes), words["columns"]) for v in range(vectors)]
+        self._masks = [code.mask(code.add(column, v * lanes), words.columns) for v in range(vectors)]
         self._column = column
         if not self._pattern.is_long:
-            self._block("0", words["inner"], self._masks, self._masks)
+            self._block("0", words.inner, self._masks, self._masks)
             return []
 
         def block(begin: str, _: Values) -> Values:
-            left = code.value(f"sub i64 {words['inner']}, {begin}")
+            left = code.value(f"sub i64 {words.inner}, {begin}")
             length = code.call("i64", "llvm.smin.i64", ("i64", left), ("i64", str(BLOCK)))
             is_later = code.value(f"icmp sgt i64 {begin}, 0")
             is_last = code.value(f"icmp sle i64 {left}, {BLOCK}")
             self._block(begin, length, self._where(is_later), self._where(is_last))
             return []
 
-        code.loop("0", words["inner"], BLOCK, [], block)
+        code.loop("0", words.inner, BLOCK, [], block)
         return []
 
     def _where(self, condition: str) -> Values:
@@ -137,7 +137,7 @@ class ProductText:
         code, words, pattern = self._code, self._words, self._pattern
         vectors, width = len(self._masks), len(self._masks) * ALIGNED
         if pattern.right == "packed":
-            before = code.multiply(words["inner"], self._size)
+            before = code.multiply(words.inner, self._size)
             panel = code.address(self._pointers["right"], code.multiply(self._column, before))
             panel = code.address(panel, code.multiply(begin, width))
         else:
@@ -149,25 +149,25 @@ class ProductText:
             for v in range(vectors if pattern.has_bias else 0)
         ]
         self._later = self._masks if pattern.adds else later
-        left = code.address(self._pointers["left"], code.multiply(begin, words["left_inner"]))
+        left = code.address(self._pointers["left"], code.multiply(begin, words.left_inner))
         out = code.address(self._pointers["out"], code.multiply(self._column, self._size))
 
         def tile(rows: int, left: str, out: str) -> Values:
             self._tile(rows, left, out, panel, length)
             return [
-                code.address(left, code.multiply(words["left_row"], rows)),
-                code.address(out, code.multiply(words["out_row"], rows)),
+                code.address(left, code.multiply(words.left_row, rows)),
+                code.address(out, code.multiply(words.out_row, rows)),
             ]
 
         start = [("ptr", left), ("ptr", out)]
-        found = code.loop("0", words["tiles"], 1, start, lambda _, values: tile(pattern.tile.rows, *values))
+        found = code.loop("0", words.tiles, 1, start, lambda _, values: tile(pattern.tile.rows, *values))
         if pattern.rest:
             tile(pattern.rest, *found)
 
     def _tile(self, rows: int, left: str, out: str, panel: str, length: str) -> None:
         code, kind, vectors = self._code, self._kind, len(self._masks)
         bases = [code.address(left, self._left_rows[i]) for i in range(rows)]
-        inner = self._words["left_inner"]
+        inner = self._words.left_inner
 
         def add(steps: int) -> Callable[[str, Values], Values]:
             def body(_: str, values: Values) -> Values:
@@ -208,8 +208,8 @@ class ProductText:
             code.store_masked(kind, total, address, self._masks[v])
 
 
-PACK_WORDS: Final = ("right", "right_step", "panels_begin", "inner", "columns", "panels")
-"""The table: as `WORDS`, and the address of the panels."""
+PackTable = namedtuple("PackTable", "right right_step out inner columns panels")
+"""As `ProductTable`; the panels are written."""
 
 
 @final
@@ -223,20 +223,18 @@ class PackText:
     def __init__(self, kind: str, right: Right, vectors: int, last: int) -> None:
         """Write it; `vectors` are those of a panel, and `last` those of the last one, 0: as many."""
         code = Writer(NAME, KERNEL_PARAMETERS, LANES[BITS[kind] // 8])
-        words = {name: code.word("%table", number) for number, name in enumerate(PACK_WORDS)}
-        begin = code.pointer(words["panels_begin"])
-        panels = _Panels(code, kind, code.pointer(words["right"]), words["right_step"], words["columns"])
+        words = code.record(PackTable)
+        begin = code.pointer(words.out)
+        panels = _Panels(code, kind, code.pointer(words.right), words.right_step, words.columns)
 
         def panel(number: str, vectors_here: int) -> Values:
             column = code.multiply(number, vectors * code.lanes)
-            masks = [
-                code.mask(code.add(column, v * code.lanes), words["columns"]) for v in range(vectors_here)
-            ]
-            before = code.multiply(code.multiply(column, words["inner"]), BITS[kind] // 8)
-            panels.copy(right, "0", words["inner"], column, masks, code.address(begin, before))
+            masks = [code.mask(code.add(column, v * code.lanes), words.columns) for v in range(vectors_here)]
+            before = code.multiply(code.multiply(column, words.inner), BITS[kind] // 8)
+            panels.copy(right, "0", words.inner, column, masks, code.address(begin, before))
             return []
 
-        each_panel(code, words["panels"], vectors, last, panel)
+        each_panel(code, words.panels, vectors, last, panel)
         self.text: Final = code.module()
 
 

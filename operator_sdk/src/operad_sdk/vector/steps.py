@@ -9,6 +9,7 @@ compute rows of their own share nothing, and wait for each other only at the end
 from __future__ import annotations
 
 import ctypes
+from collections import namedtuple
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple, Self, final
@@ -23,14 +24,14 @@ from operad_sdk.vector.layout import TableLayout
 from operad_sdk.vector.machine import address_of, function_at
 from operad_sdk.vector.team import has_team, team
 from operad_sdk.vector.tiles import PackedMatrix
-from operad_sdk.vector.writer import KERNEL_PARAMETERS, NAME, Writer
+from operad_sdk.vector.writer import KERNEL_PARAMETERS, NAME, Words, Writer
 
 Addresses = NDArray[np.int64]
 
-_HEAD: Final = ("steps", "calls", "moves", "calls_at", "places_at", "addresses_at")
+_Head = namedtuple("_Head", "steps calls moves calls_at places_at addresses_at")
 """The table: how many steps there are, calls and addresses of each, and where they stand."""
-_CALL_WORDS: Final = 3
-"""Words of a call: the kernel, its table, and its units."""
+_Call = namedtuple("_Call", "kernel table units")
+"""The words of a call."""
 _WORD_BYTES: Final = 8
 
 
@@ -141,15 +142,19 @@ class StepLoop:
     def __init__(self, calls: Sequence[StepCall]) -> None:
         self._kept = calls  # and with them the arrays
         self._tables = [call.layout.copy_table() for call in calls]
-        words, places = list[int](), list[int]()
+        words, places = list[_Call](), list[int]()
         for call, table in zip(calls, self._tables, strict=True):
             begin = ctypes.addressof(table)
-            words += (call.layout.kernel.address, begin, call.layout.units)
+            words.append(_Call(kernel=call.layout.kernel.address, table=begin, units=call.layout.units))
             places += (begin + _WORD_BYTES * position for position in call.layout.positions)
         addresses = np.stack([array.addresses for call in calls for array in call.arrays], axis=1)
         self._parts = (np.array(words), np.array(places), addresses)
-        numbers = (len(addresses), len(calls), len(places), *(data_address(part) for part in self._parts))
-        self._table = (ctypes.c_longlong * len(_HEAD))(*numbers)
+        calls_at, places_at, addresses_at = map(data_address, self._parts)
+        head = _Head(
+            steps=len(addresses), calls=len(calls), moves=len(places),
+            calls_at=calls_at, places_at=places_at, addresses_at=addresses_at,
+        )  # fmt: skip
+        self._table = (ctypes.c_longlong * len(head))(*head)
         self.table: Final = ctypes.addressof(self._table)
         self.scratch_bytes: Final = max(call.layout.scratch_bytes for call in calls)
 
@@ -189,8 +194,8 @@ def _loop_address() -> int:
 def _loop_text() -> str:
     """A kernel without units: it makes all steps of its table."""
     code = Writer(NAME, KERNEL_PARAMETERS, 8)
-    words = {name: code.word("%table", number) for number, name in enumerate(_HEAD)}
-    calls, places, begin = (code.pointer(words[name]) for name in ("calls_at", "places_at", "addresses_at"))
+    words = code.record(_Head)
+    calls, places, begin = map(code.pointer, (words.calls_at, words.places_at, words.addresses_at))
 
     def move(number: str, values: list[str]) -> list[str]:
         at = code.multiply(number, _WORD_BYTES)
@@ -199,15 +204,16 @@ def _loop_text() -> str:
         return values
 
     def call(number: str, _: list[str]) -> list[str]:
-        at = code.address(calls, code.multiply(number, _WORD_BYTES * _CALL_WORDS))
-        kernel, table = code.pointer(code.word(at)), code.pointer(code.word(at, 1))
-        code.line(f"call void {kernel}(ptr {table}, i64 0, i64 {code.word(at, 2)}, ptr %scratch)")
+        at = code.address(calls, code.multiply(number, _WORD_BYTES * len(_Call._fields)))
+        own = Words(code, _Call._fields, at)
+        kernel, table = own.pointer("kernel"), own.pointer("table")
+        code.line(f"call void {kernel}(ptr {table}, i64 0, i64 {own('units')}, ptr %scratch)")
         return []
 
     def step(_: str, values: list[str]) -> list[str]:
-        code.loop("0", words["moves"], 1, [("ptr", values[0])], move)
-        code.loop("0", words["calls"], 1, [], call)
-        return [code.address(values[0], code.multiply(words["moves"], _WORD_BYTES))]
+        code.loop("0", words.moves, 1, [("ptr", values[0])], move)
+        code.loop("0", words.calls, 1, [], call)
+        return [code.address(values[0], code.multiply(words.moves, _WORD_BYTES))]
 
-    code.loop("0", words["steps"], 1, [("ptr", begin)], step)
+    code.loop("0", words.steps, 1, [("ptr", begin)], step)
     return code.module()

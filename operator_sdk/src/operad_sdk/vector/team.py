@@ -33,6 +33,7 @@ from __future__ import annotations
 import ctypes
 import platform
 import threading
+from collections import namedtuple
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final, final
@@ -57,10 +58,12 @@ _LOOKS: Final = 200 * _LOOKS_PER_US
 """Looks of a helper before it sleeps, where its last job came soon."""
 _SHORT_NS: Final = 200_000
 """Nanoseconds from one job to the next within which that is soon."""
-_WORDS: Final = 24
-"""Words of a box: the state, the job, the slot and whether the last job came soon, and from the 8th and the
-16th on the semaphores."""
-_SEMAPHORES: Final = (8, 16)
+_Job = namedtuple("_Job", "function tables next_part parts units scratch scratch_bytes")
+"""Words of a job; `tables` is the address of those of each part's table."""
+_JOB: Final = _Job(*range(len(_Job._fields)))
+_BoxWords = namedtuple("_BoxWords", "state job slot looks posted finished end")
+_BOX: Final = _BoxWords(state=0, job=1, slot=2, looks=3, posted=8, finished=16, end=24)
+"""Where the words of a box are. Each semaphore has a line of the cache of its own, apart from the state."""
 
 _TEXT: Final = f"""
 {"declare void @llvm.x86.sse2.pause()" if _HAS_PAUSE else ""}
@@ -82,15 +85,14 @@ define private i1 @is_done(ptr %box) {{
   ret i1 %is_done
 }}
 
-; job: 0 function, 1 addresses of tables, 2 next part, 3 parts, 4 units, 5 scratch, 6 bytes of scratch
 define private void @work(ptr %job, i64 %slot) {{
 entry:
-  %tables_at = getelementptr i64, ptr %job, i64 1
-  %next_at = getelementptr i64, ptr %job, i64 2
-  %parts_at = getelementptr i64, ptr %job, i64 3
-  %units_at = getelementptr i64, ptr %job, i64 4
-  %scratch_at = getelementptr i64, ptr %job, i64 5
-  %bytes_at = getelementptr i64, ptr %job, i64 6
+  %tables_at = getelementptr i64, ptr %job, i64 {_JOB.tables}
+  %next_at = getelementptr i64, ptr %job, i64 {_JOB.next_part}
+  %parts_at = getelementptr i64, ptr %job, i64 {_JOB.parts}
+  %units_at = getelementptr i64, ptr %job, i64 {_JOB.units}
+  %scratch_at = getelementptr i64, ptr %job, i64 {_JOB.scratch}
+  %bytes_at = getelementptr i64, ptr %job, i64 {_JOB.scratch_bytes}
   %function = load ptr, ptr %job
   %tables = load ptr, ptr %tables_at
   %parts = load i64, ptr %parts_at
@@ -130,11 +132,11 @@ define private i64 @now(ptr %time) {{
 
 define void @serve(ptr %box, i64 %unused, i64 %unused2, ptr %unused3) {{
 entry:
-  %job_at = getelementptr i64, ptr %box, i64 1
-  %slot_at = getelementptr i64, ptr %box, i64 2
-  %posted = getelementptr i64, ptr %box, i64 8
-  %finished = getelementptr i64, ptr %box, i64 16
-  %looks_at = getelementptr i64, ptr %box, i64 3
+  %job_at = getelementptr i64, ptr %box, i64 {_BOX.job}
+  %slot_at = getelementptr i64, ptr %box, i64 {_BOX.slot}
+  %posted = getelementptr i64, ptr %box, i64 {_BOX.posted}
+  %finished = getelementptr i64, ptr %box, i64 {_BOX.finished}
+  %looks_at = getelementptr i64, ptr %box, i64 {_BOX.looks}
   %time = alloca [2 x i64]
   br label %rest
 rest:
@@ -198,9 +200,9 @@ post:
   %i2 = add i64 %i, 1
   %at = getelementptr ptr, ptr %boxes, i64 %i
   %box = load ptr, ptr %at
-  %job_at = getelementptr i64, ptr %box, i64 1
-  %slot_at = getelementptr i64, ptr %box, i64 2
-  %posted = getelementptr i64, ptr %box, i64 8
+  %job_at = getelementptr i64, ptr %box, i64 {_BOX.job}
+  %slot_at = getelementptr i64, ptr %box, i64 {_BOX.slot}
+  %posted = getelementptr i64, ptr %box, i64 {_BOX.posted}
   store ptr %job, ptr %job_at
   store i64 %i2, ptr %slot_at
   %before = atomicrmw xchg ptr %box, i64 1 seq_cst
@@ -220,7 +222,7 @@ collect:
   %j2 = add i64 %j, 1
   %at2 = getelementptr ptr, ptr %boxes, i64 %j
   %box2 = load ptr, ptr %at2
-  %finished = getelementptr i64, ptr %box2, i64 16
+  %finished = getelementptr i64, ptr %box2, i64 {_BOX.finished}
   %is_late = call i1 @exchange(ptr %box2, i64 1, i64 0)
   br i1 %is_late, label %next, label %look
 look:
@@ -268,9 +270,9 @@ class _Box:
     """A helper's box, and the thread that waits at it for as long as the process lives."""
 
     def __init__(self, number: int) -> None:
-        self._words = (ctypes.c_longlong * _WORDS)()
+        self._words = (ctypes.c_longlong * _BOX.end)()
         self.address: Final = ctypes.addressof(self._words)
-        for word in _SEMAPHORES:
+        for word in (_BOX.posted, _BOX.finished):
             if ctypes.CDLL(None).sem_init(ctypes.c_void_p(self.address + 8 * word), 0, 0):
                 raise OSError("a semaphore could not be made")
         self._function = function_at(address_of(_TEXT, "serve"))
@@ -319,10 +321,11 @@ class _Team:
                         break
                     self._hired += 1
             addresses = (ctypes.c_longlong * len(tables))(*tables)
-            job = (ctypes.c_longlong * 7)(
-                function, ctypes.addressof(addresses), 0, len(tables), units, data_address(scratch),
-                scratch.strides[0],
+            words = _Job(
+                function=function, tables=ctypes.addressof(addresses), next_part=0, parts=len(tables),
+                units=units, scratch=data_address(scratch), scratch_bytes=scratch.strides[0],
             )  # fmt: skip
+            job = (ctypes.c_longlong * len(words))(*words)
             posted = (ctypes.c_longlong * len(boxes))(*[box.address for box in boxes])
             _post()(ctypes.addressof(job), len(boxes), _SPINS, ctypes.addressof(posted))
         finally:

@@ -17,9 +17,10 @@ from operad_sdk.vector.machine import host
 from operad_sdk.vector.product_text import (
     ALIGNED,
     BLOCK,
-    WORDS,
+    PackTable,
     PackText,
     ProductPattern,
+    ProductTable,
     ProductText,
     ProductTile,
     Right,
@@ -29,7 +30,6 @@ from operad_sdk.vector.writer import LANES
 
 _TILES: Final = {32: ProductTile(8, 2), 8: ProductTile(6, 1)}
 """By how many vectors registers hold. Other shapes of as many sums are as fast."""
-_ADDRESSES: Final = tuple(WORDS.index(name) for name in ("left", "right", "out", "bias"))
 _LOCKED_FLOPS: Final = 2.0**20
 """Operations up to which a call keeps the interpreter's lock: 10 us."""
 DIVIDED_FLOPS: Final = 2.0**23
@@ -228,11 +228,10 @@ def pack(matrix: Array, out: Array) -> None:
     if _order(matrix.shape, matrix.strides, size) is None:
         matrix = np.ascontiguousarray(matrix)
     order, step = _order(matrix.shape, matrix.strides, size) or ("rows", 0)
-    (inner, columns), panels = matrix.shape, _panels(matrix.shape[1], size)
+    panels = _panels(matrix.shape[1], size)
     out[-_slack(panels, size) :] = 0  # which turned columns may reach, and else nothing writes
-    kernel = _pack_kernel(matrix.dtype.name, order, panels.vectors, panels.last)
-    table = (0, step, 0, inner, columns, panels.whole)
-    BoundKernel(TableLayout(kernel, panels.number, table, (0, 2)), (matrix, out)).run()
+    layout = _pack_layout(matrix.dtype.char, order, step, *matrix.shape, panels)
+    BoundKernel(layout, (matrix, out)).run()
 
 
 class _Panels(NamedTuple):
@@ -272,6 +271,15 @@ def _pack_kernel(kind: str, right: Right, vectors: int, last: int) -> Kernel:
     return Kernel(PackText(kind, right, vectors, last).text)
 
 
+@lru_cache(maxsize=256)
+def _pack_layout(
+    kind: str, right: Right, step: int, inner: int, columns: int, panels: _Panels
+) -> TableLayout:
+    kernel = _pack_kernel(np.dtype(kind).name, right, panels.vectors, panels.last)
+    table = PackTable(right=0, right_step=step, out=0, inner=inner, columns=columns, panels=panels.whole)
+    return TableLayout.of(kernel, panels.number, table, ("right", "out"))
+
+
 @lru_cache(maxsize=4096)
 def _program(
     kind: str,
@@ -301,9 +309,12 @@ def _program(
     whole, rest = divmod(rows, tile.rows)
     has_bias = bias_strides is not None
     pattern = ProductPattern(dtype.name, tile, rest, panels.last, order, has_bias, adds, inner > BLOCK)
-    table = (0, *left_strides, 0, step, 0, 0, out_strides[0], whole, inner, columns, panels.whole)
+    table = ProductTable(
+        left=0, left_row=left_strides[0], left_inner=left_strides[1], right=0, right_step=step, bias=0, out=0,
+        out_row=out_strides[0], tiles=whole, inner=inner, columns=columns, panels=panels.whole,
+    )  # fmt: skip
     scratch_bytes = ((min(inner, BLOCK) + LANES[size]) * panels.vectors + 1) * ALIGNED
-    positions = _ADDRESSES if has_bias else _ADDRESSES[:-1]
-    layout = TableLayout(_kernel(pattern), panels.number, table, positions, scratch_bytes)
+    arrays = ["left", "right", "out", *["bias"] * has_bias]
+    layout = TableLayout.of(_kernel(pattern), panels.number, table, arrays, scratch_bytes)
     flops = 2.0 * rows * inner * columns
     return _Program(layout, strided_call(layout, keeps_lock=flops < _LOCKED_FLOPS), flops)

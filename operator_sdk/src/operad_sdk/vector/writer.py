@@ -14,7 +14,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, final
+from typing import Any, Final, TypeVar, final
 
 FLOATS: Final = {"float32": "float", "float64": "double"}
 """Element types that are floating, and what LLVM calls them."""
@@ -30,6 +30,7 @@ LANES: Final = {4: 16, 8: 8}
 """Elements of a vector by their size in bytes: 64 bytes, one register of AVX-512."""
 
 Values = list[str]
+Record = TypeVar("Record")
 LoopBody = Callable[[str, Values], Values]
 
 
@@ -141,6 +142,12 @@ class Writer:
     def word(self, pointer: str, number: int = 0) -> str:
         """Whole number that stands so many words behind a pointer."""
         return self.value(f"load i64, ptr {self.address(pointer, str(8 * number)) if number else pointer}")
+
+    def record(self, kind: type[Record], begin: str = "%table", first: int = 0) -> Record:
+        """The words of a named tuple, which callers fill likewise; it stands `first` words behind `begin`."""
+        named: Any = kind
+        found: Record = named._make(self.word(begin, first + i) for i in range(len(named._fields)))
+        return found
 
     def pointer(self, word: str) -> str:
         """A whole number as a pointer."""
@@ -326,6 +333,26 @@ class Writer:
         return "\n".join(
             [*self._declarations, self._head, "begin:", *self._allocated, *self._lines, *ends, ""]
         )
+
+
+@final
+class Words:
+    """As `Writer.record`, for words that are not all loaded at once.
+
+    Args:
+        names: Fields of the record.
+    """
+
+    def __init__(self, code: Writer, names: Sequence[str], begin: str = "%table", first: int = 0) -> None:
+        self._code, self._names, self._begin, self._first = code, names, begin, first
+
+    def __call__(self, name: str) -> str:
+        """Load a word."""
+        return self._code.word(self._begin, self._first + self._names.index(name))
+
+    def pointer(self, name: str) -> str:
+        """Load an address."""
+        return self._code.pointer(self(name))
 
 
 _ATTRIBUTES: Final = (

@@ -12,17 +12,15 @@ from operad_convolution.direct.across_text import AcrossText, AcrossTile
 from operad_convolution.direct.across_weight_text import AcrossWeightText
 from operad_convolution.direct.copies import (
     SLACK,
+    ForwardProgram,
     copied_elements,
-    forward_layout,
-    image_words,
+    image_layout,
     position_offsets,
-    sums_layout,
-    tap_offsets,
-    weight_layout,
 )
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.packing import Block, Order
 from operad_convolution.direct.sums_text import AcrossSumsText
+from operad_convolution.direct.tables import AcrossSumsTable, AcrossSumsUnit, AcrossWeightTable, TileOutput
 from operad_convolution.direct.tiles import Seen, across_tile, offsets, products_seen
 from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
 
@@ -45,66 +43,38 @@ def _sums_kernel(kind: str, parts: int) -> Kernel:
 
 
 @final
-class AcrossForward:
-    """A correlation; as `Forward`."""
+class AcrossForward(ForwardProgram):
+    """A correlation with filters in vectors."""
 
     def __init__(self, correlation: Correlation, dtype: np.dtype[Any], has_bias: bool) -> None:
-        self._correlation, self._dtype, self._has_bias = correlation, dtype, has_bias
         size, lanes = dtype.itemsize, LANES[dtype.itemsize]
-        self._filters = correlation.filters // correlation.groups
+        filters, taps = correlation.filters // correlation.groups, len(correlation.taps)
         rows, columns = correlation.out
         places = [(row, column) for row in range(rows) for column in range(columns)]
-        self._tile, _ = across_tile(self._filters, len(places), 1, lanes)
-        seen = products_seen(correlation) if self._tile.numbers == len(places) else None
-        self._kernel = _forward_kernel(
-            dtype.name, self._tile, len(correlation.taps), correlation.stride[1], has_bias, seen
-        )
-        per, count = self._tile.numbers, len(places)
+        tile, _ = across_tile(filters, len(places), 1, lanes)
+        seen = products_seen(correlation) if tile.numbers == len(places) else None
+        kernel = _forward_kernel(dtype.name, tile, taps, correlation.stride[1], has_bias, seen)
+        per, count = tile.numbers, len(places)
         places += [places[-1]] * (-count % per)
         down = correlation.stride[0] * correlation.row_columns
-        self._tiles = np.array(
+        tiles = np.array(
             [
-                [*offsets(places[i : i + per], down, 1, size), i * size, min(per, count - i)]
+                [*offsets(places[i : i + per], down, 1, size), *out]
                 for i in range(0, count, per)
+                for out in [TileOutput(first=i * size, pixels=min(per, count - i))]
             ],
             np.int64,
         )
-        self._taps = tap_offsets(correlation, size)
-        self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
-        channels, taps, width = (
-            correlation.channels // correlation.groups,
-            len(correlation.taps),
-            self._tile.vectors * lanes,
-        )
+        channels, width = correlation.channels // correlation.groups, tile.vectors * lanes
         places_of_blocks = [
-            (group, first) for group in range(correlation.groups) for first in range(0, self._filters, width)
+            (group, first) for group in range(correlation.groups) for first in range(0, filters, width)
         ]
         blocks = [
             Block(group, first, width, number * width * channels * taps)
             for number, (group, first) in enumerate(places_of_blocks)
         ]
-        self.order: Final = Order(blocks, channels, taps)
-
-        self._layout = self.layout()
-
-    def layout(self, scratch_place: int | None = None, is_copied: bool = True) -> TableLayout:
-        """Table for the arrays."""
-        correlation, size = self._correlation, self._dtype.itemsize
-        words = [
-            self._filters,
-            correlation.channels // correlation.groups,
-            len(self._tiles),
-            data_address(self._taps),
-            data_address(self._tiles),
-        ]
-        kernel, has_bias = self._kernel, self._has_bias
-        return forward_layout(kernel, correlation, size, has_bias, words, scratch_place, is_copied)
-
-    def bind(
-        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
-    ) -> BoundKernel:
-        """The kernel, whose units are images."""
-        return BoundKernel(self._layout, [images, weight, *([] if bias is None else [bias]), out])
+        order = Order(blocks, channels, taps)
+        super().__init__(kernel, correlation, size, has_bias, filters, tiles, order)
 
 
 @final
@@ -117,13 +87,8 @@ class AcrossWeightGradient:
         self._filters = correlation.filters // correlation.groups
         self._positions = correlation.channels // correlation.groups * len(correlation.taps)
         self._tile, _ = across_tile(self._filters, self._positions, 1, lanes)
-        kernel = _weight_kernel(
-            dtype.name,
-            self._tile,
-            self._positions % self._tile.numbers,
-            correlation.stride[1],
-            self._positions_seen(),
-        )
+        rest, seen = self._positions % self._tile.numbers, self._positions_seen()
+        kernel = _weight_kernel(dtype.name, self._tile, rest, correlation.stride[1], seen)
         per = self._tile.vectors * lanes
         self._padded = -(-self._filters // per) * per
         rows, columns = correlation.out
@@ -141,10 +106,10 @@ class AcrossWeightGradient:
         self.sum_elements: Final = correlation.groups * self._padded * self._positions
         self._units = np.array(
             [
-                (
-                    self._sum_place(group, first) * size,
-                    (group * self._filters + first) * self._positions * size,
-                    min(lanes, self._filters - first),
+                AcrossSumsUnit(
+                    sums=self._sum_place(group, first) * size,
+                    target=(group * self._filters + first) * self._positions * size,
+                    filters=min(lanes, self._filters - first),
                 )
                 for group in range(correlation.groups)
                 for first in range(0, self._filters, lanes)
@@ -152,24 +117,17 @@ class AcrossWeightGradient:
             np.int64,
         )
         self._totals: dict[int, TableLayout] = {}
-        channels, image = correlation.channels // correlation.groups, image_words(correlation, size)
-        self._layout = weight_layout(kernel, image, [
-            correlation.filters * pixels * size,
-            pixels * size,
-            correlation.groups,
-            self._filters,
-            self._padded,
-            images_end * size,
-            pixel * size,
-            self._padded * size,
-            channels * correlation.channel_elements * size,
-            self._positions // self._tile.numbers,
-            data_address(self._places),
-            data_address(self._pixels),
-            pixels,
-            together,
-            self.sum_elements * size,
-        ])  # fmt: skip
+        table = AcrossWeightTable(
+            gradient=0, sums=0, gradient_image=correlation.filters * pixels * size,
+            gradient_channel=pixels * size, groups=correlation.groups, filters=self._filters,
+            padded=self._padded, turned=images_end * size, turned_pixel=pixel * size,
+            turned_group=self._padded * size,
+            group=correlation.channels // correlation.groups * correlation.channel_elements * size,
+            position_blocks=self._positions // self._tile.numbers, positions=data_address(self._places),
+            pixel_offsets=data_address(self._pixels), pixels=pixels, together=together,
+            sums_bytes=self.sum_elements * size,
+        )  # fmt: skip
+        self._layout = image_layout(kernel, correlation, size, table, ["gradient", "sums"])
 
     def _positions_seen(self) -> Seen | None:
         """Positions of a block that each pixel sees, where all blocks are whole channels."""
@@ -192,10 +150,13 @@ class AcrossWeightGradient:
         """The kernel that adds up the sums of all calls."""
         parts, size, positions = len(sums), self._dtype.itemsize, self._positions
         if parts not in self._totals:
-            block = self._tile.vectors * LANES[size] * size
-            words = [self.sum_elements * size, positions, block, positions * size]
+            table = AcrossSumsTable(
+                sums=0, target=0, units=data_address(self._units), part=self.sum_elements * size,
+                positions=positions, position=self._tile.vectors * LANES[size] * size,
+                row=positions * size,
+            )  # fmt: skip
             kernel = _sums_kernel(self._dtype.name, parts)
-            self._totals[parts] = sums_layout(kernel, self._units, words)
+            self._totals[parts] = TableLayout.of(kernel, len(self._units), table, ("sums", "target"))
         return BoundKernel(self._totals[parts], [sums, weight_grad])
 
 

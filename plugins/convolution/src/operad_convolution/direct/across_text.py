@@ -8,11 +8,11 @@ does not matter how far apart windows are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 from typing import Final, NamedTuple, final
 
 from operad_convolution.direct.images import BYTES, clear, copy, image_words, output
-from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
+from operad_convolution.direct.tables import ForwardTable, TileOutput
+from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Words, Writer
 
 
 class AcrossTile(NamedTuple):
@@ -31,10 +31,7 @@ class AcrossTile(NamedTuple):
 class AcrossText:
     """A correlation.
 
-    The table: the image's words; addresses of the weights and of the bias; the output's words, its bytes for
-    an image and for a channel; groups; filters and channels in a group; how many tiles; the addresses of the
-    taps' offsets and of the tiles', for each tile those of its pixels in the copied image, that of its first
-    pixel in a channel of the output, and how many pixels it has. The weights are those of a block of
+    The offsets of a tile are those of its pixels in the copied image. The weights are those of a block of
     vectors, channel by channel and tap by tap, and zeros behind the last filter.
 
     Attributes:
@@ -61,19 +58,17 @@ class AcrossText:
         self._seen = seen or [range(taps)] * tile.numbers
         self._size, self._lanes = BYTES[kind], LANES[BYTES[kind]]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, self._lanes)
-        numbers = count()
-        self._image = image_words(code, numbers, parts)
-        weights, bias = (code.pointer(code.word("%table", next(numbers))) for _ in range(2))
-        out = output(code, numbers)
-        out_image, self._out_channel, groups, self._filters, self._channels, self._tiles = (
-            code.word("%table", next(numbers)) for _ in range(6)
-        )
-        tap_words, self._tile_words = (code.pointer(code.word("%table", next(numbers))) for _ in range(2))
+        self._image, self._parts, words = image_words(code, parts, ForwardTable._fields)
+        weights, bias, out = words.pointer("weight"), words.pointer("bias"), output(code, words)
+        out_image, self._out_channel = words("out_image"), words("out_channel")
+        groups, self._filters = words("groups"), words("filters")
+        self._channels, self._tiles = words("channels"), words("tiles")
+        tap_words, self._tile_words = words.pointer("tap_offsets"), words.pointer("tile_offsets")
         self._offsets = [code.word(tap_words, i) for i in range(taps)]
         clear(code, kind, "%scratch", self._image.zeros)
 
         def one_image(number: str, _: Values) -> Values:
-            copy(code, kind, self._image, number, "%scratch")
+            copy(code, kind, self._image, self._parts, number, "%scratch")
             target = code.address(out, code.multiply(out_image, number))
             begin = [("ptr", each) for each in ("%scratch", weights, bias, target)]
             code.loop("0", groups, 1, begin, lambda _, values: self._group(*values))
@@ -132,7 +127,7 @@ class AcrossText:
     ) -> Values:
         """One tile."""
         code, kind, size, (vectors, pixels) = self._code, self._kind, self._size, self._tile
-        row = code.address(self._tile_words, code.multiply(number, 8 * (pixels + 2)))
+        row = code.address(self._tile_words, code.multiply(number, 8 * (pixels + len(TileOutput._fields))))
         sources = [code.address(source, code.word(row, i)) for i in range(pixels)]
         sums = [(code.vector(kind), value) for value in begin for _ in range(pixels)]
 
@@ -154,9 +149,8 @@ class AcrossText:
             return [*totals, code.add(place, self._image.copied_channel), following]
 
         totals = code.loop("0", self._channels, 1, [*sums, ("i64", "0"), ("ptr", weight)], add)
-        self._store(
-            totals[:-2], rows, code.address(target, code.word(row, pixels)), code.word(row, pixels + 1)
-        )
+        out = Words(code, TileOutput._fields, row, pixels)
+        self._store(totals[:-2], rows, code.address(target, out("first")), out("pixels"))
         return []
 
     def _store(self, totals: Values, rows: Values, target: str, count: str) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 from typing import Final, final
 
 from operad_convolution.direct.across_text import AcrossTile
 from operad_convolution.direct.images import BYTES, clear, copy, image_words, or_zeros, rounds
+from operad_convolution.direct.tables import AcrossWeightTable
 from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
 
@@ -16,13 +16,8 @@ class AcrossWeightText:
     """The gradient of a correlation by its weights: sums over the images of a call.
 
     Several images are copied together, and their output's gradients are turned, to scratch memory, where
-    the filters of a pixel lie side by side, zeros behind the last. The table: the image's words; addresses of
-    that gradient and of the sums; the gradient's bytes for an image and for a channel; groups; filters in a
-    group, and the same in whole vectors; where in scratch memory the turned gradients begin, and their bytes
-    for a pixel; bytes of a group's filters in them, and of a group's channels; whole blocks of positions; the
-    addresses of the positions' offsets and of the pixels' of all images that are copied together, and how
-    many pixels an image has; how many images are copied together; bytes of the sums. The sums are those of a
-    block of filters and of a block of positions, filter by filter side by side.
+    the filters of a pixel lie side by side, zeros behind the last. The sums are those of a block of filters
+    and of a block of positions, filter by filter side by side.
 
     Attributes:
         text: The module.
@@ -46,37 +41,28 @@ class AcrossWeightText:
         self._kind, self._tile, self._rest, self._seen = kind, tile, rest, seen
         self._size, self._lanes = BYTES[kind], LANES[BYTES[kind]]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, self._lanes)
-        numbers = count()
-
-        def word() -> str:
-            return code.word("%table", next(numbers))
-
-        image = image_words(code, numbers, parts)
-        gradient, sums = code.pointer(word()), code.pointer(word())
-        gradient_image, self._gradient_channel, groups, self._filters, self._padded = (
-            word() for _ in range(5)
-        )
-        turned, self._turned_pixel, self._turned_group, group_channels, self._blocks = (
-            word() for _ in range(5)
-        )
-        self._positions, self._places, self._pixels = code.pointer(word()), code.pointer(word()), word()
-        together = word()
+        image, parts_of_row, words = image_words(code, parts, AcrossWeightTable._fields)
+        gradient, sums = words.pointer("gradient"), words.pointer("sums")
+        gradient_image, self._gradient_channel = words("gradient_image"), words("gradient_channel")
+        groups, self._filters, self._padded = words("groups"), words("filters"), words("padded")
+        turned, self._turned_pixel = words("turned"), words("turned_pixel")
+        self._turned_group, group_channels = words("turned_group"), words("group")
+        self._blocks, self._positions = words("position_blocks"), words.pointer("positions")
+        self._places, self._pixels = words.pointer("pixel_offsets"), words("pixels")
+        together = words("together")
         clear(code, kind, "%scratch", code.multiply(image.zeros, together))
-        clear(code, kind, sums, word())
+        clear(code, kind, sums, words("sums_bytes"))
         heads = code.address("%scratch", turned)
         turned_image = code.multiply(self._turned_pixel, self._pixels)
 
         def some_images(first: str) -> str:
-            images = code.call(
-                "i64",
-                "llvm.smin.i64",
-                ("i64", code.value(f"sub i64 %last, {first}")),
-                ("i64", together),
-            )
+            left = code.value(f"sub i64 %last, {first}")
+            images = code.call("i64", "llvm.smin.i64", ("i64", left), ("i64", together))
 
             def one_image(number: str, _: Values) -> Values:
                 own = code.add(first, number)
-                copy(code, kind, image, own, code.address("%scratch", code.multiply(image.zeros, number)))
+                target = code.address("%scratch", code.multiply(image.zeros, number))
+                copy(code, kind, image, parts_of_row, own, target)
                 begin = code.address(gradient, code.multiply(gradient_image, own))
                 head = code.address(heads, code.multiply(turned_image, number))
                 start = [("ptr", begin), ("ptr", head)]

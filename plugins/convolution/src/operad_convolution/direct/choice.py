@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from operad_convolution.direct.across import AcrossForward, AcrossWeightGradient
+from operad_convolution.direct.copies import ForwardProgram
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.direct import Forward, WeightGradient
 from operad_convolution.direct.tiles import (
@@ -21,9 +22,7 @@ from operad_convolution.direct.tiles import (
 from operad_sdk.vector import LANES
 
 
-def forward_program(
-    correlation: Correlation, dtype: np.dtype[Any], has_bias: bool
-) -> Forward | AcrossForward:
+def forward_program(correlation: Correlation, dtype: np.dtype[Any], has_bias: bool) -> ForwardProgram:
     """The kernel that should be faster: with pixels in vectors, or with filters."""
     lanes, pixels = LANES[dtype.itemsize], prod(correlation.out)
     products: float = correlation.channels // correlation.groups * len(correlation.taps)

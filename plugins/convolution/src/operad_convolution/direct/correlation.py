@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, final
 
+from operad_convolution.direct.tables import Part
+
 Pair = tuple[int, int]
 
 
@@ -83,8 +85,8 @@ class Correlation:
         row = (tap.row + self.before[0]) * self.row_columns
         return row + column % self.stride[1] * self.part_columns + column // self.stride[1]
 
-    def parts(self) -> list[tuple[int, int, int]]:
-        """For each part of a row where the image begins, its column there, and how many columns there are."""
+    def parts(self) -> list[Part]:
+        """Parts of a row."""
         found = []
         for part in range(self.stride[1]):
             first = -(
@@ -92,9 +94,8 @@ class Correlation:
             )  # the first at or behind the image's column 0
             column = first * self.stride[1] + part - self.before[1]
             last = min(self.size[1], self.reach[1] - self.before[1])
-            found.append(
-                (part * self.part_columns + first, column, max(0, -(-(last - column) // self.stride[1])))
-            )
+            length = max(0, -(-(last - column) // self.stride[1]))
+            found.append(Part(first=part * self.part_columns + first, column=column, length=length))
         return found
 
 

@@ -10,19 +10,17 @@ from numpy.typing import NDArray
 
 from operad_convolution.direct.copies import (
     SLACK,
+    ForwardProgram,
     copied_elements,
-    forward_layout,
-    image_words,
+    image_layout,
     position_offsets,
-    sums_layout,
-    tap_offsets,
-    weight_layout,
 )
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.forward_text import ForwardText
 from operad_convolution.direct.images import Tile
 from operad_convolution.direct.packing import Block, Order
 from operad_convolution.direct.sums_text import SumsText
+from operad_convolution.direct.tables import SumsTable, SumsUnit, WeightTable
 from operad_convolution.direct.tiles import forward_tile, heads_of, offsets, rows_seen, weight_tile
 from operad_convolution.direct.weight_text import WeightText
 from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
@@ -48,29 +46,20 @@ def _sums_kernel(kind: str, parts: int, positions: int, rest: int) -> Kernel:
 
 
 @final
-class Forward:
-    """A correlation, for images of one size and any number of them.
-
-    Attributes:
-        scratch_elements: Scratch memory of each call.
-        order: Order of the weights that tiles read.
-    """
+class Forward(ForwardProgram):
+    """A correlation with pixels in vectors."""
 
     def __init__(self, correlation: Correlation, dtype: np.dtype[Any], has_bias: bool) -> None:
-        self._correlation, self._dtype, self._has_bias = correlation, dtype, has_bias
-        size, lanes = dtype.itemsize, LANES[dtype.itemsize]
-        self._tile, tiles, _ = forward_tile(correlation, lanes)
-        self._filters = correlation.filters // correlation.groups
-        self._rest = self._filters % self._tile.filters
+        size, filters = dtype.itemsize, correlation.filters // correlation.groups
+        tile, tiles, _ = forward_tile(correlation, LANES[size])
         taps, seen = correlation.taps, [rows_seen(correlation, each) for each in tiles]
         rows = len({tap.row for tap in taps})
-        share = sum(end - first for first, end in seen) / (rows * len(tiles))
+        share = sum(ends.end - ends.first for ends in seen) / (rows * len(tiles))
         self._tap_rows = rows if share < _ROWS_PAY else 0
-        self._kernel = _forward_kernel(
-            dtype.name, self._tile, self._rest, len(taps), self._tap_rows, correlation.stride[1], has_bias
-        )
+        rest, apart = filters % tile.filters, correlation.stride[1]
+        kernel = _forward_kernel(dtype.name, tile, rest, len(taps), self._tap_rows, apart, has_bias)
         stride = correlation.stride[0] * correlation.row_columns
-        self._tiles = np.array([
+        words = np.array([
             [
                 *(ends if self._tap_rows else ()),
                 *offsets(each, stride, 1, size),
@@ -78,53 +67,14 @@ class Forward:
             ]
             for ends, each in zip(seen, tiles, strict=True)
         ])  # fmt: skip
-        self._taps = tap_offsets(correlation, size)
-        self.scratch_elements: Final = copied_elements(correlation, lanes) + SLACK
-        channels, per = correlation.channels // correlation.groups, self._tile.filters
+        channels, per = correlation.channels // correlation.groups, tile.filters
         blocks = [
-            Block(
-                group,
-                first,
-                min(per, self._filters - first),
-                (group * self._filters + first) * channels * len(taps),
-            )
+            Block(group, first, min(per, filters - first), (group * filters + first) * channels * len(taps))
             for group in range(correlation.groups)
-            for first in range(0, self._filters, per)
+            for first in range(0, filters, per)
         ]
-        self.order: Final = Order(blocks, channels, len(taps), self._tap_rows or 1)
-
-        self._layout = self.layout()
-
-    def layout(self, scratch_place: int | None = None, is_copied: bool = True) -> TableLayout:
-        """Table for the arrays (images, packed weights, bias if there is one, output).
-
-        Args:
-            scratch_place: Bytes from the beginning of scratch memory to where each image's output goes; the
-                table is then without the output.
-            is_copied: Whether the kernel copies images; else a kernel that copies alike did so before.
-        """
-        correlation, size = self._correlation, self._dtype.itemsize
-        words = [
-            self._filters // self._tile.filters,
-            correlation.channels // correlation.groups,
-            len(self._tiles),
-            data_address(self._taps),
-            data_address(self._tiles),
-        ]
-        kernel, has_bias = self._kernel, self._has_bias
-        return forward_layout(kernel, correlation, size, has_bias, words, scratch_place, is_copied)
-
-    def bind(
-        self, images: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any] | None, out: NDArray[Any]
-    ) -> BoundKernel:
-        """The kernel, whose units are images.
-
-        Args:
-            images: (N, C, H, W), without gaps.
-            weight: As `order` says.
-            out: (N, filters, H', W'), without gaps.
-        """
-        return BoundKernel(self._layout, [images, weight, *([] if bias is None else [bias]), out])
+        order = Order(blocks, channels, len(taps), self._tap_rows or 1)
+        super().__init__(kernel, correlation, size, has_bias, filters // per, words, order)
 
 
 @final
@@ -165,31 +115,25 @@ class WeightGradient:
             for _ in range(count)
         ]:
             whole, rest = (self._block(filters, each) for each in (self._tile.vectors, self._rest[1]))
-            units.append((begin * size, row * self._positions * size, filters, whole * size))
+            target = row * self._positions * size
+            units.append(SumsUnit(sums=begin * size, target=target, filters=filters, block=whole * size))
             begin += self._positions // self._tile.vectors * whole + rest
             row += filters
         self.sum_elements: Final = begin
         self._units = np.array(units, np.int64)
         self._totals: dict[int, TableLayout] = {}
-        pixels, image = correlation.out[0] * correlation.out[1], image_words(correlation, size)
-        self._layout = weight_layout(kernel, image, [
-            correlation.filters * pixels * size,
-            pixels * size,
-            self._images_end * size,
-            correlation.filters,
-            pixels,
-            self._together,
-            correlation.groups,
-            self._filters // self._tile.filters,
-            self._positions // self._tile.vectors,
-            channels * correlation.channel_elements * size,
-            data_address(self._places),
-            len(self._whole),
-            data_address(self._whole),
-            len(self._fewer),
-            data_address(self._fewer),
-            self.sum_elements * size,
-        ])  # fmt: skip
+        pixels = correlation.out[0] * correlation.out[1]
+        table = WeightTable(
+            gradient=0, sums=0, gradient_image=correlation.filters * pixels * size,
+            gradient_channel=pixels * size, copied_gradient=self._images_end * size,
+            filters=correlation.filters, pixels=pixels, together=self._together,
+            groups=correlation.groups, filter_blocks=self._filters // self._tile.filters,
+            position_blocks=self._positions // self._tile.vectors,
+            group=channels * correlation.channel_elements * size, positions=data_address(self._places),
+            vectors=len(self._whole), vector_offsets=data_address(self._whole), fewer=len(self._fewer),
+            fewer_offsets=data_address(self._fewer), sums_bytes=self.sum_elements * size,
+        )  # fmt: skip
+        self._layout = image_layout(kernel, correlation, size, table, ["gradient", "sums"])
 
     def _vectors(self, places: list[tuple[int, int]], runs: int, stride: int, size: int) -> NDArray[np.int64]:
         """For each vector where its runs begin in a copied image, and the first in the gradient."""
@@ -216,9 +160,12 @@ class WeightGradient:
         """
         parts, size = len(sums), self._dtype.itemsize
         if parts not in self._totals:
-            words = [self.sum_elements * size, self._positions * size, self._positions // self._tile.vectors]
+            table = SumsTable(
+                sums=0, target=0, units=data_address(self._units), part=self.sum_elements * size,
+                row=self._positions * size, blocks=self._positions // self._tile.vectors,
+            )  # fmt: skip
             kernel = _sums_kernel(self._dtype.name, parts, self._tile.vectors, self._rest[1])
-            self._totals[parts] = sums_layout(kernel, self._units, words)
+            self._totals[parts] = TableLayout.of(kernel, len(self._units), table, ("sums", "target"))
         return BoundKernel(self._totals[parts], [sums, weight_grad])
 
     def _block(self, filters: int, positions: int) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 from typing import Final, final
 
 from operad_convolution.direct.images import (
@@ -16,6 +15,7 @@ from operad_convolution.direct.images import (
     pixels,
     store_pixels,
 )
+from operad_convolution.direct.tables import ForwardTable, TapRows
 from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
 
@@ -23,14 +23,9 @@ from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 class ForwardText:
     """Tiles of filters by vectors of pixels, whose sums stay in registers while all channels and taps go by.
 
-    The table: the image's words; addresses of the weights and of the bias; the output's words; the output's
-    bytes for an image and for a channel; groups; whole blocks of filters in a group; channels in a group;
-    how many tiles; the addresses of the taps' offsets and of the tiles', for each tile those of its runs in
-    the copied image and then in the output. The weights are those of a block, channel by channel and tap by
-    tap.
-
-    With `tap_rows` a tile has two words before its offsets: the first row of taps of which it sees more than
-    zeros, and the one behind the last. The weights are then row by row of taps, in each channel by channel.
+    The offsets of a tile are those of its runs in the copied image, and then in the output. The weights are
+    those of a block, channel by channel and tap by tap; with `tap_rows` row by row of taps, each channel by
+    channel.
 
     Attributes:
         text: The module.
@@ -51,23 +46,19 @@ class ForwardText:
         self._tap_rows = tap_rows
         self._size = BYTES[kind]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, LANES[self._size])
-        numbers = count()
-        self._image = image_words(code, numbers, parts)
-        weights, bias = (code.pointer(code.word("%table", next(numbers))) for _ in range(2))
-        out = output(code, numbers)
-        out_image, self._out_channel, groups, blocks, self._channels, self._tiles = (
-            code.word("%table", next(numbers)) for _ in range(6)
-        )
-        self._tap_words, self._tile_words = (
-            code.pointer(code.word("%table", next(numbers))) for _ in range(2)
-        )
+        self._image, self._parts, words = image_words(code, parts, ForwardTable._fields)
+        weights, bias, out = words.pointer("weight"), words.pointer("bias"), output(code, words)
+        out_image, self._out_channel = words("out_image"), words("out_channel")
+        groups, blocks = words("groups"), words("filters")
+        self._channels, self._tiles = words("channels"), words("tiles")
+        self._tap_words, self._tile_words = words.pointer("tap_offsets"), words.pointer("tile_offsets")
         self._offsets = [code.word(self._tap_words, i) for i in range(taps // (tap_rows or 1))]
         if tap_rows:  # of a row, from its first
             self._offsets = [code.value(f"sub i64 {each}, {self._offsets[0]}") for each in self._offsets]
         clear(code, kind, "%scratch", self._image.zeros)
 
         def one_image(number: str, _: Values) -> Values:
-            copy(code, kind, self._image, number, "%scratch")
+            copy(code, kind, self._image, self._parts, number, "%scratch")
             target = code.address(out, code.multiply(out_image, number))
             begin = [("ptr", each) for each in ("%scratch", weights, bias, target)]
             code.loop("0", groups, 1, begin, lambda _, values: self._group(values, blocks, rest))
@@ -106,9 +97,9 @@ class ForwardText:
     def _compute(self, filters: int, number: str, source: str, weight: str, bias: str, target: str) -> Values:
         """One tile."""
         code, kind, tile = self._code, self._kind, self._tile
-        runs, ends = tile.vectors * tile.runs, 2 * (self._tap_rows > 0)
+        runs, ends = tile.vectors * tile.runs, len(TapRows._fields) if self._tap_rows else 0
         row = code.address(self._tile_words, code.multiply(number, 16 * runs + 8 * ends))
-        first_row, end_row = (code.word(row, i) for i in range(2)) if ends else ("0", "1")
+        seen = code.record(TapRows, row) if ends else TapRows(first="0", end="1")
         row = code.address(row, str(8 * ends))
         sources = [code.address(source, code.word(row, i)) for i in range(runs)]
         targets = [code.address(target, code.word(row, runs + i)) for i in range(runs)]
@@ -124,11 +115,11 @@ class ForwardText:
             *totals, place, weight = values
             for tap, offset in enumerate(self._offsets):
                 at = code.add(place, offset)
-                seen = [pixels(code, kind, tile, sources[each], at) for each in vectors]
+                inside = [pixels(code, kind, tile, sources[each], at) for each in vectors]
                 for i in range(filters):
                     address = code.address(weight, str(self._size * (tap * filters + i)))
                     factor = code.broadcast(kind, address)
-                    for k, pixel in enumerate(seen, i * tile.vectors):
+                    for k, pixel in enumerate(inside, i * tile.vectors):
                         totals[k] = code.multiply_add(kind, factor, pixel, totals[k])
             following = code.address(weight, str(self._size * len(self._offsets) * filters))
             return [*totals, code.add(place, self._image.copied_channel), following]
@@ -144,7 +135,7 @@ class ForwardText:
             return channels(totals, place, code.address(weight, begin))
 
         if self._tap_rows:
-            totals = code.loop(first_row, end_row, 1, sums, tap_row)
+            totals = code.loop(seen.first, seen.end, 1, sums, tap_row)
         else:
             totals = channels(sums, "0", weight)
         for i in range(filters):

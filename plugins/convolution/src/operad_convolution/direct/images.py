@@ -8,11 +8,11 @@ rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import count
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, final
 
-from operad_sdk.vector import Values, Writer
+from operad_convolution.direct.tables import Image, Part
+from operad_sdk.vector import Values, Words, Writer
 
 BYTES: Final = {"float32": 4, "float64": 8}
 
@@ -33,40 +33,17 @@ class Tile(NamedTuple):
     used: int
 
 
-class Image(NamedTuple):
-    """Words of the table about the image and its copy."""
-
-    data: str
-    stride: str
-    channels: str
-    channel: str
-    rows: str
-    row: str
-    copied_channel: str
-    copied_row: str
-    first_row: str
-    zeros: str
-    parts: list[list[str]]
+def image_words(code: Writer, count: int, names: Sequence[str]) -> tuple[Image, list[Part], Words]:
+    """The first words of a table: of the image, of so many parts, and of a record with these names."""
+    image, first, size = code.record(Image), len(Image._fields), len(Part._fields)
+    parts = [code.record(Part, first=first + i * size) for i in range(count)]
+    image = image._replace(data=code.pointer(image.data))
+    return image, parts, Words(code, names, first=first + count * size)
 
 
-IMAGE_WORDS: Final = 10
-PART_WORDS: Final = 3
-
-
-def image_words(code: Writer, numbers: count[int], parts: int) -> Image:
-    """The first words of a table; `parts` are those of a copied row."""
-    words = [code.word("%table", next(numbers)) for _ in range(IMAGE_WORDS)]
-    own = [[code.word("%table", next(numbers)) for _ in range(PART_WORDS)] for _ in range(parts)]
-    data, stride, channels, channel, rows, row, copied_channel, copied_row, first_row, zeros = words
-    data = code.pointer(data)
-    return Image(
-        data, stride, channels, channel, rows, row, copied_channel, copied_row, first_row, zeros, own
-    )
-
-
-def output(code: Writer, numbers: count[int]) -> str:
-    """Beginning of the output: two words say where, and whether that is counted from scratch memory."""
-    address, in_scratch = (code.word("%table", next(numbers)) for _ in range(2))
+def output(code: Writer, words: Words) -> str:
+    """Beginning of the output."""
+    address, in_scratch = words("out"), words("is_in_scratch")
     begin = code.multiply(code.value("ptrtoint ptr %scratch to i64"), in_scratch)
     return code.pointer(code.add(begin, address))
 
@@ -87,11 +64,11 @@ def clear(code: Writer, kind: str, target: str, size_bytes: str) -> None:
     code.loop("0", size_bytes, code.lanes * BYTES[kind], [], clear)
 
 
-def copy(code: Writer, kind: str, image: Image, number: str, target: str) -> None:
+def copy(code: Writer, kind: str, image: Image, parts: list[Part], number: str, target: str) -> None:
     """The image to where windows have room."""
     source = code.address(image.data, code.multiply(image.stride, number))
-    size, apart = BYTES[kind], len(image.parts)
-    runs = [RunCopy(code, kind, length, apart) for *_, length in image.parts]
+    size, apart = BYTES[kind], len(parts)
+    runs = [RunCopy(code, kind, part.length, apart) for part in parts]
 
     def channel(one: str, _: Values) -> Values:
         rows_from = code.address(source, code.multiply(image.channel, one))
@@ -100,9 +77,9 @@ def copy(code: Writer, kind: str, image: Image, number: str, target: str) -> Non
         def row(two: str, _: Values) -> Values:
             row_from = code.address(rows_from, code.multiply(image.row, two))
             row_to = code.address(rows_to, code.multiply(image.copied_row, two))
-            for run, (first, column, _length) in zip(runs, image.parts, strict=True):
-                begin = code.address(row_from, code.multiply(column, size))
-                run.write(begin, code.address(row_to, code.multiply(first, size)))
+            for run, part in zip(runs, parts, strict=True):
+                begin = code.address(row_from, code.multiply(part.column, size))
+                run.write(begin, code.address(row_to, code.multiply(part.first, size)))
             return []
 
         code.loop("0", image.rows, 1, [], row)

@@ -8,10 +8,11 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from operad_convolution.direct.across import AcrossForward, AcrossWeightGradient
+from operad_convolution.direct.across import AcrossWeightGradient
 from operad_convolution.direct.choice import forward_program, weight_program
+from operad_convolution.direct.copies import ForwardProgram
 from operad_convolution.direct.correlation import Correlation, by_data, forward
-from operad_convolution.direct.direct import Forward, WeightGradient
+from operad_convolution.direct.direct import WeightGradient
 from operad_convolution.direct.packing import Packing, Weights
 from operad_convolution.direct.places import Places
 from operad_convolution.geometry import Geometry
@@ -87,11 +88,11 @@ class DirectCorrelation:
                 )
             ),
         )
-        self._forwards: dict[tuple[Correlation, bool], Forward | AcrossForward] = {}
+        self._forwards: dict[tuple[Correlation, bool], ForwardProgram] = {}
         self._adjoints = by_data(self._correlation)
         self._packings: dict[bool, Packing] = {}
         self._turnings: dict[bool, Packing] = {}
-        self._places: dict[bool, Forward | AcrossForward | Places] = {}
+        self._places: dict[bool, ForwardProgram | Places] = {}
         self._weights: list[WeightGradient | AcrossWeightGradient] = []
 
     def packed_elements(self, has_bias: bool) -> int:
@@ -172,14 +173,14 @@ class DirectCorrelation:
         if target is not weight_grad:
             weight_grad[...] = target
 
-    def _program(self, correlation: Correlation, has_bias: bool) -> Forward | AcrossForward:
+    def _program(self, correlation: Correlation, has_bias: bool) -> ForwardProgram:
         key = correlation, has_bias
         program = self._forwards.get(key)
         if program is None:
             program = self._forwards[key] = forward_program(correlation, self._dtype, has_bias)
         return program
 
-    def _adjoint(self, has_bias: bool) -> Forward | AcrossForward | Places:
+    def _adjoint(self, has_bias: bool) -> ForwardProgram | Places:
         """The gradient by the data: one correlation where windows touch, or else one for each place."""
         found = self._places.get(has_bias)
         if found is None:
@@ -234,7 +235,7 @@ class DirectCorrelation:
     def _run(
         self,
         op_ctx: OpContext,
-        program: Forward | AcrossForward | Places,
+        program: ForwardProgram | Places,
         images: Array,
         packed: Array,
         bias: Array | None,

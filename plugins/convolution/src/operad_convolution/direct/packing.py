@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from operad_convolution.direct.packing_text import PackingText
+from operad_convolution.direct.tables import Cell, Chunk, PackingTable
 from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
 
 
@@ -97,14 +98,18 @@ class Packing:
         begins = np.cumsum([0, *(order.elements for order, _ in copies)]).tolist()
         placed = [(begin, *copy) for begin, copy in zip(begins, copies, strict=False)]
         chunks = [chunk for group in range(weights.groups) for chunk in self._chunks(group, placed)]
-        self._chunk_words, size = np.array(chunks, np.int64), dtype.itemsize
-        kernel = _kernel(dtype.name, max((rows for _, rows, *_ in chunks), default=0), weights.columns)
-        steps = weights.row * size, weights.matrix * size
-        table = 0, *steps, 0, data_address(self._chunk_words), len(chunks)
-        self._layout = TableLayout(kernel, weights.matrices, table, (0, 3))
+        self._chunk_words = np.array([[*chunk, *chain(*cells)] for chunk, cells in chunks], np.int64)
+        kernel = _kernel(dtype.name, max((chunk.rows for chunk, _ in chunks), default=0), weights.columns)
+        table = PackingTable(
+            weight=0, row=weights.row * dtype.itemsize, matrix=weights.matrix * dtype.itemsize, target=0,
+            chunks=data_address(self._chunk_words), count=len(chunks),
+        )  # fmt: skip
+        self._layout = TableLayout.of(kernel, weights.matrices, table, ("weight", "target"))
 
-    def _chunks(self, group: int, copies: Sequence[tuple[int, Order, Sequence[int]]]) -> list[list[int]]:
-        """The kernel's words about the rows of a group that lie side by side in all copies."""
+    def _chunks(
+        self, group: int, copies: Sequence[tuple[int, Order, Sequence[int]]]
+    ) -> list[tuple[Chunk, list[Cell]]]:
+        """The rows of a group that lie side by side in all copies, and their columns."""
         size, weights, lanes = self._dtype.itemsize, self._weights, LANES[self._dtype.itemsize]
         own = [
             (begin, order, columns, [block for block in order.blocks if block.group == group])
@@ -116,16 +121,18 @@ class Packing:
         chunks = []
         for first, end in pairwise(sorted(ends)):
             begin = group * weights.group + min(first, weights.rows - 1) * weights.row
-            cells = [(0, 0, 0)] * weights.columns
+            cells = [Cell(0, 0, 0)] * weights.columns
             for before, order, columns, found in own:
                 for block in found:
                     if block.first <= first < block.first + block.width:
                         at = before + first - block.first
                         for tap, column in enumerate(columns):
                             place = (at + order.place(block, tap)) * size
-                            cells[column] = (place, order.step(block) * size, end - first)
+                            cells[column] = Cell(
+                                target=place, matrix=order.step(block) * size, written=end - first
+                            )
             rows = max(0, min(end, weights.rows) - first)
-            chunks.append([begin * size, rows, *(word for cell in cells for word in cell)])
+            chunks.append((Chunk(weight=begin * size, rows=rows), cells))
         return chunks
 
     def bind(self, weight: NDArray[Any], out: NDArray[Any]) -> BoundKernel:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final, final
 
 from operad_convolution.direct.images import BYTES, or_zeros
-from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
+from operad_convolution.direct.tables import Cell, Chunk, PackingTable
+from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Words, Writer
 
 _GATHERED: Final = 2
 """Columns up to which gathering them is faster than turning whole blocks."""
@@ -15,11 +16,7 @@ _GATHERED: Final = 2
 class PackingText:
     """Copies of matrices whose rows are filters and whose columns are elements of a filter, turned.
 
-    A chunk is rows that lie side by side in the target, a vector at most, in all matrices: its units. The
-    table: the weights' address; bytes from a row to the next, and from a matrix; the target's address; the
-    address of the chunks, and how many there are. A chunk: bytes from the weights' beginning to its first
-    row; how many rows there are; and for each column bytes from the target's beginning, bytes from a matrix
-    to the next there, and how many numbers are written, of which those behind the rows are zeros.
+    A chunk is rows that lie side by side in the target, a vector at most, in all matrices: its units.
 
     Attributes:
         text: The module.
@@ -29,34 +26,36 @@ class PackingText:
         """Write it; `rows` are those that a chunk has at most."""
         self._kind, self._rows, self._size = kind, rows, BYTES[kind]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, LANES[self._size])
-        weight, self._row, self._matrix, target, chunks, count = (code.word("%table", i) for i in range(6))
-        self._weight, self._target = code.pointer(weight), code.pointer(target)
+        table = code.record(PackingTable)
+        self._row, self._matrix = table.row, table.matrix
+        self._weight, self._target = code.pointer(table.weight), code.pointer(table.target)
         per = columns if columns <= _GATHERED or rows == 1 else code.lanes
 
         def chunk(_: str, values: Values) -> Values:
             (words,) = values
             for first in range(0, columns, per):
                 self._columns(words, first, min(per, columns - first))
-            return [code.address(words, str(8 * (2 + 3 * columns)))]
+            return [code.address(words, str(8 * (len(Chunk._fields) + columns * len(Cell._fields))))]
 
-        code.loop("0", count, 1, [("ptr", code.pointer(chunks))], chunk)
+        code.loop("0", table.count, 1, [("ptr", code.pointer(table.chunks))], chunk)
         self.text: Final = code.module()
 
     def _columns(self, words: str, first: int, columns: int) -> None:
         """Some columns of a chunk, of all matrices of the call."""
         code, kind = self._code, self._kind
-        source, rows = code.address(self._weight, code.word(words)), code.word(words, 1)
+        chunk = Words(code, Chunk._fields, words)
+        source, rows = code.address(self._weight, chunk("weight")), chunk("rows")
         inside = code.mask("0", rows)
-        places = [
-            [code.word(words, 2 + 3 * (first + column) + i) for i in range(3)] for column in range(columns)
-        ]
-        masks = [code.mask("0", written) for *_, written in places]
+        behind, size = len(Chunk._fields), len(Cell._fields)
+        cells = [code.record(Cell, words, behind + i * size) for i in range(first, first + columns)]
+        masks = [code.mask("0", cell.written) for cell in cells]
 
         def matrix(number: str, _: Values) -> Values:
             begin = code.address(source, code.add(code.multiply(self._matrix, number), first * self._size))
             found = self._read(begin, rows, columns)
-            for (to, step, _written), mask, vector in zip(places, masks, found, strict=False):
-                target = code.address(self._target, code.add(to, code.multiply(step, number)))
+            for cell, mask, vector in zip(cells, masks, found, strict=False):
+                place = code.add(cell.target, code.multiply(cell.matrix, number))
+                target = code.address(self._target, place)
                 code.store_masked(kind, or_zeros(code, kind, vector, inside), target, mask)
             return []
 

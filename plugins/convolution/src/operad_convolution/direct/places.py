@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from operad_convolution.direct.across import AcrossForward
-from operad_convolution.direct.copies import SLACK
+from operad_convolution.direct.copies import SLACK, ForwardProgram
 from operad_convolution.direct.correlation import Correlation, Pair
-from operad_convolution.direct.direct import Forward
-from operad_convolution.direct.places_text import PLACES_WORDS, PlacesPattern, PlacesText
+from operad_convolution.direct.places_text import PlacesPattern, PlacesText
+from operad_convolution.direct.tables import Place, PlacesCall, PlacesRow, PlacesTable
 from operad_sdk.vector import LANES, BoundKernel, Kernel, TableLayout, data_address
 
 
@@ -33,7 +33,7 @@ class Places:
     def __init__(
         self,
         given: Correlation,
-        programs: Mapping[Pair, tuple[Correlation, Forward | AcrossForward] | None],
+        programs: Mapping[Pair, tuple[Correlation, ForwardProgram] | None],
         dtype: np.dtype[Any],
         has_bias: bool,
     ) -> None:
@@ -46,10 +46,11 @@ class Places:
         fill = at * size, _rounded(-(-columns // wide), lanes) * size
         if fills:
             at += given.channels * fill[1] // size
-        sources, layouts = dict.fromkeys(programs, (*fill, 0)), list[TableLayout]()
+        filled, layouts = Place(begin=fill[0], channel=fill[1], row=0), list[TableLayout]()
+        sources = dict.fromkeys(programs, filled)
         for place, (correlation, program) in found.items():
             row = correlation.out[1] * size
-            sources[place] = at * size, correlation.out[0] * row, row
+            sources[place] = Place(begin=at * size, channel=correlation.out[0] * row, row=row)
             layouts.append(program.layout(at * size, not layouts))  # the first one's copy serves all
             at += _rounded(given.channels * correlation.out[0] * correlation.out[1] + SLACK, lanes)
         self.scratch_elements: Final = at
@@ -57,11 +58,11 @@ class Places:
         records = [
             word
             for first, count in enumerate(counts)
-            for word in (
-                first * columns * size,
-                count,
-                *(word for column in range(wide) for word in sources.get((first, column), (0, 0, 0))),
+            for record in (
+                PlacesRow(out=first * columns * size, rows=count),
+                *(sources.get((first, column), Place(0, 0, 0)) for column in range(wide)),
             )
+            for word in record
         ]
         pattern = PlacesPattern(
             dtype.name, wide, 0 if fills else _runs(columns, wide, counts, lanes), fills, has_bias
@@ -99,19 +100,22 @@ def _layout(
 ) -> TableLayout:
     """Table for the arrays (bias if there is one, output, those of the layouts, one after another)."""
     row = given.size[1] * size
-    calls_at = PLACES_WORDS
-    records_at = calls_at + 2 * len(layouts)
-    end, calls, tables, positions = records_at + len(records), list[int](), list[int](), list[int]()
+    calls_at = len(PlacesTable._fields)
+    records_at = calls_at + len(PlacesCall._fields) * len(layouts)
+    end, calls, tables, positions = records_at + len(records), list[PlacesCall](), list[int](), list[int]()
     for layout in layouts:
         begin = end + len(tables)
-        calls += [layout.kernel.address, 8 * begin]
+        calls.append(PlacesCall(kernel=layout.kernel.address, table=8 * begin))
         tables += layout.table
         positions += [begin + position for position in layout.positions]
-    words = [8 * calls_at, len(layouts), 8 * records_at, count, given.channels]
-    words += [0, given.channels * given.size[0] * row, given.size[0] * row, given.stride[0] * row]
-    words += [given.size[1], 0, *fill]
-    own = [10, 5] if pattern.has_bias else [5]
-    return TableLayout(_kernel(pattern), 0, (*words, *calls, *records, *tables), (*own, *positions))
+    table = PlacesTable(
+        calls=8 * calls_at, call_count=len(layouts), rows=8 * records_at, row_count=count,
+        channels=given.channels, out=0, out_image=given.channels * given.size[0] * row,
+        out_channel=given.size[0] * row, out_row=given.stride[0] * row, columns=given.size[1], bias=0,
+        fill=fill[0], fill_channel=fill[1],
+    )  # fmt: skip
+    own = map(table._fields.index, ["bias", "out"] if pattern.has_bias else ["out"])
+    return TableLayout(_kernel(pattern), 0, (*table, *chain(*calls), *records, *tables), (*own, *positions))
 
 
 def _rounded(elements: int, lanes: int) -> int:

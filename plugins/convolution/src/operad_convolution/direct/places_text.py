@@ -6,10 +6,8 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, final
 
 from operad_convolution.direct.images import BYTES, RunCopy
-from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
-
-PLACES_WORDS: Final = 13
-"""Words of the table before the calls."""
+from operad_convolution.direct.tables import Place, PlacesCall, PlacesRow, PlacesTable
+from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Words, Writer
 
 
 class PlacesPattern(NamedTuple):
@@ -34,13 +32,7 @@ class PlacesPattern(NamedTuple):
 class PlacesText:
     """Calls the correlations of all places of a stride, image by image, and puts their columns together.
 
-    The correlations write to scratch memory. The table: where in it the calls are, in bytes, and how many;
-    the same for rows of places; channels; the gradient's address, its bytes for an image, for a channel, and
-    from a row to the next of the same place; its columns; the bias; bytes from the beginning of scratch
-    memory to what places without taps are filled with, and from there to that of the next channel. A call: a
-    kernel's address, and where its table is, in this one. A row of places: bytes to its first row in a
-    channel; its rows; and for each place bytes from the beginning of scratch memory, from a channel to the
-    next, and from a row.
+    The correlations write to scratch memory.
 
     Attributes:
         text: The module.
@@ -50,30 +42,34 @@ class PlacesText:
         """Write it."""
         self._pattern, self._kind, self._size = pattern, pattern.kind, BYTES[pattern.kind]
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, LANES[self._size])
-        words = [code.word("%table", i) for i in range(PLACES_WORDS)]
-        calls, call_count, rows, row_count, self._channels, out, out_image = words[:7]
-        self._out_channel, self._out_row, self._columns, bias, fill, fill_channel = words[7:]
+        words = code.record(PlacesTable)
+        self._channels, self._columns = words.channels, words.columns
+        self._out_channel, self._out_row = words.out_channel, words.out_row
         self._counts = [
             code.value(f"sdiv i64 {code.add(self._columns, pattern.apart - 1 - i)}, {pattern.apart}")
             for i in range(pattern.apart)
         ]
         self._run = RunCopy(code, self._kind, self._columns, 1) if pattern.apart == 1 else None
         if pattern.fills:
-            self._fill(code.pointer(bias), code.address("%scratch", fill), fill_channel)
+            bias, begin = code.pointer(words.bias), code.address("%scratch", words.fill)
+            self._fill(bias, begin, words.fill_channel)
 
         def image(number: str, _: Values) -> Values:
             following = code.add(number, 1)
 
             def call(_: str, values: Values) -> Values:
-                kernel, table = code.pointer(code.word(values[0])), code.word(values[0], 1)
-                table = code.address("%table", table)
+                own = Words(code, PlacesCall._fields, values[0])
+                kernel, table = own.pointer("kernel"), code.address("%table", own("table"))
                 code.line(f"call void {kernel}(ptr {table}, i64 {number}, i64 {following}, ptr %scratch)")
-                return [code.address(values[0], "16")]
+                return [code.address(values[0], str(8 * len(PlacesCall._fields)))]
 
-            code.loop("0", call_count, 1, [("ptr", code.address("%table", calls))], call)
-            target = code.address(code.pointer(out), code.multiply(out_image, number))
-            begin = [("ptr", code.address("%table", rows))]
-            code.loop("0", row_count, 1, begin, lambda _, values: [self._row_of_places(values[0], target)])
+            begin = [("ptr", code.address("%table", words.calls))]
+            code.loop("0", words.call_count, 1, begin, call)
+            target = code.address(code.pointer(words.out), code.multiply(words.out_image, number))
+            begin = [("ptr", code.address("%table", words.rows))]
+            code.loop(
+                "0", words.row_count, 1, begin, lambda _, values: [self._row_of_places(values[0], target)]
+            )
             return []
 
         code.loop("%first", "%last", 1, [], image)
@@ -101,17 +97,18 @@ class PlacesText:
     def _row_of_places(self, words: str, target: str) -> str:
         """All channels of a row of places; gives where the words of the next are."""
         code, pattern = self._code, self._pattern
-        begin, rows = code.address(target, code.word(words)), code.word(words, 1)
-        places = [[code.word(words, 2 + 3 * i + k) for k in range(3)] for i in range(pattern.apart)]
+        own, behind, size = Words(code, PlacesRow._fields, words), len(PlacesRow._fields), len(Place._fields)
+        begin, rows = code.address(target, own("out")), own("rows")
+        places = [code.record(Place, words, behind + i * size) for i in range(pattern.apart)]
 
         def channel(number: str, _: Values) -> Values:
-            starts = [code.add(at, code.multiply(each, number)) for at, each, _ in places]
+            starts = [code.add(place.begin, code.multiply(place.channel, number)) for place in places]
             to = code.address(begin, code.multiply(self._out_channel, number))
 
             def row(number: str, _: Values) -> Values:
                 sources = [
-                    code.address("%scratch", code.add(start, code.multiply(each, number)))
-                    for start, (*_, each) in zip(starts, places, strict=True)
+                    code.address("%scratch", code.add(start, code.multiply(place.row, number)))
+                    for start, place in zip(starts, places, strict=True)
                 ]
                 self._write(sources, code.address(to, code.multiply(self._out_row, number)))
                 return []
@@ -120,7 +117,7 @@ class PlacesText:
             return []
 
         code.loop("0", self._channels, 1, [], channel)
-        return code.address(words, str(8 * (2 + 3 * pattern.apart)))
+        return code.address(words, str(8 * (behind + size * pattern.apart)))
 
     @property
     def _write(self) -> Callable[[Values, str], None]:

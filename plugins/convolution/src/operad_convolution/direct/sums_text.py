@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Final, final
 
 from operad_convolution.direct.images import BYTES
-from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
+from operad_convolution.direct.tables import AcrossSumsTable, AcrossSumsUnit, SumsTable, SumsUnit
+from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Words, Writer
 
 
 @final
 class SumsText:
     """Sums in blocks of filters by positions, as `WeightText` leaves them; units are rows of blocks.
-
-    The table: addresses of the first part's sums, of the gradient, and of the units; bytes from a part to the
-    next, and from a filter of the gradient; whole blocks of a row. A unit: bytes from the beginning of the
-    sums, and of the gradient; filters; bytes of a whole block.
 
     Attributes:
         text: The module.
@@ -24,8 +21,9 @@ class SumsText:
         """Write it; a block has so many positions, and the last of a row `rest`, 0: as many."""
         code = Writer(NAME, KERNEL_PARAMETERS, LANES[BYTES[kind]])
         size, lanes = BYTES[kind], code.lanes
-        sums, target, units = (code.pointer(code.word("%table", i)) for i in range(3))
-        part, row, blocks = (code.word("%table", i) for i in range(3, 6))
+        table = Words(code, SumsTable._fields)
+        sums, target, units = table.pointer("sums"), table.pointer("target"), table.pointer("units")
+        part, row, blocks = table("part"), table("row"), table("blocks")
 
         def block(columns: int, filters: str, values: Values) -> Values:
             def one(_: str, values: Values) -> Values:
@@ -43,17 +41,17 @@ class SumsText:
             return []
 
         def unit(number: str, _: Values) -> Values:
-            words = code.address(units, code.multiply(number, 32))
-            begin, to, filters, whole = (code.word(words, i) for i in range(4))
+            at = code.address(units, code.multiply(number, 8 * len(SumsUnit._fields)))
+            own = code.record(SumsUnit, at)
 
             def blocks_of_row(_: str, values: Values) -> Values:
-                block(positions, filters, values)
-                return [code.address(values[0], whole), code.address(values[1], str(positions * size))]
+                block(positions, own.filters, values)
+                return [code.address(values[0], own.block), code.address(values[1], str(positions * size))]
 
-            start = [("ptr", code.address(sums, begin)), ("ptr", code.address(target, to))]
+            start = [("ptr", code.address(sums, own.sums)), ("ptr", code.address(target, own.target))]
             found = code.loop("0", blocks, 1, start, blocks_of_row)
             if rest:
-                block(rest, filters, found)
+                block(rest, own.filters, found)
             return []
 
         code.loop("%first", "%last", 1, [], unit)
@@ -64,9 +62,7 @@ class SumsText:
 class AcrossSumsText:
     """Sums with the filters of a position side by side, as `AcrossWeightText` leaves them.
 
-    Units are vectors of filters. The table: addresses of the first part's sums, of the gradient, and of the
-    units; bytes from a part to the next; positions, and bytes from one to the next; bytes from a filter of
-    the gradient. A unit: bytes from the beginning of the sums, and of the gradient; filters.
+    Units are vectors of filters.
 
     Attributes:
         text: The module.
@@ -76,15 +72,16 @@ class AcrossSumsText:
         """Write it."""
         code = Writer(NAME, KERNEL_PARAMETERS, LANES[BYTES[kind]])
         size, lanes = BYTES[kind], code.lanes
-        sums, target, units = (code.pointer(code.word("%table", i)) for i in range(3))
-        part, positions, step, row = (code.word("%table", i) for i in range(3, 7))
+        table = Words(code, AcrossSumsTable._fields)
+        sums, target, units = table.pointer("sums"), table.pointer("target"), table.pointer("units")
+        part, positions, step, row = table("part"), table("positions"), table("position"), table("row")
         last = code.add(positions, -1)
 
         def unit(number: str, _: Values) -> Values:
-            words = code.address(units, code.multiply(number, 24))
-            begin, to, filters = (code.word(words, i) for i in range(3))
-            source, own = code.address(sums, begin), code.address(target, to)
-            behind = code.add(filters, -1)
+            at = code.address(units, code.multiply(number, 8 * len(AcrossSumsUnit._fields)))
+            words = code.record(AcrossSumsUnit, at)
+            source, own = code.address(sums, words.sums), code.address(target, words.target)
+            behind = code.add(words.filters, -1)
             rows = [code.address(own, code.multiply(row, _least(code, str(i), behind))) for i in range(lanes)]
 
             def some(first: str, _: Values) -> Values:

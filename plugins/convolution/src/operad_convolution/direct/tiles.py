@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from operad_convolution.direct.across_text import AcrossTile
 from operad_convolution.direct.correlation import Correlation
 from operad_convolution.direct.images import Tile
+from operad_convolution.direct.tables import TapRows
 from operad_sdk.vector import host
 
 _SUMS: Final = {32: (8, 20), 8: (4, 6)}
@@ -76,7 +77,7 @@ def forward_tile(correlation: Correlation, lanes: int) -> tuple[Tile, list[list[
     return tile, [places[i : i + per] for i in range(0, len(places), per)], share * worth
 
 
-def rows_seen(correlation: Correlation, places: list[tuple[int, int]]) -> tuple[int, int]:
+def rows_seen(correlation: Correlation, places: list[tuple[int, int]]) -> TapRows:
     """First row of taps that falls inside the image for some of these pixels, and the one behind the last."""
     rows = list(dict.fromkeys(tap.row for tap in correlation.taps))
     begins = {row * correlation.stride[0] for row, _ in places}
@@ -85,7 +86,7 @@ def rows_seen(correlation: Correlation, places: list[tuple[int, int]]) -> tuple[
         for number, tap_row in enumerate(rows)
         if any(0 <= begin + tap_row < correlation.size[0] for begin in begins)
     ]
-    return (inside[0], inside[-1] + 1) if inside else (0, 0)
+    return TapRows(first=inside[0], end=inside[-1] + 1) if inside else TapRows(first=0, end=0)
 
 
 def taps_seen(correlation: Correlation, places: list[tuple[int, int]]) -> Seen:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Final, final
 
 from operad_convolution.direct.images import BYTES, RunCopy, Tile, clear, copy, image_words, pixels, rounds
+from operad_convolution.direct.tables import WeightTable
 from operad_sdk.vector import KERNEL_PARAMETERS, LANES, NAME, Values, Writer
 
 
@@ -14,15 +14,8 @@ class WeightText:
     """Tiles of filters by positions of weights (channels and taps): sums over the images of a call.
 
     Each product has a vector of sums, one for each lane, that stays in a register while the pixels of some
-    images go by; the lanes are added up then.
-
-    The table: the image's words; addresses of the output's gradient and of the sums; the gradient's bytes
-    for an image and for a channel; where in scratch memory the gradient is copied to, its filters, and its
-    pixels; images that are copied together; groups; whole blocks of filters in a group; whole blocks of
-    positions; bytes of a group's channels; the address of the positions' offsets; for whole vectors how
-    many an image has, and the address of their offsets, that of each run in the copied image and that of
-    the first in the gradient; the same for vectors that hold fewer; bytes of the sums. The sums are those
-    of a block of filters and of a block of positions.
+    images go by; the lanes are added up then. The sums are those of a block of filters and of a block of
+    positions.
 
     Attributes:
         text: The module.
@@ -44,19 +37,16 @@ class WeightText:
         """
         self._kind, self._tile, self._rest = kind, tile, rest
         self._code = code = Writer(NAME, KERNEL_PARAMETERS, LANES[BYTES[kind]])
-        numbers = count()
-
-        def word() -> str:
-            return code.word("%table", next(numbers))
-
-        self._image = image_words(code, numbers, parts)
-        self._gradient, self._sums = code.pointer(word()), code.pointer(word())
-        self._gradient_image, self._gradient_channel = word(), word()
-        self._copied_gradient, self._filters, self._pixels = word(), word(), word()
-        self._together, self._groups = word(), word()
-        self._filter_blocks, self._blocks, self._group_bytes = word(), word(), word()
-        self._positions = code.pointer(word())
-        whole, fewer = ((word(), code.pointer(word())) for _ in range(2))
+        self._image, self._parts, words = image_words(code, parts, WeightTable._fields)
+        self._gradient, self._sums = words.pointer("gradient"), words.pointer("sums")
+        self._gradient_image, self._gradient_channel = words("gradient_image"), words("gradient_channel")
+        self._copied_gradient = words("copied_gradient")
+        self._filters, self._pixels = words("filters"), words("pixels")
+        self._together, self._groups = words("together"), words("groups")
+        self._filter_blocks, self._blocks = words("filter_blocks"), words("position_blocks")
+        self._group_bytes, self._positions = words("group"), words.pointer("positions")
+        whole = words("vectors"), words.pointer("vector_offsets")
+        fewer = words("fewer"), words.pointer("fewer_offsets")
         self._vectors = [(*whole, tile), *([(*fewer, tile._replace(runs=1, used=tail))] if tail else [])]
         self._copies_gradient = copies_gradient
         self._between_images, self._between_filters = self._gradient_image, self._gradient_channel
@@ -64,7 +54,7 @@ class WeightText:
             self._between_images = code.multiply(self._pixels, BYTES[kind])
             self._between_filters = code.multiply(self._together, self._between_images)
         clear(code, kind, "%scratch", code.multiply(self._image.zeros, self._together))
-        clear(code, kind, self._sums, word())
+        clear(code, kind, self._sums, words("sums_bytes"))
         rounds(code, self._together, self._some_images)
         self.text: Final = code.module()
 
@@ -76,7 +66,7 @@ class WeightText:
 
         def copied(number: str, _: Values) -> Values:
             target = code.address("%scratch", code.multiply(self._image.zeros, number))
-            copy(code, self._kind, self._image, code.add(first, number), target)
+            copy(code, self._kind, self._image, self._parts, code.add(first, number), target)
             return []
 
         code.loop("0", images, 1, [], copied)
