@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, operator, param
+from operad_sdk import (
+    Array,
+    Contract,
+    Cost,
+    OperatorProperty,
+    Real,
+    Shape,
+    Tolerance,
+    operator,
+    param,
+    product_cost,
+)
+
+_BOUNDED = Real(above=-16, below=16)  # squares have to be in range
 
 
 def _lengths(data: Array, eps: float) -> Array:
@@ -41,9 +54,20 @@ class InfoNce(OperatorProperty):
     spec = "query:(N, D), key:(N, D) -> output:(1); N >= 1"
     accepts = "floating"
     compute_dtype = "float32"
-    temperature = param(float, 0.07, gt=0, doc="What cosines are divided by.")
+    temperature = param(float, 0.07, ge=0.01, doc="What cosines are divided by.")
     eps = param(float, 1e-6, gt=0, doc="Added to squares of lengths.")
-    contract = Contract(reference=_reference)
+    contract = Contract(
+        reference=_reference,
+        inputs={"query": _BOUNDED, "key": _BOUNDED},
+        tolerances={
+            "float32": Tolerance(1e-5, 1e-4, "a loss near 0 is the difference of two logits of up to 100"),
+        },
+    )
+
+    def cost(self, in_shapes: list[Shape], out_shapes: list[Shape]) -> Cost:
+        """The product of all pairs."""
+        count, width = in_shapes[0]
+        return product_cost(2.0 * count * count * width, *in_shapes, (count, count))
 
     def forward(query: Array, key: Array, temperature: float, eps: float) -> Array:
         """The definition."""
