@@ -124,6 +124,8 @@ def _authors() -> list[Row]:
         "batch_norm_relu": (32, 64, 28, 28), "masked_softmax": (2048, 1024), "group_norm": (32, 64, 28, 28),
         "rotary_embedding": (2, 16, 256, 64), "grouped_query_attention": (2, 16, 256, 64),
         "cross_entropy": (512, 8192), "selective_scan": (2, 256, 256), "top_k_gating": (8192, 64),
+        "focal_loss": (2048, 1024), "alibi_attention": (2, 8, 256, 64), "info_nce": (1024, 256),
+        "pixel_shuffle_gelu": (16, 64, 32, 32),
     }  # fmt: skip
     return [
         Row(f"{name} {'x'.join(map(str, shape))}, {what}", "operators as authors write them", "author",

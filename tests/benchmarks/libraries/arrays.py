@@ -38,14 +38,21 @@ def author_arrays(name: str, shape: tuple[int, ...]) -> list[np.ndarray]:
         "group_norm": lambda: [vector, vector - 1],
         "rotary_embedding": list, "grouped_query_attention": lambda: _keys_and_values(*shape),
         "cross_entropy": lambda: [_labels(*shape)], "selective_scan": lambda: _of_scan(*shape),
-        "top_k_gating": list,
+        "top_k_gating": list, "focal_loss": lambda: [(other > 1).astype(np.int64)],
+        "alibi_attention": lambda: list(normal(2, *shape)[:, ..., ::-1].copy()), "info_nce": lambda: [other],
+        "pixel_shuffle_gelu": lambda: [vector[::4].copy()],
     }  # fmt: skip
     return [data, *others[name]()]
 
 
 def author_head(name: str, shape: tuple[int, ...]) -> np.ndarray:
     """The gradient of the output of such an operator."""
-    return normal(*(1,) if name == "cross_entropy" else shape)[::-1].copy()
+    if name in ("cross_entropy", "focal_loss", "info_nce"):
+        return normal(1)
+    if name == "pixel_shuffle_gelu":
+        batch, channels, height, width = shape
+        shape = (batch, channels // 4, 2 * height, 2 * width)
+    return normal(*shape)[::-1].copy()
 
 
 def _keys_and_values(batch: int, heads: int, length: int, width: int) -> list[np.ndarray]:

@@ -126,6 +126,35 @@ def _top_k_gating(data: Any) -> Any:
     return torch.zeros_like(data).scatter(-1, chosen, torch.softmax(logits, -1))
 
 
+def _focal_loss(data: Any, label: Any) -> Any:
+    target = label.to(data.dtype)
+    losses = functional.binary_cross_entropy_with_logits(data, target, reduction="none")
+    p = torch.sigmoid(data)
+    own = p * target + (1 - p) * (1 - target)
+    weights = 0.25 * target + 0.75 * (1 - target)
+    return (weights * (1 - own) ** 2 * losses).mean().reshape(1)
+
+
+def _alibi_attention(query: Any, key: Any, value: Any) -> Any:
+    heads, length, width = query.shape[1:]
+    slopes = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
+    places = torch.arange(length)
+    biases = slopes[:, None, None] * (places - places[:, None])
+    later = torch.ones(length, length, dtype=torch.bool).triu(1)
+    scores = 50 * torch.tanh(query @ key.transpose(-1, -2) / (width**0.5 * 50)) + biases
+    return torch.softmax(scores.masked_fill(later, float("-inf")), -1) @ value
+
+
+def _info_nce(query: Any, key: Any) -> Any:
+    queries, keys = (each * torch.rsqrt(each.pow(2).sum(-1, keepdim=True) + 1e-6) for each in (query, key))
+    return functional.cross_entropy(queries @ keys.T / 0.07, torch.arange(len(query))).reshape(1)
+
+
+def _pixel_shuffle_gelu(data: Any, gamma: Any) -> Any:
+    shuffled = functional.pixel_shuffle(data, 2) * gamma[:, None, None]
+    return functional.gelu(shuffled, approximate="tanh")
+
+
 FORMULAS: dict[str, Callable[..., Any]] = {
     "rms_norm": _rms_norm,
     "swiglu": _swiglu,
@@ -138,6 +167,10 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "cross_entropy": _cross_entropy,
     "selective_scan": _selective_scan,
     "top_k_gating": _top_k_gating,
+    "focal_loss": _focal_loss,
+    "alibi_attention": _alibi_attention,
+    "info_nce": _info_nce,
+    "pixel_shuffle_gelu": _pixel_shuffle_gelu,
 }
 FUNCTIONS: dict[str, dict[str, Callable[..., Any]]] = {
     "grouped_query_attention": {"scaled_dot_product_attention": _attention_function},
