@@ -1,22 +1,18 @@
-"""What kernels keep and have prepared, with everything else that writes weights or changes graphs.
+"""Arrays that kernels have prepared, with everything else that writes weights or changes graphs.
 
 Random programs write a frozen weight by every public way between runs, and are compared bit by bit with an
-executor whose kernels prepare nothing. Random networks of operators that keep what their gradients read run
-with recomputation, sums, requests, monitors and gradients of gradients, and are compared with the same
-networks whose kernels keep nothing.
+executor whose kernels prepare nothing.
 """
 
 from __future__ import annotations
 
 import random
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 import operad as od
-from operad.executor import simple_bind
-from operad.graph import Entry, Graph, OpNode, Variable, plugin_passes
+from operad.graph import Entry, OpNode, Variable
 from operad.symbol import Symbol
 from operad_sdk import OperatorProperty, Prepared, operator
 from operad_sdk.vector import reason_against
@@ -61,41 +57,7 @@ def _scaled(name, is_prepared):
     return Scaled
 
 
-def _squared(name, is_kept):
-    @operator(name)
-    class Squared(OperatorProperty):
-        """The square of each element."""
-
-        spec = "data:(*S) -> output:(*S)"
-
-        def forward(data):
-            return data * data
-
-        def data_grad(output_grad, data):
-            return output_grad * (data * 2)
-
-    if is_kept:
-
-        @Squared.kernel(
-            "forward", priority=2, keeps={"slope": lambda call: (call.shape("data"), call.dtype("data"))}
-        )
-        def keeping(data, output, slope):
-            KEPT.append(slope is not None)
-            if slope is not None:
-                np.multiply(data, 2, out=slope)
-            np.multiply(data, data, out=output)
-
-        @Squared.kernel("data_grad", priority=2, needs="slope")
-        def by_slope(output_grad, slope, data_grad):
-            np.multiply(output_grad, slope, out=data_grad)
-
-    return Squared
-
-
-KEPT: list[bool] = []
-"""For each run of the keeping kernel whether it was given an array."""
 SCALED = {kind: _scaled(f"scaled_with_arrays_{kind}", kind) for kind in (False, True)}
-SQUARED = {kind: _squared(f"squared_with_arrays_{kind}", kind) for kind in (False, True)}
 
 
 # Prepared weights.
@@ -287,51 +249,7 @@ def test_buckets_see_the_weights_that_others_were_given():
     assert bucketed(True) == bucketed(False)
 
 
-# Kept arrays.
-
-
-def network(kind, seed):
-    """A random network of squares, products and sums with shared inputs; a Graph of up to two outputs."""
-    rng = random.Random(seed)
-    values = [Entry(Variable(name)) for name in "xy"]
-    for number in range(rng.randint(3, 14)):
-        one, other = rng.choice(values[-4:]), rng.choice(values)
-        attrs = rng.choice([{}, {"__force_mirroring__": "True"}, {"__force_mirroring__": "False"}])
-        name = rng.choice(["square", "square", "tanh", "elemwise_add", "elemwise_mul"])
-        if name == "square":
-            node = OpNode(SQUARED[kind](), f"n{number}", [one], attrs)
-        else:
-            inputs = [Symbol([one])] + [Symbol([other])] * name.startswith("elemwise")
-            made = getattr(od.sym, name)(*inputs, name=f"n{number}")
-            node = made.graph.outputs[0].node
-        # Bounded, so that squares of squares stay numbers.
-        values.append(od.sym.tanh(Symbol([Entry(node)])).graph.outputs[0])
-    return Graph([values[-1], *rng.sample(values[2:], 1)])
-
-
-def stepped(kind, seed, is_monitored):
-    """Outputs and gradients of two training steps and a prediction, and how many nodes ran twice."""
-    graph, rng = network(kind, seed), np.random.default_rng(seed)
-    request = random.Random(seed)
-    grad_req = {name: request.choice(["write", "add", "null"]) for name in graph.list_arguments()}
-    shapes = dict.fromkeys(graph.list_arguments(), (ROWS, WIDTH))
-    exe = simple_bind(graph, od.cpu(), shapes, {}, grad_req)
-    shown = []
-    if is_monitored:
-        exe.set_monitor_callback(lambda name, array: shown.append(name))
-    for name in sorted(exe.arg_dict):
-        exe.arg_dict[name][:] = rng.uniform(-1, 1, (ROWS, WIDTH))
-    grads = [grad for grad in exe.grad_arrays if grad is not None]
-    for grad in grads:
-        grad[:] = 0.5
-    found = []
-    for _ in range(2):
-        found += [out.copy() for out in exe.forward(is_train=True)]
-        exe.backward([od.nd.array(rng.uniform(-1, 1, out.shape)) for out in exe.outputs])
-        found += [grad.copy() for grad in grads]
-    found += [out.copy() for out in exe.forward(is_train=False)]
-    assert bool(shown) is is_monitored
-    return [array.asnumpy().tobytes() for array in found], num_repeated(exe)
+# Recomputation.
 
 
 def num_repeated(exe):
@@ -348,58 +266,10 @@ def eager_to_recompute(monkeypatch):
     monkeypatch.setattr(module, "FREE_SHARE", 10.0)
 
 
-@pytest.mark.filterwarnings("ignore:recompute")  # a budget that no plan meets
-@pytest.mark.parametrize("seeds", [SEEDS, pytest.param(MANY, marks=pytest.mark.slow)], ids=["few", "many"])
-@pytest.mark.parametrize("is_monitored", [False, True], ids=["", "monitored"])
-@pytest.mark.parametrize(("mode", "budget"), [("off", 0), ("free", 0), ("memory", 0), ("memory", 96)])
-def test_what_kernels_keep_goes_with_recomputation(
-    monkeypatch, eager_to_recompute, mode, budget, is_monitored, seeds
-):
-    assert "recompute" in plugin_passes.installed_passes()
-    KEPT.clear()
-    ran_twice = 0
-    for seed in seeds:
-        monkeypatch.setenv("OPERAD_RECOMPUTE", "off")
-        plain, _ = stepped(False, seed, is_monitored)
-        monkeypatch.setenv("OPERAD_RECOMPUTE", mode)
-        if budget:
-            monkeypatch.setenv("OPERAD_RECOMPUTE_BYTES", str(budget))
-        found, again = stepped(True, seed, is_monitored)
-        monkeypatch.delenv("OPERAD_RECOMPUTE_BYTES", raising=False)
-        assert found == plain, f"seed {seed}"
-        ran_twice += again
-    assert any(KEPT)
-    assert not all(KEPT)  # predictions keep nothing, nor do networks without a gradient
-    assert bool(ran_twice) is (mode != "off")
-
-
-def differentiated(kind, seed):
-    """Gradients of a gradient, bound as a symbol."""
-    symbol = Symbol(network(kind, seed).outputs[:1])
-    names = symbol.list_arguments()
-    slope = symbol.gradient(names)
-    exe = slope.simple_bind(od.cpu(), grad_req="write", **dict.fromkeys(names, (ROWS, WIDTH)))
-    rng = np.random.default_rng(seed)
-    for name in sorted(exe.arg_dict):
-        exe.arg_dict[name][:] = rng.uniform(-1, 1, exe.arg_dict[name].shape)
-    found = [out.copy() for out in exe.forward(is_train=True)]
-    exe.backward([od.nd.array(rng.uniform(-1, 1, out.shape)) for out in exe.outputs])
-    found += [grad for grad in exe.grad_arrays if grad is not None]
-    return [array.asnumpy().tobytes() for array in found]
-
-
-@pytest.mark.parametrize("seeds", [SEEDS, pytest.param(MANY, marks=pytest.mark.slow)], ids=["few", "many"])
-@pytest.mark.parametrize("mode", ["off", "free", "memory"])
-def test_gradients_of_gradients_are_those_without_kept_arrays(monkeypatch, eager_to_recompute, mode, seeds):
-    monkeypatch.setenv("OPERAD_RECOMPUTE", mode)
-    for seed in seeds:
-        assert differentiated(True, seed) == differentiated(False, seed), f"seed {seed}"
-
-
 @pytest.mark.skipif(reason_against() is not None, reason="no vector code here")
 @pytest.mark.parametrize("grad_req", ["write", "add"])
 def test_places_of_maxima_and_packed_weights_go_with_recomputation(monkeypatch, eager_to_recompute, grad_req):
-    """A frozen convolution with packed weights, and poolings that keep where their maxima were."""
+    """A frozen convolution with packed weights, and poolings whose places of maxima are a hidden output."""
     net = od.sym.var("data")
     for name in ("one", "two"):
         net = od.sym.Convolution(
@@ -423,9 +293,7 @@ def test_places_of_maxima_and_packed_weights_go_with_recomputation(monkeypatch, 
             exe.backward([od.nd.array(rng.uniform(-1, 1, out.shape))])
             values += [out.asnumpy().tobytes()]
             values += [grad.asnumpy().tobytes() for grad in exe.grad_arrays if grad is not None]
-        text = str(exe.why())
-        has_places = "keeps places" in text or find_spec("numba") is None  # loops alone keep them
-        return values, num_repeated(exe), has_places and "packed prepared" in text
+        return values, num_repeated(exe), "packed prepared" in str(exe.why())
 
     plain, repeated, has_arrays = found("off")
     assert has_arrays

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.tests.kept_arrays import PlainOperator
+from core.tests.prepared_arrays import PlainOperator
 from operad import nd
 from operad.executor.fixed import FixedArguments
 from operad.graph.ir import Entry, Graph

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from core.tests.kept_arrays import KEEPING, PLAIN, TWICE, Scaled
+from core.tests.prepared_arrays import PLAIN, PREPARING, TWICE, Scaled
 from operad import sym
 from operad.graph.ir import Entry
 from operad.symbol.compose import apply
@@ -24,7 +24,7 @@ def fillings(monkeypatch):
 
         return double
 
-    kernel = KEEPING._replace(prepares={"twice": TWICE._replace(maker=doubling)})
+    kernel = PREPARING._replace(prepares={"twice": TWICE._replace(maker=doubling)})
     monkeypatch.setattr(Scaled, "kernels", [PLAIN, kernel])
     return seen
 

@@ -1,18 +1,16 @@
-"""What kernels keep and have prepared, as outputs and arguments of their nodes."""
+"""What kernels have prepared, as arguments of their nodes."""
 
 from __future__ import annotations
 
 from core.tests.graph.operators import Dense, Tanh, apply, gradient_nodes, var
-from core.tests.kept_arrays import Scaled
+from core.tests.prepared_arrays import Scaled
 from operad.device import cpu
 from operad.dtypes import DEFAULT_DTYPE
 from operad.graph.demands import parts_of, prepared_entries, with_demands
 from operad.graph.gradient import gradient
 from operad.graph.infer import infer_shapes, infer_types
-from operad.graph.ir import Entry, Graph
+from operad.graph.ir import Graph
 from operad.graph.kernels import choose_kernels
-from operad.graph.schedule import values_read
-from operad.op.chosen import Chosen
 
 
 def compiled(*wanted, **heads):
@@ -36,24 +34,6 @@ def test_a_graph_whose_kernels_ask_for_nothing_stays_as_it_is():
     facts = {"shapes": shapes, "types": infer_types(graph, {}, DEFAULT_DTYPE), "contexts": [cpu()] * 3}
     choices = choose_kernels(graph, facts)
     assert with_demands(graph, facts, choices) == (graph, facts, choices)
-
-
-def test_what_a_kernel_keeps_is_a_hidden_output_that_the_gradient_reads():
-    _, graph, facts, _ = compiled("weight")
-    node = node_of(graph, "scaled")
-    assert node.op.list_outputs() == ["output", "copy"]
-    assert node.op.num_visible_outputs == 1
-    (backward,) = gradient_nodes(graph)
-    assert Entry(node, 1) in values_read(backward)
-    assert facts["shapes"].of(Entry(node, 1)) == (2, 3)
-
-
-def test_only_what_a_gradient_of_this_graph_reads_is_kept():
-    for wanted, kept in (((), []), (("data",), ["copy"])):
-        _, graph, _, _ = compiled(*wanted)
-        op = node_of(graph, "scaled").op
-        assert isinstance(op, Chosen)
-        assert list(op.choice.kept) == kept
 
 
 def test_what_variables_determine_is_prepared_by_a_node_of_its_own():

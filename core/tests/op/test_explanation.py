@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from core.tests.kept_arrays import KEEPING, PLAIN, Scaled, call_of
+from core.tests.prepared_arrays import PLAIN, PREPARING, Scaled, call_of
 from operad.op import arrays_in_words, choose, explained
 
 
 def test_each_part_is_told_with_its_kernel_its_cost_and_the_others():
     forward, data, weight = explained(choose(call_of()), ["forward", "data_grad", "weight_grad"])
     assert [part.kernel for part in (forward, data, weight)] == [
-        "Scaled.keeping",
-        "Scaled.plain",
+        "Scaled.preparing",
+        "Scaled.preparing",
         "Scaled.plain",
     ]
     assert forward.others == {"Scaled.plain": "priority 0 is below 1"}
-    assert "'copy', which the kernel of the outputs does not keep" in data.others["Scaled.keeping"]
+    assert weight.others == {}
     assert forward.us > 0
 
 
 def test_arrays_of_a_kernels_own_are_told_with_their_bytes():
-    choice = choose(call_of()).keeping().with_arrays(["copy"], [(KEEPING, "twice")])
+    choice = choose(call_of()).with_prepared([(PREPARING, "twice")])
     forward, gradient = explained(choice, ["forward", "weight_grad"])
-    assert (forward.keeps, forward.prepared, forward.reads_kept) == ({"copy": 24}, {"twice": 24}, [])
-    assert (gradient.keeps, gradient.reads_kept) == ({}, ["copy"])
+    assert (forward.prepared, gradient.prepared) == ({"twice": 24}, {})
 
 
 def test_arrays_are_one_line_of_words():
-    assert arrays_in_words({}, [], {}) == ""
-    assert arrays_in_words({"copy": 24}, ["mask"], {"twice": 8}) == (
-        "keeps copy (24 bytes), reads mask, twice prepared (8 bytes)"
-    )
+    assert arrays_in_words({}) == ""
+    assert arrays_in_words({"copy": 24, "twice": 8}) == "copy prepared (24 bytes), twice prepared (8 bytes)"
 
 
 def test_a_kernel_that_is_no_better_by_estimate_says_so():

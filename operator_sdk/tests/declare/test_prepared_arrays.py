@@ -11,7 +11,7 @@ from operad.context import cpu
 from operad.graph import Entry, Graph, OpNode, Variable
 from operad.imperative import Invoker
 from operad.operator import OpContext
-from operad_sdk import OperatorProperty, OpReq, Prepared, ResourceRequest, operator
+from operad_sdk import DeclarationError, OperatorProperty, OpReq, Prepared, ResourceRequest, operator
 from operator_sdk.tests.declare.kernel_graphs import W, X, applied, bound
 
 
@@ -184,3 +184,13 @@ def test_who_knows_the_operator_alone_gets_no_kernel_with_demands_of_its_own(sca
     out = np.empty_like(X)
     made.forward(OpContext(cpu(), False), [X, W], [OpReq.WRITE], [out], [])
     np.testing.assert_array_equal(out, X * W)
+
+
+def test_a_prepared_array_may_not_have_a_name_of_the_operator(scaled):
+    rule = Prepared(("weight",), ("forward",), _like_weight, lambda call: np.copyto)
+
+    @scaled.kernel("forward", priority=1, prepares={"data": rule})
+    def preparing(data, weight, output): ...
+
+    with pytest.raises(DeclarationError, match="name of scaled_by_kernels"):
+        bound(applied(scaled, ("x", "w")), x=X, w=W)

@@ -1,4 +1,4 @@
-"""Kernels that keep, prepare or overwrite what they should not."""
+"""Kernels that prepare or overwrite what they should not."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import numpy as np
 
 from operad_sdk import OperatorProperty, Prepared, operator
 from operator_sdk.tests.zoo.fault import Fault
-
-_LIKE_DATA = {"slope": lambda call: (call.shape("data"), call.dtype("data"))}
 
 
 def _squares(name, pairs=()):
@@ -30,43 +28,6 @@ def _squares(name, pairs=()):
             return 2 * output_grad * data
 
     return Squares
-
-
-def _keeping(name, keep, gradient):
-    """Squares with a kernel that keeps the slope by one function, and another that reads it."""
-    cls = _squares(name)
-
-    @cls.kernel("forward", priority=-1, keeps=_LIKE_DATA)
-    def keeping(data, output, slope):
-        np.multiply(data, data, out=output)
-        if slope is not None:
-            keep(data, slope)
-
-    if gradient is not None:
-        cls.kernel("data_grad", priority=-1, needs="slope", name="of_slope")(gradient)
-    return cls
-
-
-def _double(data, slope):
-    np.multiply(data, 2, out=slope)
-
-
-def _double_first(data, slope):
-    slope[:, :1] = 2 * data[:, :1]
-    slope[:, 2:] = 2 * data[:, 2:]
-
-
-def _triple(data, slope):
-    np.multiply(data, 3, out=slope)
-
-
-def _times_slope(output_grad, slope, data_grad):
-    np.multiply(output_grad, slope, out=data_grad)
-
-
-def _in_slope(output_grad, slope, data_grad):
-    slope *= output_grad
-    data_grad[...] = slope
 
 
 def _scaled(name, fill, forward):
@@ -150,10 +111,6 @@ def _gradient_in_place(name):
 
 
 ZOO = [
-    Fault("D606", _keeping("zoo_keeps_for_nobody", _double, None), "no gradient reads what is kept"),
-    Fault("D606", _keeping("zoo_keeps_too_little", _double_first, _times_slope), "a column is not kept"),
-    Fault("D606", _keeping("zoo_keeps_another_slope", _triple, _times_slope), "what is kept is no slope"),
-    Fault("D606", _keeping("zoo_writes_what_is_kept", _double, _in_slope), "a gradient writes it"),
     Fault("D606", _scaled("zoo_prepares_too_little", _fill_most, _halve), "a weight is not prepared"),
     Fault("D606", _scaled("zoo_reads_it_otherwise", _fill, _forget_half), "prepared weights are doubled"),
     Fault("D606", _scaled("zoo_writes_what_is_prepared", _fill, _halve_for_good), "prepared once, used once"),

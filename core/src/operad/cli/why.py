@@ -75,8 +75,6 @@ class PartChoice:
         cost_us: Estimated microseconds on one thread.
         workspace_bytes: Memory that it says it takes for itself.
         others: Every other kernel that might compute the part, with why it does not.
-        keeps: What it keeps for gradients, with bytes.
-        reads_kept: What it reads of that.
         prepared: What is prepared for it in bound graphs, where the arguments are variables; with bytes.
     """
 
@@ -85,8 +83,6 @@ class PartChoice:
     cost_us: float
     workspace_bytes: int
     others: dict[str, str]
-    keeps: dict[str, int]
-    reads_kept: list[str]
     prepared: dict[str, int]
 
 
@@ -176,7 +172,7 @@ class KernelChoice:
                     p.kernel or Mark("none", "bad"),
                     f"~{float(f'{p.cost_us:.1g}'):g} us",  # an estimate; more digits would look measured
                     f"{p.workspace_bytes} bytes",
-                    arrays_in_words(p.keeps, p.reads_kept, p.prepared),
+                    arrays_in_words(p.prepared),
                     "; ".join(f"{name}: {reason}" for name, reason in p.others.items()),
                 )
                 for p in self.parts
@@ -273,9 +269,8 @@ def _choice(call: KernelCall) -> Choice | None:
     if not is_computed_by_kernels(call.prop):
         return None
     with suppress(OperadError):
-        choice = choose(call).keeping()
-        parts = tuple(choice.kernels)
-        return choice.with_arrays(choice.needs(parts), choice.preparations(parts))
+        choice = choose(call)
+        return choice.with_prepared(choice.preparations(tuple(choice.kernels)))
     return None
 
 

@@ -24,8 +24,7 @@ class NodeKernel(NamedTuple):
         cost_us: Estimated microseconds of the part alone, on one thread.
         workspace_bytes: Memory that the kernel says it takes for itself.
         others: Every other kernel that might compute the part, with why it does not.
-        arrays: What it keeps for gradients or reads of that, and what is prepared for it, in words.
-        kept_bytes: What it keeps.
+        arrays: What is prepared for it, in words.
         prepared_bytes: What is prepared for it, once for each version of what that is made of.
     """
 
@@ -38,7 +37,6 @@ class NodeKernel(NamedTuple):
     workspace_bytes: int
     others: dict[str, str]
     arrays: str = ""
-    kept_bytes: int = 0
     prepared_bytes: int = 0
 
 
@@ -88,8 +86,7 @@ def node_kernels(program: Program) -> NodeKernels:
             rows.append(NodeKernel(name, operator, parts, None, ctx, program.costs[node_id].us, 0, {}))
             continue
         for found in explained(choice, parts_of(node)):
-            kept, prepared = sum(found.keeps.values()), sum(found.prepared.values())
-            part, kernel, us, scratch_bytes, others, *_ = found
+            part, kernel, us, scratch_bytes, others, prepared = found
             rows.append(
                 NodeKernel(
                     name,
@@ -100,9 +97,8 @@ def node_kernels(program: Program) -> NodeKernels:
                     us,
                     scratch_bytes,
                     others,
-                    arrays_in_words(*found[-3:]),
-                    kept,
-                    prepared,
+                    arrays_in_words(prepared),
+                    sum(prepared.values()),
                 )
             )
     return NodeKernels(rows, composites)

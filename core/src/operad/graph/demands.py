@@ -1,10 +1,8 @@
-"""Nodes whose kernels keep or prepare arrays, or have pairs in place or resources of their own.
+"""Nodes whose kernels prepare arrays, or have pairs in place or resources of their own.
 
 Where such kernels were chosen, `operad.operator.Chosen` stands for the operator from here on: what a kernel
-keeps becomes a hidden output of the node, which the node of the gradient reads, and what it has prepared an
-argument, made by a node of its own. What is kept are only arrays that a gradient of this graph reads, and
-what is prepared only what variables determine alone: those are made once for each version of them, by
-the code that runs the graph.
+has prepared becomes an argument, made by a node of its own. Only what variables determine alone is
+prepared: once for each version of them, by the code that runs the graph.
 """
 
 from __future__ import annotations
@@ -54,7 +52,7 @@ def with_demands(
 
 def _asks(choice: Choice) -> bool:
     kernels = [kernel for kernel in choice.kernels.values() if kernel is not None]
-    return any(kernel.keeps or kernel.prepares or kernel.has_demands for kernel in kernels)
+    return any(kernel.prepares or kernel.has_demands for kernel in kernels)
 
 
 def prepared_entries(graph: Graph) -> list[Entry]:
@@ -76,7 +74,6 @@ class _Rewriting:
         for node in graph.op_nodes:
             if isinstance(node.op, Gradient) and node.companion is not None:
                 self._gradients.setdefault(node.companion, []).append(node)
-        self._keeping: Memo[Choice] = Memo()
         self._bare: Memo[Choice] = Memo()
         self._chosen: Memo[Chosen] = Memo()
         self._differentiated: Memo[Gradient] = Memo()
@@ -139,16 +136,13 @@ class _Rewriting:
             self._choices[node] = self._bare.get(choice, choice.bare)
             return None
         parts = [part for each in self._gradients.get(node, ()) for part in parts_of(each)]
-        if parts:
-            choice = self._keeping.get(choice, choice.keeping)
-        kept = choice.needs(parts)
         wanted = choice.preparations([FORWARD, *parts])
         found = [one for one in wanted if self._is_lasting(node, parts, *one)]
         plain = choice
-        if kept or found or choice.has_demands:
-            choice = plain.with_arrays(kept, found)
+        if found or choice.has_demands:
+            choice = plain.with_prepared(found)
             # By identity: equal kernels of one list are one object.
-            key = (plain, *kept, *[(id(kernel), name) for kernel, name in found])
+            key = (plain, *[(id(kernel), name) for kernel, name in found])
             op = self._chosen.get(key, Chosen, choice)
             return _Demand(op, [self._preparation(node, op.choice, *one) for one in found])
         return None
@@ -202,8 +196,6 @@ class _Rewriting:
                 inputs.append(known[entry])
             elif kind == "in_data" and index >= chosen.num_args:
                 inputs.append(companion.inputs[index])
-            elif kind == "out_data" and index >= chosen.num_outputs:
-                inputs.append(Entry(companion, index))
             else:
                 raise GraphError(
                     f"a kernel of the gradient of {chosen.name} reads {kind} {index}, which the operator "

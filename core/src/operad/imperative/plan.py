@@ -10,7 +10,7 @@ from operad import engine, registry, resource
 from operad.device import Context
 from operad.engine import Var
 from operad.imperative.array import Array
-from operad.imperative.array_spec import ArraySpec, spec_of
+from operad.imperative.array_spec import ArraySpec
 from operad.imperative.chunk import Chunk
 from operad.imperative.fast_path import FastPath
 from operad.imperative.run import distinct, execute
@@ -160,7 +160,8 @@ class Plan(Recordable):
         in_types, out_specs = inferred(prop, specs, num_args, ctx)
         in_shapes: list[Shape] = [spec.shape for spec in specs[:num_args]]
         self._choice = _chosen(prop, ctx, in_shapes, in_types, is_train)
-        prop, out_specs = _with_demands(self._choice, prop, out_specs)
+        if self._choice is not None and self._choice.has_demands:  # for more than the operator declares
+            prop = Chosen(self._choice)
         super().__init__(engine.OperatorName(prop.name, registry.provider(prop.name)), out_specs)
         self.prop = prop
         inplace = prop.forward_inplace_option(list(range(num_args)), list(range(len(out_specs))))
@@ -362,23 +363,9 @@ def _chosen(
 ) -> Choice | None:
     """The kernels, as in graphs; None where the operator's class makes what computes it.
 
-    Other values of run-time parameters come to an operator that is there, so nothing is kept for it.
+    Other values of run-time parameters come to an operator that is there, so it gets what it declares.
     """
     if not is_computed_by_kernels(prop):
         return None
     is_bare = bool(prop.params.run_time)
-    choice = choose(KernelCall(prop, ctx, in_shapes, in_types, is_train, is_bare=is_bare))
-    if is_bare or not is_train or not choice.forward.keeps:
-        return choice
-    choice = choice.keeping()
-    return choice.with_arrays(choice.needs(tuple(choice.kernels)), ())
-
-
-def _with_demands(
-    choice: Choice | None, prop: OperatorProperty, out_specs: tuple[ArraySpec, ...]
-) -> tuple[OperatorProperty, tuple[ArraySpec, ...]]:
-    """Property and outputs, where kernels ask for more than the operator declares."""
-    if choice is None or not choice.has_demands:
-        return prop, out_specs
-    kept = [spec_of(shape, dtype, choice.call.ctx) for shape, dtype in choice.kept_arrays()]
-    return Chosen(choice), (*out_specs, *kept)
+    return choose(KernelCall(prop, ctx, in_shapes, in_types, is_train, is_bare=is_bare))

@@ -26,22 +26,19 @@ class Choice:
         call: The call.
         kernels: The kernel of each part; None where none applies. One of the outputs alone
             computes all parts.
-        kept: Names of the arrays that forward keeps for gradients.
         prepared: Arrays that are prepared, each by its kernel and its name.
     """
 
-    __slots__ = ("_ordered", "call", "kept", "kernels", "prepared")
+    __slots__ = ("_ordered", "call", "kernels", "prepared")
 
     def __init__(
         self,
         call: KernelCall,
         kernels: Mapping[str, Kernel | None],
-        kept: Sequence[str] = (),
         prepared: Sequence[tuple[Kernel, str]] = (),
     ) -> None:
         self.call = call
         self.kernels = kernels
-        self.kept = tuple(kept)
         self.prepared = tuple(prepared)
         self._ordered: list[Kernel] | None = None
 
@@ -62,33 +59,19 @@ class Choice:
     @property
     def has_demands(self) -> bool:
         """Return whether it asks for more, or for other memory and resources, than the operator declares."""
-        if self.kept or self.prepared:
-            return True
-        return any(kernel is not None and kernel.has_demands for kernel in self.kernels.values())
+        return bool(self.prepared) or any(
+            kernel is not None and kernel.has_demands for kernel in self.kernels.values()
+        )
 
     def kernel_of(self, part: str) -> Kernel | None:
         """The kernel of one part."""
         return self.kernels.get(part, self.forward)
-
-    def keeping(self) -> Choice:
-        """The choice where forward keeps arrays, if it is better for some gradient; else this one."""
-        keeps = self.forward.keeps
-        if not keeps:
-            return self
-        found = choose(self.call.keeping(tuple(keeps)))
-        return found if found.forward is self.forward and found.needs(tuple(found.kernels)) else self
 
     def bare(self) -> Choice:
         """The choice of who gives kernels nothing but what the operator declares."""
         call = self.call
         given = (call.prop, call.ctx, call.in_shapes, call.in_types, call.is_train, call.threads)
         return choose(KernelCall(*given, is_bare=True)) if self.has_demands else self
-
-    def needs(self, parts: Sequence[str]) -> list[str]:
-        """The kept arrays that some gradients read, in the order in which forward has them."""
-        kernels = [self.kernel_of(part) for part in parts if part != FORWARD]
-        read = {name for kernel in kernels if kernel is not None for name in kernel.needs}
-        return [name for name in self.forward.keeps if name in read]
 
     def preparations(self, parts: Sequence[str]) -> list[tuple[Kernel, str]]:
         """Arrays that the kernels of some parts would have prepared for these."""
@@ -99,14 +82,9 @@ class Choice:
             if any(part in prepared.parts and self.kernel_of(part) is kernel for part in parts)
         ]
 
-    def with_arrays(self, kept: Sequence[str], prepared: Sequence[tuple[Kernel, str]]) -> Choice:
-        """The same kernels with these of the arrays that they know of."""
-        return Choice(self.call, self.kernels, kept, prepared)
-
-    def kept_arrays(self) -> list[tuple[Shape, DType]]:
-        """Shape and type of each kept array."""
-        forward = self.forward
-        return [forward.ask("keeps", forward.keeps[name], self.call) for name in self.kept]
+    def with_prepared(self, prepared: Sequence[tuple[Kernel, str]]) -> Choice:
+        """The same kernels with these of the arrays that they would have prepared."""
+        return Choice(self.call, self.kernels, prepared)
 
     def prepared_arrays(self) -> list[tuple[Shape, DType]]:
         """Shape and type of each prepared array."""
@@ -260,17 +238,14 @@ class Choice:
     def _made(self, kernel: Kernel, prop: Any = None) -> Operator:
         call, prop = self.call, prop or self.call.prop
         made = kernel.ask("__init__", kernel.factory, prop, call.ctx, call.in_shapes, call.in_types)
-        own_kept = kernel.kept_names
         requested = self.resource_spans.get(id(kernel))
-        if not (self.kept or self.prepared or own_kept or kernel.prepares or requested):
+        if not (self.prepared or kernel.prepares or requested):
             return made
-        num_args, num_outputs = len(call.in_shapes), len(call.prop.list_outputs())
+        num_args = len(call.in_shapes)
         ins: list[int | None] = list(range(num_args))
-        outs: list[int | None] = list(range(num_outputs))
         wanted = [(kernel, name) for name in kernel.prepares]
         ins += [num_args + self.prepared.index(one) if one in self.prepared else None for one in wanted]
-        outs += [num_outputs + self.kept.index(name) if name in self.kept else None for name in own_kept]
-        return KernelOperator(made, ins, outs, requested)
+        return KernelOperator(made, ins, requested)
 
     def _missing(self, part: str) -> Exception:
         tried = [Candidate(kernel, kernel.rejection(self.call, part)) for kernel in ranked(self.call)]
@@ -304,6 +279,6 @@ def choose_among(call: KernelCall, kernels: Sequence[Kernel]) -> Choice:
 
 def _first(call: KernelCall, kernels: Sequence[Kernel], part: str) -> Kernel | None:
     for kernel in kernels:
-        if kernel.computes(call.prop, part) and not (kernel.needs and kernel.lacks(call, part)):
+        if kernel.computes(call.prop, part):
             return kernel
     return None

@@ -1,10 +1,9 @@
 """An operator as certain kernels compute it, where these ask for more than the operator declares.
 
-A kernel may keep arrays for gradients, have others prepared, or have pairs in place and resources of its own.
+A kernel may have arrays prepared, or have pairs in place and resources of its own.
 Only the kernels know of that: the operator's contract stays what it is. So once kernels are chosen,
-such an operator is replaced by one whose contract is theirs. What a kernel keeps are hidden outputs of it,
-behind the operator's own; what is prepared are arguments, behind its own. Plans of memory, schedules,
-programs and tapes then need not know of kernels.
+such an operator is replaced by one whose contract is theirs. What is prepared are arguments, behind the
+operator's own. Plans of memory, schedules, programs and tapes then need not know of kernels.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Chosen(OperatorProperty):
     """An operator by a choice of kernels, for the shapes and types of its call alone.
 
     Args:
-        choice: The kernels, with what they keep and have prepared.
+        choice: The kernels, with what they have prepared.
     """
 
     name = "_chosen"
@@ -46,7 +45,6 @@ class Chosen(OperatorProperty):
         self.of: OperatorProperty = of
         self.choice = choice
         self.num_args = len(of.list_arguments())
-        self.num_outputs = len(of.list_outputs())
 
     def get_params(self) -> dict[str, str]:
         """The operator's."""
@@ -57,8 +55,8 @@ class Chosen(OperatorProperty):
         return [*self.of.list_arguments(), *[name for _, name in self.choice.prepared]]
 
     def list_outputs(self) -> list[str]:
-        """The operator's, and what is kept."""
-        return [*self.of.list_outputs(), *self.choice.kept]
+        """The operator's."""
+        return self.of.list_outputs()
 
     def list_auxiliary_states(self) -> list[str]:
         """The operator's."""
@@ -82,22 +80,17 @@ class Chosen(OperatorProperty):
         """The operator's."""
         return self.of.train_only_outputs
 
-    @property
-    def num_kept(self) -> int:
-        """Arrays that are kept."""
-        return len(self.choice.kept)
-
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """The operator's, and the shapes of the call."""
         args, outs, states = self.of.infer_shape(in_shapes[: self.num_args])
         prepared = [shape for shape, _ in self.choice.prepared_arrays()]
-        return [*args, *prepared], [*outs, *[shape for shape, _ in self.choice.kept_arrays()]], states
+        return [*args, *prepared], outs, states
 
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """The operator's, and the types of the call."""
         args, outs, states = self.of.infer_type(in_types[: self.num_args])
         prepared = [dtype for _, dtype in self.choice.prepared_arrays()]
-        return [*args, *prepared], [*outs, *[dtype for _, dtype in self.choice.kept_arrays()]], states
+        return [*args, *prepared], outs, states
 
     def backward_dependency(self, wanted: Sequence[bool]) -> list[BackwardEntry]:
         """Arrays that the kernels of these gradients read."""
@@ -111,8 +104,6 @@ class Chosen(OperatorProperty):
     def _reads(self, part: str) -> list[BackwardEntry]:
         choice = self.choice
         found = choice.reads(part)
-        for name in choice.needs([part]):
-            found.append(BackwardEntry("out_data", self.num_outputs + choice.kept.index(name)))
         for one in choice.preparations([part]):
             if one in choice.prepared:
                 found.append(BackwardEntry("in_data", self.num_args + choice.prepared.index(one)))
@@ -137,8 +128,8 @@ class Chosen(OperatorProperty):
         self, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> ScalarForm | str:
         """The operator's, where its arrays are all there are."""
-        if self.choice.kept or self.choice.prepared:
-            return "its kernel keeps or prepares arrays"
+        if self.choice.prepared:
+            return "its kernel prepares arrays"
         return self.of.scalar_form(part, in_shapes, in_types)
 
     def recomputation(self) -> tuple[OperatorProperty, list[BackwardEntry]] | None:
@@ -151,7 +142,7 @@ class Chosen(OperatorProperty):
         """The pairs of the kernel of the outputs."""
         kernel = self.choice.forward
         if kernel.inplace is None:
-            return self.of.forward_inplace_option(in_data[: self.num_args], out_data[: self.num_outputs])
+            return self.of.forward_inplace_option(in_data[: self.num_args], out_data)
         pairs = kernel.ask("inplace", kernel.inplace, self.of, FORWARD)
         return [(in_data[entry.index], out_data[out]) for entry, out in pairs]
 
@@ -186,7 +177,7 @@ class Chosen(OperatorProperty):
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float | Cost:
         """The operator's."""
-        return self.of.cost(in_shapes[: self.num_args], out_shapes[: self.num_outputs])
+        return self.of.cost(in_shapes[: self.num_args], out_shapes)
 
     def create_operator(
         self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]

@@ -10,7 +10,7 @@ from typing import NamedTuple, final
 from operad.dtypes import DType
 from operad.errors import OperadError
 from operad.op.choice import Choice
-from operad.op.kernel import FORWARD, Kernel, KernelCall, ranked
+from operad.op.kernel import Kernel, KernelCall, ranked
 from operad.op.shapes import Shape
 
 
@@ -24,8 +24,6 @@ class PartKernel(NamedTuple):
         us: Estimated microseconds on one thread.
         scratch_bytes: Memory that it says it takes for itself.
         others: Every other kernel that computes the part, with why it does not here.
-        keeps: What it keeps for gradients, with bytes; nothing where none will be read.
-        reads_kept: What it reads of that.
         prepared: What it has prepared, with bytes.
     """
 
@@ -34,16 +32,12 @@ class PartKernel(NamedTuple):
     us: float
     scratch_bytes: int
     others: dict[str, str]
-    keeps: dict[str, int]
-    reads_kept: list[str]
     prepared: dict[str, int]
 
 
-def arrays_in_words(keeps: Mapping[str, int], reads_kept: Sequence[str], prepared: Mapping[str, int]) -> str:
+def arrays_in_words(prepared: Mapping[str, int]) -> str:
     """The arrays of a kernel's own, with bytes, as tables show them."""
-    told = [f"keeps {name} ({size} bytes)" for name, size in keeps.items()]
-    told += [f"reads {name}" for name in reads_kept]
-    return ", ".join([*told, *[f"{name} prepared ({size} bytes)" for name, size in prepared.items()]])
+    return ", ".join([f"{name} prepared ({size} bytes)" for name, size in prepared.items()])
 
 
 def explained(choice: Choice, parts: Sequence[str]) -> list[PartKernel]:
@@ -54,23 +48,21 @@ def explained(choice: Choice, parts: Sequence[str]) -> list[PartKernel]:
     for part in parts:
         taken = next(iter(choice.of([part])), None)
         others = {
-            kernel.name: rejection or kernel.lacks(call, part) or _passed_over(kernel, taken, call)
+            kernel.name: rejection or _passed_over(kernel, taken, call)
             for kernel, rejection in kernels
             if kernel is not taken and _might_compute(kernel, call, part)
         }
         us, scratch = choice.cost([part]).us, choice.scratch_bytes([part])
         name = None if taken is None else taken.name
-        found.append(PartKernel(part, name, us, scratch, others, *_arrays(choice, part)))
+        found.append(PartKernel(part, name, us, scratch, others, _prepared(choice, part)))
     return found
 
 
-def _arrays(choice: Choice, part: str) -> tuple[dict[str, int], list[str], dict[str, int]]:
-    """Arrays that a part keeps, reads of what is kept, and has prepared."""
-    kept = dict(zip(choice.kept, map(_bytes, choice.kept_arrays()), strict=True)) if part == FORWARD else {}
-    read = [name for name in choice.needs([part]) if name in choice.kept]
+def _prepared(choice: Choice, part: str) -> dict[str, int]:
+    """Arrays that a part has prepared."""
     own = choice.preparations([part])
     arrays = zip(choice.prepared, choice.prepared_arrays(), strict=True)
-    return kept, read, {one[1]: _bytes(array) for one, array in arrays if one in own}
+    return {one[1]: _bytes(array) for one, array in arrays if one in own}
 
 
 def _bytes(array: tuple[Shape, DType]) -> int:

@@ -63,14 +63,12 @@ class KernelCall:
         in_shapes: Shapes of the arguments; `in_types` likewise.
         is_train: Whether gradients may follow: in a bound graph, whether it computes any.
         threads: How many threads an operation may use at most.
-        kept: The arrays that the kernel of the outputs will keep for gradients, by name; set when that is
-            known, so nothing while it is chosen.
         is_bare: Whether who asks knows the operator alone, and so gives a kernel no resources and no memory
             but what the operator declares.
     """
 
     __slots__ = (
-        "_outputs", "ctx", "in_shapes", "in_types", "is_bare", "is_train", "kept", "prop", "threads",
+        "_outputs", "ctx", "in_shapes", "in_types", "is_bare", "is_train", "prop", "threads",
     )  # fmt: skip
 
     def __init__(
@@ -81,7 +79,6 @@ class KernelCall:
         in_types: Types,
         is_train: bool = True,
         threads: int | None = None,
-        kept: Collection[str] = (),
         is_bare: bool = False,
     ) -> None:
         self.prop = prop
@@ -90,17 +87,8 @@ class KernelCall:
         self.in_types = in_types
         self.is_train = is_train
         self.threads = settings().num_threads if threads is None else threads
-        self.kept = kept
         self.is_bare = is_bare
         self._outputs: tuple[list[Any], list[Any]] | None = None
-
-    def keeping(self, names: Collection[str]) -> KernelCall:
-        """The same call where the kernel of the outputs keeps these arrays."""
-        made = KernelCall(
-            self.prop, self.ctx, self.in_shapes, self.in_types, self.is_train, self.threads, names
-        )
-        made._outputs = self._outputs
-        return made
 
     def has(self, name: str) -> bool:
         """Return whether there is an argument or an output of this name for these parameters.
@@ -201,10 +189,6 @@ class Kernel(NamedTuple):
             the operator says.
         scratch_bytes: Gives, for a call, how much memory it takes for itself while it runs; None: nothing to
             speak of.
-        keeps: Arrays that its forward leaves for gradients, by name. Its operator gets them behind the
-            outputs, and None where nothing will read them.
-        needs: Names of kept arrays that its gradients read. It computes a gradient only where the kernel of
-            the outputs keeps them, and gets them behind the outputs, and behind what it keeps itself.
         prepares: Arrays made of arguments that rarely change, by name. Its operator gets them behind the
             arguments, and None where there are none.
         reads: `reads(prop, part)` gives what a gradient reads besides; None: what the operator declares.
@@ -223,8 +207,6 @@ class Kernel(NamedTuple):
     parts: Callable[[Any], Collection[str]] | None = None
     cost: Callable[[KernelCall], float | Cost] | None = None
     scratch_bytes: Callable[[KernelCall], int] | None = None
-    keeps: Mapping[str, ArrayRule] = _NOTHING
-    needs: tuple[str, ...] = ()
     prepares: Mapping[str, Prepared] = _NOTHING
     reads: Callable[[Any, str], Collection[BackwardEntry]] | None = None
     inplace: Callable[[Any, str], Collection[tuple[BackwardEntry, int]]] | None = None
@@ -239,11 +221,6 @@ class Kernel(NamedTuple):
     def ignores_values(self) -> bool:
         """Return whether its condition looks at no run-time parameter."""
         return self.when is None or getattr(self.when, "ignores_values", False)
-
-    @property
-    def kept_names(self) -> tuple[str, ...]:
-        """The kept arrays that its operator gets, in order."""
-        return tuple(dict.fromkeys((*self.keeps, *self.needs)))
 
     def computes(self, prop: OperatorProperty, part: str) -> bool:
         """Return whether it computes a part."""
@@ -266,12 +243,7 @@ class Kernel(NamedTuple):
         # Asked last: names of a kernel's function need not mean anything where it does not apply.
         if part is None:
             return None
-        return self.lacks(call, part) if self.computes(call.prop, part) else f"computes no {part}"
-
-    def lacks(self, call: KernelCall, part: str) -> str | None:
-        """Reason to reject a part that would read a kept array which is not there; None if it has all."""
-        missing = [name for name in self.needs if name not in call.kept] if part != FORWARD else []
-        return f"reads {missing[0]!r}, which the kernel of the outputs does not keep" if missing else None
+        return None if self.computes(call.prop, part) else f"computes no {part}"
 
     def ask(self, name: str, function: Callable[..., R], *args: Any) -> R:
         """Result of a function of the kernel's, its own exceptions with a note that names both."""

@@ -18,23 +18,14 @@ class KernelOperator(Operator):
     """An operator of a kernel among the arrays that all kernels of a choice have together.
 
     Args:
-        operator: The kernel's own, which knows of the arguments, and of what the kernel has prepared; of the
-            outputs, and of what it keeps or needs.
+        operator: The kernel's own, which knows of the arguments, and of what the kernel has prepared.
         ins: For each of its inputs, the position among arguments and prepared arrays; None: it is not there.
-        outs: For each of its outputs, the position among outputs and kept arrays; None: it is not there.
         requested: Which of the resources for gradients are its own; None: all.
     """
 
-    def __init__(
-        self,
-        operator: Operator,
-        ins: Sequence[int | None],
-        outs: Sequence[int | None],
-        requested: slice | None = None,
-    ) -> None:
+    def __init__(self, operator: Operator, ins: Sequence[int | None], requested: slice | None = None) -> None:
         self._operator = operator
         self._ins = ins
-        self._outs = outs
         self._requested = requested
 
     def forward(
@@ -47,9 +38,8 @@ class KernelOperator(Operator):
         self, op_ctx: OpContext, req: Requests, num_inputs: int, num_states: int
     ) -> list[CallTemplate]:
         """The kernel's calls, with what they name in other positions."""
-        own = [OpReq.NULL if out is None else req[out] for out in self._outs]
-        groups = [(self._ins, num_inputs), (self._outs, len(req)), (range(num_states), num_states)]
-        found = self._operator.forward_templates(op_ctx, own, len(self._ins), num_states)
+        groups = [(self._ins, num_inputs), *[(range(count), count) for count in (len(req), num_states)]]
+        found = self._operator.forward_templates(op_ctx, req, len(self._ins), num_states)
         return _moved(found, groups)
 
     def backward(
@@ -72,9 +62,9 @@ class KernelOperator(Operator):
         if self._requested is not None:
             op_ctx = op_ctx._replace(requested=op_ctx.requested[self._requested])
         own = [OpReq.NULL if position is None else req[position] for position in self._ins]
-        args, outs = (self._ins, len(req)), (self._outs, num_outputs)
+        args, outs = (self._ins, len(req)), (range(num_outputs), num_outputs)
         groups = [args, outs, outs, args, (range(num_states), num_states)]
-        found = self._operator.backward_templates(op_ctx, own, len(self._outs), num_states)
+        found = self._operator.backward_templates(op_ctx, own, num_outputs, num_states)
         return _moved(found, groups)
 
 

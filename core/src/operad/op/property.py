@@ -177,11 +177,6 @@ class OperatorProperty(ABC):
         """Number of the last arguments that only give a shape and a type; nodes pass none of them on."""
         return 0
 
-    @property
-    def num_kept(self) -> int:
-        """Number of the last outputs that are arrays which a kernel keeps; they are written in every mode."""
-        return 0
-
     @abstractmethod
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """Complete shapes from what is known of the arguments' shapes.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
@@ -32,24 +32,6 @@ _OVERWRITES: Final = (OpReq.WRITE, OpReq.INPLACE)
 
 
 @final
-class OwnArrays(NamedTuple):
-    """The arrays that a kernel has besides the operator's.
-
-    Attributes:
-        kept_names: Names of those behind the outputs.
-        kept: Shape and type of each; None: another kernel determines them.
-        num_prepared: How many there are behind the arguments; functions get them as they are.
-    """
-
-    kept_names: Sequence[str] = ()
-    kept: Sequence[tuple[Shape, DType] | None] = ()
-    num_prepared: int = 0
-
-
-NO_ARRAYS: Final = OwnArrays()
-
-
-@final
 class BoundOperator(Operator):
     """Calls an operator's forward function and its gradients.
 
@@ -64,7 +46,7 @@ class BoundOperator(Operator):
     Args:
         forward: None: it computes gradients alone.
         gradients: Those that it brings, and arguments without one get zeros; None: it computes outputs alone.
-        own: Arrays of a kernel; all of them may be absent.
+        num_prepared: Arrays that a kernel has behind the arguments; functions get them as they are, or None.
     """
 
     def __init__(
@@ -76,16 +58,16 @@ class BoundOperator(Operator):
         *,
         forward: Bound | None,
         gradients: Sequence[Bound] | None,
-        own: OwnArrays = NO_ARRAYS,
+        num_prepared: int = 0,
     ) -> None:
         self.xp = ctx.xp
         self._prop = prop
         self._in = list(zip(in_shapes, in_types, strict=True))
         self._params = prop.function_params(in_types)
-        self._own = own
-        out_names = [*prop.list_outputs(), *own.kept_names]
+        self._num_prepared = num_prepared
+        out_names = prop.list_outputs()
         num_args = len(in_shapes)
-        self._counts = (num_args + own.num_prepared, len(out_names), len(prop.list_auxiliary_states()))
+        self._counts = (num_args + num_prepared, len(out_names), len(prop.list_auxiliary_states()))
         ins, outs, states = self._counts
         wide = widened_types(prop.compute_dtype, prop.integers_as)
         for dtype in in_types[:1]:
@@ -94,10 +76,7 @@ class BoundOperator(Operator):
         typed = prop.typed_arguments
         # invariant: forward's values are [*in_data, *outputs, *aux_states, *extras]
         firsts = {IN_DATA: 0, OUT_DATA: ins, AUX: ins + outs, EXTRA: ins + outs + states}
-        optional = frozenset(range(outs - len(own.kept_names), outs))
-        layout = ValuePositions(
-            firsts, OUT_DATA, typed, frozenset(), out_names, prop.train_only_outputs, optional=optional
-        )
+        layout = ValuePositions(firsts, OUT_DATA, typed, frozenset(), out_names, prop.train_only_outputs)
         self._forward: FunctionRunner | None = None
         if forward is not None:
             self.lock_cost_limit_us = lock_cost_limit_us(forward.function)
@@ -124,7 +103,7 @@ class BoundOperator(Operator):
     def _allow_direct(self, forward: Bound, gradients: Sequence[Bound], wide: Mapping[DType, DType]) -> None:
         """Find out whether the forward function may be called with arrays alone, and under which lock."""
         prop, in_types = self._prop, [dtype for _, dtype in self._in]
-        is_direct = forward.is_direct and self._own is NO_ARRAYS
+        is_direct = forward.is_direct and not self._num_prepared
         if is_direct and wide:
             is_direct = not any(dtype in wide for dtype in (*in_types, *self._types[1]))
         self._direct_of = forward if is_direct else None
@@ -224,19 +203,13 @@ class BoundOperator(Operator):
         if group == IN_GRAD:
             return self._in[position]
         shapes: Any = self._prop.infer_shape([shape for shape, _ in self._in])[1]
-        if position >= len(shapes):
-            found = self._own.kept[position - len(shapes)]
-            assert found is not None
-            return found
         return shapes[position], self._types[1][position]
 
     @cached_property
     def _types(self) -> Any:
         """The types of arguments, outputs and states."""
         ins, outs, states = self._prop.infer_type([dtype for _, dtype in self._in])
-        own = self._own
-        kept = [None if array is None else array[1] for array in own.kept]
-        return [*ins, *[None] * own.num_prepared], [*outs, *kept], states
+        return [*ins, *[None] * self._num_prepared], outs, states
 
     def _extras(self, op_ctx: OpContext, req: Sequence[OpReq], runner: FunctionRunner) -> tuple[Any, ...]:
         """The values of the group `EXTRA`, in the order of its slots."""

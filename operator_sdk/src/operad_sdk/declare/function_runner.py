@@ -44,7 +44,6 @@ class ValuePositions(NamedTuple):
         names: Names of the targets by position.
         train_only: Positions of targets that may stay unwritten in prediction.
         is_pointwise: Whether the targets are a head gradient times slopes, element by element.
-        optional: Positions of targets for which a function takes None if they are not requested.
     """
 
     firsts: Mapping[str, int]
@@ -54,7 +53,6 @@ class ValuePositions(NamedTuple):
     names: Sequence[str]
     train_only: frozenset[int] = frozenset()
     is_pointwise: bool = False
-    optional: frozenset[int] = frozenset()
 
     def is_state(self, position: int) -> bool:
         """Return whether the value at a position is an auxiliary state."""
@@ -119,7 +117,7 @@ class FunctionRunner:
         positions = list(map(ArgumentSlot, range(len(types))))
         args = self._picked([*positions, *extras])
         if not wide and not bound.accumulate:
-            if not bound.returned and all(self._is_given(position, req) for position in bound.filled):
+            if not bound.returned and all(req[position] in _OVERWRITES for position in bound.filled):
                 return CallTemplate(self._function, args)
             if not bound.filled and len(bound.returned) == 1 and isinstance(bound.returned[0].position, int):
                 position = bound.returned[0].position
@@ -131,12 +129,6 @@ class FunctionRunner:
                     target = positions[self._first + position]
                     return CallTemplate(_store_result, (self._function, target, *args))
         return CallTemplate(self._run, (wide, req, extras, *positions))
-
-    def _is_given(self, position: int, req: Sequence[OpReq]) -> bool:
-        """Return whether the function gets the target, or None for an optional target without request."""
-        return req[position] in _OVERWRITES or (
-            req[position] is OpReq.NULL and position in self._layout.optional
-        )
 
     def _picked(self, values: Values) -> tuple[Any, ...]:
         """Arguments of the function among all values, in the function's order and without groups."""
@@ -175,8 +167,6 @@ class FunctionRunner:
                     states.append((array, values[position]))
         scratch: dict[int, Array] = {}
         for position in bound.filled:
-            if req[position] is OpReq.NULL and position in self._layout.optional:
-                continue
             values[first + position] = self._target(position, req[position], targets[position], wide, scratch)
         result = self._function(*self._picked(values))
         for state, value in states:

@@ -10,7 +10,6 @@ from operad.context import Context
 from operad.dtypes import DType
 from operad.operator import (
     FORWARD,
-    ArrayRule,
     BackwardEntry,
     Cost,
     Kernel,
@@ -22,7 +21,7 @@ from operad.operator import (
     Shape,
 )
 from operad.resource import ResourceRequest
-from operad_sdk.declare.binder import NO_ARRAYS, BoundOperator
+from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.function import Bound, Declared, split_pairs
 from operad_sdk.declare.kernel_arrays import KernelArrays
 from operad_sdk.declare.marks import is_gradient, mark_of
@@ -47,8 +46,6 @@ def kernel(
     accumulate: bool = False,
     cost: Callable[[KernelCall], float | Cost] | None = None,
     scratch_bytes: Callable[[KernelCall], int] | None = None,
-    keeps: Mapping[str, ArrayRule] | None = None,
-    needs: str | Sequence[str] = (),
     prepares: Mapping[str, Prepared] | None = None,
     inplace: str | Sequence[str] | None = None,
     resources: Callable[[KernelCall, str], Sequence[ResourceRequest]] | None = None,
@@ -78,10 +75,6 @@ def kernel(
         cost: Gives, for a call, what it computes: a number of loop operations, or a `Cost`. None: what the
             operator's own functions are estimated at.
         scratch_bytes: Gives, for a call, the memory that it takes for itself, for `operad why`.
-        keeps: Arrays that forward leaves for gradients: by name what gives, for a call, shape and type. The
-            function names them as outputs, and gets None where no gradient will read them.
-        needs: Names of kept arrays that its gradients read, and name as they name outputs. Where the kernel
-            of the outputs keeps none of that name, the gradient is the next kernel's.
         prepares: Arrays made of arguments that rarely change, by name. The functions name them, and get None
             where no program has made them.
         inplace: Pairs of names, as `inplace` of operators and gradients; given, it replaces the operator's
@@ -101,8 +94,6 @@ def kernel(
             raise DeclarationError(f"kernel {label!r} names {[*devices, device]}, expected one device")
         own = KernelArrays(
             label,
-            dict(keeps or {}),
-            (needs,) if isinstance(needs, str) else tuple(needs),
             dict(prepares or {}),
             None if inplace is None else split_pairs(inplace),
         )
@@ -119,8 +110,6 @@ def kernel(
             parts=computes,
             cost=cost,
             scratch_bytes=scratch_bytes,
-            keeps=own.keeps,
-            needs=own.needs,
             prepares=own.prepares,
             reads=getattr(factory, "reads", None),
             inplace=None if own.inplace is None else _pairs_of(factory, label),
@@ -194,13 +183,6 @@ class _FunctionKernel:
         self._what = f"kernel {label!r}"
         self._own = own
         self._is_forward = parts in ((), (FORWARD,))
-        wrong_arrays = own.needs if self._is_forward else own.keeps
-        if wrong_arrays:
-            raise DeclarationError(
-                f"{self._what} {'needs' if self._is_forward else 'keeps'} {', '.join(wrong_arrays)}; "
-                "expected what is kept with forward, and what is needed with gradients"
-            )
-        own.check_named(self._what, function, own.kept)
         wrong = [part for part in parts if not part.endswith("_grad")]
         if wrong and not self._is_forward:
             raise DeclarationError(
@@ -329,7 +311,6 @@ class _ClassKernel:
     def _forward(self, prop: OperatorProperty, owner: Any) -> Bound:
         aliases, pairs = tuple(prop.aliases.items()), self._own.pairs(is_forward=True)
         declared = Declared(owner.forward, f"{self._label}.forward", inplace=pairs, aliases=aliases)
-        self._own.check_named(declared.what, owner.forward, self._own.keeps)
         return _bound(prop, declared, self._own, is_forward=True)
 
     def _gradient(self, prop: OperatorProperty, owner: Any, name: str) -> Bound:
@@ -360,8 +341,10 @@ def _operator(
     forward: Bound | None,
     gradients: Sequence[Bound] | None,
 ) -> Operator:
-    arrays = NO_ARRAYS if own.is_empty else own.arrays(KernelCall(prop, ctx, in_shapes, in_types))
-    return BoundOperator(prop, ctx, in_shapes, in_types, forward=forward, gradients=gradients, own=arrays)
+    count = len(own.prepares)
+    return BoundOperator(
+        prop, ctx, in_shapes, in_types, forward=forward, gradients=gradients, num_prepared=count
+    )
 
 
 def _bound(prop: OperatorProperty, declared: Declared, own: KernelArrays, *, is_forward: bool) -> Bound:
@@ -371,7 +354,7 @@ def _bound(prop: OperatorProperty, declared: Declared, own: KernelArrays, *, is_
         DeclarationError: A name means nothing, or a gradient reads what the operator does not keep for it.
     """
     names = prop.binding.names
-    slots = {} if own.is_empty else own.slots(prop, is_forward=is_forward)
+    slots = own.slots(prop) if own.prepares else {}
     if is_forward:
         return Bound(declared, names.forward | slots, names.forward_targets, True)
     bound = Bound(declared, names.backward | slots, names.backward_targets, False)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from operad_pooling.by_loop import BY_LOOP, loop_cost, places, pool_by_loop, spread_by_loop
+from operad_pooling.by_loop import BY_LOOP, loop_cost, pool_by_loop, spread_by_loop
 from operad_pooling.examples import PARAMS, pooled_shapes
 from operad_pooling.fold import divisor, fold_max, fold_sum, spread, spread_to_first
+from operad_pooling.pairs import pool_pairs, spread_pairs
 from operad_pooling.windows import Axis
 from operad_sdk import (
     Array,
@@ -34,8 +35,16 @@ _SIZES: Final = {
 }
 
 
+def _has_places(prop: Any) -> bool:
+    return bool(prop.has_places)
+
+
 def _is_max(prop: Any) -> bool:
     return bool(prop.pool_type == "max")
+
+
+def _is_other_max(prop: Any) -> bool:
+    return _is_max(prop) and not prop.has_places
 
 
 def _is_power(prop: Any) -> bool:
@@ -58,6 +67,8 @@ class Pooling(OperatorProperty):
         data: (N, C, ...) with as many further axes as kernel has elements; (N, ..., C) if `layout` says so.
         output: (N, C, ...), along each axis (size + 2 pad - kernel) / stride + 1, rounded down (`valid`)
             or up (`full`), or size / stride rounded up (`same`); 1 with `global_pool`.
+        places (hidden): As output, for maxima of 2 x 2 elements side by side, without padding, channels
+            first, `valid`: in a byte which element of a window is its maximum.
 
     Example:
         >>> import operad as od
@@ -87,6 +98,7 @@ class Pooling(OperatorProperty):
     # The norm of a window of zeros has no derivative, and with p=3 a slope along each line all the same.
     accepts = "floating"
     compute_dtype = "float32"
+    constant_outputs = ("places",)
     contract = Contract(inputs={"data": Real(nonzero=True)}, params=PARAMS, shapes=pooled_shapes)
 
     def __init__(self, **params: Any) -> None:
@@ -119,11 +131,19 @@ class Pooling(OperatorProperty):
         """Return whether `layout` says so."""
         return self.layout is not None and self.layout.endswith("C")
 
+    @property
+    def has_places(self) -> bool:
+        """Return whether it gives maxima of two whole pairs of elements, one below the other."""
+        is_plain = not (self.global_pool or self.is_channels_last or any(self.pad))
+        is_pairs = self.kernel == (2, 2) and self.stride == (2, 2) and self.pooling_convention == "valid"
+        return self.pool_type == "max" and is_plain and is_pairs
+
     def spec(self) -> str:
         """One line of the shape language, which depends on the convention and the layout."""
         size = "S*0 + 1" if self.global_pool else _SIZES[self.pooling_convention]
         lead, tail = ("N", ", C") if self.is_channels_last else ("N, C", "")
-        return f"data:({lead}, *S{tail}) -> output:({lead}, *({size}){tail})"
+        windows = f"({lead}, *({size}){tail})"
+        return f"data:({lead}, *S{tail}) -> output:{windows}, hidden places:uint8{windows} if has_places"
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """Shapes that follow from `spec`; windows must fit."""
@@ -158,9 +178,12 @@ class Pooling(OperatorProperty):
         taps = 1 if self.global_pool else sum(self.kernel)
         return super().cost(in_shapes, out_shapes) * taps
 
-    def forward(self, op_ctx: OpContext, data: Array, output: Array) -> None:
+    def forward(self, op_ctx: OpContext, data: Array, output: Array, places: Array | None) -> None:
         """Fold all windows."""
         xp, axes = op_ctx.xp, self.axes(data.shape, output.shape)
+        if places is not None:
+            pool_pairs(xp, data, output, places)
+            return
         if _is_max(self):
             fold_max(xp, data, axes, output)
             return
@@ -170,7 +193,12 @@ class Pooling(OperatorProperty):
         elif _is_power(self):
             (xp.sqrt if self.p_value == 2 else xp.cbrt)(output, out=output)
 
-    @gradient("data", when=_is_max)
+    @gradient("data", when=_has_places)
+    def pairs_gradient(self, op_ctx: OpContext, output_grad: Array, places: Array, data_grad: Array) -> None:
+        """`dy/dx = 1` for the first largest element of each window, else 0."""
+        spread_pairs(op_ctx.xp, output_grad, places, data_grad)
+
+    @gradient("data", when=_is_other_max)
     def max_gradient(
         self, op_ctx: OpContext, output_grad: Array, data: Array, output: Array, data_grad: Array
     ) -> None:
@@ -209,9 +237,7 @@ class Pooling(OperatorProperty):
         return divisor(xp, axes, self.count_include_pad is not False, like.ndim, like.dtype)
 
 
-Pooling.kernel(
-    "forward", name="max_by_loop", priority=1, when=BY_LOOP, cost=loop_cost, keeps={"places": places}
-)(pool_by_loop)
-Pooling.kernel(
-    "data_grad", name="max_gradient_by_loop", priority=1, when=BY_LOOP, cost=loop_cost, needs="places"
-)(spread_by_loop)
+Pooling.kernel("forward", name="max_by_loop", priority=1, when=BY_LOOP, cost=loop_cost)(pool_by_loop)
+Pooling.kernel("data_grad", name="max_gradient_by_loop", priority=1, when=BY_LOOP, cost=loop_cost)(
+    spread_by_loop
+)

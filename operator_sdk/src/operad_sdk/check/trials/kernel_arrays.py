@@ -8,7 +8,6 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad.operator import (
-    FORWARD,
     Arrays,
     BackwardEntry,
     Choice,
@@ -32,29 +31,13 @@ _PATTERNS: Final = (0x7F, 0x80)
 
 def asks(kernel: Kernel) -> bool:
     """Return whether a kernel asks for more than its operator declares."""
-    return bool(kernel.keeps or kernel.needs or kernel.prepares or kernel.has_demands)
+    return bool(kernel.prepares or kernel.has_demands)
 
 
-def whole_choice(call: KernelCall, kernel: Kernel, own: Kernel, tried: Sequence[Kernel]) -> Choice:
-    """Choice of one kernel and what it needs; parts that it lacks go to the operator's own functions."""
-    keeping = [one for one in tried if set(kernel.needs) <= set(one.keeps)] if kernel.needs else []
-    kernels = [kernel, *keeping[:1], own]
-    kept = next(iter([one.keeps for one in kernels if one.computes(call.prop, FORWARD)]))
-    choice = choose_among(call.keeping(tuple(kept)), kernels)
-    parts = tuple(choice.kernels)
-    return choice.with_arrays(choice.needs(parts), choice.preparations(parts))
-
-
-def expect_read(kernel: Kernel, kernels: Sequence[Kernel]) -> None:
-    """Raise Violation if no gradient's kernel reads a kept array, or no kernel keeps a needed one."""
-    read = {name for one in kernels for name in one.needs}
-    kept = {name for one in kernels for name in one.keeps}
-    for name in kernel.keeps:
-        if name not in read:
-            raise Violation(f"kernel {kernel.name} keeps {name!r}, which no kernel of a gradient needs")
-    for name in kernel.needs:
-        if name not in kept:
-            raise Violation(f"kernel {kernel.name} needs {name!r}, which no kernel of the outputs keeps")
+def whole_choice(call: KernelCall, kernel: Kernel, own: Kernel) -> Choice:
+    """Choice of one kernel; parts that it lacks go to the operator's own functions."""
+    choice = choose_among(call, [kernel, own])
+    return choice.with_prepared(choice.preparations(tuple(choice.kernels)))
 
 
 @final
@@ -63,7 +46,6 @@ class WholeOperator(Operator):
 
     Attributes:
         op: What stands for the operator in graphs.
-        kept: What the last forward has kept.
         written: Which arrays were written that may only be read, in words.
     """
 
@@ -73,7 +55,6 @@ class WholeOperator(Operator):
         self._seed = seed
         self._pattern = pattern
         self._inner = choice.operator()
-        self.kept: list[Any] = []
         self.written: list[str] = []
 
     def prepared(self, in_data: Sequence[Any]) -> list[Any]:
@@ -96,15 +77,14 @@ class WholeOperator(Operator):
     def forward(
         self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
     ) -> None:
-        """The outputs, and what is kept."""
-        self.kept = [self._filled(*array) for array in self._choice.kept_arrays()]
+        """The outputs."""
         prepared = self.prepared(in_data)
         before = [array.tobytes() for array in prepared]
         self._inner.forward(
             self._context(op_ctx, self.op.forward_resource([])),
             [*in_data, *prepared],
-            [*req, *[OpReq.WRITE] * len(self.kept)],
-            [*out_data, *self.kept],
+            req,
+            out_data,
             aux_states,
         )
         self._expect_unchanged("the outputs", before, prepared)
@@ -119,30 +99,29 @@ class WholeOperator(Operator):
         in_grad: SomeArrays,
         aux_states: Arrays,
     ) -> None:
-        """The gradients, of what the last forward has kept."""
+        """The gradients."""
         prepared = self.prepared(in_data)
-        arrays = [*prepared, *self.kept]
-        before = [array.tobytes() for array in arrays]
+        before = [array.tobytes() for array in prepared]
         self._inner.backward(
             self._context(op_ctx, self.op.backward_resource([])),
-            [*out_grad, *[None] * len(self.kept)],
+            out_grad,
             [*in_data, *prepared],
-            [*out_data, *self.kept],
+            out_data,
             [*req, *[OpReq.NULL] * len(prepared)],
             [*in_grad, *[None] * len(prepared)],
             aux_states,
         )
-        self._expect_unchanged("the gradients", before, arrays)
+        self._expect_unchanged("the gradients", before, prepared)
 
     def _expect_unchanged(self, what: str, before: Sequence[bytes], arrays: Sequence[Any]) -> None:
-        names = [*[name for _, name in self._choice.prepared], *self._choice.kept]
+        names = [name for _, name in self._choice.prepared]
         for name, old, array in zip(names, before, arrays, strict=False):
             if array.tobytes() != old:
                 self.written.append(f"{what} writes to {name!r}, which others read")
 
 
 def expect_untouched(trial: Trial, operator: WholeOperator) -> None:
-    """Raise Violation if forward writes a prepared array, or a gradient writes a prepared or a kept one."""
+    """Raise Violation if forward or a gradient writes a prepared array."""
     trial.forward(operator=operator)
     if any(trial.differentiable()):
         trial.backward(operator=operator)
@@ -151,17 +130,18 @@ def expect_untouched(trial: Trial, operator: WholeOperator) -> None:
 
 
 def expect_filled(trial: Trial, choice: Choice) -> None:
-    """Raise Violation if some byte of a kept or prepared array is what the memory held before."""
+    """Raise Violation if some byte of a prepared array is what the memory held before."""
     some, others = [WholeOperator(choice, trial.case.seed, pattern) for pattern in _PATTERNS]
     made = []
     for operator in (some, others):
         trial.forward(operator=operator)
-        made.append([*operator.prepared(trial.inputs), *operator.kept])
-    names = [*[name for _, name in choice.prepared], *choice.kept]
+        made.append(operator.prepared(trial.inputs))
+    names = [name for _, name in choice.prepared]
     for name, one, other in zip(names, *made, strict=True):
         if one.tobytes() != other.tobytes():
-            what = "keeps" if name in choice.kept else "prepares"
-            raise Violation(f"a kernel {what} {name!r}, and leaves some of it as memory was, or as chance is")
+            raise Violation(
+                f"a kernel prepares {name!r}, and leaves some of it as memory was, or as chance is"
+            )
 
 
 def expect_in_place(trial: Trial, choice: Choice) -> int:

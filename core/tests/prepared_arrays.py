@@ -1,4 +1,4 @@
-"""A product whose kernel keeps an array for a gradient and has another prepared, each in the plainest way."""
+"""A product whose kernel has an array prepared, in the plainest way."""
 
 from __future__ import annotations
 
@@ -34,20 +34,15 @@ class PlainOperator(Operator):
                 assign(in_grad[place], req[place], out_grad[0] * in_data[1 - place])
 
 
-class KeepingOperator(PlainOperator):
-    """The same by twice the weight, where that is prepared; the gradient of the weight reads a kept copy."""
+class PreparingOperator(PlainOperator):
+    """The same by twice the weight, where that is prepared, and the gradient of the data."""
 
     def forward(self, op_ctx, in_data, req, out_data, aux_states):
         data, weight, twice = in_data
         assign(out_data[0], req[0], data * weight if twice is None else data * twice / 2)
-        if out_data[1] is not None:
-            out_data[1][...] = data
 
     def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        if req[0] is not OpReq.NULL:
-            assign(in_grad[0], req[0], out_grad[0] * in_data[1])
-        if req[1] is not OpReq.NULL:
-            assign(in_grad[1], req[1], out_grad[0] * out_data[1])
+        assign(in_grad[0], req[0], out_grad[0] * in_data[1])
 
 
 def _like_data(call):
@@ -62,15 +57,14 @@ def _doubling(call):
 
 
 def _reads(prop, part):
-    head = BackwardEntry("out_grad", 0)
-    return [head, BackwardEntry("in_data", 1)] if part == "data_grad" else [head]
+    return [BackwardEntry("out_grad", 0), BackwardEntry("in_data", 1)]
 
 
 TWICE = Prepared(("weight",), ("forward",), _like_data, _doubling)
 PLAIN = Kernel("Scaled.plain", PlainOperator)
-KEEPING = Kernel(
-    "Scaled.keeping", KeepingOperator, priority=1,
-    keeps={"copy": _like_data}, needs=("copy",), prepares={"twice": TWICE}, reads=_reads,
+PREPARING = Kernel(
+    "Scaled.preparing", PreparingOperator, priority=1,
+    parts=lambda prop: ("forward", "data_grad"), prepares={"twice": TWICE}, reads=_reads,
 )  # fmt: skip
 
 
@@ -78,7 +72,7 @@ class Scaled(OperatorProperty):
     """`data * weight`, of equal shapes."""
 
     name = "scaled"
-    kernels: ClassVar = [PLAIN, KEEPING]
+    kernels: ClassVar = [PLAIN, PREPARING]
 
     def list_arguments(self):
         return ["data", "weight"]
