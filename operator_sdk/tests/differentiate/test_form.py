@@ -45,6 +45,16 @@ def numbers(*shape, dtype=np.float32):
     return RNG.normal(size=shape or SHAPE).astype(dtype)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_logarithm_of_a_sum_of_powers_is_that_of_numpy(dtype):
+    special = np.array([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 3e38, -3e38, 88, -104, 1e-40], dtype)
+    x, y = (array.copy() for array in np.meshgrid(special, special))
+    expect_same(np.logaddexp, x, y, rtol=4 * np.finfo(dtype).eps)
+    # Beside 0 the largest part of it is cancelled.
+    arrays = numbers(40, 50, dtype=dtype), numbers(50, dtype=dtype)
+    expect_same(lambda x, y: np.logaddexp(x, y) + 8, *arrays, rtol=1e-6)
+
+
 def in_place(x, y):
     out = np.empty_like(x)
     np.multiply(x, y, out=out)

@@ -48,6 +48,15 @@ def _heaviside(builder: Builder, x: int, at_zero: int) -> int:
     return builder.select(builder.apply("isnan", x), x, step)
 
 
+def _log_of_sum(builder: Builder, a: int, b: int) -> int:
+    """`log(e^a + e^b)`; two infinities of one sign have no difference."""
+    apart = builder.apply("abs", builder.apply("subtract", a, b))
+    rest = builder.apply("log1p", builder.apply("exp", builder.apply("negative", apart)))
+    twice = builder.apply("add", a, builder.constant(math.log(2), builder.kind(a)))
+    found = builder.apply("add", builder.apply("maximum", a, b), rest)
+    return builder.select(builder.apply("equal", a, b), twice, found)
+
+
 def labelled(builder: Builder, label: int, axis: int) -> tuple[int, int]:
     """Find whether an element is the one that a label names along an axis, and whether it names any."""
     zero, length = builder.constant(0, "int64"), builder.length(axis, "int64")
@@ -80,6 +89,7 @@ RULES.update(
         np.fmax: _or_number("maximum"),
         np.fmin: _or_number("minimum"),
         np.heaviside: _heaviside,
+        np.logaddexp: _log_of_sum,
         np.logical_xor: _not_both,
         np.bitwise_and: _applied("logical_and"),
         np.bitwise_or: _applied("logical_or"),
