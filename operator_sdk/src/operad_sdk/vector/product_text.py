@@ -94,6 +94,7 @@ class ProductText:
             code, pattern.kind, self._pointers["right"], self._words.right_step, self._words.columns
         )
         scratch = code.value("ptrtoint ptr %scratch to i64")
+        # Vectors of a panel begin at a line of the cache each, so that none is loaded from two.
         self._scratch = code.pointer(code.value(f"and i64 {code.add(scratch, ALIGNED - 1)}, -{ALIGNED}"))
         rows = range(pattern.tile.rows)
         self._left_rows = [code.multiply(self._words.left_row, i) if i else "0" for i in rows]
@@ -166,6 +167,7 @@ class ProductText:
 
     def _tile(self, rows: int, left: str, out: str, panel: str, length: str) -> None:
         code, kind, vectors = self._code, self._kind, len(self._masks)
+        # An address for each row: numbers are read where they stand, so the left matrix has any order.
         bases = [code.address(left, self._left_rows[i]) for i in range(rows)]
         inner = self._words.left_inner
 

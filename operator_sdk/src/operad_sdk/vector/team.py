@@ -58,12 +58,19 @@ _LOOKS: Final = 200 * _LOOKS_PER_US
 """Looks of a helper before it sleeps, where its last job came soon."""
 _SHORT_NS: Final = 200_000
 """Nanoseconds from one job to the next within which that is soon."""
-_Job = namedtuple("_Job", "function tables next_part parts units scratch scratch_bytes")
-"""Words of a job; `tables` is the address of those of each part's table."""
-_JOB: Final = _Job(*range(len(_Job._fields)))
 _BoxWords = namedtuple("_BoxWords", "state job slot looks posted finished end")
 _BOX: Final = _BoxWords(state=0, job=1, slot=2, looks=3, posted=8, finished=16, end=24)
 """Where the words of a box are. Each semaphore has a line of the cache of its own, apart from the state."""
+
+
+class _Job(ctypes.Structure):
+    """What helpers read; `tables` are the addresses of each part's table. Filled faster than an array."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_longlong)
+        for name in ("function", "tables", "next_part", "parts", "units", "scratch", "scratch_bytes")
+    )
+
 
 _TEXT: Final = f"""
 {"declare void @llvm.x86.sse2.pause()" if _HAS_PAUSE else ""}
@@ -87,12 +94,12 @@ define private i1 @is_done(ptr %box) {{
 
 define private void @work(ptr %job, i64 %slot) {{
 entry:
-  %tables_at = getelementptr i64, ptr %job, i64 {_JOB.tables}
-  %next_at = getelementptr i64, ptr %job, i64 {_JOB.next_part}
-  %parts_at = getelementptr i64, ptr %job, i64 {_JOB.parts}
-  %units_at = getelementptr i64, ptr %job, i64 {_JOB.units}
-  %scratch_at = getelementptr i64, ptr %job, i64 {_JOB.scratch}
-  %bytes_at = getelementptr i64, ptr %job, i64 {_JOB.scratch_bytes}
+  %tables_at = getelementptr i64, ptr %job, i64 {_Job.tables.offset // 8}
+  %next_at = getelementptr i64, ptr %job, i64 {_Job.next_part.offset // 8}
+  %parts_at = getelementptr i64, ptr %job, i64 {_Job.parts.offset // 8}
+  %units_at = getelementptr i64, ptr %job, i64 {_Job.units.offset // 8}
+  %scratch_at = getelementptr i64, ptr %job, i64 {_Job.scratch.offset // 8}
+  %bytes_at = getelementptr i64, ptr %job, i64 {_Job.scratch_bytes.offset // 8}
   %function = load ptr, ptr %job
   %tables = load ptr, ptr %tables_at
   %parts = load i64, ptr %parts_at
@@ -321,11 +328,10 @@ class _Team:
                         break
                     self._hired += 1
             addresses = (ctypes.c_longlong * len(tables))(*tables)
-            words = _Job(
+            job = _Job(
                 function=function, tables=ctypes.addressof(addresses), next_part=0, parts=len(tables),
                 units=units, scratch=data_address(scratch), scratch_bytes=scratch.strides[0],
             )  # fmt: skip
-            job = (ctypes.c_longlong * len(words))(*words)
             posted = (ctypes.c_longlong * len(boxes))(*[box.address for box in boxes])
             _post()(ctypes.addressof(job), len(boxes), _SPINS, ctypes.addressof(posted))
         finally:

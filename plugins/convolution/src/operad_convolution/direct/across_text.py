@@ -87,6 +87,7 @@ class AcrossText:
                 code.mask(code.add(first, v * self._lanes), self._filters) for v in range(self._tile.vectors)
             ]
             last = code.value(f"sub i64 {code.add(self._filters, -1)}, {first}")
+            # Filters behind the last are written to its place, before it: no store depends on their number.
             rows = [
                 code.multiply(
                     code.call("i64", "llvm.smin.i64", ("i64", str(i)), ("i64", last)), self._out_channel

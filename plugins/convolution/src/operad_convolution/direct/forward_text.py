@@ -55,6 +55,7 @@ class ForwardText:
         self._offsets = [code.word(self._tap_words, i) for i in range(taps // (tap_rows or 1))]
         if tap_rows:  # of a row, from its first
             self._offsets = [code.value(f"sub i64 {each}, {self._offsets[0]}") for each in self._offsets]
+        # Borders are cleared once: the copies of all images write between them alone.
         clear(code, kind, "%scratch", self._image.zeros)
 
         def one_image(number: str, _: Values) -> Values:
@@ -111,6 +112,8 @@ class ForwardText:
         ]
         sums = [(code.vector(kind), value) for value in first for _ in vectors]
 
+        # Channels are the loop and taps are written out: each sum has its own register all the way, and the
+        # weights of a block are read one after another.
         def add(_: str, values: Values) -> Values:
             *totals, place, weight = values
             for tap, offset in enumerate(self._offsets):

@@ -125,12 +125,10 @@ class Packing:
             for before, order, columns, found in own:
                 for block in found:
                     if block.first <= first < block.first + block.width:
-                        at = before + first - block.first
+                        at, matrix = before + first - block.first, order.step(block) * size
                         for tap, column in enumerate(columns):
                             place = (at + order.place(block, tap)) * size
-                            cells[column] = Cell(
-                                target=place, matrix=order.step(block) * size, written=end - first
-                            )
+                            cells[column] = Cell(target=place, matrix=matrix, written=end - first)
             rows = max(0, min(end, weights.rows) - first)
             chunks.append((Chunk(weight=begin * size, rows=rows), cells))
         return chunks
