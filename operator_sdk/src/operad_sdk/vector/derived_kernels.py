@@ -79,7 +79,8 @@ def reason_for(
     if size is not None and size < ELEMENTS_FROM_SIZE:
         return f"{size} elements, a program pays from {ELEMENTS_FROM_SIZE}; {found}"
     against: str | None = _programs().reason_against(parts, call, always=size is None)
-    return against
+    # Where a program is not worth it, the line that stops a form is what would help.
+    return against if against is None or isinstance(against, NoForm) else found
 
 
 class _Forms(NamedTuple):
