@@ -13,12 +13,14 @@ from operad_sdk import Array, Shape
 
 def pool_pairs(xp: Any, data: Array, output: Array, places: Array) -> None:
     """Write the largest element of each window, and which of the four comes first, or 255 for NaN."""
-    output[...] = _elements(data, 0, output.shape)
-    places.fill(0)
-    for place in range(1, 4):
-        other = _elements(data, place, output.shape)
-        places[other > output] = place
-        xp.maximum(output, other, out=output)
+    first, second, third, fourth = (_elements(data, place, output.shape) for place in range(4))
+    above = xp.maximum(first, second)
+    xp.maximum(third, fourth, out=output)
+    xp.maximum(above, output, out=output)
+    is_below = above != output
+    is_right = (first != output) & ~is_below | (third != output) & is_below
+    xp.multiply(is_below, 2, out=places, casting="unsafe")
+    places += is_right
     places[xp.isnan(output)] = 255
 
 
@@ -26,7 +28,7 @@ def spread_pairs(xp: Any, values: Array, places: Array, out: Array) -> None:
     """Write the adjoint: each window's value goes to its element, and zero to the others."""
     clear_beside(out, values.shape)
     for place in range(4):
-        _elements(out, place, values.shape)[...] = xp.where(places == place, values, 0)
+        xp.multiply(values, places == place, out=_elements(out, place, values.shape))
 
 
 def clear_beside(out: Array, windows: Shape) -> None:
