@@ -74,6 +74,7 @@ def test_operators_of_the_page_pass_the_strict_check(page: Path, tmp_path: Path)
 
 
 @pytest.mark.more
+@pytest.mark.long
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 def test_a_normalised_layer_passes_the_strict_check(activation: str, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
