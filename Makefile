@@ -68,10 +68,10 @@ test-gpu: setup  ## what to run first on a CUDA device, 8 minutes; GPU_ARGS="--s
 	$(RUN) -m tests.devices.day $(GPU_ARGS)
 
 test-pythons: host  ## make test-all on every Python here, newest and oldest packages; PYTHON= names one
-	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(ASKED)" --numprocesses $(or $(WORKERS),2) --dist worksteal -m $(BOTH) $(TEST_ARGS)
+	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(ASKED)" --numprocesses $(or $(WORKERS),2) --dist worksteal -m $(BOTH) $(LONGER) $(TEST_ARGS)
 
 test-installs: host  ## make test-all without numba, and without LLVM too, as installs may be
-	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(HOST)" --packages vector,plain --numprocesses $(or $(WORKERS),2) --dist worksteal -m $(BOTH) $(TEST_ARGS)
+	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(HOST)" --packages vector,plain --numprocesses $(or $(WORKERS),2) --dist worksteal -m $(BOTH) $(LONGER) $(TEST_ARGS)
 
 # The suites of vector code, for processors with fewer instructions.
 VECTOR := operator_sdk/tests/vector operator_sdk/tests/mapper operator_sdk/tests/test_products.py \

@@ -254,7 +254,7 @@ def _put_in_order(items: list[pytest.Item], order: str) -> None:
         random.Random(order).shuffle(items)
     # `--dist worksteal` deals the tests out in runs, the first to the first process, and moves only the
     # ends of runs elsewhere: what stands in front is run by one process, one by one.
-    items.sort(key=lambda item: item.get_closest_marker("serial") is None)
+    items.sort(key=lambda item: [item.get_closest_marker(name) is None for name in ("serial", "long")])
 
 
 @pytest.hookimpl(wrapper=True)

@@ -34,6 +34,11 @@ def test_alone(): pass
 def test_beside(): pass
 
 
+@pytest.mark.more
+@pytest.mark.long
+def test_a_minute(): pass
+
+
 @pytest.mark.slow
 def test_that_crashes(): os.kill(os.getpid(), signal.SIGSEGV)
 """
@@ -67,6 +72,11 @@ def test_serial_tests_stand_in_front(suite: Path) -> None:
     assert order(suite) == ["test_alone", "test_one", *MANY]
 
 
+def test_long_tests_stand_behind_these_in_any_order(suite: Path) -> None:
+    for words in ((), ("--order", "reversed"), ("--order", "7")):
+        assert order(suite, "-m", "not slow", *words)[:2] == ["test_alone", "test_a_minute"]
+
+
 def test_a_reversed_run_is_reversed_behind_them(suite: Path) -> None:
     assert order(suite, "--order", "reversed") == ["test_alone", *reversed(MANY), "test_one"]
 
@@ -81,14 +91,14 @@ def test_a_seed_gives_one_shuffle_and_another_seed_another(suite: Path) -> None:
 def test_a_process_that_crashes_is_reported_with_its_test_and_the_others_go_on(suite: Path) -> None:
     lines = run(suite, "-m", "", "-n", "2", "--dist", "worksteal")
     assert "'test_few.py::test_that_crashes'" in "\n".join(lines)
-    assert "1 failed, 7 passed" in lines[-1]
+    assert "1 failed, 8 passed" in lines[-1]
 
 
 def test_the_suite_leaves_out_what_is_marked_more_and_a_run_of_a_path_does_not(suite: Path) -> None:
     assert "test_beside" not in order(suite)
     assert "test_beside" in order(suite, "test_few.py")
     assert "test_beside" not in order(suite, "test_few.py", "-m", "not slow and not more")
-    for words, count in (((), 6), (("test_few.py",), 7)):  # workers collect by themselves
+    for words, count in (((), 6), (("test_few.py",), 8)):  # workers collect by themselves
         assert f"{count} passed" in run(suite, "-n", "1", *words)[-1]
 
 

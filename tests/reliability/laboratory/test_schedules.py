@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(
 PAIRS = 50
 
 
+@pytest.mark.long  # 800 schedules that each fork and change threads: a minute beside others
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_schedule_with_one_preemption_ends_as_a_serial_run(name: str) -> None:
     assert faults(explored(name, PAIRS)) == ""
