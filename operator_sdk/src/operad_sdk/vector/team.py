@@ -60,11 +60,11 @@ _SHORT_NS: Final = 200_000
 """Nanoseconds from one job to the next within which that is soon."""
 _BoxWords = namedtuple("_BoxWords", "state job slot looks posted finished end")
 _BOX: Final = _BoxWords(state=0, job=1, slot=2, looks=3, posted=8, finished=16, end=24)
-"""Where the words of a box are. Each semaphore has a line of the cache of its own, apart from the state."""
+"""Positions of the words of a box. Each semaphore has a line of the cache of its own, apart from the state."""
 
 
 class _Job(ctypes.Structure):
-    """What helpers read; `tables` are the addresses of each part's table. Filled faster than an array."""
+    """Record that helpers read; `tables` is an array of the addresses of tables. Faster to fill than an array."""
 
     _fields_ = tuple(
         (name, ctypes.c_longlong)
