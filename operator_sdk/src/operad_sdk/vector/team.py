@@ -60,11 +60,11 @@ _SHORT_NS: Final = 200_000
 """Nanoseconds from one job to the next within which that is soon."""
 _BoxWords = namedtuple("_BoxWords", "state job slot looks posted finished end")
 _BOX: Final = _BoxWords(state=0, job=1, slot=2, looks=3, posted=8, finished=16, end=24)
-"""Positions of the words of a box. Each semaphore has a line of the cache of its own."""
+"""Positions of the words of a box, in whose cache lines the state and each semaphore are alone."""
 
 
 class _Job(ctypes.Structure):
-    """Words that helpers read, filled faster than an array; `tables` has the address of each part's table."""
+    """Record that helpers read, faster to fill than an array; `tables` points to each part's table."""
 
     _fields_ = tuple(
         (name, ctypes.c_longlong)

@@ -337,11 +337,7 @@ class Writer:
 
 @final
 class Words:
-    """As `Writer.record`, for words that are not all loaded at once.
-
-    Args:
-        names: Fields of the record.
-    """
+    """As `Writer.record`, for words that are not all loaded at once; `names` are the record's fields."""
 
     def __init__(self, code: Writer, names: Sequence[str], begin: str = "%table", first: int = 0) -> None:
         self._code, self._names, self._begin, self._first = code, names, begin, first

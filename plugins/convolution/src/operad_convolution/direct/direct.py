@@ -185,3 +185,4 @@ _ROWS_PAY: Final = 0.9
 _VECTORS: Final = 64
 """Vectors that a block of sums should go through, so that adding up their lanes is a small part."""
 _TOGETHER_ELEMENTS: Final = 1 << 18
+"""Elements of images that are copied together: 1 MiB in single precision."""

@@ -28,7 +28,7 @@ whole blocks of filters. Offsets are addresses of arrays, those of taps from a c
 TapRows = namedtuple("TapRows", "first end")
 """Rows of taps of which a tile of `ForwardText` sees more than zeros; its offsets follow."""
 TileOutput = namedtuple("TileOutput", "first pixels")
-"""Begin of a tile of `AcrossText` in a channel of the output; behind its offsets."""
+"""Output of a tile of `AcrossText`, behind its offsets: where it begins in a channel, and how many pixels."""
 
 WeightTable = namedtuple(
     "WeightTable",
