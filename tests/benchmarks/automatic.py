@@ -94,7 +94,8 @@ def rows_of(name: str, num_threads: int) -> Iterator[Row]:
         except OperadError:
             continue
         own = type(prop).kernels[:1]
-        asked = KernelCall(prop, cpu(), [a.shape for a in call.inputs], [a.dtype for a in call.inputs])
+        given = [a.shape for a in call.inputs], [a.dtype for a in call.inputs]
+        asked = KernelCall(prop, cpu(), *given, threads=num_threads)
         size = max(map(prod, [*asked.in_shapes, *asked.out_shapes]))
         for kernel in prop.derived_kernels():
             assert kernel.when is not None

@@ -97,6 +97,16 @@ def cluster_of(members: Sequence[Node], makes: Sequence[Node]) -> Cluster:
     specs = tuple((array.shape, array.dtype) for array in arrays)
     steps = sum(not views_something(node) for node in members)
     cost = estimates(kernel, specs, copied=False)
+    if _only_picks(members):
+        cost = cost._replace(numpy_us=0.0)
     return Cluster(
         kernel, [node for node, _ in given], makes, steps, cost, kernel.shares(kernel.walk(arrays))
     )
+
+
+def _only_picks(members: Sequence[Node]) -> bool:
+    """Return whether steps pick elements of rows that nothing else reads; a kernel reads whole rows."""
+    steps = [node for node in members if node.step is not None and not views_something(node)]
+    picks = [node for node in steps if node.step is not None and node.step.primitive.form == "pick"]
+    rows = max((operands(node)[0].value.size for node in picks), default=0)
+    return bool(picks) and all(node in picks or node.value.size < rows for node in steps)

@@ -20,7 +20,9 @@ _OF_MODE: Final = frozenset(Slot(EXTRA, WORDS.index(word)) for word in (OP_CTX, 
 _MOST: Final = 64
 """Programs that are kept of an operator."""
 _STEP_US: Final = 8.0
-"""Time of a program's step beside what the kernel computes."""
+"""Time of a program's kernel beside what it computes."""
+_CALL_US: Final = 2.0
+"""Time by which a step that is NumPy's takes longer than the author's call."""
 
 
 class PartsProgram(NamedTuple):
@@ -77,11 +79,11 @@ def _made(
         return str(error)
     if not program.num_kernels:
         return "no step of it is faster in vector code than NumPy's own call"
-    cost = program.cost
-    if (
-        not always
-        and not cost._replace(vector_us=cost.vector_us + _STEP_US * program.num_kernels).favour_vectors
-    ):
+    cost, others = program.cost, len(program.whole.steps) - program.num_kernels
+    if not always and program.looks_up:
+        return "it looks up elements by positions, as NumPy's own functions do faster"
+    beside_us = _STEP_US * program.num_kernels + _CALL_US * others
+    if not always and not cost._replace(vector_us=cost.vector_us + beside_us).favour_vectors:
         return f"NumPy's own calls are faster: {cost.numpy_us:.3g} us and {cost.vector_us:.3g} us, estimated"
     return PartsProgram(program, [name for name, _ in results])
 

@@ -15,6 +15,7 @@ from operad.context import cpu
 from operad.operator import OpContext
 from operad_sdk.differentiate import Node
 from operad_sdk.differentiate.dispatch import each
+from operad_sdk.differentiate.indexing import is_basic
 from operad_sdk.multiplication import multiply
 from operad_sdk.programs.clusters import Clusters
 from operad_sdk.programs.plan import CallStep, KernelStep, Plan, Slot, Step
@@ -44,6 +45,7 @@ class Program:
         specs: Shape and type of each result.
         cost: Estimates of what kernels compute, by them and by NumPy's calls.
         num_kernels: How many kernels there are.
+        looks_up: Whether a step takes or writes elements by positions, for which tracing has one way.
 
     Raises:
         TraceError: It is too long.
@@ -55,6 +57,7 @@ class Program:
         self._plans: dict[tuple[int, ...], Plan] = {}
         self.specs = [(node.value.shape, node.value.dtype) for node in results]
         self.num_kernels = len(self._clusters.every)
+        self.looks_up = any(map(_looks_up, self._clusters.steps))
         self.cost = Estimates()
         for cluster in self._clusters.every:
             self.cost = self.cost.plus(cluster.cost)
@@ -120,6 +123,11 @@ class Program:
             if handle is not None:
                 del slots
                 storage.get().free(handle)
+
+
+def _looks_up(node: Node) -> bool:
+    step = node.step
+    return step is not None and step.primitive.form == "take" and not is_basic(step.args[1])
 
 
 def _word(step: Step) -> str:

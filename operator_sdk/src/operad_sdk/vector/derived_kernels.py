@@ -49,6 +49,13 @@ _SINGLE: Final = np.dtype(np.float32)
 _HALF: Final = np.dtype(np.float16)
 _TYPES: Final = ((_SINGLE,), (np.dtype(np.float64),), (_HALF,), (_HALF, _SINGLE))
 """Floating types of arguments, in the order in which they come."""
+_OF_PICKS: Final = frozenset(
+    [
+        "input", "constant", "length", "position", "cast", "add", "less", "greater_equal", "equal",
+        "logical_and", "select", "sum",
+    ]
+)  # fmt: skip
+"""Instructions of a row's element by its label, for which a kernel reads the row and NumPy the element."""
 _OF_TWO_THREADS: Final = 1.4
 """Factor by which two threads compute what is divided among them sooner, where memory is the limit."""
 
@@ -144,7 +151,7 @@ def _reason_against_forms(
     walks_rows, is_exact = not ops.isdisjoint((*REDUCTIONS, "position")), ops <= EXACT
     if size < ELEMENTS_FROM_SIZE and not walks_rows:
         return f"{size} elements, vector code pays from {ELEMENTS_FROM_SIZE} where nothing is reduced"
-    if not both.numpy_us:
+    if not both.numpy_us or ("sum" in ops and "position" in ops and ops <= _OF_PICKS):
         return "it moves elements alone, which is one of NumPy's calls"
     if is_exact and call.threads > 1 and found[0].cost.is_parallel:
         # Bits are the same either way, so the number of threads may decide.
