@@ -149,6 +149,20 @@ def test_an_array_is_copied_for_the_one_write_behind_which_it_is_needed():
     assert plan.copied_bytes == 64 * 512 * 4
 
 
+def test_what_lies_where_an_argument_did_stays_there():
+    def function(x):
+        first = np.abs(np.matmul(x, x)) + 1  # over the product
+        second = np.abs(np.matmul(first, x)) + 2
+        third = np.abs(np.matmul(second, x)) + 3
+        return [first + third]
+
+    x = np.random.default_rng(1).integers(-2, 3, (16, 16)).astype(np.float32)
+    made, target = traced(function, [x.shape], x.dtype), np.empty_like(x)
+    made.run(CONTEXT, [x], (0,), [target])
+    np.testing.assert_array_equal(target, function(x)[0])
+    assert made.whole.size_bytes == 3 * x.nbytes  # of six
+
+
 def test_a_loop_is_no_program():
     def function(x):
         for _ in range(2500):
