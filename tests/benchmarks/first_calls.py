@@ -3,7 +3,7 @@
     python -m tests.benchmarks.first_calls [NAME ...]
 
 Each call is recorded and has its gradients, in a process of its own that has imported operad and made the
-arrays; the second call there shows what is left. Wall clock and processor seconds; the least of three processes.
+arrays. The second call there shows what is left. Seconds on the wall and of processors, the least of three runs.
 """
 
 from __future__ import annotations
