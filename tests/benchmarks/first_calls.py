@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.first_calls [NAME ...]
 
-Each call is recorded and has its gradients, in a process of its own that has imported operad and made the
-arrays. The second call there shows what is left. Seconds on the wall and of processors, the least of three runs.
+Each call is recorded and has its gradients, in a process of its own that imported operad and made arrays. The
+second call there shows what is left. Seconds on the wall and of processors, the least of three runs.
 """
 
 from __future__ import annotations
