@@ -185,8 +185,9 @@ class Stores:
         whole, _, index = step_of(write).args
         for i, one in enumerate(cluster.reads):
             if self._memory(one) is root:
-                is_place = one.step is not None and one.step.args[0] is whole and one.step.args[1:2] == [index]
-                if not is_place or one.step.primitive.form != "take" or (i, 0) not in cluster.shares:
+                primitive, args, _ = step_of(one) if self.is_made(one) else (None, (), {})
+                is_place = primitive is not None and primitive.form == "take" and list(args) == [whole, index]
+                if not is_place or (i, 0) not in cluster.shares:
                     return False
         return len(cluster.makes) == 1
 
