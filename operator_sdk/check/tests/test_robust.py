@@ -12,14 +12,14 @@ import pytest
 from operad.errors import DTypeError
 from operad.operator import Operator
 from operad.operator import OperatorProperty as CoreProperty
+from operad_check import Status, Violation, check_operator, verify
+from operad_check.plan.profile import PROFILES
+from operad_check.running.register import find_check
+from operad_check.running.runner import run_check
+from operad_check.running.session import Session
+from operad_check.trials.case import Case
+from operad_check.trials.subject import subject_of
 from operad_sdk import Contract, Distribution, OperatorProperty, ResourceRequest, operator, unary
-from operad_sdk.check import Status, Violation, check_operator, verify
-from operad_sdk.check.plan.profile import PROFILES
-from operad_sdk.check.running.register import find_check
-from operad_sdk.check.running.runner import run_check
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.subject import subject_of
 from operad_sdk.domains import Drawn
 
 

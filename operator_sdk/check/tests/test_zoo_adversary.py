@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from operad_sdk.check import Profile, check_operator
-from operad_sdk.check.running.register import all_checks
-from operator_sdk.tests.zoo.adversary import ZOO
-from operator_sdk.tests.zoo.fault import Fault, causes
+from operad_check import Profile, check_operator
+from operad_check.running.register import all_checks
+from operator_sdk.check.tests.zoo.adversary import ZOO
+from operator_sdk.check.tests.zoo.fault import Fault, causes
 
 PATIENT = Profile("patient", examples=50, seconds=60.0)
 """As many examples as `dev`, however busy the machine is."""

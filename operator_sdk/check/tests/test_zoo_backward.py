@@ -6,12 +6,12 @@ from collections import Counter
 
 import pytest
 
-from operad_sdk.check import Profile, check_operator
-from operad_sdk.check.running.register import all_checks
-from operator_sdk.tests.zoo import backward, gradients, kinks, second_order
-from operator_sdk.tests.zoo.fault import Fault, causes
-from operator_sdk.tests.zoo.plain_gradient_check import plain_gradient_check
-from operator_sdk.tests.zoo.table import each_fault, of_groups
+from operad_check import Profile, check_operator
+from operad_check.running.register import all_checks
+from operator_sdk.check.tests.zoo import backward, gradients, kinks, second_order
+from operator_sdk.check.tests.zoo.fault import Fault, causes
+from operator_sdk.check.tests.zoo.plain_gradient_check import plain_gradient_check
+from operator_sdk.check.tests.zoo.table import each_fault, of_groups
 
 FAULTS = [*gradients.ZOO, *backward.ZOO, *second_order.ZOO, *kinks.ZOO, *of_groups("B", "extremes")]
 PATIENT = Profile("patient", examples=50, seconds=60.0)

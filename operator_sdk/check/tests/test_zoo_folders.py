@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from operator_sdk.tests.zoo.fault import Fault, Right
-from operator_sdk.tests.zoo.folders import inhabitants
-from operator_sdk.tests.zoo.table import ZOO
+from operator_sdk.check.tests.zoo.fault import Fault, Right
+from operator_sdk.check.tests.zoo.folders import inhabitants
+from operator_sdk.check.tests.zoo.table import ZOO
 from tools.zoo import result
 
 TRACKERS = ("https://github.com/",)

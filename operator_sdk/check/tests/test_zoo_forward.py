@@ -7,11 +7,19 @@ from collections.abc import Callable
 import pytest
 
 from operad import registry
-from operad_sdk.check import OperatorReport, Profile, check_operator
-from operad_sdk.check.running.register import all_checks
-from operator_sdk.tests.zoo import calls, documentation, forward, inference, positions, random_draws, static
-from operator_sdk.tests.zoo.fault import Fault, causes
-from operator_sdk.tests.zoo.table import each_fault, of_groups
+from operad_check import OperatorReport, Profile, check_operator
+from operad_check.running.register import all_checks
+from operator_sdk.check.tests.zoo import (
+    calls,
+    documentation,
+    forward,
+    inference,
+    positions,
+    random_draws,
+    static,
+)
+from operator_sdk.check.tests.zoo.fault import Fault, causes
+from operator_sdk.check.tests.zoo.table import each_fault, of_groups
 
 FAULTS = [
     *static.ZOO,

@@ -6,13 +6,13 @@ from collections import Counter
 
 import pytest
 
-from operad_sdk.check import OperatorReport, Profile, check_operator
-from operad_sdk.check.catalogue import CATALOGUE
-from operad_sdk.check.reporting.outcome import BROKEN
-from operad_sdk.check.running.register import all_checks
-from operator_sdk.tests.zoo import dtype, evidence, kernel_arrays, mappers, memory, run_time, runtime
-from operator_sdk.tests.zoo.fault import Fault, causes
-from operator_sdk.tests.zoo.table import each_fault, of_groups
+from operad_check import OperatorReport, Profile, check_operator
+from operad_check.catalogue import CATALOGUE
+from operad_check.reporting.outcome import BROKEN
+from operad_check.running.register import all_checks
+from operator_sdk.check.tests.zoo import dtype, evidence, kernel_arrays, mappers, memory, run_time, runtime
+from operator_sdk.check.tests.zoo.fault import Fault, causes
+from operator_sdk.check.tests.zoo.table import each_fault, of_groups
 
 FAULTS = [
     *(*memory.ZOO, *runtime.ZOO, *dtype.ZOO, *kernel_arrays.ZOO, *mappers.ZOO),

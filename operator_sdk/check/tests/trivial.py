@@ -10,6 +10,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from operad_check.checks.dtype import ELEMENT_TYPES
 from operad_sdk import (
     Contract,
     Distribution,
@@ -20,7 +21,6 @@ from operad_sdk import (
     mapper,
     param,
 )
-from operad_sdk.check.checks.dtype import ELEMENT_TYPES
 from operad_sdk.contract import ResultTypes
 from operad_sdk.domains import Distinct, Drawn, Index, Integers, OneHot, PositiveDefinite, Probabilities, Real
 from operad_sdk.domains import positive as above_zero

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from operad.op import DEFAULTS, forget_rates, rates
+from operad_check.commands.check.last_run import LastRun
+from operad_check.commands.tune.command import write
 from operad_sdk import loops
-from operad_sdk.commands.check.last_run import LastRun
-from operad_sdk.commands.tune.command import write
 from operad_sdk.mapper import mapper
 from operad_sdk.vector import machine
 from operad_sdk.vector.compiled import CompiledForm

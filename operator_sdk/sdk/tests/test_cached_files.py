@@ -18,8 +18,8 @@ from operad import config
 from operad.errors import OperadError
 from operad.files import cache
 from operad_sdk.vector import machine
-from operator_sdk.tests.cached_kinds import kinds
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.cached_kinds import kinds
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 pytestmark = [
     pytest.mark.serial,
@@ -203,7 +203,7 @@ def test_threads_that_write_one_file_at_once_leave_a_whole_one(folder):
 PROGRAM = """
 import resource, sys
 from pathlib import Path
-from operator_sdk.tests.cached_kinds import kinds
+from operator_sdk.sdk.tests.cached_kinds import kinds
 
 for kind in kinds(Path(sys.argv[1])).values():
     if kind.keep is kind.use:

@@ -9,7 +9,7 @@ import operad as od
 from operad.operator import OpContext, OpReq, choose
 from operad_sdk import OperatorProperty, gradient, operator, param
 from operad_sdk.vector import machine
-from operator_sdk.tests.form_kernels import SINGLE, call_of, has_vectors, registered_for_tests
+from operator_sdk.sdk.tests.form_kernels import SINGLE, call_of, has_vectors, registered_for_tests
 
 CONTEXT = OpContext(od.cpu(), is_train=True)
 

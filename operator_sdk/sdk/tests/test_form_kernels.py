@@ -12,7 +12,7 @@ import operad as od
 from operad.operator import FORWARD, KernelCall, OpContext, OpReq, choose, choose_among
 from operad_sdk import OperatorProperty, gradient, operator
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, ROWS_FROM_SIZE
-from operator_sdk.tests.form_kernels import SINGLE, call_of, has_vectors, registered_for_tests
+from operator_sdk.sdk.tests.form_kernels import SINGLE, call_of, has_vectors, registered_for_tests
 
 CONTEXT = OpContext(od.cpu(), is_train=True)
 slope = 2.0

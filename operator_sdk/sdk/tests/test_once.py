@@ -12,7 +12,7 @@ import pytest
 
 from operad_sdk.mapper import mapper
 from operad_sdk.once import Once
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 THREADS = 8
 

@@ -8,6 +8,7 @@ import pytest
 from operad.context import cpu
 from operad.errors import ParamError, ShapeError
 from operad.operator import BackwardEntry
+from operad_check.testing import check_forward, gradient_check
 from operad_sdk import (
     UNARY,
     OperatorProperty,
@@ -20,7 +21,6 @@ from operad_sdk import (
     param,
     unary,
 )
-from operad_sdk.testing import check_forward, gradient_check
 
 OUT_GRAD, DATA, OUTPUT = (
     BackwardEntry("out_grad", 0),

@@ -12,11 +12,11 @@ import sys
 if sys.argv[1] == "moved":
     from hypothesis.internal.conjecture import engine, providers
     del providers.PrimitiveProvider
-from operad_sdk.check import Profile
-from operad_sdk.check.cases import backend
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import subject_of
+from operad_check import Profile
+from operad_check.cases import backend
+from operad_check.cases.kinds import ORDINARY
+from operad_check.running.session import Session
+from operad_check.trials.subject import subject_of
 few = Profile("few", examples=20, seconds=60.0)
 pools = [Session(subject_of("tanh"), few).pool(ORDINARY) for _ in range(2)]
 assert len(pools[0]) > 5

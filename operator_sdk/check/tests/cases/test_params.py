@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operad.operator import param
+from operad_check.cases.params import candidates, parameters, planned_values
+from operad_check.trials.subject import subject_of
 from operad_sdk import Contract, OperatorProperty, operator
-from operad_sdk.check.cases.params import candidates, parameters, planned_values
-from operad_sdk.check.trials.subject import subject_of
 
 
 @operator("params_many")

@@ -6,11 +6,11 @@ import pytest
 from operad.errors import ShapeError
 from operad.operator import OperatorProperty as CoreProperty
 from operad.operator import unify_shapes
+from operad_check.cases.kinds import EDGES, ORDINARY, SMOOTH
+from operad_check.plan.profile import Profile
+from operad_check.running.session import Session
+from operad_check.trials.subject import subject_of
 from operad_sdk import Contract, OperatorProperty, binary, operator, param, unary
-from operad_sdk.check.cases.kinds import EDGES, ORDINARY, SMOOTH
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import subject_of
 from operad_sdk.domains import Index, positive
 
 

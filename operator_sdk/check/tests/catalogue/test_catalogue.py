@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from operad.errors import ArgumentError
-from operad_sdk.check import check_operator
-from operad_sdk.check.catalogue import CATALOGUE, explain
-from operad_sdk.check.running.register import all_checks
-from operator_sdk.tests.check.catalogue.examples import AROUND, FRAGMENTS, source
+from operad_check import check_operator
+from operad_check.catalogue import CATALOGUE, explain
+from operad_check.running.register import all_checks
+from operator_sdk.check.tests.catalogue.examples import AROUND, FRAGMENTS, source
 
 JUDGED_FROM_OUTCOMES = {"R506", "X801", "X803", "X806"}
 

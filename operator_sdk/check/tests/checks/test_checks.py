@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from operad_sdk.check import checks
+from operad_check import checks
 
 
 def test_importing_the_room_registers_every_module_in_it():

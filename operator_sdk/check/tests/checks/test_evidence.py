@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from operad_check import check_operator
+from operad_check.plan.profile import Profile
 from operad_sdk import OperatorProperty, operator
-from operad_sdk.check import check_operator
-from operad_sdk.check.plan.profile import Profile
 
 
 @operator("audit_product")

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from operad_check import verify
+from operad_check.trials.case import Case
+from operad_check.trials.violation import Violation
 from operad_sdk import OperatorProperty, operator
-from operad_sdk.check import verify
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.violation import Violation
 
 NAN_IN_ONE_MODE = "NaN throughout in training, and finite in the other mode"
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from operad_check import Profile, check_operator, verify
+from operad_check.checks import kinks
+from operad_check.reporting.outcome import Status
+from operad_check.trials.case import Case
+from operad_check.trials.violation import Violation
 from operad_sdk import Contract, OperatorProperty, operator, unary
-from operad_sdk.check import Profile, check_operator, verify
-from operad_sdk.check.checks import kinks
-from operad_sdk.check.reporting.outcome import Status
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.violation import Violation
 from operad_sdk.domains import Probabilities, Real
-from operator_sdk.tests.zoo.right.kinks import Units
+from operator_sdk.check.tests.zoo.right.kinks import Units
 
 FEW = Profile("few", examples=30, seconds=1.0)
 AT_ZERO = Case(inputs={"data": np.zeros(1)})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from operad_check import Case, verify
 from operad_sdk import Contract, OperatorProperty, operator
-from operad_sdk.check import Case, verify
 
 
 @operator("nonfinite_chosen_rows")

@@ -7,11 +7,11 @@ import os
 import numpy as np
 import pytest
 
+from operad_check import Profile, check_operator
+from operad_check.cases.kinds import BULK, EXTREME, ORDINARY, SMOOTH
+from operad_check.running.session import Session
+from operad_check.trials.subject import subject_of
 from operad_sdk import Contract, OperatorProperty, operator, param, unary
-from operad_sdk.check import Profile, check_operator
-from operad_sdk.check.cases.kinds import BULK, EXTREME, ORDINARY, SMOOTH
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import subject_of
 from operad_sdk.domains import Integers
 
 FEW = Profile("few", examples=5, seconds=1.0)

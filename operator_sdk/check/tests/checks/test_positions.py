@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from operad_sdk.check import Profile, check_operator, verify
-from operad_sdk.check.reporting.outcome import Status
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.violation import Violation
-from operator_sdk.tests.zoo.positions import RowsAndForOr, RowsWithoutGradientFromEnd
-from operator_sdk.tests.zoo.right.places import PickedElement
+from operad_check import Profile, check_operator, verify
+from operad_check.reporting.outcome import Status
+from operad_check.trials.case import Case
+from operad_check.trials.violation import Violation
+from operator_sdk.check.tests.zoo.positions import RowsAndForOr, RowsWithoutGradientFromEnd
+from operator_sdk.check.tests.zoo.right.places import PickedElement
 
 FEW = Profile("few", examples=30, seconds=1.0)
 

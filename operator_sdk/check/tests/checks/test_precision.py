@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from operad_check import Case, Profile, check_operator, verify
+from operad_check.trials.violation import Violation
 from operad_sdk import OperatorProperty, operator
-from operad_sdk.check import Case, Profile, check_operator, verify
-from operad_sdk.check.trials.violation import Violation
 
 FEW = Profile("few", examples=30, seconds=1.0)
 

@@ -8,7 +8,7 @@ from threading import Event
 from typing import Any
 
 from operad import config
-from operad_sdk.commands.check.workers import Told
+from operad_check.commands.check.workers import Told
 
 
 def describe(name: str, profile: str | None, told: Told) -> dict[str, Any]:

@@ -7,13 +7,13 @@ import pytest
 
 from operad import registry
 from operad.resource import ResourceRequest
+from operad_check.commands.bench.counterparts import counterpart
+from operad_check.commands.bench.measure import interleaved
 from operad_sdk import OperatorProperty, Scalar, binary, operator, param, unary
-from operad_sdk.commands.bench.counterparts import counterpart
-from operad_sdk.commands.bench.measure import interleaved
 from operad_sdk.contract import Contract
 from operad_sdk.domains import Integers
 from operad_sdk.vector.machine import has_llvm
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 pytestmark = pytest.mark.serial
 

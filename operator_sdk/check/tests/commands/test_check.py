@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from operad import registry
-from operad_sdk.check.plan.profile import PROFILES
-from operad_sdk.commands.check.command import check
-from operad_sdk.commands.check.jobs import check_one
-from operad_sdk.commands.check.workers import checked
+from operad_check.commands.check.command import check
+from operad_check.commands.check.jobs import check_one
+from operad_check.commands.check.workers import checked
+from operad_check.plan.profile import PROFILES
 
 PLUGIN = '''
 """Two operators, one of which is wrong."""
@@ -146,7 +146,7 @@ def test_a_check_that_breaks_is_reported_with_its_traceback(monkeypatch):
     def fails(*args, **kwargs):
         raise ZeroDivisionError("a fault of the harness")
 
-    monkeypatch.setattr("operad_sdk.check.running.runner.check_operator", fails)
+    monkeypatch.setattr("operad_check.running.runner.check_operator", fails)
     found = check_one("acme_right", None, lambda told: None)
     assert found.startswith("Traceback")
     assert "ZeroDivisionError: a fault of the harness" in found
@@ -214,8 +214,8 @@ def test_what_is_known_stays_when_a_run_is_interrupted(plugin, run_json, monkeyp
         yield from list(checked(names[:1], *args[:1], 1, *args[2:]))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("operad_sdk.commands.check.round.checked", interrupted)
-    monkeypatch.setattr("operad_sdk.commands.check.round._with_tried_programs", lambda run, jobs: run)
+    monkeypatch.setattr("operad_check.commands.check.round.checked", interrupted)
+    monkeypatch.setattr("operad_check.commands.check.round._with_tried_programs", lambda run, jobs: run)
     found = run_json("check", "acme_right", "acme_wrong")
     assert [op["operator"] for op in found["operators"]] == ["acme_right"]
     assert found["left"] == ["acme_wrong"]

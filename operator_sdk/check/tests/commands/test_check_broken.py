@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from operad_sdk.commands.check.jobs import plan_one
+from operad_check.commands.check.jobs import plan_one
 
 PROGRAM = '''
 from dataclasses import replace
 
 import operad
 from operad_sdk import unary
-from operad_sdk.check import Violation
-from operad_sdk.check.running import register
+from operad_check import Violation
+from operad_check.running import register
 
-planted = {"__name__": "operad_sdk.check.planted"}
+planted = {"__name__": "operad_check.planted"}
 exec("def run(subject): raise TypeError('planted')", planted)
 
 
@@ -88,9 +88,9 @@ def test_an_operator_whose_check_broke_is_checked_again_with_failed(program, run
 
 
 def test_what_breaks_outside_of_any_check_is_no_operators_fault(monkeypatch):
-    broken = {"__name__": "operad_sdk.check.planted"}
+    broken = {"__name__": "operad_check.planted"}
     exec("def case_plan(*given, **named): raise TypeError('planted')", broken)  # noqa: S102 - made here
-    monkeypatch.setattr("operad_sdk.check.running.runner.case_plan", broken["case_plan"])
+    monkeypatch.setattr("operad_check.running.runner.case_plan", broken["case_plan"])
 
     found = plan_one("tanh", "dev", lambda told: None)
 

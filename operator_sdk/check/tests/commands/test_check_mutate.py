@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from operad.cli import main
-from operad_sdk.commands.check import mutation
-from operad_sdk.commands.check.mutation import Mutant, MutationRun
-from operad_sdk.commands.check.workers import Found
+from operad_check.commands.check import mutation
+from operad_check.commands.check.mutation import Mutant, MutationRun
+from operad_check.commands.check.workers import Found
 
 
 def run(*args: str):
@@ -57,7 +57,7 @@ def test_a_mutant_may_be_judged_strictly(options: tuple[str, ...], monkeypatch: 
         seen.append(is_strict)
         return MutationRun(0, [], {})
 
-    monkeypatch.setattr("operad_sdk.commands.check.command.mutation_run", judged)
+    monkeypatch.setattr("operad_check.commands.check.command.mutation_run", judged)
     assert run("LRN", "--mutate", "2", *options).exit_code == 0
     assert seen == [bool(options)]
 
@@ -92,7 +92,7 @@ def test_a_mutant_that_breaks_a_check_is_neither_killed_nor_survives(
     def done(*args: object, is_strict: bool) -> MutationRun:
         return MutationRun(0, [one], {"LRN": 9}, passed=exit_code == 0)
 
-    monkeypatch.setattr("operad_sdk.commands.check.command.mutation_run", done)
+    monkeypatch.setattr("operad_check.commands.check.command.mutation_run", done)
     shown = run("LRN", "--mutate", "1")
     assert shown.exit_code == exit_code
     assert ("F201 broke on a mutant at m.py:3" in shown.output) == (exit_code == 3)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from operad.cli.page import PlainPage, RichPage
-from operad_sdk.commands.check.records import CheckedOperator, CheckFailure, CheckOutcome, CheckRun
+from operad_check.commands.check.records import CheckedOperator, CheckFailure, CheckOutcome, CheckRun
 
 FAILURE = CheckFailure("gradient is 3.0, expected 6.0", "multiply by 2", "data=[1.5]", "import x\nverify()\n")
 

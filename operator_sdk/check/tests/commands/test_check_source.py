@@ -8,8 +8,8 @@ import pytest
 
 from operad import registry
 from operad.errors import ArgumentError, OperatorNotFoundError
-from operad_sdk.commands.check.jobs import plan_one
-from operad_sdk.commands.check.source import Source
+from operad_check.commands.check.jobs import plan_one
+from operad_check.commands.check.source import Source
 
 PROGRAM = '''
 import numpy as np

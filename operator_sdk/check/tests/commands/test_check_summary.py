@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from operad_sdk.commands.check.records import CheckedOperator, CheckOutcome
-from operad_sdk.commands.check.summary import summary
+from operad_check.commands.check.records import CheckedOperator, CheckOutcome
+from operad_check.commands.check.summary import summary
 
 
 def operator(name, *outcomes, red=(), seconds=1.0):

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from operad import config
-from operad_sdk.commands.check.workers import _without_harness, checked
-from operator_sdk.tests.commands.check_jobs import describe, end_badly
+from operad_check.commands.check.workers import _without_harness, checked
+from operator_sdk.check.tests.commands.check_jobs import describe, end_badly
 
 pytestmark = pytest.mark.serial
 
@@ -73,7 +73,7 @@ def test_a_trace_shows_the_operators_frames_and_not_the_harness():
     trace = (
         "Fatal Python error: Segmentation fault\n\nCurrent thread 0x1 (most recent call first):\n"
         '  File "/home/me/acme_ops/crop.py", line 7 in forward\n'
-        '  File "/venv/site-packages/operad_sdk/check/trials/trial.py", line 150 in forward\n'
+        '  File "/venv/site-packages/operad_check/trials/trial.py", line 150 in forward\n'
         '  File "/venv/site-packages/hypothesis/core.py", line 9 in run\n'
         '  File "/usr/lib/python3.11/multiprocessing/process.py", line 3 in run\n'
     )

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from operad_sdk.check.catalogue import ENTRIES
-from operad_sdk.commands import extras
+from operad_check.catalogue import ENTRIES
 
 
 def test_every_check_is_listed(run, run_json):
@@ -32,15 +31,3 @@ def test_an_unknown_id_gets_a_suggestion(run):
     assert done.exit_code == 1
     assert done.stderr.startswith("Error: ")
     assert "did you mean" in done.stderr
-
-
-def test_a_missing_library_names_its_extra():
-    wanted = r'needs no_such_library, which is not installed; pip install "operad-sdk\[check\]"'
-    with pytest.raises(extras.MissingExtra, match=wanted) as caught, extras.extra("check"):
-        import no_such_library  # noqa: F401
-    assert caught.value.exit_code == 2
-
-
-def test_a_fault_of_our_own_is_not_blamed_on_an_extra():
-    with pytest.raises(ModuleNotFoundError, match=r"operad_sdk\.nowhere"), extras.extra("check"):
-        import operad_sdk.nowhere  # noqa: F401

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from operad import registry
-from operad_sdk.commands.new import new
-from operad_sdk.new import KINDS, LICENCES
+from operad_check.commands.new import new
+from operad_check.new import KINDS, LICENCES
 
 OPTIONS = {option.name: option for option in new.params}
 
@@ -88,3 +90,26 @@ def test_what_cannot_be_understood_is_a_usage_error(run, tmp_path, words, messag
 def test_the_help_names_every_kind_and_licence():
     assert f"Kinds: {', '.join(KINDS)}." in OPTIONS["ops"].help
     assert all(licence in OPTIONS["licence"].help for licence in LICENCES)
+
+
+@pytest.fixture
+def forgotten(monkeypatch):
+    """Nothing of the templates is imported yet."""
+    for name in [name for name in sys.modules if f"{name}.".startswith("operad_check.new.")]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_a_missing_library_names_the_extra_that_brings_it(run, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "copier", None)
+    done = run("new", tmp_path / "acme-one", "--op", "huber:unary")
+    wanted = 'Error: this command needs copier, which is not installed; pip install "operad-check[new]"\n'
+    assert (done.exit_code, done.stderr) == (2, wanted)
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_a_fault_of_our_own_is_not_blamed_on_the_extra(run, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "operad_check.new.requests", None)
+    done = run("new", tmp_path / "acme-one", "--op", "huber:unary")
+    assert isinstance(done.exception, ModuleNotFoundError)
+    assert done.exception.name == "operad_check.new.requests"

@@ -10,8 +10,8 @@ import pytest
 from operad import config, registry
 from operad.files import cache
 from operad.operator import DEFAULTS, Cost, forget_rates, rates, tuned_path
+from operad_check.commands.tune import constants, kernels
 from operad_sdk import unary
-from operad_sdk.commands.tune import constants, kernels
 from operad_sdk.vector import has_llvm
 
 pytestmark = pytest.mark.serial

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from operad_sdk.check.comparison.closeness import expect_close
-from operad_sdk.check.trials.violation import Violation
+from operad_check.comparison.closeness import expect_close
+from operad_check.trials.violation import Violation
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from operad_sdk.check.comparison.rounding import expect_near
-from operad_sdk.check.foreign.function import function_of
-from operad_sdk.check.foreign.numpy_backend import NumpyBackend
-from operad_sdk.check.foreign.subject import subject_of_function
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import Violation
-from operator_sdk.tests.check.foreign import functions
+from operad_check.comparison.rounding import expect_near
+from operad_check.foreign.function import function_of
+from operad_check.foreign.numpy_backend import NumpyBackend
+from operad_check.foreign.subject import subject_of_function
+from operad_check.trials.case import Case
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import Violation
+from operator_sdk.check.tests.foreign import functions
 
 ROW = np.array([[-1.625, -1.875, -1.625]])
 

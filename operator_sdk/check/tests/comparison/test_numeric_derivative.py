@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from operad_sdk.check.comparison.numeric_derivative import numeric_derivatives
+from operad_check.comparison.numeric_derivative import numeric_derivatives
 
 SMOOTH = {
     "cubic": (lambda t: t**3, 0.0, 0.0),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from operad_sdk.check.comparison.one_sided import may_bend, one_sided_slopes
+from operad_check.comparison.one_sided import may_bend, one_sided_slopes
 
 KINKS = {
     "magnitude": (abs, 0.0, (-1.0, 1.0)),

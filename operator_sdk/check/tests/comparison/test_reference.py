@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from operad_check import Profile, check_operator
 from operad_sdk import Contract, OperatorProperty, operator, param
-from operad_sdk.check import Profile, check_operator
 
 FEW = Profile("few", examples=5, seconds=1.0)
 

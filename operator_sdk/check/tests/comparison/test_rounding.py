@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from operad_check import verify
+from operad_check.trials.case import Case
+from operad_check.trials.violation import Violation
 from operad_sdk import Contract, OperatorProperty, Tolerance, operator, unary
-from operad_sdk.check import verify
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.violation import Violation
 
 
 def thousandth_of_a_sum(contract):

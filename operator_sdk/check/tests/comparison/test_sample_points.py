@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from operad_check.comparison.sample_points import sample_points
+from operad_check.trials.case import Case
+from operad_check.trials.subject import subject_of
+from operad_check.trials.trial import Trial
 from operad_sdk import Contract, binary, unary
-from operad_sdk.check.comparison.sample_points import sample_points
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.subject import subject_of
-from operad_sdk.check.trials.trial import Trial
 from operad_sdk.domains import Integers, Real
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from operad.errors import ArgumentError
+from operad_check import check_foreign, check_numpy
+from operad_check.foreign.numpy_backend import NumpyBackend
 from operad_sdk import Contract, ResultTypes
-from operad_sdk.check import check_foreign, check_numpy
-from operad_sdk.check.foreign.numpy_backend import NumpyBackend
 from operad_sdk.errors import SpecError
-from operator_sdk.tests.check.foreign import functions
+from operator_sdk.check.tests.foreign import functions
 
 LINE = "x:(...) -> y:(...)"
 ROWS = "x:(N, D) -> y:(N)"
@@ -141,7 +141,7 @@ def test_an_unknown_library_is_refused_with_the_next_step():
 
 
 def test_a_library_whose_package_is_not_installed_names_the_package(monkeypatch):
-    monkeypatch.setattr("operad_sdk.check.foreign.found.entry_points", lambda group: ())
+    monkeypatch.setattr("operad_check.foreign.found.entry_points", lambda group: ())
     with pytest.raises(ArgumentError, match="pip install operad-check-jax"):
         check_foreign("jax", "jnp.tanh(x)", LINE)
 
@@ -153,7 +153,7 @@ def test_a_library_that_is_not_installed_itself_is_named(monkeypatch):
         def load(self):
             raise ModuleNotFoundError("No module named 'torch'")
 
-    monkeypatch.setattr("operad_sdk.check.foreign.found.entry_points", lambda group: (Point(),))
+    monkeypatch.setattr("operad_check.foreign.found.entry_points", lambda group: (Point(),))
     with pytest.raises(ArgumentError, match="No module named 'torch'; pip install torch"):
         check_foreign("torch", "torch.tanh(x)", LINE)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from operad_sdk.check import check_numpy
-from operad_sdk.check.foreign.numpy_backend import NumpySyntax
-from operad_sdk.check.foreign.programs import Shown, programs
-from operad_sdk.check.trials.case import Case
-from operator_sdk.tests.check.foreign import functions
-from operator_sdk.tests.check.foreign.test_checking import failure, run
+from operad_check import check_numpy
+from operad_check.foreign.numpy_backend import NumpySyntax
+from operad_check.foreign.programs import Shown, programs
+from operad_check.trials.case import Case
+from operator_sdk.check.tests.foreign import functions
+from operator_sdk.check.tests.foreign.test_checking import failure, run
 
 MOST_LINES = 10
 

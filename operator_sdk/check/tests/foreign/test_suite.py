@@ -6,7 +6,7 @@ pytest_plugins = ["pytester"]
 
 PROGRAM = """
 import numpy as np
-from operad_sdk.check import foreign_suite
+from operad_check import foreign_suite
 
 def in_place(x):
     x *= 2

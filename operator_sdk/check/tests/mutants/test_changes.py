@@ -5,7 +5,7 @@ from textwrap import dedent
 
 import pytest
 
-from operad_sdk.check.mutants import changes_in
+from operad_check.mutants import changes_in
 
 SOURCE = dedent('''
     """A module."""

@@ -7,16 +7,16 @@ import sys
 import numpy as np
 import pytest
 
+from operad_check.catalogue import CATALOGUE
+from operad_check.mutants import judged
+from operad_check.running.register import CheckFunction
+from operad_check.trials.violation import Violation
 from operad_sdk import unary
-from operad_sdk.check.catalogue import CATALOGUE
-from operad_sdk.check.mutants import judged
-from operad_sdk.check.running.register import CheckFunction
-from operad_sdk.check.trials.violation import Violation
 
 
 def planted(id: str, source: str) -> CheckFunction:
     """A check of the harness's whose code is `source`."""
-    names = {"__name__": "operad_sdk.check.planted", "Violation": Violation}
+    names = {"__name__": "operad_check.planted", "Violation": Violation}
     exec(f"def run(subject):\n    {source}", names)  # noqa: S102 - a module made here
     return CheckFunction(
         id, names["run"], (), pooled=False, of_session=False, reports_raising=False, entry=CATALOGUE[id]

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from operad_check.mutants import reached
+from operad_check.trials.subject import subject_of
 from operad_sdk import CompiledLoops
-from operad_sdk.check.mutants import reached
-from operad_sdk.check.trials.subject import subject_of
 
 
 def modules(name: str) -> dict[str, int]:

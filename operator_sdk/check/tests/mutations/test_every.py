@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from operad.resource import ResourceRequest
+from operad_check import Status, check_operator
 from operad_sdk import Contract, Distribution, OperatorProperty, operator, param
-from operad_sdk.check import Status, check_operator
 
 
 @operator("faults_die")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from operad_sdk.new import ScaffoldError, add, create
+from operad_check.new import ScaffoldError, add, create
 
 
 @pytest.fixture(scope="module")

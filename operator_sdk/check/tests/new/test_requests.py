@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operad_sdk.new.requests import (
+from operad_check.new.requests import (
     KINDS,
     ScaffoldError,
     checked_together,
@@ -78,7 +78,8 @@ def test_names_are_spelt_as_an_index_spells_them(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "2fast", "acme losses", "../up", "a" * 41, "operad-sdk", "numpy", "json", "in"]
+    "text",
+    ["", "2fast", "acme losses", "../up", "a" * 41, "operad-sdk", "operad-check", "numpy", "json", "in"],
 )
 def test_names_that_no_package_can_have_are_refused(text: str) -> None:
     with pytest.raises(ScaffoldError, match="name "):

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from operad_check.cases.kinds import ORDINARY
+from operad_check.plan.companions import companions
+from operad_check.plan.plan import CasePlan
+from operad_check.plan.profile import Profile
+from operad_check.running.session import Session
+from operad_check.trials.subject import subject_of
 from operad_sdk import Contract, OperatorProperty, ParamError, operator, param
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.plan.companions import companions
-from operad_sdk.check.plan.plan import CasePlan
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import subject_of
 
 LAYOUTS = ("NCW", "NCHW", "NCDHW")
 

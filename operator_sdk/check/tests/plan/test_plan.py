@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from operad.errors import ShapeError
+from operad_check import case_plan
+from operad_check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY, PARTS, SPECIAL, WIDE
+from operad_check.cases.values import Values
+from operad_check.plan.profile import Profile
+from operad_check.running.session import Session
+from operad_check.trials.subject import subject_of
 from operad_sdk import Contract, OperatorProperty, Real, operator, param, unary
-from operad_sdk.check import case_plan
-from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY, PARTS, SPECIAL, WIDE
-from operad_sdk.check.cases.values import Values
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import subject_of
 
 FEW = Profile("few", examples=5, seconds=1.0)
 

@@ -4,7 +4,7 @@ from itertools import combinations, product
 
 import pytest
 
-from operad_sdk.check.plan.rows import rows
+from operad_check.plan.rows import rows
 
 VALUES = {"axis": (0, 1, -1), "keepdims": (False, True), "mode": ("a", "b", "c", "d")}
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from operad_sdk.check.catalogue import CATALOGUE
-from operad_sdk.check.reporting.diagnosis import ECHOES, diagnosed
-from operad_sdk.check.reporting.outcome import Failure, Outcome, Status
+from operad_check.catalogue import CATALOGUE
+from operad_check.reporting.diagnosis import ECHOES, diagnosed
+from operad_check.reporting.outcome import Failure, Outcome, Status
 
 
 def red(*ids):

@@ -4,9 +4,9 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
+from operad_check import Profile, Report, check_operator
+from operad_check.reporting.html import page
 from operad_sdk import unary
-from operad_sdk.check import Profile, Report, check_operator
-from operad_sdk.check.reporting.html import page
 
 FEW = Profile("few", examples=5, seconds=1.0)
 

@@ -9,12 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 from operad.cli import main
+from operad_check import check_operator
+from operad_check.reporting.html import page
+from operad_check.reporting.outcome import Coverage
+from operad_check.reporting.unproved import unproved
+from operad_check.trials.subject import subject_of
 from operad_sdk import Contract, OperatorProperty, Tolerance, define, param
-from operad_sdk.check import check_operator
-from operad_sdk.check.reporting.html import page
-from operad_sdk.check.reporting.outcome import Coverage
-from operad_sdk.check.reporting.unproved import unproved
-from operad_sdk.check.trials.subject import subject_of
 
 
 def scaled(data, factor):

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from operad_check import check_numpy, check_operator
+from operad_check.cases import strategies
+from operad_check.cases.kinds import ORDINARY
+from operad_check.catalogue import CATALOGUE
+from operad_check.foreign.checking import check_foreign
+from operad_check.foreign.numpy_backend import NumpyBackend
+from operad_check.plan.profile import Profile
+from operad_check.reporting.html import page
+from operad_check.reporting.outcome import OperatorReport, Status
+from operad_check.running import check_run, runner, shrink
+from operad_check.running.register import CheckFunction, find_check
 from operad_sdk import Contract, OperatorProperty, unary
-from operad_sdk.check import check_numpy, check_operator
-from operad_sdk.check.cases import strategies
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.catalogue import CATALOGUE
-from operad_sdk.check.foreign.checking import check_foreign
-from operad_sdk.check.foreign.numpy_backend import NumpyBackend
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.reporting.html import page
-from operad_sdk.check.reporting.outcome import OperatorReport, Status
-from operad_sdk.check.running import check_run, runner, shrink
-from operad_sdk.check.running.register import CheckFunction, find_check
 
 FEW = Profile("few", 5, 1.0)
 LINE = "x:(...) -> y:(...)"
@@ -29,7 +29,7 @@ def twice(name="broken_twice", contract=None):
     return unary(name, accepts="floating", contract=contract)(lambda x: 2 * x)
 
 
-def planted(source: str, module: str = "operad_sdk.check.planted") -> dict[str, Any]:
+def planted(source: str, module: str = "operad_check.planted") -> dict[str, Any]:
     """What source defines, as a module of the harness's."""
     names = {"__name__": module, "np": np, "NumpyBackend": NumpyBackend}
     exec(source, names)  # noqa: S102 - a module made here
@@ -149,7 +149,7 @@ def test_what_breaks_while_cases_are_made_is_a_break(monkeypatch):
 
 def test_what_breaks_while_the_plan_is_made_is_a_break(monkeypatch):
     broken = planted("def made(*given): raise TypeError('planted')")["made"]
-    monkeypatch.setattr("operad_sdk.check.plan.plan.made", broken)
+    monkeypatch.setattr("operad_check.plan.plan.made", broken)
     assert check_operator(twice(), checks=["F207"], profile=FEW).broken_ids == ["F207"]
 
 
@@ -187,7 +187,7 @@ def test_nothing_is_missed_of_an_operator_whose_reference_was_not_compared_for_a
         entry=check.entry,
     )
     monkeypatch.setattr(
-        "operad_sdk.check.checks.obligations.find_check",
+        "operad_check.checks.obligations.find_check",
         lambda id: broken if id == "F213" else find_check(id),
     )
     floor = unary("broken_floor", accepts="floating", contract=Contract(reference=np.floor))(np.floor)

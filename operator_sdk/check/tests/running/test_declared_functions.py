@@ -7,6 +7,7 @@ from itertools import count
 import numpy as np
 import pytest
 
+from operad_check import Profile, check_operator
 from operad_sdk import (
     Contract,
     DeclarationError,
@@ -16,7 +17,6 @@ from operad_sdk import (
     gradient,
     operator,
 )
-from operad_sdk.check import Profile, check_operator
 from operad_sdk.domains import Drawn
 
 FEW = Profile("few", examples=6, seconds=0.5)

@@ -7,10 +7,10 @@ import pytest
 
 from operad import registry
 from operad.errors import ArgumentError
+from operad_check import check_operator
+from operad_check.running.example import write_example
+from operad_check.trials.subject import subject_of
 from operad_sdk import unary
-from operad_sdk.check import check_operator
-from operad_sdk.check.running.example import write_example
-from operad_sdk.check.trials.subject import subject_of
 
 SOURCE = '''
 from operad_sdk import unary

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from operad_check import Profile, check_function
 from operad_sdk import Contract
-from operad_sdk.check import Profile, check_function
 
 FEW = Profile("few", examples=20, seconds=1.0)
 

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 from operad import registry
+from operad_check import Case, Violation, verify
+from operad_check.plan.profile import PROFILES
+from operad_check.reporting.outcome import Failure
+from operad_check.running.register import find_check
+from operad_check.running.repro import drawn_case, literal, redrawn, script
+from operad_check.running.runner import run_check
+from operad_check.running.session import Session
+from operad_check.trials.subject import subject_of
 from operad_sdk import unary
-from operad_sdk.check import Case, Violation, verify
-from operad_sdk.check.plan.profile import PROFILES
-from operad_sdk.check.reporting.outcome import Failure
-from operad_sdk.check.running.register import find_check
-from operad_sdk.check.running.repro import drawn_case, literal, redrawn, script
-from operad_sdk.check.running.runner import run_check
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import subject_of
-from operator_sdk.tests.zoo.fault import Fault
-from operator_sdk.tests.zoo.table import ZOO, each_fault
+from operator_sdk.check.tests.zoo.fault import Fault
+from operator_sdk.check.tests.zoo.table import ZOO, each_fault
 
 ROOT = Path(__file__).parents[4]
 MAX_LINES = 16
@@ -80,7 +80,7 @@ def test_verify_returns_the_evidence_where_the_check_passes():
 def test_an_installed_operator_is_named_and_not_imported():
     name = registry.list_operators()[0]
     lines = script("F207", subject_of(name), [Case(inputs={"data": np.zeros((0, 3))})], "why").splitlines()
-    assert lines[:2] == ["import numpy as np", "from operad_sdk.check import Case, verify"]
+    assert lines[:2] == ["import numpy as np", "from operad_check import Case, verify"]
     assert f"verify('F207', {name!r}, case)" in lines
     assert lines[-1] == "# why"
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from operad.errors import ArgumentError
+from operad_check import check_operator
+from operad_check.plan.profile import PROFILES, Profile, profile_of
+from operad_check.reporting.outcome import OperatorReport, Outcome, Status
+from operad_check.running import check_run
+from operad_check.running.register import all_checks
 from operad_sdk import Contract, OperatorProperty, operator, param, unary
-from operad_sdk.check import check_operator
-from operad_sdk.check.plan.profile import PROFILES, Profile, profile_of
-from operad_sdk.check.reporting.outcome import OperatorReport, Outcome, Status
-from operad_sdk.check.running import check_run
-from operad_sdk.check.running.register import all_checks
 from operad_sdk.domains import Real
 
 

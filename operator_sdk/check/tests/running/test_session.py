@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from operad_sdk.check.cases.kinds import SMOOTH
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.running.shrink import smallest
-from operad_sdk.check.trials.subject import subject_of
+from operad_check.cases.kinds import SMOOTH
+from operad_check.plan.profile import Profile
+from operad_check.running.session import Session
+from operad_check.running.shrink import smallest
+from operad_check.trials.subject import subject_of
 
 FEW = Profile("few", examples=4, seconds=5.0)
 

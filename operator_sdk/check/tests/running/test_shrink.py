@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from operad_check.cases.kinds import ORDINARY
+from operad_check.plan.profile import Profile
+from operad_check.running.session import Session
+from operad_check.running.shrink import smallest
+from operad_check.running.shrink_arrays import is_accepted
+from operad_check.trials.subject import subject_of
 from operad_sdk import Contract, OperatorProperty, binary, operator, param
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.running.shrink import smallest
-from operad_sdk.check.running.shrink_arrays import is_accepted
-from operad_sdk.check.trials.subject import subject_of
 from operad_sdk.domains import Drawn, Index
 
 

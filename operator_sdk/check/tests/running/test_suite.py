@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from operad.errors import ArgumentError
+from operad_check import contract_suite
 from operad_sdk import unary
-from operad_sdk.check import contract_suite
 
 pytest_plugins = ["pytester"]
 
 PLUGIN = '''
 import numpy as np
 from operad_sdk import Contract
-from operad_sdk.check import Profile, contract_suite
+from operad_check import Profile, contract_suite
 from operad_sdk import unary
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from operad.errors import ArgumentError
-from operad_sdk.testing import example_suite
+from operad_check.testing import example_suite
 
 README = "# pages\n\n>>> 6 * 7\n42\n"
 MODULE = '"""A module.\n\n>>> "wide   text"\n\'wide text\'\n"""\n'
@@ -25,7 +25,9 @@ def run(folder: Path, readme: str | None = README, module: str = MODULE) -> tupl
     (package / "deep" / "module.py").write_text(module)
     (folder / "tests").mkdir()
     test = folder / "tests" / "test_examples.py"
-    test.write_text("from operad_sdk.testing import example_suite\ntest_examples = example_suite('pages')\n")
+    test.write_text(
+        "from operad_check.testing import example_suite\ntest_examples = example_suite('pages')\n"
+    )
     if readme is not None:
         (folder / "README.md").write_text(readme)
     program = f"import sys, pytest; sys.path.insert(0, {str(package.parent)!r}); sys.exit(pytest.main())"

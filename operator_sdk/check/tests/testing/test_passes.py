@@ -5,8 +5,8 @@ import pytest
 
 from operad.operator import OperatorProperty as CoreProperty
 from operad.operator import assign
+from operad_check.testing import check_forward, gradient_check
 from operad_sdk import Operator, OperatorProperty, gradient, operator, unary
-from operad_sdk.testing import check_forward, gradient_check
 
 X = np.array([[0.5, -1.0], [2.0, 3.0]])
 

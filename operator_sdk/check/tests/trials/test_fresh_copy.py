@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 
+from operad_check import Case, verify
+from operad_check.trials.fresh_copy import fresh_copy
+from operad_check.trials.subject import subject_of
+from operad_check.trials.trial import Trial
 from operad_sdk import OperatorProperty, operator, unary
-from operad_sdk.check import Case, verify
-from operad_sdk.check.trials.fresh_copy import fresh_copy
-from operad_sdk.check.trials.subject import subject_of
-from operad_sdk.check.trials.trial import Trial
 
 _seen: list[int] = []
 
@@ -103,7 +103,7 @@ def test_a_module_that_can_be_executed_once_only_is_not_copied(ending, tmp_path,
 
 SCRIPT = """
 from operad_sdk import OperatorProperty, operator
-from operad_sdk.check import check_operator
+from operad_check import check_operator
 print("begun", flush=True)
 _seen = set()
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from operad.errors import OutOfMemoryError
+from operad_check import check_operator
+from operad_check.trials.resources import FilledSpace
 from operad_sdk import OperatorProperty, ResourceRequest, operator, param
-from operad_sdk.check import check_operator
-from operad_sdk.check.trials.resources import FilledSpace
 
 
 @pytest.mark.parametrize("length", [1 << 46, 1 << 61, 1 << 70])

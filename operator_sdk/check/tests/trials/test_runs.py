@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from operad_check import Case, verify
 from operad_sdk import OperatorProperty, operator, param
-from operad_sdk.check import Case, verify
 
 
 @operator("runs_steps")

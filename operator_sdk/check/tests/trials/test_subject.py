@@ -8,8 +8,8 @@ from types import ModuleType
 
 import pytest
 
+from operad_check.trials.subject import Subject, property_class, subject_of
 from operad_sdk import OperatorProperty, operator, unary
-from operad_sdk.check.trials.subject import Subject, property_class, subject_of
 
 
 @operator("subject_same")

@@ -21,7 +21,7 @@ from operad_sdk import (
     unary,
 )
 from operad_sdk.domains import Index
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_roll")

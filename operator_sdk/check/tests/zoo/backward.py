@@ -7,7 +7,7 @@ import numpy as np
 from operad.operator import Operator, OpReq, assign, unify_shapes
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import OperatorProperty, binary, operator, unary
-from operator_sdk.tests.zoo.fault import Fault
+from operator_sdk.check.tests.zoo.fault import Fault
 
 
 class LongProduct(CoreProperty):

@@ -7,8 +7,8 @@ import numpy as np
 from operad.operator import ArgumentSlot, CallTemplate, Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import OperatorProperty, operator
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
-from operator_sdk.tests.zoo.long_form import Copying, FloatingProperty
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.long_form import Copying, FloatingProperty
 
 
 @operator("zoo_noisy")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operad_sdk import OperatorProperty, Scalar, binary, operator, unary
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @unary("zoo_undocumented", accepts="number")

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, Scalar, operator, unary
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @unary("zoo_negative_of_all")

@@ -6,7 +6,7 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, Tolerance, gradient, operator, unary
 from operad_sdk.domains import Integers
-from operator_sdk.tests.zoo.fault import Fault
+from operator_sdk.check.tests.zoo.fault import Fault
 
 
 @unary("zoo_only_zeros", accepts="floating", contract=Contract(inputs={"data": Integers(0, 0)}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, ResultTypes, binary, operator, param, unary
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @unary("zoo_log_of_exp", accepts="floating", contract=Contract(reference=lambda data: np.logaddexp(0, data)))

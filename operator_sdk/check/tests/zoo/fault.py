@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 from operad import registry
-from operad_sdk.check.reporting.outcome import OperatorReport
+from operad_check.reporting.outcome import OperatorReport
 from operad_sdk.contract import contract_of
 
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from zlib import crc32
 
-from operator_sdk.tests.zoo.fault import Fault, Right
+from operator_sdk.check.tests.zoo.fault import Fault, Right
 
 _HERE = Path(__file__).parent
 

@@ -7,8 +7,8 @@ import numpy as np
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import Contract, OperatorProperty, binary, operator, param, unary
 from operad_sdk.domains import Integers
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
-from operator_sdk.tests.zoo.long_form import Copying
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.long_form import Copying
 
 
 @operator("zoo_outer_sum")

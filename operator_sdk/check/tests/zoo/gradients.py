@@ -15,7 +15,7 @@ from operad_sdk import (
     unary,
 )
 from operad_sdk.domains import Index
-from operator_sdk.tests.zoo.fault import Fault
+from operator_sdk.check.tests.zoo.fault import Fault
 
 
 @unary("zoo_square", accepts="floating")

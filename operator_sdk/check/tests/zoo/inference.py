@@ -6,7 +6,7 @@ import numpy as np
 
 from operad.errors import ShapeError
 from operad.operator import Operator, OperatorProperty, assign
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 class _Sum(Operator):

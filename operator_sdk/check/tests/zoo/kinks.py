@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_sdk import OperatorProperty, operator, unary
-from operator_sdk.tests.zoo.fault import Fault
+from operator_sdk.check.tests.zoo.fault import Fault
 
 
 @unary("zoo_kink_rectified", accepts="floating")

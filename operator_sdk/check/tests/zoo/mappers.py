@@ -17,7 +17,7 @@ from operad_sdk import (
     unary,
 )
 from operad_sdk.mapper.builder import Builder
-from operator_sdk.tests.zoo.fault import Fault
+from operator_sdk.check.tests.zoo.fault import Fault
 
 SLOPE = 0.125
 

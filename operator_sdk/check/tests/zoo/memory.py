@@ -7,9 +7,9 @@ import numpy as np
 from operad.operator import Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import OperatorProperty, ResourceRequest, binary, gradient, operator, unary
-from operator_sdk.tests.zoo.backward import LongProduct
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
-from operator_sdk.tests.zoo.long_form import FloatingProperty
+from operator_sdk.check.tests.zoo.backward import LongProduct
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.long_form import FloatingProperty
 
 
 class _Product(Operator):

@@ -11,12 +11,12 @@ import numpy as np
 
 from operad.context import cpu
 from operad.operator import OpContext, OpReq
-from operad_sdk.check.cases.kinds import SMOOTH
-from operad_sdk.check.plan.profile import PROFILES
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.resources import resources_for
-from operad_sdk.check.trials.subject import Subject, subject_of
+from operad_check.cases.kinds import SMOOTH
+from operad_check.plan.profile import PROFILES
+from operad_check.running.session import Session
+from operad_check.trials.case import Case
+from operad_check.trials.resources import resources_for
+from operad_check.trials.subject import Subject, subject_of
 
 _STEP = 1e-6
 _OFF_THE_LATTICE = 0.02

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, ParamError, binary, operator, param, unary
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @unary(

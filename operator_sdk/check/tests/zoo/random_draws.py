@@ -6,7 +6,7 @@ import numpy as np
 
 from operad.resource import ResourceRequest
 from operad_sdk import Contract, Distribution, OperatorProperty, operator, param, unary
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 class _Drawing(OperatorProperty):

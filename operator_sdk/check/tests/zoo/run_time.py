@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operad_sdk import OperatorProperty, ParamError, operator, param
-from operator_sdk.tests.zoo.fault import Fault
+from operator_sdk.check.tests.zoo.fault import Fault
 
 
 @operator("zoo_factor_of_the_first_call")

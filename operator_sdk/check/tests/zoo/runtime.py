@@ -10,8 +10,8 @@ import numpy as np
 from operad import autograd
 from operad.operator import Operator, assign
 from operad_sdk import OperatorProperty, operator, unary
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
-from operator_sdk.tests.zoo.long_form import FloatingProperty
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.long_form import FloatingProperty
 
 
 @operator("zoo_mean_of_rows")

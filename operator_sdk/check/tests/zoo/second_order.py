@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from operad_sdk import OperatorProperty, Scalar, gradient, operator, unary
-from operator_sdk.tests.zoo.fault import Fault
+from operator_sdk.check.tests.zoo.fault import Fault
 
 
 def _sines(values, out):

@@ -18,7 +18,7 @@ from operad_sdk import (
     unary,
 )
 from operad_sdk.domains import Integers
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @unary("zoo_relu_6", accepts="number", inplace="data")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from operad_sdk import OperatorProperty, operator, unary
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 _seen: list[Any] = []
 

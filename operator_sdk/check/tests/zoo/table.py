@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from operator_sdk.tests.zoo.fault import Fault
+from operator_sdk.check.tests.zoo.fault import Fault
 
 _MODULES = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
 
@@ -15,13 +15,13 @@ ZOO: list[Fault] = [
     fault
     for name in _MODULES
     if name not in ("conftest", "fault", "folders", "long_form", "plain_gradient_check", "table")
-    for fault in import_module(f"operator_sdk.tests.zoo.{name}").ZOO
+    for fault in import_module(f"operator_sdk.check.tests.zoo.{name}").ZOO
 ]
 
 
 def of_groups(letters: str, *modules: str) -> list[Fault]:
     """The faults of some groups of checks in some modules."""
-    found = [import_module(f"operator_sdk.tests.zoo.{name}").ZOO for name in modules]
+    found = [import_module(f"operator_sdk.check.tests.zoo.{name}").ZOO for name in modules]
     return [fault for faults in found for fault in faults if fault.id[0] in letters]
 
 

@@ -11,8 +11,8 @@ import pytest
 from operad.context import cpu
 from operad.errors import DTypeError, ParamError, ShapeError
 from operad.operator import OpContext, OperatorProperty, OpReq, param
+from operad_check.testing import check_forward, gradient_check
 from operad_sdk import DeclarationError, ResourceRequest, Scalar, binary, define, operator, unary
-from operad_sdk.testing import check_forward, gradient_check
 
 X = np.array([[0.5, -1.0], [2.0, 3.0]])
 
@@ -233,7 +233,7 @@ def test_using_an_operator_imports_what_it_needs_and_neither_mappers_nor_the_tra
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     names = done.stdout.split()
     assert len(names) <= 35, names
-    rooms = ("operad_sdk.differentiate", "operad_sdk.mapper.core", "operad_sdk.check")
+    rooms = ("operad_sdk.differentiate", "operad_sdk.mapper.core", "operad_check")
     assert not [name for name in names if name.startswith(rooms)]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from operad_check.testing import check_forward, gradient_check
 from operad_sdk import DeclarationError, OperatorProperty, gradient, operator, param
-from operad_sdk.testing import check_forward, gradient_check
 
 X = np.array([[0.5, -1.0], [2.0, 3.0]])
 

@@ -9,7 +9,7 @@ from operad import autograd
 from operad.graph import Entry, Graph, OpNode, Variable
 from operad.imperative import Invoker
 from operad_sdk import OperatorProperty, ResourceRequest, operator
-from operator_sdk.tests.declare.kernel_graphs import X, applied, bound
+from operator_sdk.sdk.tests.declare.kernel_graphs import X, applied, bound
 
 
 def test_pairs_of_a_kernel_replace_those_of_the_operator():

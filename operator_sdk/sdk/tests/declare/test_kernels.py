@@ -9,6 +9,7 @@ import pytest
 
 from operad.context import cpu
 from operad.operator import Kernel, OpContext, Operator, OpReq
+from operad_check.testing import check_forward, gradient_check
 from operad_sdk import (
     DeclarationError,
     OperadError,
@@ -21,7 +22,6 @@ from operad_sdk import (
     param,
     unary,
 )
-from operad_sdk.testing import check_forward, gradient_check
 
 X = np.array([[0.5, -1.0], [2.0, 3.0]])
 

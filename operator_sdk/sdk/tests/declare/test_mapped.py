@@ -10,9 +10,9 @@ import pytest
 from operad.context import cpu
 from operad.errors import DTypeError, ParamError
 from operad.operator import OpContext, OpReq, param
+from operad_check.testing import check_forward, gradient_check
 from operad_sdk import DeclarationError, Scalar, from_mapper
 from operad_sdk.mapper import exp, hypot, mapper, sign, slope_of, sqrt, tanh
-from operad_sdk.testing import check_forward, gradient_check
 
 X = np.array([[0.3, -1.7, 2.2], [0.9, -0.2, 1.4]])
 Y = np.array([[1.3, 0.7, -2.0], [0.4, 1.1, -0.6]])

@@ -12,7 +12,7 @@ from operad.graph import Entry, Graph, OpNode, Variable
 from operad.imperative import Invoker
 from operad.operator import OpContext
 from operad_sdk import DeclarationError, OperatorProperty, OpReq, Prepared, ResourceRequest, operator
-from operator_sdk.tests.declare.kernel_graphs import W, X, applied, bound
+from operator_sdk.sdk.tests.declare.kernel_graphs import W, X, applied, bound
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from operad.errors import DTypeError, ShapeError
 from operad.operator import BackwardEntry
 from operad.operator import OperatorProperty as CoreProperty
+from operad_check.testing import check_forward, gradient_check
 from operad_sdk import DeclarationError, OperatorProperty, SpecError, gradient, operator, param
-from operad_sdk.testing import check_forward, gradient_check
 
 X = np.array([[0.5, -1.0], [2.0, 3.0]])
 

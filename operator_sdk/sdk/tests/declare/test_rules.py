@@ -10,6 +10,7 @@ import pytest
 from operad.context import cpu
 from operad.errors import ShapeError
 from operad.operator import BackwardEntry, OpContext, OpReq
+from operad_check.testing import check_forward, gradient_check
 from operad_sdk import (
     BROADCAST,
     DeclarationError,
@@ -21,8 +22,7 @@ from operad_sdk import (
     param,
     unary,
 )
-from operad_sdk.testing import check_forward, gradient_check
-from operator_sdk.tests.declare.declaring import ONE, X, declared, run
+from operator_sdk.sdk.tests.declare.declaring import ONE, X, declared, run
 
 
 def test_a_target_that_is_not_named_is_returned() -> None:

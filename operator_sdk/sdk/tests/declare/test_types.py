@@ -10,6 +10,7 @@ import pytest
 from operad.context import cpu
 from operad.errors import DTypeError, ParamError
 from operad.operator import OpContext, OpReq
+from operad_check.testing import check_forward, gradient_check
 from operad_sdk import (
     BINARY,
     BROADCAST,
@@ -21,8 +22,7 @@ from operad_sdk import (
     unary,
 )
 from operad_sdk.errors import DeclarationError
-from operad_sdk.testing import check_forward, gradient_check
-from operator_sdk.tests.declare.declaring import X, declared, run
+from operator_sdk.sdk.tests.declare.declaring import X, declared, run
 
 
 def test_a_value_is_broadcast_and_a_float_is_not_cast_to_an_integer() -> None:

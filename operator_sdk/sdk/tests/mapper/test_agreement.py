@@ -27,7 +27,7 @@ from operad_sdk.mapper import (
     trunc,
 )
 from operad_sdk.vector import machine
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 

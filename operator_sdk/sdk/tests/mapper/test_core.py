@@ -15,7 +15,7 @@ from operad_sdk.mapper.backends import with_numpy, with_vectors
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
 from operad_sdk.vector import array_calls, machine
-from operator_sdk.tests.vector_code import VECTOR, require_vector_code
+from operator_sdk.sdk.tests.vector_code import VECTOR, require_vector_code
 
 FLOATS = (np.float16, np.float32, np.float64)
 BACKENDS = ("python", "numpy", VECTOR)

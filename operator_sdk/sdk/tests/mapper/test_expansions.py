@@ -13,7 +13,7 @@ from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.expansions import expanded, replaced
 from operad_sdk.mapper.precision import FLOAT32
 from operad_sdk.mapper.primitives import PRIMITIVES
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 

@@ -22,7 +22,7 @@ from operad_sdk.mapper import (
 )
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
-from operator_sdk.tests.vector_code import VECTOR
+from operator_sdk.sdk.tests.vector_code import VECTOR
 
 DOMAIN = {
     "asin": (-0.9, 0.9),

@@ -13,8 +13,8 @@ from operad_sdk.programs import program as room
 from operad_sdk.programs.plan import CallStep, KernelStep
 from operad_sdk.programs.program import Program
 from operad_sdk.vector import reason_against
-from operator_sdk.tests.programs.random_programs import RandomFunction
-from operator_sdk.tests.vector.guarded import guarded
+from operator_sdk.sdk.tests.programs.random_programs import RandomFunction
+from operator_sdk.sdk.tests.vector.guarded import guarded
 
 pytestmark = pytest.mark.skipif(bool(reason_against()), reason="there is no vector code")
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from operad.operator import Result
 from operad_sdk.mapper.builder import Builder
-from operator_sdk.tests.vector.guarded import guarded
+from operator_sdk.sdk.tests.vector.guarded import guarded
 
 LENGTHS = (1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 65, 127, 130, 257)
 UNARY = ("negative", "abs", "floor", "rint", "sign")

@@ -16,8 +16,8 @@ from operad.operator import Result
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.vector import CompiledForm, NoVectorCodeError, columns, machine, stages
 from operad_sdk.vector.machine import Machine
-from operator_sdk.tests.vector.programs import Program
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector.programs import Program
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 
@@ -377,7 +377,7 @@ def test_different_axes_are_refused():
 
 
 def test_guarded_arrays_are_beside_pages_that_end_the_process():
-    code = "import ctypes, numpy as np; from operator_sdk.tests.vector.guarded import guarded; "
+    code = "import ctypes, numpy as np; from operator_sdk.sdk.tests.vector.guarded import guarded; "
     for touch in (
         "x = guarded(5, 'f'); at = x.ctypes.data + 20",
         "at = guarded(5, 'f', at_end=False).ctypes.data - 1",

@@ -8,7 +8,7 @@ import pytest
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.vector import CompiledForm
 from operad_sdk.vector.exact_products import with_exact_products_fused
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 

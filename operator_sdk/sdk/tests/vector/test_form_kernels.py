@@ -9,7 +9,7 @@ import operad as od
 from operad.operator import KernelCall, OpReq, choose
 from operad_sdk import OperatorProperty, operator, param
 from operad_sdk.vector.form_kernels import FormOperator
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 

@@ -15,8 +15,8 @@ from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
 from operad_sdk.vector import CompiledForm, machine
 from operad_sdk.vector.functions import functions_of
-from operator_sdk.tests.mapper.test_expansions import sample
-from operator_sdk.tests.vector.guarded import guarded
+from operator_sdk.sdk.tests.mapper.test_expansions import sample
+from operator_sdk.sdk.tests.vector.guarded import guarded
 
 # Bounds for both types: measured maxima on these samples, rounded up to the next half; 0: exact.
 BOUNDS = {

@@ -14,7 +14,7 @@ from operad_sdk.mapper.builder import Builder
 from operad_sdk.vector.derived_kernels import operator_of
 from operad_sdk.vector.form_kernels import FormOperator
 from operad_sdk.vector.joined import joined
-from operator_sdk.tests.vector.test_form_kernels import context
+from operator_sdk.sdk.tests.vector.test_form_kernels import context
 
 SINGLE = np.dtype(np.float32)
 PARTS = ("x_grad", "y_grad")

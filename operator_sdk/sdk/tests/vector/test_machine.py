@@ -19,9 +19,9 @@ from operad_sdk.vector import CompiledForm, NoVectorCodeError, machine
 from operad_sdk.vector.accesses import Pattern
 from operad_sdk.vector.kernel_text import NAME, KernelText
 from operad_sdk.vector.machine import Machine, object_code
-from operator_sdk.tests.vector.processors import OTHERS
-from operator_sdk.tests.vector.programs import Program
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector.processors import OTHERS
+from operator_sdk.sdk.tests.vector.programs import Program
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 

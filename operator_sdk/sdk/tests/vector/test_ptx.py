@@ -10,7 +10,7 @@ pytest.importorskip("llvmlite")
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.vector import CompiledForm, NoVectorCodeError
 from operad_sdk.vector.ptx import ENTRY, ptx_of
-from operator_sdk.tests.vector.programs import Program
+from operator_sdk.sdk.tests.vector.programs import Program
 from tests.devices.cuda_compilers import folder_of, to_machine_code
 
 ARCHITECTURES = ("sm_80", "sm_90")

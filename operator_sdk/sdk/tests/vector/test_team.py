@@ -14,7 +14,7 @@ import pytest
 from operad_sdk.mapper import mapper
 from operad_sdk.vector.compiled import CompiledForm
 from operad_sdk.vector.team import has_team, team
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 

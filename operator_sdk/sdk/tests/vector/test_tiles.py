@@ -13,9 +13,9 @@ from operad_sdk.vector import PackedMatrix, machine, pack, packed_elements, tile
 from operad_sdk.vector.machine import object_code
 from operad_sdk.vector.product_text import BLOCK
 from operad_sdk.vector.writer import NAME
-from operator_sdk.tests.test_products import Run
-from operator_sdk.tests.vector.processors import OTHERS
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.test_products import Run
+from operator_sdk.sdk.tests.vector.processors import OTHERS
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 

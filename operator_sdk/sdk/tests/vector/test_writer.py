@@ -7,7 +7,7 @@ import pytest
 
 from operad_sdk.vector import KERNEL_PARAMETERS, NAME, Writer
 from operad_sdk.vector.machine import loaded
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 

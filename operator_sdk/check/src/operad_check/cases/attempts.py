@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
-from operad_sdk.check.trials.violation import OperatorRaised
+from operad_check.trials.violation import OperatorRaised
 
 
 @final

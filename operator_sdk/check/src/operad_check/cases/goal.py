@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, final
 
-from operad_sdk.check.cases.kinds import CaseKind
-from operad_sdk.check.cases.values import Values
+from operad_check.cases.kinds import CaseKind
+from operad_check.cases.values import Values
 
 _SHORT: Final = (2, 1, 3)
 """Sizes of axes where longer ones make arrays too large."""

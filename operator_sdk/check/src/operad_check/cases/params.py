@@ -9,7 +9,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from operad.operator import Param
-from operad_sdk.check.trials.subject import Subject
+from operad_check.trials.subject import Subject
 
 _FLOATS: Final = (0.5, 1.0, 2.0, 0.25, 0.0, -0.5, -1.0)
 _INTEGERS: Final = (0, 1, 2, -1, -2, 3)

@@ -10,9 +10,9 @@ import numpy as np
 
 from operad.dtypes import DType
 from operad.resource import ResourceRequest
-from operad_sdk.check.cases.strategies import STATE, completed_types, domain_of
-from operad_sdk.check.trials.trial import Array, Trial, raising
-from operad_sdk.check.trials.violation import OperatorRaised
+from operad_check.cases.strategies import STATE, completed_types, domain_of
+from operad_check.trials.trial import Array, Trial, raising
+from operad_check.trials.violation import OperatorRaised
 from operad_sdk.contract import Contract
 from operad_sdk.domains import Domain, Real
 

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from operad.errors import OperadError
 from operad.operator import OperatorProperty, PartialShape, Shape, is_known
-from operad_sdk.check.cases.attempts import Attempts
-from operad_sdk.check.cases.goal import GivenSize
-from operad_sdk.check.cases.kinds import CaseKind
-from operad_sdk.check.trials.cause import is_own
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.violation import OperatorRaised
+from operad_check.cases.attempts import Attempts
+from operad_check.cases.goal import GivenSize
+from operad_check.cases.kinds import CaseKind
+from operad_check.trials.cause import is_own
+from operad_check.trials.subject import Subject
+from operad_check.trials.violation import OperatorRaised
 from operad_sdk.declare.shaped import ShapedProperty
 from operad_sdk.errors import call_declared
 

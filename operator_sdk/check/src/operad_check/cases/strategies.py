@@ -19,17 +19,17 @@ from hypothesis import strategies as st
 from operad.dtypes import DType
 from operad.errors import OperadError
 from operad.operator import OperatorProperty, PartialShape, Shape, is_known
-from operad_sdk.check.cases.attempts import Attempts
-from operad_sdk.check.cases.goal import Goal
-from operad_sdk.check.cases.kinds import CaseKind
-from operad_sdk.check.cases.params import parameters, required_params
-from operad_sdk.check.cases.shapes import argument_shapes, fitting_shapes, most_elements
-from operad_sdk.check.cases.values import Values
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.cause import is_own
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised
+from operad_check.cases.attempts import Attempts
+from operad_check.cases.goal import Goal
+from operad_check.cases.kinds import CaseKind
+from operad_check.cases.params import parameters, required_params
+from operad_check.cases.shapes import argument_shapes, fitting_shapes, most_elements
+from operad_check.cases.values import Values
+from operad_check.trials.case import Case
+from operad_check.trials.cause import is_own
+from operad_check.trials.subject import Subject
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised
 from operad_sdk.contract import Contract
 from operad_sdk.domains import Domain, Index, Integers, PositiveDefinite, Real
 from operad_sdk.errors import DeclarationError, SpecError

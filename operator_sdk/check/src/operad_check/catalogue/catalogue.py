@@ -6,16 +6,16 @@ import difflib
 from typing import Final
 
 from operad.errors import ArgumentError
-from operad_sdk.check.catalogue.backward import BACKWARD
-from operad_sdk.check.catalogue.dtype import DTYPE
-from operad_sdk.check.catalogue.entry import Check
-from operad_sdk.check.catalogue.evidence import EVIDENCE
-from operad_sdk.check.catalogue.forward import FORWARD
-from operad_sdk.check.catalogue.library import LIBRARY
-from operad_sdk.check.catalogue.mapper import MAPPER
-from operad_sdk.check.catalogue.memory import MEMORY
-from operad_sdk.check.catalogue.runtime import RUNTIME
-from operad_sdk.check.catalogue.static import STATIC
+from operad_check.catalogue.backward import BACKWARD
+from operad_check.catalogue.dtype import DTYPE
+from operad_check.catalogue.entry import Check
+from operad_check.catalogue.evidence import EVIDENCE
+from operad_check.catalogue.forward import FORWARD
+from operad_check.catalogue.library import LIBRARY
+from operad_check.catalogue.mapper import MAPPER
+from operad_check.catalogue.memory import MEMORY
+from operad_check.catalogue.runtime import RUNTIME
+from operad_check.catalogue.static import STATIC
 
 _GROUPS: Final = (STATIC, FORWARD, BACKWARD, MEMORY, RUNTIME, DTYPE, MAPPER, EVIDENCE)
 CATALOGUE: Final[dict[str, Check]] = {check.id: check for group in _GROUPS for check in group}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from operad_sdk.check.catalogue.entry import Check
+from operad_check.catalogue.entry import Check
 
 FORWARD: Final = (
     Check(

@@ -9,11 +9,11 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import BackwardEntry
-from operad_sdk.check.cases.kinds import LARGE, ORDINARY
-from operad_sdk.check.comparison.closeness import ROUNDINGS, coarsest, magnitude, tolerance
-from operad_sdk.check.comparison.terms import expect_close_in_terms, gradients, results
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Array, Trial
+from operad_check.cases.kinds import LARGE, ORDINARY
+from operad_check.comparison.closeness import ROUNDINGS, coarsest, magnitude, tolerance
+from operad_check.comparison.terms import expect_close_in_terms, gradients, results
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Array, Trial
 from operad_sdk.domains import Real
 
 _MOST: Final = 12

@@ -8,15 +8,15 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import BackwardEntry, OpReq
-from operad_sdk.check.cases.kinds import LARGE, LONG, ORDINARY, WIDE
-from operad_sdk.check.comparison.bitwise import expect_same
-from operad_sdk.check.comparison.closeness import at, coarsest, magnitude, scale_of, tolerance
-from operad_sdk.check.comparison.flat import is_flat
-from operad_sdk.check.comparison.terms import expect_close_in_terms, gradients
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.returned import expect_fitting
-from operad_sdk.check.trials.trial import Array, Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import LARGE, LONG, ORDINARY, WIDE
+from operad_check.comparison.bitwise import expect_same
+from operad_check.comparison.closeness import at, coarsest, magnitude, scale_of, tolerance
+from operad_check.comparison.flat import is_flat
+from operad_check.comparison.terms import expect_close_in_terms, gradients
+from operad_check.running.register import Evidence, check
+from operad_check.trials.returned import expect_fitting
+from operad_check.trials.trial import Array, Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _FACTORS: Final = (2.0**-20, 2.0**12)
 """Of the head gradient; clipping or a threshold shows at one of them."""

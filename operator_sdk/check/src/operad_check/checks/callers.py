@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from operad.errors import OperadError
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Trial, raising
-from operad_sdk.check.trials.violation import Violation
+from operad_check.cases.kinds import ORDINARY
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Trial, raising
+from operad_check.trials.violation import Violation
 
 
 @check("F220", ORDINARY)

@@ -8,10 +8,10 @@ from math import prod
 from typing import Any, Final
 
 from operad.operator import BackwardEntry
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Trial, raising
-from operad_sdk.check.trials.violation import Violation
+from operad_check.cases.kinds import ORDINARY
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Trial, raising
+from operad_check.trials.violation import Violation
 
 _OF_EVERY_CALL: Final = {"out": "the array to fill", "name": "the name of a symbol's node"}
 """Keywords that no operator gets to see; `ctx`, which MXNet's operators have as a parameter, is passed on."""

@@ -9,10 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from operad_sdk.check.cases.kinds import LARGE, LONG, SMOOTH, WIDE
-from operad_sdk.check.comparison.closeness import at, stem
-from operad_sdk.check.comparison.numeric_derivative import NumericDerivative
-from operad_sdk.check.comparison.point import (
+from operad_check.cases.kinds import LARGE, LONG, SMOOTH, WIDE
+from operad_check.comparison.closeness import at, stem
+from operad_check.comparison.numeric_derivative import NumericDerivative
+from operad_check.comparison.point import (
     Point,
     are_double,
     compared_arguments,
@@ -20,10 +20,10 @@ from operad_sdk.check.comparison.point import (
     real_arguments,
     unit_direction,
 )
-from operad_sdk.check.comparison.sample_points import sample_points
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Array, Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_check.comparison.sample_points import sample_points
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Array, Trial
+from operad_check.trials.violation import Violation
 
 _RELATIVE: Final = 1e-6
 """Difference of gradient and derivative that is no violation, as a part of either."""

@@ -11,12 +11,12 @@ from operad.context import gpu, num_gpus
 from operad.errors import OperadError
 from operad.operator import BackwardEntry, OpContext, OpReq
 from operad.resource import ResourceRequest
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.cases.retype import is_random
-from operad_sdk.check.comparison.closeness import coarsest, expect_close, magnitude, tolerance
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Trial, poisoned, raising
-from operad_sdk.check.trials.violation import Unavailable, Violation
+from operad_check.cases.kinds import ORDINARY
+from operad_check.cases.retype import is_random
+from operad_check.comparison.closeness import coarsest, expect_close, magnitude, tolerance
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Trial, poisoned, raising
+from operad_check.trials.violation import Unavailable, Violation
 
 
 @check("D605", ORDINARY)

@@ -8,13 +8,13 @@ import numpy as np
 
 from operad.errors import DTypeError, OperadError
 from operad.operator import OperatorProperty
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.cases.params import required_params
-from operad_sdk.check.cases.retype import retyped
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import ORDINARY
+from operad_check.cases.params import required_params
+from operad_check.cases.retype import retyped
+from operad_check.running.register import Evidence, check
+from operad_check.trials.subject import Subject
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 ELEMENT_TYPES: Final = (
     *("float16", "float32", "float64", "bool", "uint8", "int8", "int32", "int64"),

@@ -13,14 +13,14 @@ from operad import engine, random
 from operad.context import cpu
 from operad.engine import RunContext
 from operad.resource import ResourceRequest
-from operad_sdk.check.cases.kinds import LARGE, ORDINARY
-from operad_sdk.check.comparison.bitwise import expect_same
-from operad_sdk.check.comparison.closeness import expect_close, magnitude, tolerance
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.cause import is_own
-from operad_sdk.check.trials.runs import ImperativeRun, Run, SymbolicRun, can_be_bound
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_check.cases.kinds import LARGE, ORDINARY
+from operad_check.comparison.bitwise import expect_same
+from operad_check.comparison.closeness import expect_close, magnitude, tolerance
+from operad_check.running.register import Evidence, check
+from operad_check.trials.cause import is_own
+from operad_check.trials.runs import ImperativeRun, Run, SymbolicRun, can_be_bound
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import Violation
 
 _ALONE: Final = 8
 """Cases that are run one by one."""

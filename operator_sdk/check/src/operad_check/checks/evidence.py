@@ -7,20 +7,20 @@ from typing import Final, final
 
 import numpy as np
 
-from operad_sdk.check.cases.kinds import ORDINARY, SMOOTH, CaseKind
-from operad_sdk.check.cases.params import are_usual
-from operad_sdk.check.cases.retype import retyped
-from operad_sdk.check.checks.sharing import both_passes
-from operad_sdk.check.comparison.bitwise import first_difference
-from operad_sdk.check.comparison.closeness import ROUNDINGS
-from operad_sdk.check.comparison.rounding import largest
-from operad_sdk.check.mutations import FAULTS, Fault
-from operad_sdk.check.running.register import CheckFunction, Evidence, check, find_check
-from operad_sdk.check.running.repro import run_on
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.trial import Array, Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import ORDINARY, SMOOTH, CaseKind
+from operad_check.cases.params import are_usual
+from operad_check.cases.retype import retyped
+from operad_check.checks.sharing import both_passes
+from operad_check.comparison.bitwise import first_difference
+from operad_check.comparison.closeness import ROUNDINGS
+from operad_check.comparison.rounding import largest
+from operad_check.mutations import FAULTS, Fault
+from operad_check.running.register import CheckFunction, Evidence, check, find_check
+from operad_check.running.repro import run_on
+from operad_check.trials.case import Case
+from operad_check.trials.subject import Subject
+from operad_check.trials.trial import Array, Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _FIRST: Final = 6
 """Cases in which most faults are noticed; the others are tried for a fault that is not."""

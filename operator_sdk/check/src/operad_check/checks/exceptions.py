@@ -9,14 +9,14 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad.operator import Array, OpContext, OpReq
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.mutations.mutant import Wrapped, mutant
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.cause import Meant, is_own
-from operad_sdk.check.trials.runs import ImperativeRun, Run, SymbolicRun, can_be_bound
-from operad_sdk.check.trials.subject import IN_PROCESS
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import ORDINARY
+from operad_check.mutations.mutant import Wrapped, mutant
+from operad_check.running.register import Evidence, check
+from operad_check.trials.cause import Meant, is_own
+from operad_check.trials.runs import ImperativeRun, Run, SymbolicRun, can_be_bound
+from operad_check.trials.subject import IN_PROCESS
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _WRITING: Final = "writing its result"
 _READING: Final = "reading its arguments"

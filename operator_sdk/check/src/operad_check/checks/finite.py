@@ -12,14 +12,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.cases.kinds import EDGES, EXTREME, ORDINARY
-from operad_sdk.check.cases.retype import is_random, perturbed
-from operad_sdk.check.comparison.closeness import at, coarsest, magnitude
-from operad_sdk.check.comparison.rounding import is_at_the_ends
-from operad_sdk.check.comparison.trusted import beside_each_other
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Array, Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import EDGES, EXTREME, ORDINARY
+from operad_check.cases.retype import is_random, perturbed
+from operad_check.comparison.closeness import at, coarsest, magnitude
+from operad_check.comparison.rounding import is_at_the_ends
+from operad_check.comparison.trusted import beside_each_other
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Array, Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 from operad_sdk.domains import Index, Integers
 
 _NEARBY: Final = 2.0**-10

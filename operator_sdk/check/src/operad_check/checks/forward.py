@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from operad.operator import is_known
-from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY, PARTS
-from operad_sdk.check.comparison.bitwise import expect_same
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.returned import expect_fitting
-from operad_sdk.check.trials.trial import POISON, Array, Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_check.cases.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY, PARTS
+from operad_check.comparison.bitwise import expect_same
+from operad_check.running.register import Evidence, check
+from operad_check.trials.returned import expect_fitting
+from operad_check.trials.trial import POISON, Array, Trial
+from operad_check.trials.violation import Violation
 
 
 @check("F201", ORDINARY, LARGE, BULK, EXTREME, PARTS, reports_raising=True)

@@ -13,13 +13,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from operad.operator import as_cost
-from operad_sdk.check.cases.kinds import LARGE, ORDINARY
-from operad_sdk.check.comparison.bitwise import expect_same
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.running.shrink_arrays import is_accepted
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import LARGE, ORDINARY
+from operad_check.comparison.bitwise import expect_same
+from operad_check.running.register import Evidence, check
+from operad_check.running.shrink_arrays import is_accepted
+from operad_check.trials.case import Case
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _LONG: Final = (64, 300)
 """Lengths of the axes that are made 2 and 4 times as long."""

@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from operad.operator import OpReq
 from operad.resource import ResourceRequest
-from operad_sdk.check.cases.kinds import LARGE, ORDINARY
-from operad_sdk.check.comparison.bitwise import expect_same
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.resources import SPACE_FILL, resources_for
-from operad_sdk.check.trials.trial import POISON, Array, Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import LARGE, ORDINARY
+from operad_check.comparison.bitwise import expect_same
+from operad_check.running.register import Evidence, check
+from operad_check.trials.resources import SPACE_FILL, resources_for
+from operad_check.trials.trial import POISON, Array, Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 GUARD_BYTES = 256
 """Bytes before and after each array that no operator may write."""

@@ -15,15 +15,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.checks.sharing import both_passes
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.cause import is_library
-from operad_sdk.check.trials.subject import Subject, subject_of
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import Unavailable, Violation
+from operad_check.cases.kinds import ORDINARY
+from operad_check.checks.sharing import both_passes
+from operad_check.plan.profile import Profile
+from operad_check.running.register import Evidence, check
+from operad_check.running.session import Session
+from operad_check.trials.cause import is_library
+from operad_check.trials.subject import Subject, subject_of
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import Unavailable, Violation
 
 _SEEDS: Final = ("1", "2")
 _CASES: Final = 8
@@ -95,8 +95,8 @@ def _hashes(code: CodeType) -> bool:
 def _digest_with(subject: Subject, seed: str) -> str:
     module, expression = subject.reference()
     program = (
-        "from operad_sdk.check.checks.hash_seed import digest\n"
-        "from operad_sdk.check.trials.subject import importing, subject_of\n"
+        "from operad_check.checks.hash_seed import digest\n"
+        "from operad_check.trials.subject import importing, subject_of\n"
         f"with importing():\n    {module or 'pass'}\n"
         f"found = subject_of({expression})\n"
         "print('found')\n"

@@ -8,13 +8,13 @@ from itertools import combinations
 from typing import Any
 
 from operad.operator import BackwardEntry, OpReq
-from operad_sdk.check.cases.kinds import LARGE, ORDINARY
-from operad_sdk.check.checks.memory import all_entries, array_of, entry_name, request_vectors
-from operad_sdk.check.comparison.bitwise import expect_same
-from operad_sdk.check.comparison.closeness import stem
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Array, CallStyle, Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import LARGE, ORDINARY
+from operad_check.checks.memory import all_entries, array_of, entry_name, request_vectors
+from operad_check.comparison.bitwise import expect_same
+from operad_check.comparison.closeness import stem
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Array, CallStyle, Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 Pairs = dict[int, int]
 """Place of the input by place of the output that overwrites it."""

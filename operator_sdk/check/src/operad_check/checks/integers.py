@@ -8,12 +8,12 @@ import numpy as np
 
 from operad.context import cpu
 from operad.operator import candidates
-from operad_sdk.check.cases.kinds import BULK, EXTREME, ORDINARY
-from operad_sdk.check.cases.retype import is_random, retyped
-from operad_sdk.check.comparison.closeness import at
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Array, Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import BULK, EXTREME, ORDINARY
+from operad_check.cases.retype import is_random, retyped
+from operad_check.comparison.closeness import at
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Array, Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _WIDE: Final = np.dtype(np.float64)
 _WHOLE: Final = np.dtype(np.int32)

@@ -22,20 +22,20 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from operad_sdk.check.cases.kinds import SMOOTH
-from operad_sdk.check.comparison.closeness import at
-from operad_sdk.check.comparison.one_sided import FAR, may_bend, one_sided_slopes
-from operad_sdk.check.comparison.point import (
+from operad_check.cases.kinds import SMOOTH
+from operad_check.comparison.closeness import at
+from operad_check.comparison.one_sided import FAR, may_bend, one_sided_slopes
+from operad_check.comparison.point import (
     Point,
     compared_arguments,
     random_direction,
     real_arguments,
     unit_direction,
 )
-from operad_sdk.check.comparison.sample_points import tied_points
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Array, Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_check.comparison.sample_points import tied_points
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Array, Trial
+from operad_check.trials.violation import Violation
 
 _RELATIVE: Final = 1e-3
 """Distance by which a gradient may lie outside, as a part of the slopes and of their distance."""

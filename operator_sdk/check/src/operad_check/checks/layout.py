@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk.check.cases.kinds import LARGE, ORDINARY, PARTS
-from operad_sdk.check.comparison.closeness import coarsest, scale_of, tolerance
-from operad_sdk.check.comparison.terms import expect_close_in_terms, gradients, results
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Array, Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import LARGE, ORDINARY, PARTS
+from operad_check.comparison.closeness import coarsest, scale_of, tolerance
+from operad_check.comparison.terms import expect_close_in_terms, gradients, results
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Array, Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 View = Callable[[Array], Array]
 

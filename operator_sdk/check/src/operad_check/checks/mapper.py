@@ -8,20 +8,20 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import OpReq, ScalarForm
-from operad_sdk.check.cases.kinds import EXTREME, ORDINARY
-from operad_sdk.check.cases.retype import retyped
-from operad_sdk.check.comparison.closeness import at
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.branches import Branches, enter
-from operad_sdk.check.trials.mapper_calls import (
+from operad_check.cases.kinds import EXTREME, ORDINARY
+from operad_check.cases.retype import retyped
+from operad_check.comparison.closeness import at
+from operad_check.running.register import Evidence, check
+from operad_check.trials.branches import Branches, enter
+from operad_check.trials.mapper_calls import (
     Array,
     MapperCall,
     recorded_calls,
     rounding_limit,
     rounding_limits,
 )
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import Violation
 from operad_sdk.mapper import Mapper, slope_of
 from operad_sdk.vector import reason_against
 

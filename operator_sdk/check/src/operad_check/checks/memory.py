@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from operad.operator import BackwardEntry, OpReq
-from operad_sdk.check.cases.kinds import LARGE, ORDINARY
-from operad_sdk.check.comparison.bitwise import expect_same, first_difference
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import POISON, Array, Keep, Trial, poisoned
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import LARGE, ORDINARY
+from operad_check.comparison.bitwise import expect_same, first_difference
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import POISON, Array, Keep, Trial, poisoned
+from operad_check.trials.violation import OperatorRaised, Violation
 
 FILLS = ("garbage", "other garbage", "zeros")
 """Contents that recycled memory may have."""

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.cases.retype import is_random
-from operad_sdk.check.cases.strategies import domain_of
-from operad_sdk.check.comparison.closeness import at, expect_close
-from operad_sdk.check.comparison.flat import is_flat
-from operad_sdk.check.comparison.trusted import beside_each_other
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Array, Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import ORDINARY
+from operad_check.cases.retype import is_random
+from operad_check.cases.strategies import domain_of
+from operad_check.comparison.closeness import at, expect_close
+from operad_check.comparison.flat import is_flat
+from operad_check.comparison.trusted import beside_each_other
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Array, Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _STEP = 2.0**-6
 

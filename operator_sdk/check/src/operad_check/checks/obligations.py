@@ -11,16 +11,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, final
 
 from operad.operator import Param
-from operad_sdk.check.cases.kinds import ALL_KINDS, ORDINARY
-from operad_sdk.check.cases.retype import is_random
-from operad_sdk.check.comparison.closeness import stem
-from operad_sdk.check.reporting.outcome import Outcome, Status
-from operad_sdk.check.running.register import Evidence, check, find_check
-from operad_sdk.check.running.runner import run_check
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.kernels import call_of, is_possible
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import ALL_KINDS, ORDINARY
+from operad_check.cases.retype import is_random
+from operad_check.comparison.closeness import stem
+from operad_check.reporting.outcome import Outcome, Status
+from operad_check.running.register import Evidence, check, find_check
+from operad_check.running.runner import run_check
+from operad_check.running.session import Session
+from operad_check.trials.kernels import call_of, is_possible
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _DERIVATIVES: Final = ("B301", "B302")
 _REFERENCE: Final = "F213"

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from operad.errors import OperadError, ParamError
 from operad.operator import OperatorProperty, Param, is_known
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.cases.params import candidates, required_params
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import ORDINARY
+from operad_check.cases.params import candidates, required_params
+from operad_check.running.register import Evidence, check
+from operad_check.trials.case import Case
+from operad_check.trials.subject import Subject
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _LISTS: Final = ("shape", "indices", "floats")
 _MANY: Final = 10**5

@@ -17,11 +17,11 @@ import numpy as np
 
 from operad.errors import OperadError, ShapeError
 from operad.operator import PartialShape
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.cases.shapes import has_own_inference_from_outputs, in_place_of
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Trial, raising
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import ORDINARY
+from operad_check.cases.shapes import has_own_inference_from_outputs, in_place_of
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Trial, raising
+from operad_check.trials.violation import OperatorRaised, Violation
 from operad_sdk.declare.shaped import ShapedProperty
 
 Shapes = list[PartialShape]

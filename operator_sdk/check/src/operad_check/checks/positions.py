@@ -16,14 +16,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.cases.positions import axis_params, index_arguments, position_arguments
-from operad_sdk.check.checks.parameters import outcome_of
-from operad_sdk.check.comparison.bitwise import expect_same
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.trial import Array, Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_check.cases.kinds import ORDINARY
+from operad_check.cases.positions import axis_params, index_arguments, position_arguments
+from operad_check.checks.parameters import outcome_of
+from operad_check.comparison.bitwise import expect_same
+from operad_check.running.register import Evidence, check
+from operad_check.trials.case import Case
+from operad_check.trials.trial import Array, Trial
+from operad_check.trials.violation import Violation
 
 _MOST_CASES: Final = 24
 _LONGEST: Final = 12

@@ -9,11 +9,11 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import FORWARD, Kernel, KernelCall, Operator, choose_among
-from operad_sdk.check.cases.kinds import BULK, EXTREME, LARGE, ORDINARY, SPECIAL
-from operad_sdk.check.cases.retype import is_random, perturbed, retyped
-from operad_sdk.check.comparison.closeness import ROUNDINGS, at, coarsest, magnitude
-from operad_sdk.check.comparison.point import real_arguments
-from operad_sdk.check.comparison.rounding import (
+from operad_check.cases.kinds import BULK, EXTREME, LARGE, ORDINARY, SPECIAL
+from operad_check.cases.retype import is_random, perturbed, retyped
+from operad_check.comparison.closeness import ROUNDINGS, at, coarsest, magnitude
+from operad_check.comparison.point import real_arguments
+from operad_check.comparison.rounding import (
     SPREADS,
     WIDE_TYPE,
     Values,
@@ -24,8 +24,8 @@ from operad_sdk.check.comparison.rounding import (
     overflows,
     without_overflow,
 )
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.kernel_arrays import (
+from operad_check.running.register import Evidence, check
+from operad_check.trials.kernel_arrays import (
     WholeOperator,
     asks,
     expect_filled,
@@ -33,9 +33,9 @@ from operad_sdk.check.trials.kernel_arrays import (
     expect_untouched,
     whole_choice,
 )
-from operad_sdk.check.trials.kernels import call_of, usable
-from operad_sdk.check.trials.trial import Trial, raising
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.trials.kernels import call_of, usable
+from operad_check.trials.trial import Trial, raising
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _COARSE: Final = (np.dtype(np.float16), np.dtype(np.float32))
 _SLIGHTLY: Final = 2.0**-36

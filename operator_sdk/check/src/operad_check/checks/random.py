@@ -11,14 +11,14 @@ import numpy as np
 
 from operad.operator import OperatorProperty
 from operad.resource import ResourceRequest
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.cases.params import candidates
-from operad_sdk.check.cases.strategies import BESIDE, case_of, completed_types, made
-from operad_sdk.check.comparison.reference import numbers_of
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.trial import Trial, raising
-from operad_sdk.check.trials.violation import Violation
+from operad_check.cases.kinds import ORDINARY
+from operad_check.cases.params import candidates
+from operad_check.cases.strategies import BESIDE, case_of, completed_types, made
+from operad_check.comparison.reference import numbers_of
+from operad_check.running.register import Evidence, check
+from operad_check.trials.subject import Subject
+from operad_check.trials.trial import Trial, raising
+from operad_check.trials.violation import Violation
 from operad_sdk.contract import Distribution
 
 _DRAWS: Final = 20_000

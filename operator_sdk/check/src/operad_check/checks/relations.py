@@ -8,14 +8,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.cases.kinds import LARGE, ORDINARY
-from operad_sdk.check.cases.retype import is_random
-from operad_sdk.check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.running.shrink_arrays import is_accepted
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.trial import Array, Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_check.cases.kinds import LARGE, ORDINARY
+from operad_check.cases.retype import is_random
+from operad_check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
+from operad_check.running.register import Evidence, check
+from operad_check.running.shrink_arrays import is_accepted
+from operad_check.trials.case import Case
+from operad_check.trials.trial import Array, Trial
+from operad_check.trials.violation import Violation
 
 _FACTOR: Final = 2.0
 _FEWEST: Final = 2

@@ -9,14 +9,14 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import OpReq
-from operad_sdk.check.cases.kinds import LARGE, ORDINARY, WIDE
-from operad_sdk.check.cases.retype import retyped
-from operad_sdk.check.comparison.bitwise import expect_same
-from operad_sdk.check.comparison.closeness import expect_close, scale_of, tolerance
-from operad_sdk.check.comparison.trusted import beside_each_other
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Array, CallStyle, Trial, poisoned
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import LARGE, ORDINARY, WIDE
+from operad_check.cases.retype import retyped
+from operad_check.comparison.bitwise import expect_same
+from operad_check.comparison.closeness import expect_close, scale_of, tolerance
+from operad_check.comparison.trusted import beside_each_other
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Array, CallStyle, Trial, poisoned
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _MOST: Final = 12
 """Mixtures that are tried in one case."""

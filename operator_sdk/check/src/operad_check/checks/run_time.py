@@ -12,13 +12,13 @@ from typing import Any, Final
 from operad.context import cpu
 from operad.errors import OperadError
 from operad.operator import Operator, OperatorProperty
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.cases.params import planned_values
-from operad_sdk.check.checks.parameters import lists_of_other_length, wrong_values
-from operad_sdk.check.comparison.bitwise import expect_same
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Trial, raising
-from operad_sdk.check.trials.violation import Violation
+from operad_check.cases.kinds import ORDINARY
+from operad_check.cases.params import planned_values
+from operad_check.checks.parameters import lists_of_other_length, wrong_values
+from operad_check.comparison.bitwise import expect_same
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Trial, raising
+from operad_check.trials.violation import Violation
 
 _MOST_CASES: Final = 8
 

@@ -11,13 +11,13 @@ import numpy as np
 from operad.context import cpu
 from operad.errors import OperadError
 from operad.operator import OperatorProperty, OpReq
-from operad_sdk.check.cases.kinds import SMOOTH
-from operad_sdk.check.checks.derivative import expect_derivative
-from operad_sdk.check.comparison.numeric_derivative import Outputs, numeric_derivatives
-from operad_sdk.check.comparison.point import random_direction, real_arguments
-from operad_sdk.check.comparison.sample_points import sample_points
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Array, Trial, raising
+from operad_check.cases.kinds import SMOOTH
+from operad_check.checks.derivative import expect_derivative
+from operad_check.comparison.numeric_derivative import Outputs, numeric_derivatives
+from operad_check.comparison.point import random_direction, real_arguments
+from operad_check.comparison.sample_points import sample_points
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Array, Trial, raising
 
 _LEAST: Final = 1e-6
 """Magnitude of terms that counts at least: where larger ones cancel on the way, some 1e-14 is left."""

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from operad.operator import Operator, OperatorProperty
-from operad_sdk.check.cases.kinds import LARGE, ORDINARY
-from operad_sdk.check.comparison.bitwise import expect_same
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.fresh_copy import fresh_copy
-from operad_sdk.check.trials.interrupt import interrupted
-from operad_sdk.check.trials.trial import Trial, raising
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import LARGE, ORDINARY
+from operad_check.comparison.bitwise import expect_same
+from operad_check.running.register import Evidence, check
+from operad_check.trials.fresh_copy import fresh_copy
+from operad_check.trials.interrupt import interrupted
+from operad_check.trials.trial import Trial, raising
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _MOST = 16
 """Pairs of cases that are tried."""

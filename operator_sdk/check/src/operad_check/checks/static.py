@@ -11,12 +11,12 @@ from typing import Any, Final, final
 
 from operad import registry
 from operad.errors import OperadError
-from operad_sdk.check.cases.params import candidates, required_params
-from operad_sdk.check.catalogue import CATALOGUE
-from operad_sdk.check.checks.relations import RELATIONS
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.violation import Violation
+from operad_check.cases.params import candidates, required_params
+from operad_check.catalogue import CATALOGUE
+from operad_check.checks.relations import RELATIONS
+from operad_check.running.register import Evidence, check
+from operad_check.trials.subject import Subject
+from operad_check.trials.violation import Violation
 from operad_sdk.contract import Contract
 from operad_sdk.shapes import parse
 

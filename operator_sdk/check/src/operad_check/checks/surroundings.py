@@ -20,11 +20,11 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad.config import settings
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.mutations.mutant import Wrapped
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import ORDINARY
+from operad_check.mutations.mutant import Wrapped
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _FEW: Final = 4
 """Cases in which arrays are followed to their end."""

@@ -7,21 +7,21 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY, PARTS, SPECIAL
-from operad_sdk.check.cases.retype import is_random, retyped
-from operad_sdk.check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
-from operad_sdk.check.comparison.number_types import widened
-from operad_sdk.check.comparison.reference import call_reference
-from operad_sdk.check.comparison.rounding import WIDE_TYPE, is_at_the_ends
-from operad_sdk.check.comparison.trusted import (
+from operad_check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY, PARTS, SPECIAL
+from operad_check.cases.retype import is_random, retyped
+from operad_check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
+from operad_check.comparison.number_types import widened
+from operad_check.comparison.reference import call_reference
+from operad_check.comparison.rounding import WIDE_TYPE, is_at_the_ends
+from operad_check.comparison.trusted import (
     beside_each_other,
     expect_infinities,
     expect_trusted,
     expect_whole,
 )
-from operad_sdk.check.running.register import Evidence, check
-from operad_sdk.check.trials.trial import Array, Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_check.running.register import Evidence, check
+from operad_check.trials.trial import Array, Trial
+from operad_check.trials.violation import Violation
 
 _ROUNDING: Final = 2.0**-50
 _FAR: Final = 64.0

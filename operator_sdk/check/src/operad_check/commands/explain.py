@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from operad.cli import Listing, Mark, Page
-from operad_sdk.commands.extras import extra
+from operad_check import catalogue
 
 
 @final
@@ -68,8 +68,6 @@ class Explanations:
 
 def complete_checks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Ids of checks that begin with what is typed, each with its rule."""
-    with extra("check"):
-        from operad_sdk.check import catalogue  # noqa: PLC0415 - an extra
     return [
         CompletionItem(id, help=check.title)
         for id, check in catalogue.ENTRIES.items()
@@ -84,8 +82,6 @@ def explain(check_id: str | None) -> Explanations:
 
     ID is what `operad check` prints for a failure, such as B301.
     """
-    with extra("check"):
-        from operad_sdk.check import catalogue  # noqa: PLC0415 - an extra
     if check_id is not None:
         catalogue.explain(check_id)  # raises, with a suggestion, where there is none of that id
     wanted = catalogue.ENTRIES if check_id is None else [check_id.upper()]

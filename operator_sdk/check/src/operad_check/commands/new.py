@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -13,7 +14,6 @@ import click
 from operad import registry
 from operad.cli import Listing, Mark, Page
 from operad.cli.ops import installed_operators
-from operad_sdk.commands.extras import extra
 
 
 @final
@@ -49,6 +49,29 @@ class Scaffold:
         page.text("then: replace the example by your own, in src/, tests/, benchmarks/ and README.md")
 
 
+@final
+class MissingExtra(click.ClickException):
+    """A library of `operad-check[new]` is missing.
+
+    Attributes:
+        exit_code: As where the command line itself cannot be used.
+    """
+
+    exit_code = 2
+
+
+@contextmanager
+def _extra() -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("operad"):
+            raise
+        raise MissingExtra(
+            f'this command needs {error.name}, which is not installed; pip install "operad-check[new]"'
+        ) from error
+
+
 @click.command(cls=Listing, result=Scaffold)
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
@@ -80,8 +103,8 @@ def new(
     tests and entry points of further operators; nothing that its author wrote is replaced.
     """
     requests = [_request(op) for op in ops]
-    with extra("new"):
-        from operad_sdk.new import add, create, package_name  # noqa: PLC0415 - an extra
+    with _extra():
+        from operad_check.new import add, create, package_name  # noqa: PLC0415 - an extra
     if not is_addition:
         ask = not requests and sys.stdin.isatty()
         files = create(folder, name, requests, licence=licence, author=author, ask=ask)
@@ -96,7 +119,7 @@ def new(
 
 def _taken(ops: Iterable[tuple[str, str]], own: str) -> dict[str, str]:
     """The installed distributions, other than `own`, that provide operators of these names."""
-    from operad_sdk.new.requests import OF_OTHERS  # noqa: PLC0415 - with it comes copier, of the extra
+    from operad_check.new.requests import OF_OTHERS  # noqa: PLC0415 - with it comes copier, of the extra
 
     mine = {op.distribution for op in installed_operators(plugin=own)}
     found = registry.operators()

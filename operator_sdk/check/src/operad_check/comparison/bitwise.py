@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk.check.trials.trial import Array
-from operad_sdk.check.trials.violation import Violation
+from operad_check.trials.trial import Array
+from operad_check.trials.violation import Violation
 
 _LAST_BITS = 64
 """Multiples of the type's precision by which runs may differ that are declared not to be reproducible."""

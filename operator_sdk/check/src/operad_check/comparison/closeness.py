@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import Violation
 from operad_sdk.contract import Contract
 
 Array = npt.NDArray[Any]
@@ -21,7 +21,7 @@ _FEW_TERMS: Final = 16
 
 Beyond, each of n additions rounds a partial sum that may be larger than the sum, by a factor of about the
 root of n: so 4 n roundings of the largest term. Where there is a reference or float64 to compare with, the
-cost of rounding is measured instead (`operad_sdk.check.comparison.rounding`).
+cost of rounding is measured instead (`operad_check.comparison.rounding`).
 """
 
 

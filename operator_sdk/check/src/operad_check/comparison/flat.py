@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from operad_sdk.check.trials.trial import Trial
+from operad_check.trials.trial import Trial
 
 
 def is_flat(trial: Trial, gradients: Sequence[Any]) -> bool:

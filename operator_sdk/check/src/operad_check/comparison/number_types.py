@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.comparison.rounding import WIDE_TYPE
-from operad_sdk.check.trials.trial import Array
-from operad_sdk.check.trials.violation import Violation
+from operad_check.comparison.rounding import WIDE_TYPE
+from operad_check.trials.trial import Array
+from operad_check.trials.violation import Violation
 
 _LAST_DIGIT: Final = 2.0**-50
 """Part of a whole number in float64 that is rounding."""

@@ -8,11 +8,11 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad.operator import Operator
-from operad_sdk.check.cases.strategies import domain_of
-from operad_sdk.check.comparison.numeric_derivative import NumericDerivative, Outputs, numeric_derivatives
-from operad_sdk.check.comparison.reference import call_reference
-from operad_sdk.check.trials.trial import Array, Forward, Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_check.cases.strategies import domain_of
+from operad_check.comparison.numeric_derivative import NumericDerivative, Outputs, numeric_derivatives
+from operad_check.comparison.reference import call_reference
+from operad_check.trials.trial import Array, Forward, Trial
+from operad_check.trials.violation import Violation
 
 _FLOOR: Final = 0.5
 """The smallest component of a direction, so that no element of a gradient drops out."""

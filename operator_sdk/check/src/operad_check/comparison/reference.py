@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import Shape
-from operad_sdk.check.trials.cause import authors_line
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_check.trials.cause import authors_line
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import Violation
 
 
 def call_reference(function: Callable[..., Any], trial: Trial, inputs: Sequence[Any] | None = None) -> Any:

@@ -20,10 +20,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.cases.retype import first_copies, lengthened, perturbed
-from operad_sdk.check.comparison.closeness import ROUNDINGS, at, magnitude
-from operad_sdk.check.trials.trial import Array, Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.retype import first_copies, lengthened, perturbed
+from operad_check.comparison.closeness import ROUNDINGS, at, magnitude
+from operad_check.trials.trial import Array, Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 WIDE_TYPE: Final = np.dtype(np.float64)
 MOVEMENTS: Final = 4

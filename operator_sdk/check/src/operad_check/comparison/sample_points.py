@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from operad.operator import Shape
-from operad_sdk.check.trials.trial import Array, Trial
+from operad_check.trials.trial import Array, Trial
 from operad_sdk.domains import Real
 
 _FINE = 1024

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.cases.retype import perturbed
-from operad_sdk.check.comparison.closeness import ROUNDINGS, coarsest, expect_close
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.retype import perturbed
+from operad_check.comparison.closeness import ROUNDINGS, coarsest, expect_close
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _MOVEMENTS: Final = 4
 

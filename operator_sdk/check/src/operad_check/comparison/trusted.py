@@ -19,11 +19,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from operad_sdk.check.cases.retype import perturbed, retyped
-from operad_sdk.check.comparison.closeness import ROUNDINGS, at
-from operad_sdk.check.comparison.number_types import as_numbers, floating, in_type_of, widened
-from operad_sdk.check.comparison.reference import call_reference
-from operad_sdk.check.comparison.rounding import (
+from operad_check.cases.retype import perturbed, retyped
+from operad_check.comparison.closeness import ROUNDINGS, at
+from operad_check.comparison.number_types import as_numbers, floating, in_type_of, widened
+from operad_check.comparison.reference import call_reference
+from operad_check.comparison.rounding import (
     CONDITION,
     MOVEMENTS,
     SPREADS,
@@ -31,8 +31,8 @@ from operad_sdk.check.comparison.rounding import (
     largest,
     overflows,
 )
-from operad_sdk.check.trials.trial import Array, Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_check.trials.trial import Array, Trial
+from operad_check.trials.violation import Violation
 
 _LONG_DOUBLE: Final = np.dtype(np.longdouble)
 _HAS_MORE_DIGITS: Final = bool(np.finfo(_LONG_DOUBLE).eps < np.finfo(WIDE_TYPE).eps)

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from operad_sdk.check.foreign.programs import Syntax
-from operad_sdk.check.running.register import CheckFunction
+from operad_check.foreign.programs import Syntax
+from operad_check.running.register import CheckFunction
 
 Array = npt.NDArray[Any]
 Function = Callable[..., Any]
@@ -103,7 +103,7 @@ class Backend(ABC):
 
 
 class TransformingBackend(Backend):
-    """A library that transforms functions: checks of `operad_sdk.check.foreign.transforms` ask for this."""
+    """A library that transforms functions: checks of `operad_check.foreign.transforms` ask for this."""
 
     @abstractmethod
     def compiled(self, function: Function) -> Function:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from operad_sdk.check.foreign.backend import Backend
-from operad_sdk.check.foreign.found import backend_named
-from operad_sdk.check.foreign.function import function_of
-from operad_sdk.check.foreign.line import described as described_by_line
-from operad_sdk.check.foreign.numpy_backend import NumpyBackend
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.reporting.outcome import OperatorReport
-from operad_sdk.check.running.register import CheckFunction, find_check
-from operad_sdk.check.running.runner import Progress, check_operator
+from operad_check.foreign.backend import Backend
+from operad_check.foreign.found import backend_named
+from operad_check.foreign.function import function_of
+from operad_check.foreign.line import described as described_by_line
+from operad_check.foreign.numpy_backend import NumpyBackend
+from operad_check.plan.profile import Profile
+from operad_check.reporting.outcome import OperatorReport
+from operad_check.running.register import CheckFunction, find_check
+from operad_check.running.runner import Progress, check_operator
 
 TRANSFERRED: Final = (
     "F201", "F202", "F207", "F209", "F210", "F211", "F212", "F213", "F219", "F221",
@@ -56,7 +56,7 @@ def check_foreign(
 
     Example:
         >>> import numpy as np
-        >>> from operad_sdk.check import check_foreign
+        >>> from operad_check import check_foreign
         >>> check_foreign("numpy", np.linalg.norm, "x:(D) -> y:()", checks=["F201", "F211"]).red_ids
         []
     """
@@ -81,7 +81,7 @@ def check_numpy(
 
     Example:
         >>> import numpy as np
-        >>> from operad_sdk.check import check_numpy
+        >>> from operad_check import check_numpy
         >>> check_numpy(np.square, "x:(...) -> y:(...)", lambda g, x: 3 * g * x, checks=["B301"]).red_ids
         ['B301']
     """

@@ -6,9 +6,9 @@ from importlib.metadata import entry_points
 from typing import Final
 
 from operad.errors import ArgumentError
-from operad_sdk.check.foreign.backend import Backend
-from operad_sdk.check.foreign.function import named
-from operad_sdk.check.foreign.numpy_backend import NumpyBackend
+from operad_check.foreign.backend import Backend
+from operad_check.foreign.function import named
+from operad_check.foreign.numpy_backend import NumpyBackend
 
 GROUP: Final = "operad.check_backends"
 OURS: Final = {"jax": "operad-check-jax", "numpy": "operad-sdk", "torch": "operad-check-torch"}

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, final
 
 from operad.errors import ArgumentError
-from operad_sdk.check.foreign.backend import Backend
+from operad_check.foreign.backend import Backend
 from operad_sdk.contract import Contract
 from operad_sdk.shapes import parse
 

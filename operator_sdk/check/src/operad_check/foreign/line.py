@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from operad.errors import ArgumentError, ShapeError
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.foreign.function import ForeignFunction
-from operad_sdk.check.foreign.subject import subject_of_function
-from operad_sdk.check.plan.profile import profile_of
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised
+from operad_check.cases.kinds import ORDINARY
+from operad_check.foreign.function import ForeignFunction
+from operad_check.foreign.subject import subject_of_function
+from operad_check.plan.profile import profile_of
+from operad_check.running.session import Session
+from operad_check.trials.subject import Subject
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised
 
 _MOST = 8
 """Cases that the function is tried on; with one that fits, a misfit is the function's fault."""

@@ -8,10 +8,10 @@ from typing import Any, final
 import numpy as np
 
 from operad.errors import ArgumentError
-from operad_sdk.check.foreign.backend import Array, Backend, Function, Pull
-from operad_sdk.check.foreign.function import place_of
-from operad_sdk.check.foreign.programs import NumpyLike, Syntax
-from operad_sdk.check.trials.cause import call_of_author
+from operad_check.foreign.backend import Array, Backend, Function, Pull
+from operad_check.foreign.function import place_of
+from operad_check.foreign.programs import NumpyLike, Syntax
+from operad_check.trials.cause import call_of_author
 
 
 @final

@@ -16,7 +16,7 @@ from typing import ClassVar, Final, final
 
 import numpy as np
 
-from operad_sdk.check.trials.case import Array, Case
+from operad_check.trials.case import Array, Case
 
 _STEP: Final = "2.0**-16"
 """Distance of differences in programs: a part of 1e-5, exact in float64."""

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from operad_sdk.check.trials.case import Array, Case
+from operad_check.trials.case import Array, Case
 
 MOST_ELEMENTS: Final = 64
 """Elements of an array that a program lists."""

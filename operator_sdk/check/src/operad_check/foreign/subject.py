@@ -26,16 +26,16 @@ from operad.operator import (
     assign,
 )
 from operad.operator import OperatorProperty as CoreProperty
-from operad_sdk.check.comparison.reference import call_reference
-from operad_sdk.check.foreign.backend import quiet
-from operad_sdk.check.foreign.function import ForeignFunction
-from operad_sdk.check.foreign.programs import Shown, programs
-from operad_sdk.check.foreign.small import small_cases
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.cause import is_own
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Refusal
+from operad_check.comparison.reference import call_reference
+from operad_check.foreign.backend import quiet
+from operad_check.foreign.function import ForeignFunction
+from operad_check.foreign.programs import Shown, programs
+from operad_check.foreign.small import small_cases
+from operad_check.trials.case import Case
+from operad_check.trials.cause import is_own
+from operad_check.trials.subject import Subject
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised, Refusal
 from operad_sdk.declare.shaped import ShapedProperty
 
 _MOST_PROGRAMS: Final = 24

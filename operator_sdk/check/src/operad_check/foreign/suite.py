@@ -1,6 +1,6 @@
 """Functions of other libraries as pytest tests, from a table of them.
 
-from operad_sdk.check import foreign_suite
+from operad_check import foreign_suite
 
 TABLE = {"median": ("torch.median(x, -1).values", "x:(N, D) -> y:(N)")}
 test_functions = foreign_suite("torch", TABLE)
@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from operad_sdk.check.foreign.backend import Backend
-from operad_sdk.check.foreign.checking import checks_of
-from operad_sdk.check.foreign.found import backend_named
-from operad_sdk.check.foreign.function import ForeignFunction, function_of
-from operad_sdk.check.foreign.subject import subject_of_function
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.running.suite import contract_suite
+from operad_check.foreign.backend import Backend
+from operad_check.foreign.checking import checks_of
+from operad_check.foreign.found import backend_named
+from operad_check.foreign.function import ForeignFunction, function_of
+from operad_check.foreign.subject import subject_of_function
+from operad_check.plan.profile import Profile
+from operad_check.running.suite import contract_suite
 
 
 def foreign_suite(

@@ -22,14 +22,14 @@ import msgspec
 
 from operad.errors import ArgumentError
 from operad.files import read_bytes
+from operad_check.foreign.checking import checks_of
+from operad_check.foreign.found import backend_with
+from operad_check.foreign.function import function_of, named
+from operad_check.foreign.subject import subject_of_function
+from operad_check.plan.profile import Profile, profile_of
+from operad_check.running.register import CheckFunction
+from operad_check.trials.subject import Subject
 from operad_sdk import domains
-from operad_sdk.check.foreign.checking import checks_of
-from operad_sdk.check.foreign.found import backend_with
-from operad_sdk.check.foreign.function import function_of, named
-from operad_sdk.check.foreign.subject import subject_of_function
-from operad_sdk.check.plan.profile import Profile, profile_of
-from operad_sdk.check.running.register import CheckFunction
-from operad_sdk.check.trials.subject import Subject
 from operad_sdk.contract import Contract, ResultTypes, Tolerance
 
 

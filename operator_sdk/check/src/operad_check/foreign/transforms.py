@@ -11,19 +11,19 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.cases.kinds import LARGE, ORDINARY, WIDE, CaseKind
-from operad_sdk.check.cases.retype import perturbed, retyped
-from operad_sdk.check.catalogue import ENTRIES
-from operad_sdk.check.comparison.closeness import coarsest, magnitude, scale_of, tolerance
-from operad_sdk.check.comparison.point import random_direction, real_arguments
-from operad_sdk.check.comparison.rounding import hidden_movements
-from operad_sdk.check.comparison.terms import expect_close_in_terms, gradients, results
-from operad_sdk.check.foreign.backend import Array, Backend, Function, TransformingBackend, quiet
-from operad_sdk.check.foreign.function import ForeignFunction
-from operad_sdk.check.running.register import CheckFunction, Evidence
-from operad_sdk.check.trials.cause import is_own
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.kinds import LARGE, ORDINARY, WIDE, CaseKind
+from operad_check.cases.retype import perturbed, retyped
+from operad_check.catalogue import ENTRIES
+from operad_check.comparison.closeness import coarsest, magnitude, scale_of, tolerance
+from operad_check.comparison.point import random_direction, real_arguments
+from operad_check.comparison.rounding import hidden_movements
+from operad_check.comparison.terms import expect_close_in_terms, gradients, results
+from operad_check.foreign.backend import Array, Backend, Function, TransformingBackend, quiet
+from operad_check.foreign.function import ForeignFunction
+from operad_check.running.register import CheckFunction, Evidence
+from operad_check.trials.cause import is_own
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _COMPILED: Final = 2
 """Shapes for which a function is compiled: compiling takes long."""

@@ -15,13 +15,13 @@ from typing import Any, Final, final
 
 from operad.files import write_atomically
 from operad.system import limit_processor_time
-from operad_sdk.check.plan.profile import profile_of
-from operad_sdk.check.reporting.outcome import Status
-from operad_sdk.check.running.order import FIRST
-from operad_sdk.check.running.register import all_checks, find_check
-from operad_sdk.check.running.runner import run_check
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import subject_of
+from operad_check.plan.profile import profile_of
+from operad_check.reporting.outcome import Status
+from operad_check.running.order import FIRST
+from operad_check.running.register import all_checks, find_check
+from operad_check.running.runner import run_check
+from operad_check.running.session import Session
+from operad_check.trials.subject import subject_of
 
 _LEFT_OUT: Final = frozenset(("S101", "S107", "S111", "X804", "R509", "R507"))
 """Checks of what is documented and of the checks, and those that need processes or state of their own."""

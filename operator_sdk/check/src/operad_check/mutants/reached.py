@@ -12,8 +12,8 @@ from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, final
 
-from operad_sdk.check.trials.cause import is_library
-from operad_sdk.check.trials.subject import Subject
+from operad_check.trials.cause import is_library
+from operad_check.trials.subject import Subject
 from operad_sdk.contract import Contract
 from operad_sdk.loops import CompiledLoops
 

@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import Array, OpContext, OpReq
-from operad_sdk.check.comparison.flat import is_flat
-from operad_sdk.check.mutations.fault import Fault
-from operad_sdk.check.mutations.forward import add
-from operad_sdk.check.mutations.mutant import Wrapped
-from operad_sdk.check.trials.trial import Trial
+from operad_check.comparison.flat import is_flat
+from operad_check.mutations.fault import Fault
+from operad_check.mutations.forward import add
+from operad_check.mutations.mutant import Wrapped
+from operad_check.trials.trial import Trial
 
 _SLIGHTLY_MORE: Final = 1 + 2.0**-8
 

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from operad.errors import ShapeError
 from operad.operator import OperatorProperty
-from operad_sdk.check.cases.positions import axis_params
-from operad_sdk.check.cases.shapes import has_own_inference_from_outputs
-from operad_sdk.check.mutations.backward import flows, leaves_out
-from operad_sdk.check.mutations.fault import Fault
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised
+from operad_check.cases.positions import axis_params
+from operad_check.cases.shapes import has_own_inference_from_outputs
+from operad_check.mutations.backward import flows, leaves_out
+from operad_check.mutations.fault import Fault
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised
 
 
 def _declares_all(cls: type) -> Mapping[str, Any]:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from operad_sdk.check.mutations.mutant import Wrapped, Wrapper, mutant
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.trial import Trial
+from operad_check.mutations.mutant import Wrapped, Wrapper, mutant
+from operad_check.trials.subject import Subject
+from operad_check.trials.trial import Trial
 
 
 def always(_: Trial) -> bool:

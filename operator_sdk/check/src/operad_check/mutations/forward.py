@@ -11,13 +11,13 @@ import numpy as np
 from operad.errors import OperadError
 from operad.operator import Array, OpContext, OpReq
 from operad.resource import ResourceRequest
-from operad_sdk.check.cases.positions import index_arguments
-from operad_sdk.check.cases.retype import is_random
-from operad_sdk.check.comparison.bitwise import first_difference
-from operad_sdk.check.mutations.fault import Fault
-from operad_sdk.check.mutations.mutant import Wrapped
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised
+from operad_check.cases.positions import index_arguments
+from operad_check.cases.retype import is_random
+from operad_check.comparison.bitwise import first_difference
+from operad_check.mutations.fault import Fault
+from operad_check.mutations.mutant import Wrapped
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised
 
 _FAR: Final = 4096
 """Elements of a temp space: more than the operator itself asks for in an audit's cases."""

@@ -9,7 +9,7 @@ from typing import Any
 from operad.context import Context
 from operad.dtypes import DType
 from operad.operator import Array, OpContext, Operator, OperatorProperty, OpReq, Shape
-from operad_sdk.check.trials.subject import Subject
+from operad_check.trials.subject import Subject
 
 
 class Wrapped(Operator):

@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from operad_sdk.new.render import render
-from operad_sdk.new.requests import (
+from operad_check.new.render import render
+from operad_check.new.requests import (
     OperatorRequest,
     ScaffoldError,
     checked_together,

@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from operad_sdk.new.render import render
-from operad_sdk.new.requests import (
+from operad_check.new.render import render
+from operad_check.new.requests import (
     ScaffoldError,
     checked_together,
     distribution_name,

@@ -9,8 +9,8 @@ from typing import Any, final
 from jinja2 import Environment
 from jinja2.ext import Extension
 
-from operad_sdk.new.others import described
-from operad_sdk.new.requests import ScaffoldError, distribution_name, read_requests
+from operad_check.new.others import described
+from operad_check.new.requests import ScaffoldError, distribution_name, read_requests
 
 
 @final

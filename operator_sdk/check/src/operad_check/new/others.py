@@ -14,7 +14,7 @@ from operad.cli.calls import call_of
 from operad.cli.samples import sample_property, sample_shapes
 from operad.errors import OperadError
 from operad.op import is_computed_by_kernels
-from operad_sdk.new.requests import OF_OTHERS, OperatorRequest, ScaffoldError
+from operad_check.new.requests import OF_OTHERS, OperatorRequest, ScaffoldError
 
 
 @final

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import copier
 
-from operad_sdk.new.others import described
-from operad_sdk.new.requests import read_requests
+from operad_check.new.others import described
+from operad_check.new.requests import read_requests
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 

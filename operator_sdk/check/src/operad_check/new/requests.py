@@ -158,9 +158,12 @@ def distribution_name(text: str) -> str:
             f"name {text!r}: expected at most {MAX_LENGTH} letters, digits and dashes, such as acme-losses"
         )
     package = name.replace("-", "_")
-    if package in ("operad", "operad_sdk", "numpy") or package in sys.stdlib_module_names | set(
-        keyword.kwlist
-    ):
+    if package in (
+        "operad",
+        "operad_sdk",
+        "operad_check",
+        "numpy",
+    ) or package in sys.stdlib_module_names | set(keyword.kwlist):
         raise ScaffoldError(f"name {text!r}: the package {package} would hide another of that name")
     return name
 

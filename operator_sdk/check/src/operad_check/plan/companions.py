@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.check.cases.params import candidates
-from operad_sdk.check.cases.strategies import made
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.violation import OperatorRaised
+from operad_check.cases.params import candidates
+from operad_check.cases.strategies import made
+from operad_check.trials.subject import Subject
+from operad_check.trials.violation import OperatorRaised
 
 _TRIES: Final = 400
 """Choices of the other parameters that are tried for a value; to make an operator takes some 50 us."""

@@ -16,8 +16,8 @@ from typing import Any, Final, final
 
 from operad.context import cpu
 from operad.operator import Kernel, KernelCall
-from operad_sdk.check.cases.goal import GivenSize, Goal
-from operad_sdk.check.cases.kinds import (
+from operad_check.cases.goal import GivenSize, Goal
+from operad_check.cases.kinds import (
     BULK,
     EDGES,
     EXTREME,
@@ -30,17 +30,17 @@ from operad_sdk.check.cases.kinds import (
     WIDE,
     CaseKind,
 )
-from operad_sdk.check.cases.params import candidates, joint_values, planned_values
-from operad_sdk.check.cases.shapes import num_sizes
-from operad_sdk.check.cases.strategies import made
-from operad_sdk.check.cases.values import Values
-from operad_sdk.check.plan.companions import companions
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.plan.rows import rows
-from operad_sdk.check.trials.cause import is_own
-from operad_sdk.check.trials.kernels import can_compute, is_possible
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.trial import raising
+from operad_check.cases.params import candidates, joint_values, planned_values
+from operad_check.cases.shapes import num_sizes
+from operad_check.cases.strategies import made
+from operad_check.cases.values import Values
+from operad_check.plan.companions import companions
+from operad_check.plan.profile import Profile
+from operad_check.plan.rows import rows
+from operad_check.trials.cause import is_own
+from operad_check.trials.kernels import can_compute, is_possible
+from operad_check.trials.subject import Subject
+from operad_check.trials.trial import raising
 
 _FLOATS: Final = ("float32", "float64", "float16")
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from operad_sdk.check.reporting.outcome import Outcome, Status
+from operad_check.reporting.outcome import Outcome, Status
 
 _RANKS: Final = "SFBMRDALX"
 """Groups by how near they are to a cause: a wrong name, a wrong value, a wrong way to run."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
-from operad_sdk.check.catalogue import ENTRIES
+from operad_check.catalogue import ENTRIES
 
 _MARKS: Final = {
     "passed": ("ok", "✓"),

@@ -9,7 +9,7 @@ from html import escape
 from textwrap import indent
 from typing import Any, Final, final
 
-from operad_sdk.check.reporting.html import page
+from operad_check.reporting.html import page
 
 
 class Status(StrEnum):

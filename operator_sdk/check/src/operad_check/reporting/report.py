@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from operad_sdk.check.catalogue import ENTRIES
-from operad_sdk.check.reporting.outcome import BROKEN, OWN_FAULT, Outcome, Status
+from operad_check.catalogue import ENTRIES
+from operad_check.reporting.outcome import BROKEN, OWN_FAULT, Outcome, Status
 
 
 def outcome_text(operator: str, provider: str, outcome: Outcome) -> str:

@@ -14,9 +14,9 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from operad.operator import OperatorProperty, Param
-from operad_sdk.check.cases.kinds import DESIGNED
-from operad_sdk.check.reporting.outcome import Coverage, Outcome, Status, Unproved
-from operad_sdk.check.trials.subject import Subject
+from operad_check.cases.kinds import DESIGNED
+from operad_check.reporting.outcome import Coverage, Outcome, Status, Unproved
+from operad_check.trials.subject import Subject
 
 _LEAST_WORDS: Final = 4
 """Words of a reason; one that has fewer says nothing that another could judge."""

@@ -12,22 +12,22 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad.operator import choose
-from operad_sdk.check.cases.kinds import ORDINARY, WIDE, CaseKind
-from operad_sdk.check.cases.strategies import is_takeable
-from operad_sdk.check.reporting.advice import advice
-from operad_sdk.check.reporting.outcome import OWN_FAULT, Failure, Status
-from operad_sdk.check.running.register import CheckFunction, Evidence
-from operad_sdk.check.running.repro import redrawn, run_on, run_with, script
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.running.shrink import smallest
-from operad_sdk.check.running.shrink_arrays import shrink_arrays
-from operad_sdk.check.running.usual_time import usual_time
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.cause import authors_line, is_own, last_line
-from operad_sdk.check.trials.kernels import call_of
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Unavailable, Violation
+from operad_check.cases.kinds import ORDINARY, WIDE, CaseKind
+from operad_check.cases.strategies import is_takeable
+from operad_check.reporting.advice import advice
+from operad_check.reporting.outcome import OWN_FAULT, Failure, Status
+from operad_check.running.register import CheckFunction, Evidence
+from operad_check.running.repro import redrawn, run_on, run_with, script
+from operad_check.running.session import Session
+from operad_check.running.shrink import smallest
+from operad_check.running.shrink_arrays import shrink_arrays
+from operad_check.running.usual_time import usual_time
+from operad_check.trials.case import Case
+from operad_check.trials.cause import authors_line, is_own, last_line
+from operad_check.trials.kernels import call_of
+from operad_check.trials.subject import Subject
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised, Unavailable, Violation
 
 _MOST_CUTS: Final = 60
 """Runs of a check of several cases to make one of them smaller."""

@@ -14,13 +14,13 @@ import numpy as np
 import operad as od
 from operad.errors import ArgumentError
 from operad.files import write_atomically
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised
+from operad_check.cases.kinds import ORDINARY
+from operad_check.plan.profile import Profile
+from operad_check.running.session import Session
+from operad_check.trials.case import Case
+from operad_check.trials.subject import Subject
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised
 
 _ENOUGH: Final = 2
 """Elements of an example's result, at least; a single one shows little."""

@@ -15,11 +15,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad_check.plan.profile import Profile
+from operad_check.reporting.outcome import OperatorReport
+from operad_check.running.register import all_checks
+from operad_check.running.runner import Progress, check_operator
 from operad_sdk import operator
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.reporting.outcome import OperatorReport
-from operad_sdk.check.running.register import all_checks
-from operad_sdk.check.running.runner import Progress, check_operator
 from operad_sdk.contract import Contract
 from operad_sdk.declare.names import WORDS
 from operad_sdk.shapes import parse
@@ -53,7 +53,7 @@ def check_function(
         options: As for `@operator`: `accepts`, `compute_dtype`, `inplace` and so on.
 
     Example:
-        >>> from operad_sdk.check import check_function
+        >>> from operad_check import check_function
         >>> def square_grad(output_grad, x):
         ...     return 3 * output_grad * x
         >>> check_function(lambda x: x * x, square_grad, checks=["B301"]).red_ids

@@ -1,6 +1,6 @@
 """The register of checks: functions under the ids that the catalogue explains.
 
-The room `checks`, which stands above this one, fills it: `import operad_sdk.check` imports that room first.
+The room `checks`, which stands above this one, fills it: `import operad_check` imports that room first.
 
 A check takes one of three things:
 
@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar, final
 
 from operad.errors import ArgumentError
-from operad_sdk.check.cases.kinds import CaseKind
-from operad_sdk.check.catalogue import CATALOGUE
-from operad_sdk.check.catalogue.entry import Check
+from operad_check.cases.kinds import CaseKind
+from operad_check.catalogue import CATALOGUE
+from operad_check.catalogue.entry import Check
 
 Evidence = int | Mapping[str, int] | None
 F = TypeVar("F", bound=Callable[[Any], Evidence])

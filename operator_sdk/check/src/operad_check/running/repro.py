@@ -10,16 +10,16 @@ from zlib import compress
 
 import numpy as np
 
-from operad_sdk.check.cases.strategies import case_of
-from operad_sdk.check.cases.values import Values
-from operad_sdk.check.plan.profile import profile_of
-from operad_sdk.check.running.register import CheckFunction, Evidence, find_check
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.cause import authors_line, is_own
-from operad_sdk.check.trials.subject import Subject, subject_of
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases.strategies import case_of
+from operad_check.cases.values import Values
+from operad_check.plan.profile import profile_of
+from operad_check.running.register import CheckFunction, Evidence, find_check
+from operad_check.running.session import Session
+from operad_check.trials.case import Case
+from operad_check.trials.cause import authors_line, is_own
+from operad_check.trials.subject import Subject, subject_of
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 _FEW: Final = 32
 """Numbers that a program lists one by one."""
@@ -96,7 +96,7 @@ def script(check_id: str, subject: Subject, cases: Sequence[Case], message: str)
         "from zlib import decompress" if packed else "",
         "import numpy as np" if uses_arrays else "",
         "from numpy import inf, nan" if any(map(_has_nonfinite, listed)) else "",
-        f"from operad_sdk.check import {', '.join(imported)}",
+        f"from operad_check import {', '.join(imported)}",
         module,
     ]
     body = []

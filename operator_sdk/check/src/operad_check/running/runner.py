@@ -7,17 +7,17 @@ from collections.abc import Callable, Collection, Sequence
 from time import perf_counter
 from typing import Any
 
-from operad_sdk.check.cases.kinds import ALL_KINDS
-from operad_sdk.check.plan.profile import Profile, profile_of
-from operad_sdk.check.reporting.diagnosis import diagnosed
-from operad_sdk.check.reporting.outcome import BROKEN, OWN_FAULT, OperatorReport, Outcome, Status
-from operad_sdk.check.reporting.unproved import without_evidence
-from operad_sdk.check.running.check_run import CheckRun
-from operad_sdk.check.running.order import in_order
-from operad_sdk.check.running.register import CheckFunction, all_checks, find_check
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.cause import last_line, trace_of
-from operad_sdk.check.trials.subject import subject_of
+from operad_check.cases.kinds import ALL_KINDS
+from operad_check.plan.profile import Profile, profile_of
+from operad_check.reporting.diagnosis import diagnosed
+from operad_check.reporting.outcome import BROKEN, OWN_FAULT, OperatorReport, Outcome, Status
+from operad_check.reporting.unproved import without_evidence
+from operad_check.running.check_run import CheckRun
+from operad_check.running.order import in_order
+from operad_check.running.register import CheckFunction, all_checks, find_check
+from operad_check.running.session import Session
+from operad_check.trials.cause import last_line, trace_of
+from operad_check.trials.subject import subject_of
 
 Progress = Callable[[Outcome], None]
 

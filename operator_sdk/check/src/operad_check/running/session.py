@@ -14,21 +14,21 @@ from hypothesis import seed as seeded
 from hypothesis import strategies as st
 from hypothesis.errors import FlakyFailure, Unsatisfiable
 
-from operad_sdk.check.cases import backend
-from operad_sdk.check.cases.attempts import Attempts
-from operad_sdk.check.cases.goal import Goal
-from operad_sdk.check.cases.kinds import DESIGNED, ORDINARY, CaseKind
-from operad_sdk.check.cases.strategies import cases
-from operad_sdk.check.comparison.closeness import stem
-from operad_sdk.check.comparison.trusted import has_more_digits
-from operad_sdk.check.plan import CasePlan
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.reporting.outcome import Coverage, Outcome, Unproved
-from operad_sdk.check.reporting.unproved import unproved
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised, Violation
+from operad_check.cases import backend
+from operad_check.cases.attempts import Attempts
+from operad_check.cases.goal import Goal
+from operad_check.cases.kinds import DESIGNED, ORDINARY, CaseKind
+from operad_check.cases.strategies import cases
+from operad_check.comparison.closeness import stem
+from operad_check.comparison.trusted import has_more_digits
+from operad_check.plan import CasePlan
+from operad_check.plan.profile import Profile
+from operad_check.reporting.outcome import Coverage, Outcome, Unproved
+from operad_check.reporting.unproved import unproved
+from operad_check.trials.case import Case
+from operad_check.trials.subject import Subject
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised, Violation
 
 
 class _GivenUp(BaseException):

@@ -15,12 +15,12 @@ from typing import Any, Final
 import numpy as np
 from hypothesis.errors import HypothesisException
 
-from operad_sdk.check.cases.goal import Goal
-from operad_sdk.check.cases.strategies import STATE, domain_of
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.running.shrink_arrays import is_accepted, shrink_arrays
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.subject import Subject
+from operad_check.cases.goal import Goal
+from operad_check.cases.strategies import STATE, domain_of
+from operad_check.running.session import Session
+from operad_check.running.shrink_arrays import is_accepted, shrink_arrays
+from operad_check.trials.case import Case
+from operad_check.trials.subject import Subject
 
 _MAX_RUNS: Final = 300
 _SIMPLE: Final = (1.0, 0.5, 2.0, 0.0, -1.0)

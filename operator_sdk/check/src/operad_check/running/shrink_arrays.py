@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from operad.operator import is_known
-from operad_sdk.check.cases.strategies import STATE, domain_of, made
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.trial import Array, raising
-from operad_sdk.check.trials.violation import OperatorRaised
+from operad_check.cases.strategies import STATE, domain_of, made
+from operad_check.trials.case import Case
+from operad_check.trials.subject import Subject
+from operad_check.trials.trial import Array, raising
+from operad_check.trials.violation import OperatorRaised
 
 Arrays = dict[str, Array]
 Axes = dict[str, list[int]]

@@ -1,7 +1,7 @@
 """The contract as pytest tests, in a plugin's own repository.
 
     # tests/test_contract.py
-    from operad_sdk.check import contract_suite
+    from operad_check import contract_suite
 
     test_contract = contract_suite("operad_losses")
 
@@ -18,16 +18,16 @@ from typing import Any, Final
 import pytest
 
 from operad.errors import ArgumentError
-from operad_sdk.check.cases.kinds import ALL_KINDS
-from operad_sdk.check.plan.profile import Profile, profile_of
-from operad_sdk.check.reporting.outcome import Outcome, Status
-from operad_sdk.check.reporting.report import outcome_text
-from operad_sdk.check.running.chosen import operators_of
-from operad_sdk.check.running.order import RUNS_FIRST
-from operad_sdk.check.running.register import CheckFunction, all_checks, find_check
-from operad_sdk.check.running.runner import run_check
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import Subject, subject_of
+from operad_check.cases.kinds import ALL_KINDS
+from operad_check.plan.profile import Profile, profile_of
+from operad_check.reporting.outcome import Outcome, Status
+from operad_check.reporting.report import outcome_text
+from operad_check.running.chosen import operators_of
+from operad_check.running.order import RUNS_FIRST
+from operad_check.running.register import CheckFunction, all_checks, find_check
+from operad_check.running.runner import run_check
+from operad_check.running.session import Session
+from operad_check.trials.subject import Subject, subject_of
 
 _STRICT: Final = "strict"
 """Name of the test of what is not proved, beside the ids of checks."""

@@ -36,7 +36,7 @@ def example_suite(package: str) -> Callable[..., None]:
     Raises:
         ArgumentError: There is no such package.
     """
-    import pytest  # noqa: PLC0415 - an extra, and the checks of passes do without
+    import pytest  # noqa: PLC0415 - the checks of passes do without
 
     cases: list[tuple[str, _Finder]] = [(_README, _of_readme)]
     cases += [(name, _of_module) for name in _modules_with_examples(package)]

@@ -115,7 +115,7 @@ class _Noting(ast.NodeTransformer):
 
 def _is_authors(value: Any) -> bool:
     """Return whether a value is a mapper that an author wrote as a function, and not the toolkit's."""
-    if not isinstance(value, Mapper) or value.__module__.startswith("operad_sdk."):
+    if not isinstance(value, Mapper) or value.__module__.startswith(("operad_sdk.", "operad_check.")):
         return False
     try:
         inspect.getsource(value.function)

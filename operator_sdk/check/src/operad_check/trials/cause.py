@@ -18,7 +18,7 @@ from operad_sdk.errors import call_declared
 
 LIBRARIES: Final = frozenset(
     (
-        *("operad", "operad_sdk", "operad_check_torch", "operad_check_jax", "hypothesis"),
+        *("operad", "operad_sdk", "operad_check", "operad_check_torch", "operad_check_jax", "hypothesis"),
         *("numpy", "scipy", "numba", "llvmlite", "torch", "jax", "jaxlib"),
     )
 )
@@ -31,8 +31,8 @@ def is_library(module: str) -> bool:
     return package in LIBRARIES or package in sys.stdlib_module_names
 
 
-_HARNESS: Final = ("operad_sdk.check.", "operad_check_")
-_IN_PLACE_OF_AUTHORS: Final = "operad_sdk.check.mutations."
+_HARNESS: Final = ("operad_check.", "operad_check_")
+_IN_PLACE_OF_AUTHORS: Final = "operad_check.mutations."
 """Modules of the harness with operators that are wrong on purpose."""
 _CALLED_BY_ANYBODY: Final = frozenset(("numpy", "scipy", "hypothesis"))
 

@@ -15,8 +15,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
 from typing import Any, Final, final
 
+from operad_check.trials.subject import ReachedCheck, Subject, importing, property_class
 from operad_sdk import OperatorProperty
-from operad_sdk.check.trials.subject import ReachedCheck, Subject, importing, property_class
 
 _CACHES: Final = frozenset(name for name in vars(OperatorProperty) if re.match("_[^_]", name))
 """Attributes that the toolkit itself keeps on an operator's class; they depend on no values."""

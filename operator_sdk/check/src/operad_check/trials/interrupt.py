@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any, Final, final
 
 from operad.interrupts import block_signals
-from operad_sdk.check.trials.cause import is_library, is_own
+from operad_check.trials.cause import is_library, is_own
 
 _MOST_STOPS: Final = 60
 _PATIENCE_S: Final = 0.5

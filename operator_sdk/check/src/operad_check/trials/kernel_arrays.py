@@ -21,9 +21,9 @@ from operad.operator import (
     SomeArrays,
     choose_among,
 )
-from operad_sdk.check.trials.resources import SPACE_FILL, resources_for
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_check.trials.resources import SPACE_FILL, resources_for
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import Violation
 
 _PATTERNS: Final = (0x7F, 0x80)
 """Bytes that memory is filled with: no value that a kernel writes has both."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from operad.context import cpu
 from operad.operator import Kernel, KernelCall, ranked
-from operad_sdk.check.trials.trial import Trial
+from operad_check.trials.trial import Trial
 
 
 def is_possible(kernel: Kernel) -> bool:

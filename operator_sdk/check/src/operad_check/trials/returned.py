@@ -10,8 +10,8 @@ import numpy as np
 
 from operad.context import cpu
 from operad.operator import Operator
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import Violation
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.function import Bound
 

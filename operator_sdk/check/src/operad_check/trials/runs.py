@@ -14,7 +14,7 @@ from operad.graph import Entry
 from operad.imperative import Invoker
 from operad.ndarray import NDArray, array
 from operad.symbol import Symbol, apply
-from operad_sdk.check.trials.trial import Trial
+from operad_check.trials.trial import Trial
 
 
 class Run(ABC):

@@ -13,7 +13,7 @@ from typing import Any, Final, final
 from operad import registry
 from operad.errors import ArgumentError
 from operad.operator import OperatorProperty
-from operad_sdk.check.trials.case import Case
+from operad_check.trials.case import Case
 from operad_sdk.contract import Contract, contract_of
 
 IN_PROCESS = "this process"
@@ -88,7 +88,10 @@ class Subject:
             return module_name, attribute
         elsewhere = None
         for module_name, module in list(sys.modules.items()):
-            if module_name.startswith(("operad_sdk.", "operad.")) or module_name == "__main__":
+            if (
+                module_name.startswith(("operad_check.", "operad_sdk.", "operad."))
+                or module_name == "__main__"
+            ):
                 continue
             for attribute, value in list(_names_in(module).items()):
                 if not attribute.isidentifier() or value is not self.cls:

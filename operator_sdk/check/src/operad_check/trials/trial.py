@@ -34,11 +34,11 @@ from operad.operator import (
     ranked,
 )
 from operad.resource import ResourceRequest
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.cause import is_own
-from operad_sdk.check.trials.resources import SPACE_FILL, resources_for
-from operad_sdk.check.trials.subject import Subject
-from operad_sdk.check.trials.violation import OperatorRaised
+from operad_check.trials.case import Case
+from operad_check.trials.cause import is_own
+from operad_check.trials.resources import SPACE_FILL, resources_for
+from operad_check.trials.subject import Subject
+from operad_check.trials.violation import OperatorRaised
 
 Array = npt.NDArray[Any]
 Keep = Callable[[BackwardEntry, Array], Array | None]

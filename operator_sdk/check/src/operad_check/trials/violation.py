@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import final
 
 from operad.errors import OperadError
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.cause import Meant, authors_line
+from operad_check.trials.case import Case
+from operad_check.trials.cause import Meant, authors_line
 
 
 @final

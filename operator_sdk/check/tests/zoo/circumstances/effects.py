@@ -13,7 +13,7 @@ from operad.operator import OperatorProperty as CoreProperty
 from operad.operator import param as core_param
 from operad_sdk import OperatorProperty, operator, param, unary
 from operad_sdk.element_types import check_accepted
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @unary("zoo_sets_environment", accepts="floating")

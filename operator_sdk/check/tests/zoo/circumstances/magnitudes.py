@@ -6,7 +6,7 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, param, unary
 from operad_sdk.domains import Drawn, OneHot, Probabilities
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @unary("zoo_sine_by_series", accepts="floating", compute_dtype="float64", contract=Contract(reference=np.sin))

@@ -7,7 +7,7 @@ import numpy as np
 from operad.errors import ShapeError
 from operad_sdk import Contract, OperatorProperty, binary, operator, param
 from operad_sdk.domains import Index, Real
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_row_norm")

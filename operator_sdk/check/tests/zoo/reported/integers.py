@@ -9,7 +9,7 @@ from operad.operator import Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import Contract, OperatorProperty, binary, operator, param
 from operad_sdk.domains import Index
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_whole_mean")

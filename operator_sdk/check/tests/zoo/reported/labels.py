@@ -6,7 +6,7 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, param
 from operad_sdk.domains import Drawn, Integers
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_smallest_row")

@@ -7,7 +7,7 @@ import numpy as np
 from operad.operator import Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import Contract, OperatorProperty, operator, param
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 class _HalfSquare(Operator):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_sdk import Contract, Distribution, OperatorProperty, ResourceRequest, operator
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_same_again")

@@ -6,7 +6,7 @@ import numpy as np
 
 from operad_sdk import BROADCAST, Contract, OperatorProperty, binary, operator, param, unary
 from operad_sdk.domains import Integers, Real, unit_interval
-from operator_sdk.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.fault import Right
 
 
 @unary(

@@ -20,7 +20,7 @@ from operad_sdk import (
     where,
 )
 from operad_sdk.domains import Real
-from operator_sdk.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.fault import Right
 
 
 @operator("zoo_right_reversed_in_place")

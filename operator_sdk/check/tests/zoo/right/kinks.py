@@ -6,7 +6,7 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, unary
 from operad_sdk.mapper import mapper, rint
-from operator_sdk.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.fault import Right
 
 
 @unary("zoo_right_half_at_zero", accepts="floating")

@@ -8,7 +8,7 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, Scalar, binary, operator, param, unary
 from operad_sdk.domains import Real
-from operator_sdk.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.fault import Right
 
 
 @operator("zoo_right_clipped")

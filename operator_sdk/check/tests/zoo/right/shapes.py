@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from operad_sdk import OperatorProperty, operator, param
-from operator_sdk.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.fault import Right
 
 
 @operator("zoo_right_flat")

@@ -7,7 +7,7 @@ import numpy as np
 from operad.operator import Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import Contract, Distribution, OperatorProperty, ResourceRequest, operator, param
-from operator_sdk.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.fault import Right
 
 
 @operator("zoo_right_standardised")

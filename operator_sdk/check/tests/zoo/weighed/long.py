@@ -6,7 +6,7 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator
 from operad_sdk.domains import Index
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 class _Product(OperatorProperty):

@@ -6,7 +6,7 @@ import numpy as np
 
 from operad_sdk import Contract, Distribution, OperatorProperty, ResourceRequest, operator, param
 from operad_sdk.domains import Index
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_lost_sign_of_cube")

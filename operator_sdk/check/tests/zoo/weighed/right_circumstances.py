@@ -13,7 +13,7 @@ from operad_sdk import (
     param,
     unary,
 )
-from operator_sdk.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.fault import Right
 
 _tables = {}
 

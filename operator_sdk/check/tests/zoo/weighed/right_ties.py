@@ -12,7 +12,7 @@ from operad_sdk import (
     unary,
 )
 from operad_sdk.domains import Index, Integers
-from operator_sdk.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.fault import Right
 
 
 def _first(data, value):

@@ -6,7 +6,7 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, binary, operator, param
 from operad_sdk.domains import Drawn
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_all_largest")

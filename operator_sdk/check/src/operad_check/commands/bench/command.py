@@ -27,9 +27,9 @@ from operad.context import cpu
 from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
 from operad.operator import Array, KernelCall, NoForm, OperatorProperty, Shape, choose
-from operad_sdk.commands.bench.contestants import REJECTED, Contestant, SampleCall
-from operad_sdk.commands.bench.counterparts import counterpart
-from operad_sdk.commands.bench.measure import ROUNDS, interleaved
+from operad_check.commands.bench.contestants import REJECTED, Contestant, SampleCall
+from operad_check.commands.bench.counterparts import counterpart
+from operad_check.commands.bench.measure import ROUNDS, interleaved
 
 _SIZES: Final[Sequence[Shape]] = (
     (512, 512),

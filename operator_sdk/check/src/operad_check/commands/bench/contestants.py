@@ -30,7 +30,7 @@ from operad.operator import (
     candidates,
 )
 from operad.resource import ResourceRequest
-from operad_sdk.commands.bench.counterparts import Counterpart
+from operad_check.commands.bench.counterparts import Counterpart
 from operad_sdk.contract import contract_of
 from operad_sdk.domains import Real
 from operad_sdk.errors import DeclarationError

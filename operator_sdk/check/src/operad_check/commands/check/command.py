@@ -20,14 +20,16 @@ from operad.cli import Listing, complete_operators, complete_plugins, param_opti
 from operad.cli.page import page
 from operad.errors import OperatorNotFoundError
 from operad.files import write_atomically
-from operad_sdk.commands.check.last_run import LastRun
-from operad_sdk.commands.check.library import LIBRARIES, Library
-from operad_sdk.commands.check.mutation import MutationRun, mutation_run
-from operad_sdk.commands.check.records import CheckRun
-from operad_sdk.commands.check.round import Round
-from operad_sdk.commands.check.source import Source
-from operad_sdk.commands.check.watch import Files, WatchedRuns, folders_of, watched
-from operad_sdk.commands.extras import extra
+from operad_check.commands.check.last_run import LastRun
+from operad_check.commands.check.library import LIBRARIES, Library
+from operad_check.commands.check.mutation import MutationRun, mutation_run
+from operad_check.commands.check.records import CheckRun
+from operad_check.commands.check.round import Round
+from operad_check.commands.check.source import Source
+from operad_check.commands.check.watch import Files, WatchedRuns, folders_of, watched
+from operad_check.reporting.html import page as html_page
+from operad_check.running.chosen import operators_of
+from operad_check.running.register import all_checks
 
 
 def _library_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -186,10 +188,7 @@ def check(
     source = library if module is None else Source.of(module, params)
     if html is not None and not html.absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {html.parent}", param_hint="--html")
-    with extra("check"):
-        from operad_sdk.check.running.register import all_checks  # noqa: PLC0415 - an extra
-
-        all_checks()  # what is missing or broken shows once, here, and not for every operator
+    all_checks()  # what is missing or broken shows once, here, and not for every operator
     wanted = list(dict.fromkeys(names or _operators(distributions)))
     if mutants is not None:
         if module is not None or explains or writes or html is not None:
@@ -217,8 +216,6 @@ def check(
         return watched(partial(round_.run, last), Files(folders), page())
     run = replace(round_.run(last), spared=spared)
     if html is not None:
-        from operad_sdk.check.reporting.html import page as html_page  # noqa: PLC0415 - an extra
-
         write_atomically(
             html.absolute(),
             html_page(msgspec.to_builtins(run), notes=[*run.notes(), *_circumstances(run)]).encode(),
@@ -260,8 +257,6 @@ def _operators(distributions: Sequence[str]) -> Sequence[str]:
         if not found:
             raise OperatorNotFoundError("no operator is installed, so there is nothing to check")
         return found
-    with extra("check"):
-        from operad_sdk.check.running.chosen import operators_of  # noqa: PLC0415 - an extra
     by_distribution = {name: operators_of(name) for name in distributions}
     for name, found in by_distribution.items():
         if not found:

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
-if TYPE_CHECKING:
-    from operad_sdk.check.running.register import CheckFunction
-    from operad_sdk.check.trials.subject import Subject
+from operad_check.foreign.found import backend_with
+from operad_check.foreign.function import function_of
+from operad_check.running.register import CheckFunction
+from operad_check.trials.subject import Subject
 
 LIBRARIES: Final = ("jax", "numpy", "torch")
 """Libraries that an option names."""
@@ -50,8 +51,7 @@ class Library:
             ArgumentError: There is no such library or function, or no result fits the line.
             SpecError: The line cannot be read.
         """
-        from operad_sdk.check.foreign.function import function_of  # noqa: PLC0415 - an extra
-        from operad_sdk.check.foreign.line import described  # noqa: PLC0415 - likewise
+        from operad_check.foreign.line import described  # noqa: PLC0415 - imports Hypothesis, 0.4 s
 
         keywords = {key: _value(text) for key, text in self.keywords.items()}
         found = function_of(self._backend(), self.function, self.line, name=name, keywords=keywords)
@@ -59,13 +59,11 @@ class Library:
 
     def checks(self) -> Sequence[CheckFunction]:
         """The checks of functions of the library."""
-        from operad_sdk.check.foreign.checking import checks_of  # noqa: PLC0415 - an extra
+        from operad_check.foreign.checking import checks_of  # noqa: PLC0415 - imports Hypothesis, 0.4 s
 
         return checks_of(self._backend())
 
     def _backend(self) -> Any:
-        from operad_sdk.check.foreign.found import backend_with  # noqa: PLC0415 - an extra
-
         if self.folder not in sys.path:
             sys.path.insert(0, self.folder)
         return backend_with(self.library, self.gradient)

@@ -1,7 +1,6 @@
 """Records that `operad check` prints: the harness's report, for people and as JSON.
 
-The harness needs libraries that are an extra, and a listing must be known without them. So its
-report comes here as plain data, and these records say what is in it.
+The report comes as plain data out of another process; these records say what is in it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from textwrap import indent
 from typing import Final, final
 
 from operad.cli import Mark, Page
-from operad_sdk.commands.check.summary import summary
+from operad_check.commands.check.summary import summary
 
 _RED: Final = ("failed", "no evidence", "unexpected pass")
 _BROKEN_CODE: Final = 3

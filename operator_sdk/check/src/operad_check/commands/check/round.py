@@ -12,12 +12,13 @@ import msgspec
 
 from operad import config, registry
 from operad.cli import progress
-from operad_sdk.commands.check.jobs import check_one, fails_alone, plan_one, write_one
-from operad_sdk.commands.check.last_run import LastRun
-from operad_sdk.commands.check.library import Library
-from operad_sdk.commands.check.records import CheckedOperator, CheckOutcome, CheckRun
-from operad_sdk.commands.check.source import Source
-from operad_sdk.commands.check.workers import Check, Found, checked
+from operad_check.commands.check.jobs import check_one, fails_alone, plan_one, write_one
+from operad_check.commands.check.last_run import LastRun
+from operad_check.commands.check.library import Library
+from operad_check.commands.check.records import CheckedOperator, CheckOutcome, CheckRun
+from operad_check.commands.check.source import Source
+from operad_check.commands.check.workers import Check, Found, checked
+from operad_check.reporting.outcome import ENDED, OperatorReport, Outcome, Status
 
 _PROGRAM_LIMIT_S: Final = 60.0
 """Seconds that a program of a report may take."""
@@ -103,8 +104,7 @@ class Round:
 
 def _cut_short(found: Found, name: str | None) -> dict[str, Any]:
     """The report on an operator whose process ended; the end is its last outcome."""
-    from operad_sdk.check.plan.profile import profile_of  # noqa: PLC0415 - an extra
-    from operad_sdk.check.reporting.outcome import ENDED, OperatorReport, Outcome, Status  # noqa: PLC0415 - an extra
+    from operad_check.plan.profile import profile_of  # noqa: PLC0415 - imports Hypothesis, 0.4 s
 
     profile = profile_of(name)
     record = registry.find(found.name)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, final
+from typing import Final, final
 
 import operad
 from operad import registry
 from operad.cli import declared_in, imported, located
 from operad.errors import ArgumentError, OperatorNotFoundError
-
-if TYPE_CHECKING:
-    from operad_sdk.check.trials.subject import Subject
+from operad_check.running.register import all_checks
+from operad_check.trials.subject import IN_PROCESS, Subject, subject_of
 
 _OF_PUBLISHED: Final = ("M402", "S107", "S108")
 """Checks of what only others need: documentation, and no memory that is kept for nothing."""
@@ -44,8 +43,6 @@ class Source:
 
     def checks(self) -> Sequence[str]:
         """Ids of the checks of operators that nobody else installs."""
-        from operad_sdk.check.running.register import all_checks  # noqa: PLC0415 - an extra
-
         return [id for id in all_checks() if id not in _OF_PUBLISHED]
 
     def subject(self, name: str) -> Subject:
@@ -55,12 +52,6 @@ class Source:
             OperatorNotFoundError: The module has no operator of that name.
             ArgumentError: It takes other parameters.
         """
-        from operad_sdk.check.trials.subject import (  # noqa: PLC0415 - an extra
-            IN_PROCESS,
-            Subject,
-            subject_of,
-        )
-
         declared = declared_in(imported(self.folder, self.module))
         head = f"import sys\nimport operad\nsys.path.insert(0, {self.folder!r})\nimport {self.module}"
         record = registry.find(name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from operad.cli import Cell, Mark
 
 if TYPE_CHECKING:
-    from operad_sdk.commands.check.records import CheckedOperator, CheckOutcome
+    from operad_check.commands.check.records import CheckedOperator, CheckOutcome
 
 Lines = list[tuple[str, Cell]]
 

@@ -13,8 +13,8 @@ from typing import Final, final
 
 from operad import registry
 from operad.cli import Mark, Page
-from operad_sdk.commands.check.records import CheckRun
-from operad_sdk.commands.check.source import Source
+from operad_check.commands.check.records import CheckRun
+from operad_check.commands.check.source import Source
 
 POLL_S: Final = 0.3
 """Seconds between two looks at the files."""

@@ -46,7 +46,7 @@ _MOST_PRINTED: Final = 4000
 _HAS_FORK_SERVER: Final = "forkserver" in multiprocessing.get_all_start_methods()
 _CONTEXT: Final[Any] = multiprocessing.get_context("forkserver" if _HAS_FORK_SERVER else "spawn")
 if _HAS_FORK_SERVER:
-    _CONTEXT.set_forkserver_preload(["operad_sdk.check.running.runner", "msgspec"])
+    _CONTEXT.set_forkserver_preload(["operad_check.running.runner", "msgspec"])
 
 
 @final
@@ -189,7 +189,7 @@ def _without_harness(trace: str) -> str:
     return "\n".join(line for line in lines if not (line.startswith("  File ") and _HARNESS.search(line)))
 
 
-_HARNESS: Final = re.compile(r"[/\\](operad_sdk|hypothesis|multiprocessing)[/\\]|importlib")
+_HARNESS: Final = re.compile(r"[/\\](operad_check|operad_sdk|hypothesis|multiprocessing)[/\\]|importlib")
 
 
 def _cause(exit_code: int | None) -> str:

@@ -1,3 +1,3 @@
 """`operad tune`: measured constants of this machine's speed."""
 
-from operad_sdk.commands.tune.command import tune as tune
+from operad_check.commands.tune.command import tune as tune

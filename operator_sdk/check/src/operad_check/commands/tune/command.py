@@ -25,8 +25,8 @@ from operad.operator import (
     parse_rates,
     tuned_path,
 )
-from operad_sdk.commands.tune.constants import constants
-from operad_sdk.commands.tune.kernels import corrections
+from operad_check.commands.tune.constants import constants
+from operad_check.commands.tune.kernels import corrections
 
 
 @final

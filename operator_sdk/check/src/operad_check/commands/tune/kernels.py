@@ -14,8 +14,8 @@ from operad.cli.samples import sample_property, sample_shapes
 from operad.context import cpu
 from operad.errors import OperadError
 from operad.operator import FORWARD, Correction, Cost, KernelCall, OperatorProperty, Shape, ranked
-from operad_sdk.commands.bench.contestants import SampleCall
-from operad_sdk.commands.tune.constants import least_us
+from operad_check.commands.bench.contestants import SampleCall
+from operad_check.commands.tune.constants import least_us
 
 _SIZES: Final = (1 << 6, 1 << 12, 1 << 16, 1 << 19, 1 << 21)
 """Elements of the first argument, roughly, one call after another."""

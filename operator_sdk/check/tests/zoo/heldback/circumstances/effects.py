@@ -9,7 +9,7 @@ import numpy as np
 from operad.operator import Operator, assign, unify_shapes
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import unary
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @unary("zoo_quiet_logarithm", accepts="floating")

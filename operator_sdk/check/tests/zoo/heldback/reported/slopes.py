@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_sdk import OperatorProperty, binary, operator, unary
-from operator_sdk.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_row_deviation")

@@ -6,7 +6,7 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, unary
 from operad_sdk.domains import Real, positive
-from operator_sdk.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.fault import Right
 
 
 @unary("zoo_right_root", accepts="floating", contract=Contract(inputs={"data": positive()}))

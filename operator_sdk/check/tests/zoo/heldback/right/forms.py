@@ -14,7 +14,7 @@ from operad_sdk import (
     unary,
 )
 from operad_sdk.element_types import check_accepted
-from operator_sdk.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.fault import Right
 
 
 @unary("zoo_right_tanh_in_place", accepts="floating", inplace="data")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_sdk import Contract, Distribution, OperatorProperty, ResourceRequest, operator, param
-from operator_sdk.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.fault import Right
 
 
 def _centred(data, moving_mean, momentum, is_train):
