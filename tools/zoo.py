@@ -1,8 +1,8 @@
 """Run the contract checks on the zoo's operators, each in a process of its own, and say what they found.
 
 `python -m tools.zoo reported circumstances right` measures these folders of `operator_sdk/check/tests/zoo`.
-An operator that is wrong is caught if any check is red; one that is right is a false alarm if any is. A process
-that dies or takes too long is neither.
+An operator that is wrong is caught if any check is red; one that is right is a false alarm if any is.
+A process that dies or takes too long is neither.
 """
 
 from __future__ import annotations

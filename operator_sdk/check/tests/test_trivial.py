@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from operator_sdk.sdk.tests.check import trivial
 
 from operad_check import check_numpy, check_operator
 from operad_check.plan.profile import Profile
 from operad_check.reporting.outcome import OperatorReport, Status
 from operad_check.running.register import all_checks
 from operad_sdk import Contract
+from operator_sdk.check.tests import trivial
 
 FEW = Profile("few", 4, 1.0)
 FAST = ("where W >= 3", "of drawn", "of any integers", "of several")

@@ -3,10 +3,10 @@ from __future__ import annotations
 import gc
 
 import pytest
-from operator_sdk.sdk.tests.check import trivial
 
 from operad_check import check_operator
 from operad_check.plan.profile import Profile
+from operator_sdk.check.tests import trivial
 
 
 @pytest.mark.parametrize("is_frozen", [True, False])

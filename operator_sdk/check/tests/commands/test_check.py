@@ -146,7 +146,7 @@ def test_a_check_that_breaks_is_reported_with_its_traceback(monkeypatch):
     def fails(*args, **kwargs):
         raise ZeroDivisionError("a fault of the harness")
 
-    monkeypatch.setattr("operad_check.running.runner.check_operator", fails)
+    monkeypatch.setattr("operad_check.commands.check.jobs.check_operator", fails)
     found = check_one("acme_right", None, lambda told: None)
     assert found.startswith("Traceback")
     assert "ZeroDivisionError: a fault of the harness" in found

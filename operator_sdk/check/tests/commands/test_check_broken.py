@@ -90,7 +90,7 @@ def test_an_operator_whose_check_broke_is_checked_again_with_failed(program, run
 def test_what_breaks_outside_of_any_check_is_no_operators_fault(monkeypatch):
     broken = {"__name__": "operad_check.planted"}
     exec("def case_plan(*given, **named): raise TypeError('planted')", broken)  # noqa: S102 - made here
-    monkeypatch.setattr("operad_check.running.runner.case_plan", broken["case_plan"])
+    monkeypatch.setattr("operad_check.commands.check.jobs.case_plan", broken["case_plan"])
 
     found = plan_one("tanh", "dev", lambda told: None)
 

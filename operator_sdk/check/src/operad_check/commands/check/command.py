@@ -29,7 +29,6 @@ from operad_check.commands.check.source import Source
 from operad_check.commands.check.watch import Files, WatchedRuns, folders_of, watched
 from operad_check.reporting.html import page as html_page
 from operad_check.running.chosen import operators_of
-from operad_check.running.register import all_checks
 
 
 def _library_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -188,7 +187,6 @@ def check(
     source = library if module is None else Source.of(module, params)
     if html is not None and not html.absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {html.parent}", param_hint="--html")
-    all_checks()  # what is missing or broken shows once, here, and not for every operator
     wanted = list(dict.fromkeys(names or _operators(distributions)))
     if mutants is not None:
         if module is not None or explains or writes or html is not None:

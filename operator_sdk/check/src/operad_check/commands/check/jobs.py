@@ -13,7 +13,9 @@ from operad.errors import OperadError
 from operad_check.commands.check.library import Library
 from operad_check.commands.check.source import Source
 from operad_check.commands.check.workers import Told
+from operad_check.running.example import write_example
 from operad_check.running.register import all_checks
+from operad_check.running.runner import broken_report, case_plan, check_operator
 from operad_check.trials.cause import authors_line
 from operad_check.trials.subject import subject_of
 
@@ -36,7 +38,6 @@ def check_one(
         red: Ids of checks that were red the last time, by operator.
         until_red: Whether to stop at the first red check.
     """
-    from operad_check.running.runner import check_operator  # noqa: PLC0415 - imports Hypothesis, 0.4 s
 
     def tell(outcome: Any) -> None:
         told(msgspec.to_builtins(outcome.to_json()))
@@ -61,8 +62,6 @@ def check_one(
 
 def write_one(name: str, profile: str | None, told: Told) -> Any:
     """Write an example into a docstring; return where it was written, or the reason why it was not."""
-    from operad_check.running.example import write_example  # noqa: PLC0415 - imports Hypothesis, 0.4 s
-
     try:
         return {"written": write_example(subject_of(name))}
     except OperadError as error:
@@ -71,8 +70,6 @@ def write_one(name: str, profile: str | None, told: Told) -> Any:
 
 def plan_one(name: str, profile: str | None, told: Told, source: Source | Library | None = None) -> Any:
     """The case plan of one operator as plain data, or the reason why it has none."""
-    from operad_check.running.runner import case_plan  # noqa: PLC0415 - imports Hypothesis, 0.4 s
-
     return _plain(lambda: case_plan(source.subject(name) if source else name, profile=profile), name)
 
 
@@ -88,8 +85,6 @@ def fails_alone(script: str, profile: str | None, told: Told) -> Any:
 
 
 def _plain(report: Callable[[], Any], name: str) -> Any:
-    from operad_check.running.runner import broken_report  # noqa: PLC0415 - imports Hypothesis, 0.4 s
-
     try:
         return msgspec.to_builtins(report().to_json())
     except OperadError as error:

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, final
 
+from operad_check.foreign.checking import checks_of
 from operad_check.foreign.found import backend_with
 from operad_check.foreign.function import function_of
+from operad_check.foreign.line import described
 from operad_check.running.register import CheckFunction
 from operad_check.trials.subject import Subject
 
@@ -51,16 +53,12 @@ class Library:
             ArgumentError: There is no such library or function, or no result fits the line.
             SpecError: The line cannot be read.
         """
-        from operad_check.foreign.line import described  # noqa: PLC0415 - imports Hypothesis, 0.4 s
-
         keywords = {key: _value(text) for key, text in self.keywords.items()}
         found = function_of(self._backend(), self.function, self.line, name=name, keywords=keywords)
         return described(found)
 
     def checks(self) -> Sequence[CheckFunction]:
         """The checks of functions of the library."""
-        from operad_check.foreign.checking import checks_of  # noqa: PLC0415 - imports Hypothesis, 0.4 s
-
         return checks_of(self._backend())
 
     def _backend(self) -> Any:

@@ -21,6 +21,7 @@ from operad import registry
 from operad.cli import Mark, progress
 from operad.files import read_text
 from operad_check.commands.check.workers import Found, Told, checked
+from operad_check.mutants import changes_in, judged, reached
 from operad_check.trials.subject import subject_of
 
 if TYPE_CHECKING:
@@ -260,8 +261,6 @@ def _key_of(one: Mutant) -> tuple[Any, ...]:
 
 def changes_of(name: str, profile: str | None, told: Told) -> Any:
     """The changes of an operator's source as plain data, or why there are none."""
-    from operad_check.mutants import changes_in, reached  # noqa: PLC0415 - imports Hypothesis, 0.4 s
-
     return [
         {
             "module": one.module,
@@ -282,8 +281,6 @@ def judge(
     key: str, profile: str | None, told: Told, tasks: Mapping[str, dict[str, Any]], *, is_strict: bool = False
 ) -> Any:
     """The verdict on one mutant as plain data."""
-    from operad_check.mutants import judged  # noqa: PLC0415 - imports Hypothesis, 0.4 s
-
     task = tasks[key]
     source = None
     if task["module"]:

@@ -18,6 +18,7 @@ from operad_check.commands.check.library import Library
 from operad_check.commands.check.records import CheckedOperator, CheckOutcome, CheckRun
 from operad_check.commands.check.source import Source
 from operad_check.commands.check.workers import Check, Found, checked
+from operad_check.plan.profile import profile_of
 from operad_check.reporting.outcome import ENDED, OperatorReport, Outcome, Status
 
 _PROGRAM_LIMIT_S: Final = 60.0
@@ -104,8 +105,6 @@ class Round:
 
 def _cut_short(found: Found, name: str | None) -> dict[str, Any]:
     """The report on an operator whose process ended; the end is its last outcome."""
-    from operad_check.plan.profile import profile_of  # noqa: PLC0415 - imports Hypothesis, 0.4 s
-
     profile = profile_of(name)
     record = registry.find(found.name)
     distribution, version = (record.distribution, record.version) if record else ("", "")
