@@ -156,6 +156,7 @@ def test_the_command_without_its_libraries_says_what_to_install(make_environment
             'needs copier, which is not installed; pip install "operad-check[new]"\n',
         ),
     ],
+    ids=["check", "tune", "new"],
 )
 def test_a_command_that_is_not_installed_says_what_to_install(
     make_environment: MakeEnvironment, installed: str, command: str, wanted: str
