@@ -37,7 +37,7 @@ CHECKS: Final = "make check test-all"
 _DUNDER: Final = (Path("core/src/operad/__init__.py"), "__version__")
 _EXPECTED: Final = (Path("tests/architecture/test_distributions.py"), "VERSION")
 _PAGES: Final = "docs/authoring"
-_TEMPLATE: Final = "operator_sdk/src/operad_sdk/new/templates"
+_TEMPLATE: Final = "operator_sdk/check/src/operad_check/new/templates"
 _UNRELEASED: Final = "## [Unreleased]\n"
 
 

@@ -12,9 +12,9 @@ import pytest
 from tools.release import ReleaseError, release
 from tools.workspace import ROOT
 
-FOLDERS = ("core", "operator_sdk", "plugins/dropout")
-TEMPLATE = "operator_sdk/src/operad_sdk/new/templates"
-NAMES = ["operad", "operad-dropout", "operad-sdk"]
+FOLDERS = ("core", "operator_sdk/sdk", "operator_sdk/check", "plugins/dropout")
+TEMPLATE = "operator_sdk/check/src/operad_check/new/templates"
+NAMES = ["operad", "operad-check", "operad-dropout", "operad-sdk"]
 
 
 def git(folder: Path, *words: str) -> str:
@@ -25,7 +25,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A repository with three of the distributions, and what a release reads beside them."""
+    """A repository with four of the distributions, and what a release reads beside them."""
     root = tmp_path / "checkout"
     for folder in FOLDERS:
         leave_out = shutil.ignore_patterns("__pycache__", "tests", "benchmarks", "dist")

@@ -148,7 +148,7 @@ def left_out() -> set[str]:
 
 
 def third_party(wanted: Iterable[str]) -> set[str]:
-    """What distributions of the workspace, written as `operad-sdk[check]`, require from outside of it."""
+    """What distributions of the workspace, written as `operad-sdk[fast]`, require from outside of it."""
     own = {d.name: d.declared["project"] for d in COMPLETE}
     found: set[str] = set()
     waiting, seen = [Requirement(line) for line in wanted], set[tuple[str, str]]()
