@@ -172,7 +172,8 @@ class Stores:
             return
         cluster = self._clusters.by_node.get(part)
         if cluster is None:
-            is_early = self.is_made(part) and writes(part) and step_of(part).primitive.function is not np.matmul
+            is_early = self.is_made(part) and writes(part)
+            is_early = is_early and step_of(part).primitive.function is not np.matmul
         else:
             is_early = not is_apart and self._may_wait(cluster, root, node)
         if is_early:
