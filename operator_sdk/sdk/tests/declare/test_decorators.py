@@ -224,11 +224,20 @@ def test_importing_the_toolkit_imports_no_compiler():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_importing_the_toolkit_with_its_contracts_imports_no_tool():
+    code = (
+        "from operad_sdk import Contract, Real, positive, unary; import sys\n"
+        "print(*{'operad_check', 'hypothesis', 'pytest', 'click'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == []
+
+
 def test_using_an_operator_imports_what_it_needs_and_neither_mappers_nor_the_tracer():
     pytest.importorskip("operad_elemwise", reason="this is its operator")
     code = (
         "import operad as od, sys; od.nd.tanh(od.nd.ones(3)).wait_to_read()\n"
-        "print(*[name for name in sys.modules if name.split('.')[0] == 'operad_sdk'])"
+        "print(*[name for name in sys.modules if name.split('.')[0] in ('operad_sdk', 'operad_check')])"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     names = done.stdout.split()
