@@ -8,7 +8,7 @@ ASKED := $(if $(filter file,$(origin PYTHON)),,$(PYTHON))
 HOST := $(or $(wildcard .venv/bin/python),$(PYTHON))
 RUN := .venv/bin/python
 
-SOURCES = $(wildcard core/src operator_sdk/src plugins/*/src contrib_ops/*/src)
+SOURCES = $(wildcard core/src operator_sdk/*/src plugins/*/src contrib_ops/*/src)
 # Hundreds of processes of the tests import operad, and each would compile all of it again: 0.6 s.
 unexport PYTHONDONTWRITEBYTECODE
 TEST_ARGS ?=
@@ -74,7 +74,7 @@ test-installs: host  ## make test-all without numba, and without LLVM too, as in
 	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(HOST)" --packages vector,plain --numprocesses $(or $(WORKERS),2) --dist worksteal -m $(BOTH) $(LONGER) $(TEST_ARGS)
 
 # The suites of vector code, for processors with fewer instructions.
-VECTOR := operator_sdk/tests/vector operator_sdk/tests/mapper operator_sdk/tests/test_products.py \
+VECTOR := operator_sdk/sdk/tests/vector operator_sdk/sdk/tests/mapper operator_sdk/sdk/tests/test_products.py \
 	plugins/convolution plugins/fully_connected plugins/fusion plugins/matrix
 
 test-arm: setup  ## an ARM, emulated: vector code, tests, checks (exit 2 where something is missing)

@@ -60,16 +60,15 @@ def _imported(folder: Path) -> Iterator[tuple[str, Path]]:
                 yield node.module.partition(".")[0], file
 
 
-def test_the_workspace_holds_the_core_the_sdk_and_plugins() -> None:
-    assert [d.name for d in ALL[:2]] == ["operad", "operad-sdk"]
+def test_the_workspace_holds_the_core_the_toolkit_and_plugins() -> None:
+    assert [d.name for d in ALL[:3]] == ["operad", "operad-sdk", "operad-check"]
     assert PLUGINS
 
 
 @_by_name(ALL)
 def test_is_named_after_its_folder(distribution: Distribution) -> None:
     folder = distribution.folder.name.replace("_", "-")
-    expected = {"core": "operad", "operator-sdk": "operad-sdk"}.get(folder, f"operad-{folder}")
-    assert distribution.name == expected
+    assert distribution.name == ("operad" if folder == "core" else f"operad-{folder}")
 
 
 @_by_name(ALL)
@@ -175,6 +174,11 @@ def test_entry_points_lead_into_its_own_package(distribution: Distribution) -> N
             exists = module.with_suffix(".py").is_file() or (module / "__init__.py").is_file()
             assert exists, f"{group}: {name} = {target}"
             assert target.startswith(distribution.package)
+
+
+def test_only_authors_tools_require_the_harness() -> None:
+    users = {d.name for d in ALL if "operad-check" in _declared(d)}
+    assert users == {"operad-check-jax", "operad-check-pytest", "operad-check-torch"}
 
 
 def test_no_two_distributions_provide_one_operator() -> None:

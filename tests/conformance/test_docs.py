@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 from tests.conformance import run_page
 from tests.conformance.overlay import Overlay, as_a_reader
 

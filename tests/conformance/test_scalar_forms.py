@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from operad import registry
 from operad.cli import main
-from operad_sdk.check import check_operator
-from operad_sdk.check.reporting.outcome import Status
+from operad_check import check_operator
+from operad_check.reporting.outcome import Status
 from operad_sdk.vector import reason_against
 from tools import scalar_forms
 

@@ -156,12 +156,12 @@ def left_out() -> set[str]:
 
 
 def third_party(wanted: Iterable[str]) -> set[str]:
-    """What distributions of the workspace, written as `operad-sdk[check]`, require from outside of it."""
+    """What distributions of the workspace, written as `operad-sdk[fast]`, require from outside of it."""
     return _required(wanted)[1]
 
 
 def of_the_workspace(wanted: Iterable[str]) -> list[Distribution]:
-    """Distributions of the workspace, written as `operad-sdk[check]`, and those that they require."""
+    """Distributions of the workspace, written as `operad-sdk[fast]`, and those that they require."""
     names = _required(wanted)[0]
     return [each for each in COMPLETE if each.name in names]
 

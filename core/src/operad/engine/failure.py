@@ -157,7 +157,9 @@ def _from_plugin(error: BaseException) -> BaseException:
 
 def _is_ours(frame: FrameType) -> bool:
     package = frame.f_globals.get("__name__", "").partition(".")[0]
-    return package in ("operad", "operad_sdk") or frame.f_code.co_filename.startswith("<operad ")
+    return package in ("operad", "operad_sdk", "operad_check") or frame.f_code.co_filename.startswith(
+        "<operad "
+    )
 
 
 def _innermost(error: BaseException) -> str | None:
