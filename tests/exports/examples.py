@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from operad.export import OperatorSignature, signature_of
+from operad_export import OperatorSignature, signature_of
 from operad_sdk.check.cases.kinds import EDGES, ORDINARY, SMOOTH, CaseKind
 from operad_sdk.check.plan.profile import Profile
 from operad_sdk.check.running.session import Session

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from operad import context as context
     from operad import engine as engine
     from operad import errors as errors
-    from operad import export as export
     from operad import nd as nd
     from operad import operator as operator
     from operad import profiler as profiler
@@ -43,8 +42,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _LAZY_MODULES = (
-    "autograd", "engine", "export", "nd", "ndarray", "operator", "profiler", "random", "registry", "sym",
-    "symbol",
+    "autograd", "engine", "nd", "ndarray", "operator", "profiler", "random", "registry", "sym", "symbol",
 )  # fmt: skip
 _LAZY_NAMES = {
     "AttrScope": "operad.symbol",

@@ -19,4 +19,5 @@ from operad.engine.operation import OnComplete as OnComplete
 from operad.engine.operation import Opr as Opr
 from operad.engine.operation import RunContext as RunContext
 from operad.engine.operation import SyncFn as SyncFn
+from operad.engine.thread import is_inside as is_inside
 from operad.engine.var import Var as Var

@@ -1,6 +1,5 @@
 """The graph and its passes: one pass a file, each says what it needs and what it gives."""
 
-from operad.graph.clusters import Clusters as Clusters
 from operad.graph.compilation import FORWARD as FORWARD
 from operad.graph.compilation import TRAINING as TRAINING
 from operad.graph.compilation import Compilation as Compilation
@@ -11,10 +10,8 @@ from operad.graph.composite import CompositeReport as CompositeReport
 from operad.graph.demands import parts_of as parts_of
 from operad.graph.demands import prepared_entries as prepared_entries
 from operad.graph.estimate import REQUESTS as REQUESTS
-from operad.graph.estimate import carried as carried
 from operad.graph.estimate import estimated_bytes as estimated_bytes
 from operad.graph.estimate import planned_bytes as planned_bytes
-from operad.graph.flow import minimum_cut as minimum_cut
 from operad.graph.gradient import gradient as gradient
 from operad.graph.gradient import ones_like as ones_like
 from operad.graph.infer import ShapeTable as ShapeTable
@@ -61,8 +58,6 @@ from operad.graph.primitives import GradAdd as GradAdd
 from operad.graph.primitives import GraphPrimitive as GraphPrimitive
 from operad.graph.primitives import OnesLike as OnesLike
 from operad.graph.primitives import ZerosLike as ZerosLike
-from operad.graph.repeat import Repetition as Repetition
-from operad.graph.repeat import repetition as repetition
 from operad.graph.schedule import Schedule as Schedule
 from operad.graph.schedule import values_read as values_read
 from operad.graph.signature import Memo as Memo

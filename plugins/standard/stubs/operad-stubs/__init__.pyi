@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from operad import context as context
     from operad import engine as engine
     from operad import errors as errors
-    from operad import export as export
     from operad import nd as nd
     from operad import operator as operator
     from operad import profiler as profiler

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import final
 
-from operad.graph.ir import Graph
+from operad.graph import Graph
 
 
 @final

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, final
 
-from operad import registry
+import operad
 from operad.errors import ArgumentError
-from operad.export.plain import PlainOperator, check_exportable
-from operad.imperative import insert_bounded
 from operad.interrupts import raise_of_handler
-from operad.op import OperatorProperty, Param
-from operad.resource import ResourceRequest
+from operad.operator import OperatorProperty, Param, ResourceRequest
+from operad_export.bounded import insert_bounded
+from operad_export.plain import PlainOperator, check_exportable
 
 _LEAST: Final[Mapping[Any, Any]] = {
     int: 1, float: 1.0, bool: False, str: "", "shape": (1,), "indices": (1,), "floats": (1.0,),
@@ -156,7 +155,7 @@ class OperatorSignature:
             )
 
 
-_signatures: Final[dict[str, OperatorSignature]] = registry.follow({})
+_signatures: Final[dict[str, OperatorSignature]] = operad.registry.follow({})
 
 
 def signature_of(name: str) -> OperatorSignature:
@@ -167,7 +166,7 @@ def signature_of(name: str) -> OperatorSignature:
     """
     found = _signatures.get(name)
     if found is None:
-        found = _signatures[name] = OperatorSignature(registry.get(name))
+        found = _signatures[name] = OperatorSignature(operad.registry.get(name))
     return found
 
 

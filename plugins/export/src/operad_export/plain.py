@@ -15,26 +15,25 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple, final
 
-from operad import engine, registry
+import operad
 from operad.config import settings
-from operad.device import cpu
+from operad.context import cpu
 from operad.dtypes import DType
-from operad.engine.thread import local
 from operad.errors import ShapeError, UnsupportedError
-from operad.imperative import insert_bounded
-from operad.imperative.run import execute
-from operad.op import (
+from operad.operator import (
     BackwardEntry,
     Cost,
     OpContext,
     Operator,
     OperatorProperty,
     OpReq,
+    OwnResources,
+    ResourceRequest,
     gradient_cost,
     is_known,
     own_cost,
 )
-from operad.resource import Resource, ResourceManager, ResourceRequest, StreamSeed, mutable_vars_of
+from operad_export.bounded import insert_bounded
 
 Array = Any
 """A `numpy.ndarray`, of any strides."""
@@ -106,7 +105,7 @@ class PlainOperator:
         self.outputs = prop.list_outputs()
         self.num_visible = prop.num_visible_outputs
         self.flows = list(prop.differentiable_inputs())
-        self._title = engine.OperatorName(prop.name, registry.provider(prop.name))
+        self._title = operad.engine.OperatorName(prop.name, operad.registry.provider(prop.name))
         self._calls: dict[Any, _Call] = {}
         self._specs: dict[Any, list[tuple[tuple[Any, ...], DType]]] = {}
 
@@ -252,32 +251,38 @@ class PlainOperator:
             insert_bounded(self._calls, key, found)
         return found
 
-    def _run(self, function: Callable[[], object], requested: Sequence[Resource], way: _Way) -> None:
+    def _run(self, function: Callable[[], object], requested: Sequence[Any], way: _Way) -> None:
         """Call a function as an operation of the engine, and raise its error here."""
-        if local.state.inside:
+        if operad.engine.is_inside():
             function()
             return
-        current = engine.get()
-        done = current.new_variable()
-        execute(
-            function, (), _CPU, (), (done, *mutable_vars_of(requested)), self._title, way.inline,
-            is_parallel=way.is_parallel, uses_blas=way.uses_blas,
-        )  # fmt: skip
-        current.wait_for_var(done)
+        engine = operad.engine.get()
+        done = engine.new_variable()
+        mutable_vars = [done, *dict.fromkeys(resource.var for resource in requested)]
+        is_done = False
+        if way.inline:
+            run, args = (operad.engine.run_single, (function,)) if way.uses_blas else (function, ())
+            call = (run, args, _CPU, (), mutable_vars, self._title)
+            is_done = engine.run_inline(*call) or engine.run_inline_soon(*call)
+        if not is_done:
+            engine.push_sync(
+                lambda _: function(), _CPU, (), mutable_vars, name=self._title, is_parallel=way.is_parallel
+            )
+        engine.wait_for_var(done)
 
 
 class _Own(threading.local):
     """Resources of a thread. They have variables, for an operation may outlive an interrupted wait for it."""
 
     def __init__(self) -> None:
-        self.manager = ResourceManager()
+        self.resources = OwnResources()
 
 
 _own: Final = _Own()
 
 
-def _resources(kinds: Sequence[ResourceRequest]) -> tuple[Resource, ...]:
-    return _own.manager.request_all(_CPU, kinds) if kinds else ()
+def _resources(kinds: Sequence[ResourceRequest]) -> tuple[Any, ...]:
+    return _own.resources.request(_CPU, kinds) if kinds else ()
 
 
 def _seeded(
@@ -286,10 +291,10 @@ def _seeded(
     """The function, with the thread's random streams at their start for a seed, if it draws."""
     if not any(kind in _SEEDED for kind in kinds):
         return function
-    manager = _own.manager  # of this thread, whoever calls the function
+    resources = _own.resources  # of this thread, whoever calls the function
 
     def seeded() -> None:
-        manager.restart(StreamSeed(seed % (1 << 64)))
+        resources.seed(seed % (1 << 64))
         function()
 
     return seeded

@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operad.graph import minimum_cut
+from operad_passes import minimum_cut
 
 
 @st.composite

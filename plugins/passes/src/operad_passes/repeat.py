@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, final
 
-from operad.graph.ir import Entry, Node, OpNode
-from operad.op import OperatorProperty, Shape
-from operad.resource import ResourceRequest
+from operad.graph import Entry, Node, OpNode
+from operad.operator import OperatorProperty, ResourceRequest, Shape
 
 
 @final

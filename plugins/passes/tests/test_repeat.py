@@ -6,8 +6,8 @@ import pytest
 
 from core.tests.graph.operators import Tanh
 from operad.graph import Entry, OpNode, Variable
-from operad.graph.repeat import repetition
 from operad.resource import ResourceRequest
+from operad_passes import repetition
 
 X = Entry(Variable("x"))
 

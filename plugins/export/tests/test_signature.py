@@ -7,10 +7,10 @@ import pytest
 import operad as od
 from operad import registry
 from operad.errors import ArgumentError, OperatorNotFoundError, ParamError
-from operad.export import Tensor, signature_of
-from operad.export.signature import OperatorSignature
 from operad.op import OperatorProperty, param
 from operad.resource import ResourceRequest
+from operad_export import Tensor, signature_of
+from operad_export.signature import OperatorSignature
 
 pytestmark = pytest.mark.usefixtures("operators")
 

@@ -12,9 +12,9 @@ from operad import engine, registry
 from operad.config import settings
 from operad.device import cpu
 from operad.errors import ShapeError, UnsupportedError
-from operad.export import PlainOperator
-from operad.export.plain import check_exportable
 from operad.op import Kernel, Operator, OperatorProperty, assign, param
+from operad_export import PlainOperator
+from operad_export.plain import check_exportable
 
 pytestmark = pytest.mark.usefixtures("operators")
 

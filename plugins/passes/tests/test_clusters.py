@@ -7,7 +7,8 @@ from graphlib import CycleError, TopologicalSorter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operad.graph import Clusters, Entry, GradAdd, Graph, OpNode, Variable
+from operad.graph import Entry, GradAdd, Graph, OpNode, Variable
+from operad_passes import Clusters
 
 
 @st.composite
