@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from operad import registry as registry
     from operad import sym as sym
     from operad.executor import Executor as Executor
-    from operad.executor import TrainingProgram as TrainingProgram
     from operad.ndarray import NDArray as NDArray
     from operad.ndarray import waitall as waitall
     from operad.symbol import AttrScope as AttrScope
@@ -49,7 +48,6 @@ _LAZY_NAMES = {
     "Executor": "operad.executor",
     "NDArray": "operad.nd",
     "Symbol": "operad.symbol",
-    "TrainingProgram": "operad.executor",
     "name": "operad.symbol",
     "waitall": "operad.nd",
 }

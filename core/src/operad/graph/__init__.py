@@ -3,13 +3,16 @@
 from operad.graph.compilation import FORWARD as FORWARD
 from operad.graph.compilation import TRAINING as TRAINING
 from operad.graph.compilation import Compilation as Compilation
+from operad.graph.compilation import Facts as Facts
 from operad.graph.compilation import Pass as Pass
 from operad.graph.compilation import PassReport as PassReport
 from operad.graph.composite import Composite as Composite
 from operad.graph.composite import CompositeReport as CompositeReport
 from operad.graph.demands import parts_of as parts_of
 from operad.graph.demands import prepared_entries as prepared_entries
+from operad.graph.demands import with_demands as with_demands
 from operad.graph.estimate import REQUESTS as REQUESTS
+from operad.graph.estimate import apart as apart
 from operad.graph.estimate import estimated_bytes as estimated_bytes
 from operad.graph.estimate import planned_bytes as planned_bytes
 from operad.graph.gradient import gradient as gradient
@@ -29,6 +32,8 @@ from operad.graph.ir import hidden_key as hidden_key
 from operad.graph.ir import rebuilt as rebuilt
 from operad.graph.ir import rewrite as rewrite
 from operad.graph.ir import topological_order as topological_order
+from operad.graph.kernels import choose_kernels as choose_kernels
+from operad.graph.kernels import kernel_costs as kernel_costs
 from operad.graph.memory import Block as Block
 from operad.graph.memory import MemoryPlan as MemoryPlan
 from operad.graph.memory import Placement as Placement
@@ -61,6 +66,4 @@ from operad.graph.primitives import ZerosLike as ZerosLike
 from operad.graph.schedule import Schedule as Schedule
 from operad.graph.schedule import values_read as values_read
 from operad.graph.signature import Memo as Memo
-from operad.graph.updates import Update as Update
-from operad.graph.updates import updates_pass as updates_pass
 from operad.graph.verify import check_plan as check_plan

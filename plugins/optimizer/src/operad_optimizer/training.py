@@ -15,17 +15,15 @@ from collections.abc import Collection, Mapping, Sequence
 from operator import is_not
 from typing import Any, Protocol, final
 
-from operad import registry
+import operad
+from operad import NDArray
 from operad.boundary import shortened
 from operad.errors import ArgumentError, BindError, suggestion
-from operad.executor.executor import Executor
-from operad.executor.whole_step import ApartError, UpdateCall, WholeStep, overlap
-from operad.executor.why import NodeKernels, node_kernels
+from operad.executor import ABSENT, Executor, Invoker, find_invoker
 from operad.graph import MemoryPlan
-from operad.imperative import ABSENT, Invoker, find_invoker
-from operad.ndarray import NDArray
-from operad.op import OperatorProperty
+from operad.operator import OperatorProperty
 from operad.program import Program
+from operad_optimizer.whole_step import ApartError, UpdateCall, WholeStep, overlap
 
 Index = int | str
 
@@ -89,18 +87,19 @@ class TrainingProgram:
     def __repr__(self) -> str:
         return f"<TrainingProgram of {len(self._indices)} arguments of {self.executor!r}>"
 
-    def why(self) -> NodeKernels:
+    def why(self) -> Any:
         """Return the kernel of each part of each node, of updates too after a step in one program."""
-        return node_kernels(self._program)
+        return Executor.why(self)  # a plugin's
 
     @property
     def memory_plan(self) -> MemoryPlan:
         """The static memory plan, with gradients that have no arrays."""
-        return self._program.plan
+        return self.program.plan
 
     @property
-    def _program(self) -> Program:
-        return self.executor._program if self._whole is None else self._whole.program
+    def program(self) -> Program:
+        """What runs in a step; the executor's, while none was one program."""
+        return self.executor.program if self._whole is None else self._whole.program
 
     @shortened
     def step(self, **arrays: Any) -> list[NDArray]:
@@ -118,11 +117,11 @@ class TrainingProgram:
                 its gradient is trained, and one program cannot do it.
             ExecutorBusyError: Another thread is in the executor.
         """
-        self.executor._single_user.call("step", self._step, arrays)
+        self.executor.single_user.call("step", self._step, arrays)
         return self.executor.outputs
 
     def _step(self, arrays: Mapping[str, Any]) -> None:
-        self.executor._set_arguments("step", arrays)
+        self.executor.set_arguments("step", arrays)
         self.why_apart = self._problem()
         calls: Sequence[UpdateCall] | None = None
         if not self.why_apart:
@@ -152,13 +151,13 @@ class TrainingProgram:
     def _problem(self) -> str:
         """Reason why no step can be one program, whatever the updates are; "" for none."""
         executor = self.executor
-        if executor._monitor is not None:
+        if executor.monitor is not None:
             return "a monitor looks at its nodes"
         if not hasattr(self.updater, "calls"):
             return "its updater does not say which operators it calls"
-        if executor._group2ctx:
+        if executor.group2ctx:
             return "its nodes may be on several contexts"
-        if "add" in executor._grad_req.values():
+        if "add" in executor.grad_req.values():
             return "a gradient is added to its array"
         return self._overlap
 
@@ -173,8 +172,8 @@ class TrainingProgram:
                     f"{self.why_apart}; bind it with grad_req='write'"
                 )
             gradients.append(grad)
-        executor._run_forward(True, {})
-        executor._run_backward(None)
+        executor.forward(is_train=True)
+        executor.backward()
         return gradients
 
     def _whole_of(self, calls: Sequence[UpdateCall], invokers: Sequence[Invoker]) -> WholeStep:
@@ -203,7 +202,7 @@ class _Known:
 
     def of(self, operator: str, params: Mapping[str, Any]) -> tuple[Invoker, tuple[Any, ...]]:
         """The operator with these parameters, and the values of its run-time parameters."""
-        op = registry.get(operator)
+        op = operad.registry.get(operator)
         run_time = op.params.run_time
         values = tuple([params.get(name, ABSENT) for name in run_time])
         if (

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from core.tests.executor.dense import filled, network
-from core.tests.executor.descent import Updater, installed
 from operad import nd
 from operad.errors import ArgumentError, BindError
-from operad.executor import TrainingProgram, training
-from operad.executor.whole_step import WholeStep
+from operad_optimizer import training
+from operad_optimizer.training import TrainingProgram
+from operad_optimizer.whole_step import WholeStep
+from plugins.optimizer.tests.descent import Updater, installed
 
 pytestmark = pytest.mark.usefixtures("operators")
 WEIGHTS = ("fc1_weight", "fc1_bias", "fc2_weight", "fc2_bias")

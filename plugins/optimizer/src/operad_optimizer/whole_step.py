@@ -7,14 +7,12 @@ from functools import partial
 from itertools import count
 from typing import Any, NamedTuple, final
 
-from operad.executor.compiled import compiled
-from operad.executor.executor import Executor
-from operad.executor.prepared import PreparedArrays
-from operad.graph import Update, estimated, head_names, updates_pass
-from operad.imperative import Access, Invoker, RunTime, overlap_check
-from operad.ndarray import NDArray, empty
-from operad.op import ArgumentSlot, Arrays, CallTemplate, OpContext, Operator, Requests
-from operad.program import Binding, Program, SegmentCode, codes, segments
+from operad import NDArray
+from operad.executor import Access, BoundProgram, Executor, Invoker, RunTime, overlap_check
+from operad.graph import estimated, head_names
+from operad.operator import ArgumentSlot, Arrays, CallTemplate, OpContext, Operator, Requests
+from operad.program import Program, Segment
+from operad_optimizer.update_pass import Update, updates_pass
 
 UpdateCall = tuple[str, Sequence[NDArray], Mapping[str, Any]]
 """The call that moves a weight in place: the name of an operator, which takes the weight, its gradient and
@@ -105,16 +103,17 @@ class WholeStep:
         for name in ordered:
             own_states, invoker = calls[numbers[name]][1], invokers[numbers[name]]
             _check_update(invoker, len(own_states))
-            own = _named(f"{name}_state", own_states, {*arrays, *head_names(executor._graph)})
+            own = _named(f"{name}_state", own_states, {*arrays, *head_names(executor.graph)})
             updates[name] = Update(invoker.prop, {key: (one.shape, one.dtype) for key, one in own.items()})
             states.update(own)
         if problem := overlap(executor, names, states):
             raise ApartError(problem)
-        if any(state.context is not executor._ctx for state in states.values()):
+        if any(state.context is not executor.ctx for state in states.values()):
             raise ApartError("states of its updater are on another context")
         kept = [name for name in ordered if executor.grad_dict[name] is not None]
         others = [n for n, grad in executor.grad_dict.items() if grad is not None and n not in updates]
-        program = self.program = self._compile(arrays, updates, kept, {*ordered, *others})
+        program = self.program = executor.extended(updates_pass(updates, kept), {*ordered, *others})
+        self._check(program)
         everything = {**arrays, **states}
         bound = {entry: everything[name] for name, entry in program.variables.items()}
         bound.update(zip(program.updates, [executor.arg_dict[name] for name in kept], strict=True))
@@ -123,10 +122,6 @@ class WholeStep:
             bound[entry] = executor.arg_dict[name] if grad is None else grad
         for entry, output in zip(program.outputs, executor.outputs, strict=True):
             bound.setdefault(entry, output)
-        for node_id in program.preparations:
-            for entry in program.entry_range(node_id):
-                spec = program.spec(entry)
-                bound[entry] = empty(spec.shape, spec.ctx, spec.dtype)
         operators = program.operators([*program.forward, *program.backward])
         homes = {**program.gradients, **dict(zip(kept, program.updates, strict=True))}
         self._moved = [
@@ -134,49 +129,26 @@ class WholeStep:
             for name, invoker in zip(names, invokers, strict=True)
         ]
         operators |= {one.node_id: one.operator for one in self._moved}
-        self._binding = Binding(program, bound, operators, executor.pool)
-        self._prepared = PreparedArrays(self._binding) if program.preparations else None
-        parts = [
-            codes(program, program.without_preparations(node_ids))
-            for node_ids in (program.forward, program.backward)
-        ]
-        for code in parts[1]:
-            code.is_light = len(parts[1]) == 1 and self._is_light(code)
-        self._forward = segments(self._binding, parts[0])
-        self._backward = segments(self._binding, parts[1], self._forward[-1].started if self._forward else ())
+        self._bound = BoundProgram(program, bound, executor.pool, operators)
+        for segment in self._bound.backward:
+            segment.code.is_light = len(self._bound.backward) == 1 and self._is_light(segment)
 
-    def _is_light(self, code: SegmentCode) -> bool:
+    def _is_light(self, segment: Segment) -> bool:
         """Return whether the calling thread may run it, as it would gradients and then updates."""
         moved = {one.node_id for one in self._moved}
-        groups = [[n for n in code.node_ids if (n in moved) is is_moved] for is_moved in (False, True)]
-        return not code.ctx.is_gpu and all(
-            estimated([code.program.costs[node_id] for node_id in group]).is_light for group in groups
+        groups = [[n for n in segment.node_ids if (n in moved) is is_moved] for is_moved in (False, True)]
+        return not segment.ctx.is_gpu and all(
+            estimated([self.program.costs[node_id] for node_id in group]).is_light for group in groups
         )
 
-    def _compile(
-        self,
-        arrays: Mapping[str, NDArray],
-        updates: Mapping[str, Update],
-        kept: Sequence[str],
-        wanted: Collection[str],
-    ) -> Program:
+    def _check(self, program: Program) -> None:
         executor = self._executor
-        program = compiled(
-            executor._graph,
-            executor._ctx,
-            dict.fromkeys(wanted, "write"),
-            {name: array.shape for name, array in arrays.items()},
-            {name: array.dtype for name, array in arrays.items()},
-            {},
-            updates_pass(updates, kept),
-        )
-        for name, head in zip(executor._output_names, head_names(executor._graph), strict=True):
+        for name, head in zip(executor.graph.list_outputs(), head_names(executor.graph), strict=True):
             if head in program.variables:
                 raise ApartError(f"output {name!r} is no loss, so its gradient must be given")
         for node in program.graph.op_nodes:
             if node.op.is_stateful:
                 raise ApartError(f"{node.name!r} ({node.op.name}) keeps a state of its own")
-        return program
 
     def run(self, values: Sequence[tuple[Any, ...]]) -> None:
         """Push a step, with the run-time parameters of each update."""
@@ -184,17 +156,11 @@ class WholeStep:
             one.node_id: (one.operator, one.run_time.converted(value, one.plain))
             for one, value in zip(self._moved, values, strict=True)
         }
-        executor = self._executor
-        executor._fixed.write()
-        executor._last_mode = None  # what forward left is overwritten
-        self._binding.take_ownership()
-        if self._prepared is not None:
-            self._prepared.refresh()
-        for segment in self._forward:
-            segment.push(True, alone=len(self._forward) == 1)
-        for segment in self._backward:
-            mine = [given[node_id] for node_id in segment.node_ids if node_id in given]
-            segment.push(True, alone=len(self._backward) == 1, before=partial(_tell, mine))
+
+        def before(node_ids: Sequence[int]) -> Callable[[], object]:
+            return partial(_tell, [given[node_id] for node_id in node_ids if node_id in given])
+
+        self._executor.run_extended(self._bound, before)
 
 
 def _tell(given: Sequence[tuple[_WithValues, tuple[Any, ...]]]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.tests.executor.descent import descent
 from core.tests.graph.operators import Add, Mul, Stop, apply, var
 from operad.device import cpu
 from operad.graph import Graph, OpNode
@@ -13,7 +12,8 @@ from operad.graph.gradient import gradient
 from operad.graph.infer import infer_shapes, infer_types
 from operad.graph.ir import Entry, Variable
 from operad.graph.kernels import choose_kernels
-from operad.graph.updates import Update, updates_pass
+from operad_optimizer.update_pass import Update, updates_pass
+from plugins.optimizer.tests.descent import descent
 
 
 def facts_of(graph, shapes, **given):

@@ -5,21 +5,15 @@ Source: GraphExecutor::Print, src/executor/graph_executor.cc. Differs: each outp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from operad import Executor
 from operad.graph import Variable
-from operad.ndarray import NDArray
+from operad.operator import ResourceRequest
 from operad.program import Program
-from operad.resource import ResourceRequest
 
 
-def debug_str(program: Program, outputs: Sequence[NDArray]) -> str:
-    """The nodes in running order with their placements in memory, and the sums of memory and of requests.
-
-    Args:
-        outputs: The executor's arrays, which are counted besides the plan.
-    """
-    lines, spaces = [], 0
+def debug_str(executor: Executor) -> str:
+    """The nodes in running order with their placements in memory, and what is planned for all of them."""
+    program, lines, spaces = executor.program, list[str](), 0
     for node_id in (*program.forward, *program.backward):
         node = program.graph.nodes[node_id]
         if not isinstance(node, Variable):
@@ -27,7 +21,7 @@ def debug_str(program: Program, outputs: Sequence[NDArray]) -> str:
             lines.append(f"{node!r}: {', '.join(places)}")
             spaces += program.resources(node_id).count(ResourceRequest.TEMP_SPACE)
     size_bytes = program.plan.planned_bytes + program.plan.prepared_bytes
-    size_bytes += sum(array._spec.nbytes for array in outputs)
+    size_bytes += sum(array.size * array.dtype.itemsize for array in executor.outputs)
     lines += [f"Total {size_bytes >> 20} MB allocated", f"Total {spaces} TempSpace resource requested"]
     return "\n".join(lines)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
-from operad.device import Context
+from operad.context import Context
 from operad.graph import Composite, CompositeReport, OpNode, parts_of
-from operad.op import arrays_in_words, explained
-from operad.program import Program
+from operad.operator import arrays_in_words, explained
 
 
 @final
@@ -69,8 +68,9 @@ class NodeKernels:
         return f"<the kernels of {len({row.node for row in self.rows})} nodes; print shows them>"
 
 
-def node_kernels(program: Program) -> NodeKernels:
-    """Kernels of the nodes of a program."""
+def why(executor: Any) -> NodeKernels:
+    """Return the kernel of each part of each node, and why no other; printed, it is a table."""
+    program = executor.program
     rows: list[NodeKernel] = []
     composites = {
         node.name: node.op.about() for node in program.graph.op_nodes if isinstance(node.op, Composite)

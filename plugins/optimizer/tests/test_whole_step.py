@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from core.tests.executor.dense import filled, network
-from core.tests.executor.descent import Updater, installed
-from operad import nd
-from operad.executor import TrainingProgram
-from operad.executor.whole_step import overlap
-from operad.graph import Pass
+from operad import nd, sym
+from operad.graph import Entry, OpNode, Pass, plugin_passes, rewrite
 from operad.graph.compilation import TRAINING
+from operad_optimizer.training import TrainingProgram
+from operad_optimizer.whole_step import overlap
+from plugins.optimizer.tests.descent import Updater, installed
 
 pytestmark = pytest.mark.usefixtures("operators")
 
@@ -82,7 +82,7 @@ def test_a_program_is_made_once_and_again_for_other_states():
 
 def test_light_gradients_and_light_updates_are_light_together():
     _, program = stepped()
-    assert [segment._code.is_light for segment in program._whole._backward] == [True]
+    assert [segment.code.is_light for segment in program._whole._bound.backward] == [True]
 
 
 def test_memory_that_a_weight_shares_is_named():
@@ -92,3 +92,29 @@ def test_memory_that_a_weight_shares_is_named():
     assert (
         overlap(executor, ["fc1_weight"], {"a state": state}) == "'a state' shares memory with 'fc1_weight'"
     )
+
+
+def test_one_program_moves_what_its_graph_does_not_read(monkeypatch):
+    def visit(old, new):
+        if new.op.name == "elemwise_add":
+            return new.inputs[:1]
+        x = next(node for node in graphs[-1].nodes if node.name == "x")
+        return OpNode(new.op, new.name, [Entry(x)]).entries if new.op.name == "_zeros_like_entry" else None
+
+    def run(graph, facts):
+        graphs.append(graph)
+        return rewrite(graph, visit), {}
+
+    graphs = []
+    step = Pass("drop", run)._replace(distribution="acme-passes 1.0")
+    monkeypatch.setattr(plugin_passes, "installed_passes", lambda: {"drop": step})
+    hidden = sym.tanh(sym.var("x")) + sym.BlockGrad(sym.var("u"))
+    net = sym.SquareLoss(hidden, sym.var("label"), name="loss")
+    executor = filled(net.simple_bind(grad_req="null", x=(4, 3), label=(4, 3)))
+    program = TrainingProgram(executor, Updater(), {"x": 0, "u": 1})
+    before = {name: executor.arg_dict[name].asnumpy() for name in ("x", "u")}
+    program.step()
+    assert not program.why_apart
+    assert "u" in {entry.name for node in graphs[-1].op_nodes for entry in node.inputs}
+    np.testing.assert_array_equal(executor.arg_dict["u"].asnumpy(), before["u"])
+    assert (executor.arg_dict["x"].asnumpy() != before["x"]).any()

@@ -59,5 +59,5 @@ def test_the_text_is_a_table(fast):
 
 def test_a_bound_graph_runs_the_kernels_that_it_shows(fast):
     executor = bound(4)
-    assert executor._program.kernels[-1].forward.name == "Dense.fast"
+    assert executor.program.kernels[-1].forward.name == "Dense.fast"
     assert executor.forward()[0].shape == (4, 3)

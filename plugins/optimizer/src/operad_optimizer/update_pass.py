@@ -19,13 +19,21 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from operad.dtypes import DType
-from operad.graph.compilation import Facts, Pass
-from operad.graph.demands import with_demands
-from operad.graph.estimate import apart
-from operad.graph.infer import extended
-from operad.graph.ir import Entry, Graph, Node, OpNode, Variable
-from operad.graph.kernels import choose_kernels, kernel_costs
-from operad.op import OperatorProperty, Shape
+from operad.graph import (
+    Entry,
+    Facts,
+    Graph,
+    Node,
+    OpNode,
+    Pass,
+    Variable,
+    apart,
+    choose_kernels,
+    extended,
+    kernel_costs,
+    with_demands,
+)
+from operad.operator import OperatorProperty, Shape
 
 _RENEWED: Final = ("shapes", "types", "contexts", "kernels", "costs", "wanted")
 
