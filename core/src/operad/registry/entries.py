@@ -10,7 +10,6 @@ from typing import Any
 
 from operad.errors import BrokenPluginError, IncompatiblePluginError
 from operad.registry import loading
-from operad.registry.absent import absent_text, explain_absence
 from operad.registry.hooks import hooks
 from operad.registry.packages import packages
 from operad.registry.plugins import ATTRIBUTES, NAMESPACES, PluginRecord
@@ -62,6 +61,22 @@ def namespace(name: str) -> ModuleType:
             setattr(module, last, entry(NAMESPACES, inner))
     explain_absence(name, module)
     return module
+
+
+def absent_text(name: str) -> str | None:
+    """Why no package has a name of MXNet's, without `mxnet.`; see `Plugins.absent_text`."""
+    return loading.current().absent_text(name)
+
+
+def explain_absence(owner: str, module: ModuleType) -> None:
+    """Have a plugin's module say so of names that it lacks.
+
+    Args:
+        owner: What MXNet calls the module, without `mxnet.`.
+    """
+    absent = loading.current().added("registry.absent")
+    if absent is not None:
+        absent.explain_absence(owner, module)
 
 
 def find_attribute(owner: str, name: str) -> object | None:

@@ -14,8 +14,9 @@ from types import FunctionType, MethodType
 from typing import Any, ClassVar, Final, final
 
 from operad.boundary import boundary
-from operad.registry.absent import absent_text
-from operad.registry.entries import attribute_names, find_attribute, star_names
+from operad.dtypes import DType
+from operad.registry import loading
+from operad.registry.entries import absent_text, attribute_names, find_attribute, star_names
 from operad.registry.operators import find, follow, list_operators
 from operad.registry.packages import packages
 from operad.registry.plugins import ATTRIBUTES
@@ -122,3 +123,15 @@ class OperatorMethods(Extensible):
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *(n for n in list_operators() if not n.startswith("_"))})
+
+
+_shown: Final[dict[DType, Any]] = follow({})
+
+
+def shown_dtype(dtype: DType) -> Any:
+    """What users see of a dtype: the class of numbers that a plugin makes of it, or else the dtype."""
+    found = _shown.get(dtype)
+    if found is None:
+        made = loading.current().added("dtypes.element_type")
+        found = _shown[dtype] = dtype if made is None else made(dtype)
+    return found

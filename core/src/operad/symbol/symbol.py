@@ -17,7 +17,6 @@ from operad import registry
 from operad.boundary import boundary
 from operad.device import Context, as_context
 from operad.dtypes import DType, as_dtype
-from operad.element_type import element_type
 from operad.errors import (
     ArgumentError,
     GraphError,
@@ -345,7 +344,7 @@ def _from_json(text: str) -> Any:
 def _shown_types(table: TypeTable) -> TypeLists:
     """The types of a table as `NDArray.dtype` has them."""
     lists: Any = (table.arguments, table.outputs, table.auxiliary)
-    return tuple([dtype and element_type(dtype) for dtype in dtypes] for dtypes in lists)  # type: ignore[return-value]
+    return tuple([dtype and registry.shown_dtype(dtype) for dtype in dtypes] for dtypes in lists)  # type: ignore[return-value]
 
 
 def _visible(node: Any) -> int:

@@ -11,9 +11,9 @@ from operad.operator import ResourceRequest
 from operad.program import Program
 
 
-def debug_str(executor: Executor) -> str:
+def debug_str(self: Executor) -> str:
     """The nodes in running order with their placements in memory, and what is planned for all of them."""
-    program, lines, spaces = executor.program, list[str](), 0
+    program, lines, spaces = self.program, list[str](), 0
     for node_id in (*program.forward, *program.backward):
         node = program.graph.nodes[node_id]
         if not isinstance(node, Variable):
@@ -21,7 +21,7 @@ def debug_str(executor: Executor) -> str:
             lines.append(f"{node!r}: {', '.join(places)}")
             spaces += program.resources(node_id).count(ResourceRequest.TEMP_SPACE)
     size_bytes = program.plan.planned_bytes + program.plan.prepared_bytes
-    size_bytes += sum(array.size * array.dtype.itemsize for array in executor.outputs)
+    size_bytes += sum(array.size * array.dtype.itemsize for array in self.outputs)
     lines += [f"Total {size_bytes >> 20} MB allocated", f"Total {spaces} TempSpace resource requested"]
     return "\n".join(lines)
 

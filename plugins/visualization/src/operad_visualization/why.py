@@ -68,9 +68,9 @@ class NodeKernels:
         return f"<the kernels of {len({row.node for row in self.rows})} nodes; print shows them>"
 
 
-def why(executor: Any) -> NodeKernels:
+def why(self: Any) -> NodeKernels:
     """Return the kernel of each part of each node, and why no other; printed, it is a table."""
-    program = executor.program
+    program = self.program
     rows: list[NodeKernel] = []
     composites = {
         node.name: node.op.about() for node in program.graph.op_nodes if isinstance(node.op, Composite)

@@ -2,7 +2,8 @@
 
 `absent.json` is written by hand: names without `mxnet.`, patterns as in file names; a name stands for all
 that is below it. What `nd` and `sym` have alike is written `nd`, and operators of their parts with the
-prefix: `nd.contrib.quantize` is `nd._contrib_quantize`.
+prefix: `nd.contrib.quantize` is `nd._contrib_quantize`. The registry asks this module, by the entry point
+`registry.absent`, where it has no name itself.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, Final
 
-from operad.registry.packages import read_table
+from operad.files import parse_json, read_text
 
+_TABLE: Final = Path(__file__).with_name("absent.json")
 _PREFIXES: Final = (
     *((f"{short}.", f"{long}.") for short, long in (
         ("img", "image"), ("init", "initializer"), ("kv", "kvstore"), ("mod", "module"), ("mon", "monitor"),
@@ -113,6 +116,12 @@ def _is_from_import(asking: FrameType) -> bool:
     return opname[asking.f_code.co_code[asking.f_lasti]] == "IMPORT_FROM"
 
 
+def read_table() -> list[dict[str, str]]:
+    """The rows of `absent.json`."""
+    rows: list[dict[str, str]] = parse_json(read_text(_TABLE, "MXNet's absent names"), "absent.json")
+    return rows
+
+
 @cache
 def _rows() -> list[tuple[str, str]]:
-    return [(pattern, row["why"]) for row in read_table("absent.json") for pattern in row["names"].split()]
+    return [(pattern, row["why"]) for row in read_table() for pattern in row["names"].split()]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from operad import nd
-from operad.element_type import element_type
+from operad_mxnet.element_type import element_type
 
 NAMES = ("float16", "float32", "float64", "int8", "int32", "int64", "uint8", "bool")
 
