@@ -10,10 +10,10 @@ from core.tests.graph.operators import (
 )
 from operad.device import cpu
 from operad.graph import (
-    Schedule,
     Variable,
-    plan_memory,
 )
+from operad.graph.memory import plan_memory
+from operad.graph.schedule import Schedule
 
 
 def execute(plan, shapes, types, values, bound=(), order=None):

@@ -6,8 +6,9 @@ import pytest
 
 from core.tests.graph.operators import Add, Tanh, apply, var
 from operad.errors import GraphError
-from operad.graph import Graph, Pass, infer_shapes, run_passes
+from operad.graph import Graph, Pass, infer_shapes
 from operad.graph.compilation import Compilation
+from operad.graph.passes import run_passes
 
 GRAPH = Graph([apply(Tanh, "t", var("x"))])
 

@@ -8,7 +8,9 @@ from core.tests.graph.operators import Tanh, apply, var
 from operad import config
 from operad.device import cpu
 from operad.errors import GraphError
-from operad.graph import FIRST_PARTY, Graph, passes, plan_memory, run_passes
+from operad.graph import Graph, passes
+from operad.graph.memory import plan_memory
+from operad.graph.passes import FIRST_PARTY, run_passes
 
 GRAPH = Graph([apply(Tanh, "t", var("x"))])
 

@@ -9,7 +9,6 @@ from operad.files.limits import check_bytes as check_bytes
 from operad.files.limits import check_entries as check_entries
 from operad.files.limits import expanding as expanding
 from operad.files.limits import reading as reading
-from operad.files.paths import inside as inside
 from operad.files.reading import check_file as check_file
 from operad.files.reading import open_descriptor as open_descriptor
 from operad.files.reading import opened as opened

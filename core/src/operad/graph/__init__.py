@@ -1,6 +1,5 @@
 """The graph and its passes: one pass a file, each says what it needs and what it gives."""
 
-from operad.graph.compilation import FORWARD as FORWARD
 from operad.graph.compilation import TRAINING as TRAINING
 from operad.graph.compilation import Compilation as Compilation
 from operad.graph.compilation import Facts as Facts
@@ -36,15 +35,11 @@ from operad.graph.kernels import choose_kernels as choose_kernels
 from operad.graph.kernels import kernel_costs as kernel_costs
 from operad.graph.memory import Block as Block
 from operad.graph.memory import MemoryPlan as MemoryPlan
-from operad.graph.memory import Placement as Placement
-from operad.graph.memory import plan_memory as plan_memory
 from operad.graph.packing import pack as pack
 from operad.graph.partition import cut as cut
 from operad.graph.partition import estimated as estimated
 from operad.graph.passes import CHOOSE_KERNELS as CHOOSE_KERNELS
 from operad.graph.passes import COSTS as COSTS
-from operad.graph.passes import FIRST_PARTY as FIRST_PARTY
-from operad.graph.passes import INFER as INFER
 from operad.graph.passes import KERNELS as KERNELS
 from operad.graph.passes import KNOWN as KNOWN
 from operad.graph.passes import SCHEDULE as SCHEDULE
@@ -52,7 +47,6 @@ from operad.graph.passes import compile_passes as compile_passes
 from operad.graph.passes import head_names as head_names
 from operad.graph.passes import pass_list as pass_list
 from operad.graph.passes import planned as planned
-from operad.graph.passes import run_passes as run_passes
 from operad.graph.place import assign_contexts as assign_contexts
 from operad.graph.place import insert_copies as insert_copies
 from operad.graph.place import place as place
@@ -61,9 +55,6 @@ from operad.graph.plugin_passes import passes_of as passes_of
 from operad.graph.primitives import CrossDeviceCopy as CrossDeviceCopy
 from operad.graph.primitives import GradAdd as GradAdd
 from operad.graph.primitives import GraphPrimitive as GraphPrimitive
-from operad.graph.primitives import OnesLike as OnesLike
 from operad.graph.primitives import ZerosLike as ZerosLike
-from operad.graph.schedule import Schedule as Schedule
 from operad.graph.schedule import values_read as values_read
 from operad.graph.signature import Memo as Memo
-from operad.graph.verify import check_plan as check_plan

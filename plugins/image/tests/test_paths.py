@@ -6,7 +6,7 @@ import pytest
 
 from operad import config
 from operad.errors import FormatError
-from operad.files import inside
+from operad_image.paths import inside
 
 
 @pytest.fixture
