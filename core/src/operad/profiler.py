@@ -1,7 +1,7 @@
 """Observer of what the engine runs: the one part of MXNet's `mx.profiler` that needs the engine.
 
 The rest (`set_config`, `start`, `dump`, `Task`, ...) is that of operad-profiler, which keeps what it
-observes. `stage`, `laps`, `count_stages` and `stages` are about pipelines: see `operad.stages`.
+observes. `stage`, `laps`, `count_stages` and `stages` are about pipelines, and operad-iterators'.
 """
 
 from __future__ import annotations
@@ -13,11 +13,6 @@ from operad import engine, registry
 from operad.device import Context
 from operad.program import NodeObserver as NodeObserver
 from operad.program import node_profiling
-from operad.stages import StageFigures as StageFigures
-from operad.stages import count_stages as count_stages
-from operad.stages import laps as laps
-from operad.stages import stage as stage
-from operad.stages import stages as stages
 
 Observer = Callable[[str, Context, float, float], object]
 

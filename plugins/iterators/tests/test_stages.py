@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 import operad as od
-from operad import stages
+from operad_iterators import stages
 
 
 @pytest.fixture(autouse=True)
