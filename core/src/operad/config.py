@@ -165,14 +165,8 @@ class Settings:
         "Folder for compiled kernels and tuning results.")
     max_file_bytes: int = option(_positive, _half_of_memory,
         "Bytes of files that all threads may read at once; default: half of the machine's memory.")
-    max_expanded_bytes: int = option(_positive, 4 << 30,
-        "Bytes that compressed, encoded or sparse files may become at once, over all threads.")
     max_text_bytes: int = option(_positive, 32 << 20,
         "Bytes of one text that is read whole (JSON, metadata), or of one line of another.")
-    max_entries: int = option(_positive, 1 << 24,
-        "Lines of one list or index.")
-    max_file_seconds: int = option(_positive, 3600,
-        "Seconds that reading the lines, or expanding the contents, of one file may take.")
     mapper: str = option(one_of("auto", "python", "numpy", "vector"), "auto",
         "Back end of scalar mappers; `auto` takes vector code for large arrays, where there is any.")
     # fmt: on

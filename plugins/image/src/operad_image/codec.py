@@ -21,7 +21,7 @@ import numpy as np
 import simplejpeg
 
 from operad.errors import DTypeError, FormatError, LimitError, OutOfMemoryError, ParamError, ShapeError
-from operad.files import expanding
+from operad_files import expanding
 from operad_image.headers import PIXELS_IN_A_BYTE, Header, header_of
 from operad_image.opencv import opencv
 from operad_image.settings import MAX_PIXELS

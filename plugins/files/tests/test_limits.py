@@ -9,14 +9,15 @@ import pytest
 
 from operad import config
 from operad.errors import FormatError, LimitError
-from operad.files.limits import Budget, Deadline, check_bytes, check_entries, expanding
+from operad_files.limits import Budget, Deadline, check_entries, expanding
+from operad_files.settings import MAX_EXPANDED_BYTES
 
 
 @pytest.fixture
 def budget(monkeypatch):
     monkeypatch.setenv("OPERAD_MAX_EXPANDED_BYTES", "100")
     config.reload()
-    yield Budget("max_expanded_bytes", "once it is expanded")
+    yield Budget(MAX_EXPANDED_BYTES.variable, MAX_EXPANDED_BYTES.read, "once it is expanded")
     monkeypatch.undo()
     config.reload()
 
@@ -92,7 +93,7 @@ def test_a_forked_child_has_what_threads_of_its_parent_held():
     holding, done = threading.Event(), threading.Event()
 
     def other():
-        with expanding(config.settings().max_expanded_bytes, "all of it"):
+        with expanding(MAX_EXPANDED_BYTES.read(), "all of it"):
             holding.set()
             done.wait()
 
@@ -101,30 +102,18 @@ def test_a_forked_child_has_what_threads_of_its_parent_held():
     holding.wait()
     child = os.fork()
     if child == 0:
-        with expanding(config.settings().max_expanded_bytes, "all of it"):
+        with expanding(MAX_EXPANDED_BYTES.read(), "all of it"):
             os._exit(7)
     done.set()
     thread.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
-@pytest.mark.parametrize(
-    ("variable", "check"),
-    [
-        ("OPERAD_MAX_ENTRIES", lambda: check_entries(11, "a list")),
-        ("OPERAD_MAX_FILE_BYTES", lambda: check_bytes(11, "a record")),
-    ],
-)
-def test_counts_beyond_a_setting_are_refused_by_its_name(variable, check, monkeypatch):
-    monkeypatch.setenv(variable, "10")
-    config.reload()
-    try:
-        with pytest.raises(LimitError, match=variable):
-            check()
-    finally:
-        monkeypatch.undo()
-        config.reload()
-    check()
+def test_entries_beyond_the_setting_are_refused_by_its_name(monkeypatch):
+    check_entries(11, "a list")
+    monkeypatch.setenv("OPERAD_MAX_ENTRIES", "10")
+    with pytest.raises(LimitError, match="OPERAD_MAX_ENTRIES"):
+        check_entries(11, "a list")
 
 
 def test_a_deadline_that_has_passed_names_its_setting(monkeypatch):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Final, final
 from weakref import WeakSet
@@ -22,6 +23,7 @@ from operad.config import settings
 from operad.errors import LimitError
 from operad.locks import new_lock
 from operad.system import at_fork
+from operad_files.settings import MAX_ENTRIES, MAX_EXPANDED_BYTES, MAX_FILE_SECONDS
 
 
 @final
@@ -47,12 +49,13 @@ class Budget:
     """Bytes that all threads may hold together.
 
     Args:
-        field: The setting that says how many.
+        variable: The setting that says how many.
+        read: Gives them.
         purpose: What they are for, for messages.
     """
 
-    def __init__(self, field: str, purpose: str) -> None:
-        self._field, self._purpose = field, purpose
+    def __init__(self, variable: str, read: Callable[[], int], purpose: str) -> None:
+        self._variable, self._read, self._purpose = variable, read, purpose
         # The lock is a new one in a forked child. No thread waits there: what waited were other threads.
         self._changed = threading.Condition(new_lock())  # type: ignore[arg-type]  # it is an RLock
         # Weak: one whose `with` a signal has interrupted before it began is gone, and holds nothing.
@@ -61,7 +64,7 @@ class Budget:
     @property
     def limit(self) -> int:
         """The bytes in all."""
-        return int(getattr(settings(), self._field))
+        return self._read()
 
     def used(self, thread: int | None = None) -> int:
         """The bytes that are held now, by all threads or by one."""
@@ -104,14 +107,14 @@ class Budget:
         """Error of a request that is refused."""
         return LimitError(
             f"{what} asks for {size_bytes:,} bytes {self._purpose}, {expected}; "
-            f"if it is to be trusted, set OPERAD_{self._field.upper()} to more"
+            f"if it is to be trusted, set {self._variable} to more"
         )
 
 
 _LOOK_AGAIN_S: Final = 0.1
 """A reservation that a signal has taken away is not announced."""
-_read: Final = Budget("max_file_bytes", "of a file")
-_expanded: Final = Budget("max_expanded_bytes", "once it is expanded")
+_read: Final = Budget("OPERAD_MAX_FILE_BYTES", lambda: settings().max_file_bytes, "of a file")
+_expanded: Final = Budget(MAX_EXPANDED_BYTES.variable, MAX_EXPANDED_BYTES.read, "once it is expanded")
 
 
 def reading(size_bytes: int, what: str) -> Reservation:
@@ -132,23 +135,13 @@ def expanding(size_bytes: int, what: str) -> Reservation:
     return _expanded.reserve(size_bytes, what)
 
 
-def check_bytes(size_bytes: int, what: str) -> None:
-    """Refuse a part of a file of more than `OPERAD_MAX_FILE_BYTES`.
-
-    Raises:
-        LimitError: It is too large.
-    """
-    if size_bytes > _read.limit:
-        raise _read.refusal(size_bytes, what, f"expected at most {_read.limit:,}")
-
-
 def check_entries(count: int, what: str) -> None:
     """Refuse more entries of a list than `OPERAD_MAX_ENTRIES`.
 
     Raises:
         LimitError: They are too many.
     """
-    most = settings().max_entries
+    most = MAX_ENTRIES.read()
     if count > most:
         raise LimitError(
             f"{what} has more than {most:,} entries; divide it, or set OPERAD_MAX_ENTRIES to more"
@@ -160,7 +153,7 @@ class Deadline:
     """When reading a file has taken too long."""
 
     def __init__(self, what: str) -> None:
-        self._what, self._seconds = what, settings().max_file_seconds
+        self._what, self._seconds = what, MAX_FILE_SECONDS.read()
         self._end_s = time.monotonic() + self._seconds
 
     def check(self) -> None:
