@@ -55,8 +55,6 @@ def ways():
         "simple_bind": simple,
         "simple_bind, label inferred": lambda: loss().simple_bind(grad_req="null", x=(4, 3)),
         "shared": lambda: simple(shared_exec=simple()),
-        "reshape": lambda: simple(x=(8, 3), label=(8, 3)).reshape(**SHAPES),
-        "rebound": lambda: simple().rebound(arrays, {}, {}),
     }
 
 

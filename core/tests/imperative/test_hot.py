@@ -96,7 +96,7 @@ def test_a_function_that_says_so_runs_under_the_lock_up_to_its_cost(monkeypatch)
         nd.FullyConnected(*arrays, num_hidden=16)
     small, large = nd.FullyConnected.__globals__["__plans"].values()
     for plan in (small, large):
-        monkeypatch.setattr(plan.run, "inline", True)
+        monkeypatch.setattr(plan, "run", plan.run._replace(inline=True))
         monkeypatch.setattr(
             plan.fast or plan, "direct", lambda *_: seen.append(current._engine.lock.owner is not None)
         )

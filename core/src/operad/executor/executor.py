@@ -9,23 +9,21 @@ pushes became segments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 from operad import registry
 from operad.boundary import shortened
 from operad.device import Context
-from operad.errors import ArgumentError, BindError, UnknownParameterError, suggestion
-from operad.executor.arrays import alike, check_context, part_of, refitted, set_values
+from operad.errors import ArgumentError, BindError, suggestion
+from operad.executor.arrays import check_context, part_of, set_values
 from operad.executor.bound import BoundProgram, empty_like
-from operad.executor.compiled import compiled
 from operad.executor.fixed import FixedArguments
 from operad.executor.monitor import MonitorCallback, run_monitored
 from operad.executor.single_user import SingleUser
-from operad.graph import Graph, MemoryPlan, Pass, PassReport, head_names
+from operad.graph import Graph, MemoryPlan, PassReport, head_names
 from operad.imperative import Versions, copy_into, overwritten
 from operad.ndarray import NDArray
-from operad.op import known_shape
 from operad.program import Pool, Program, Segment
 
 
@@ -290,95 +288,6 @@ class Executor(registry.Extensible):
                 their own names.
         """
         self.monitor = None if callback is None else (callback, monitor_all)
-
-    @shortened
-    def copy_params_from(
-        self,
-        arg_params: Mapping[str, NDArray],
-        aux_params: Mapping[str, NDArray] | None = None,
-        allow_extra_params: bool = False,
-    ) -> None:
-        """Copy values into arguments and auxiliary states by name.
-
-        Raises:
-            UnknownParameterError: A name is unknown and `allow_extra_params` is False; a ValueError, too.
-            BindError: A value has another shape.
-        """
-        for kind, given, own in (
-            ("argument", arg_params, self.arg_dict),
-            ("auxiliary state", aux_params or {}, self.aux_dict),
-        ):
-            for name, value in given.items():
-                if name in own:
-                    set_values(f"copy_params_from: {name!r}", own[name], value)
-                elif not allow_extra_params:
-                    raise UnknownParameterError(
-                        f"copy_params_from: unknown {kind} {name!r}; expected {', '.join(own)}, "
-                        "or pass allow_extra_params=True"
-                    )
-
-    @shortened
-    def reshape(
-        self, partial_shaping: bool = False, allow_up_sizing: bool = False, **shapes: Any
-    ) -> Executor:
-        """An executor of the same graph for other input shapes, sharing memory with this one.
-
-        Its outputs lie in this one's where they fit, and its nodes are monitored by the same callback.
-
-        Args:
-            partial_shaping: Allow arguments not named in `shapes` to change their shape too.
-            allow_up_sizing: Allow new memory for arrays that grow; the others stay shared.
-            shapes: New shapes by argument name.
-        Raises:
-            BindError: An array would have to change that may not.
-        """
-        for name in shapes:
-            if name not in self.arg_dict:
-                raise BindError(f"reshape: unknown argument {name!r}; {suggestion(name, self.arg_dict)}")
-        given = {name: known_shape(shape) for name, shape in shapes.items()}
-        types = {name: array.dtype for name, array in {**self.arg_dict, **self.aux_dict}.items()}
-        program = compiled(self.graph, self.ctx, self.grad_req, given, types, self.group2ctx)
-        how = (program.specs, given, partial_shaping, allow_up_sizing)
-        made = Executor(
-            self.graph,
-            self.ctx,
-            program,
-            refitted(self.arg_dict, *how),
-            refitted(self.grad_dict, *how),
-            self.grad_req,
-            refitted(self.aux_dict, *how),
-            self.group2ctx,
-            self.pool,
-            self.outputs,
-        )
-        made.monitor = self.monitor
-        return made
-
-    def rebound(
-        self, args: Mapping[str, NDArray], args_grad: Mapping[str, NDArray], aux_states: Mapping[str, NDArray]
-    ) -> Executor:
-        """Another executor of the same program, over other arrays; all are given by name.
-
-        Raises:
-            BindError: An array is missing, or has another shape, type or context than this executor's.
-        """
-        arrays = alike("rebound", self.arg_dict, args)
-        grads = alike("rebound: args_grad", self.grad_dict, args_grad)
-        states = alike("rebound: aux_states", self.aux_dict, aux_states)
-        how = (arrays, grads, self.grad_req, states, self.group2ctx)
-        return Executor(self.graph, self.ctx, self.program, *how)
-
-    def extended(self, last: Pass, wanted: Collection[str]) -> Program:
-        """Program of the graph and of some gradients, with a pass that runs when kernels are chosen.
-
-        Args:
-            last: The pass.
-            wanted: Arguments whose gradients are made.
-        """
-        arrays = {**self.arg_dict, **self.aux_dict}
-        shapes = {name: array.shape for name, array in arrays.items()}
-        types = {name: array.dtype for name, array in arrays.items()}
-        return compiled(self.graph, self.ctx, dict.fromkeys(wanted, "write"), shapes, types, {}, last)
 
     def run_extended(
         self, bound: BoundProgram, before: Callable[[Sequence[int]], Callable[[], object]]

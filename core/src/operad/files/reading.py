@@ -125,8 +125,8 @@ def check_bytes(size: int, what: str) -> None:
     most = settings().max_file_bytes
     if size > most:
         raise LimitError(
-            f"{what} asks for {size:,} bytes of a file, expected at most {most:,}; if it is to be trusted, set "
-            "OPERAD_MAX_FILE_BYTES to more"
+            f"{what} asks for {size:,} bytes of a file, expected at most {most:,}; if it is to be trusted, "
+            "set OPERAD_MAX_FILE_BYTES to more"
         )
 
 

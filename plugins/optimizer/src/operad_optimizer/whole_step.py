@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any, NamedTuple, final
 
 from operad import NDArray
-from operad.executor import Access, BoundProgram, Executor, Invoker, RunTime, overlap_check
+from operad.executor import Access, BoundProgram, Executor, Invoker, RunTime, compiled, overlap_check
 from operad.graph import estimated, head_names
 from operad.operator import ArgumentSlot, Arrays, CallTemplate, OpContext, Operator, Requests
 from operad.program import Program, Segment
@@ -112,7 +112,15 @@ class WholeStep:
             raise ApartError("states of its updater are on another context")
         kept = [name for name in ordered if executor.grad_dict[name] is not None]
         others = [n for n, grad in executor.grad_dict.items() if grad is not None and n not in updates]
-        program = self.program = executor.extended(updates_pass(updates, kept), {*ordered, *others})
+        program = self.program = compiled(
+            executor.graph,
+            executor.ctx,
+            dict.fromkeys([*ordered, *others], "write"),
+            {name: array.shape for name, array in arrays.items()},
+            {name: array.dtype for name, array in arrays.items()},
+            {},
+            updates_pass(updates, kept),
+        )
         self._check(program)
         everything = {**arrays, **states}
         bound = {entry: everything[name] for name, entry in program.variables.items()}
