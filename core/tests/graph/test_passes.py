@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from core.tests.graph.operators import Tanh, apply, var
+from core.tests.graph.planned import run_passes
 from operad import config
 from operad.device import cpu
 from operad.errors import GraphError
 from operad.graph import Graph, passes
 from operad.graph.memory import plan_memory
-from operad.graph.passes import FIRST_PARTY, run_passes
+from operad.graph.passes import FIRST_PARTY
 
 GRAPH = Graph([apply(Tanh, "t", var("x"))])
 

@@ -14,7 +14,7 @@ import pytest
 import operad as od
 from core.tests.imperative.calling import Gate, X, calls_of
 from operad import autograd, engine, nd
-from operad.engine import current
+from operad.engine import bulk, current
 from operad.engine.thread import local
 from operad.imperative import chunk, spec_of
 from operad.imperative.versions import Versions
@@ -195,7 +195,7 @@ def test_a_call_inside_an_operation_goes_the_long_way():
 def test_a_group_of_pushes_keeps_its_order():
     x = nd.array(X)
     nd.tanh(x)
-    with engine.get().bulk(10):
+    with bulk(10):
         y = nd.tanh(x)
         x[:] = 0
         z = nd.tanh(x)

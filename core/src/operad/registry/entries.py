@@ -105,12 +105,15 @@ def get_attribute(owner: str, name: str) -> Any:
         return star_names(sys.modules[f"operad.{owner}"], attribute_names(owner))
     found = None if name.startswith("__") else find_attribute(owner, name)
     if found is None:
-        known = packages(ATTRIBUTES).get(f"{owner}.{name}")
-        absent = absent_text(f"{owner}.{name}") if known is None else None
-        how = f"; a plugin adds it: {known.install_line()}" if known else ", and no plugin adds it"
-        how = how if absent is None else f"; {absent}"
-        raise AttributeError(f"'operad.{owner}' has no attribute {name!r}{how}")
+        how = way_to(f"{owner}.{name}") or "and no plugin adds it"
+        raise AttributeError(f"'operad.{owner}' has no attribute {name!r}, {how}")
     return found
+
+
+def way_to(full_name: str) -> str | None:
+    """Package that adds an attribute, or why none does; None where nothing is known of it."""
+    known = packages(ATTRIBUTES).get(full_name)
+    return f"a plugin adds it: {known.install_line()}" if known else absent_text(full_name)
 
 
 def star_names(module: object, added: Iterable[str] = ()) -> list[str]:

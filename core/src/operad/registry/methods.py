@@ -16,10 +16,8 @@ from typing import Any, ClassVar, Final, final
 from operad.boundary import boundary
 from operad.dtypes import DType
 from operad.registry import loading
-from operad.registry.entries import absent_text, attribute_names, find_attribute, star_names
+from operad.registry.entries import attribute_names, find_attribute, star_names, way_to
 from operad.registry.operators import find, follow, list_operators
-from operad.registry.packages import packages
-from operad.registry.plugins import ATTRIBUTES
 
 
 @final
@@ -72,10 +70,7 @@ class _Extended(type):
         extensible: Any = cls
         found = extensible._added(name)
         if found is None:
-            known = packages(ATTRIBUTES).get(f"{cls.__name__}.{name}")
-            absent = absent_text(f"{cls.__name__}.{name}") if known is None else None
-            how = absent or extensible._nothing_else
-            how = f"a plugin adds it: {known.install_line()}" if known else how
+            how = way_to(f"{cls.__name__}.{name}") or extensible._nothing_else
             raise AttributeError(f"{cls.__name__} has no attribute {name!r}, {how}")
         if isinstance(found, FunctionType):  # other callables are no methods of a class that has them
             _inserted.insert(cls, name, found)

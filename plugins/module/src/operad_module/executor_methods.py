@@ -8,7 +8,8 @@ from typing import Any
 from operad import NDArray, nd
 from operad.boundary import shortened
 from operad.errors import BindError, UnknownParameterError, suggestion
-from operad.executor import ArraySpec, Executor, compiled, part_of, set_values
+from operad.executor import Executor, compiled, part_of, set_values
+from operad.imperative import ArraySpec
 from operad.operator import known_shape
 
 

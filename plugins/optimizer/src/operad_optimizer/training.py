@@ -19,8 +19,9 @@ import operad
 from operad import NDArray
 from operad.boundary import shortened
 from operad.errors import ArgumentError, BindError, suggestion
-from operad.executor import ABSENT, Executor, Invoker, find_invoker
+from operad.executor import Executor
 from operad.graph import MemoryPlan
+from operad.imperative import ABSENT, Invoker, find_invoker
 from operad.operator import OperatorProperty
 from operad.program import Program
 from operad_optimizer.whole_step import ApartError, UpdateCall, WholeStep, overlap

@@ -8,8 +8,9 @@ from itertools import count
 from typing import Any, NamedTuple, final
 
 from operad import NDArray
-from operad.executor import Access, BoundProgram, Executor, Invoker, RunTime, compiled, overlap_check
+from operad.executor import BoundProgram, Executor, compiled
 from operad.graph import estimated, head_names
+from operad.imperative import Access, Invoker, RunTime, overlap_check
 from operad.operator import ArgumentSlot, Arrays, CallTemplate, OpContext, Operator, Requests
 from operad.program import Program, Segment
 from operad_optimizer.update_pass import Update, updates_pass

@@ -9,7 +9,7 @@ from operad import sym
 from operad.device import cpu
 from operad.dtypes import DEFAULT_DTYPE
 from operad.errors import ShapeError
-from operad.executor.compiled import compiled
+from operad.executor.compiling import compiled
 from operad.symbol import AttrScope
 
 pytestmark = pytest.mark.usefixtures("operators")

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from operad import autograd, nd
-from operad.autograd import record_function, recorded_graph
+from operad.autograd import record_function
 from operad.errors import GradientError
 from operad.symbol import Symbol
+from operad_mxnet.recorded_graph import recorded_graph
 
 pytestmark = pytest.mark.usefixtures("operators")
 
