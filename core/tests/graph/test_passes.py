@@ -5,24 +5,14 @@ from __future__ import annotations
 import pytest
 
 from core.tests.graph.operators import AddConst, Stop, Tanh, apply, var
+from core.tests.graph.planned import run_passes
 from operad import config
 from operad.device import cpu
 from operad.dtypes import as_dtype
 from operad.errors import GraphError
-from operad.graph import (
-    FIRST_PARTY,
-    Entry,
-    GradAdd,
-    Graph,
-    OpNode,
-    Pass,
-    pass_list,
-    passes,
-    plan_memory,
-    plugin_passes,
-    rewrite,
-    run_passes,
-)
+from operad.graph import Entry, GradAdd, Graph, OpNode, Pass, pass_list, passes, plugin_passes, rewrite
+from operad.graph.memory import plan_memory
+from operad.graph.passes import FIRST_PARTY
 
 GRAPH = Graph([apply(Tanh, "t", var("x"))])
 

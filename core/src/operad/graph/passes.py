@@ -96,14 +96,6 @@ def compile_passes(
     return compilation
 
 
-def run_passes(
-    graph: Graph, passes: Sequence[Pass], given: Facts | None = None
-) -> tuple[Graph, dict[str, Any]]:
-    """The last graph and all facts about it; see `compile_passes`."""
-    compilation = compile_passes(graph, passes, given)
-    return compilation.graph, compilation.facts
-
-
 def _infer(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     # A head gradient is like its output; where a pass left nothing between them, no operator says so.
     variables = {node.name: node for node in graph.nodes if isinstance(node, Variable)}
