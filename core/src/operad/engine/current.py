@@ -119,8 +119,8 @@ def set_bulk_size(size: int) -> int:
 class bulk:  # noqa: N801 - MXNet's name
     """Say that the thread's pushes inside `with` belong together, `size` at a time.
 
-    MXNet's programs say so to have operations grouped. Here a thread that has run an operation goes on at once
-    with what that made ready, said or not, so this is accepted and changes nothing.
+    MXNet's programs say so to have operations grouped. Here a thread that has run an operation goes on at
+    once with what that made ready, said or not, so this is accepted and changes nothing.
 
     Source: python/mxnet/engine.py.
 
