@@ -40,8 +40,6 @@ class TestAttributes:
     def test_of_an_operator_that_mxnet_takes_for_parameters_are_refused(self, attr, message):
         with pytest.raises(GraphError, match=message):
             dense(attr=attr)
-        with pytest.raises(GraphError, match=message):
-            dense()._set_attr(**attr)
         with pytest.raises(GraphError, match=message), AttrScope(**attr):
             dense()
 

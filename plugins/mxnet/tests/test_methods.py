@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import operad as mx
-from operad.errors import GradientError, UnsupportedError
+from operad.errors import GradientError, GraphError, UnsupportedError
 
 
 def test_parts_are_assigned_by_begin_end_and_step() -> None:
@@ -110,3 +110,14 @@ def test_types_that_do_not_follow_are_none() -> None:
 def test_attributes_of_one_node_mirror_known_ones() -> None:
     found = mx.sym.var("x", wd_mult=0.5, __color__="red").list_attr()
     assert found == {"__wd_mult__": "0.5", "wd_mult": "0.5", "__color__": "red"}
+
+
+@pytest.mark.usefixtures("operators")
+def test_attributes_are_set_as_they_are_given() -> None:
+    x = mx.sym.var("x")
+    x._set_attr(__color__="red", lr_mult="2")
+    assert (x.attr("__color__"), x.attr("lr_mult")) == ("red", "2")
+    with pytest.raises(GraphError, match="call it '__color__'"):
+        mx.sym.tanh(x)._set_attr(color="red")
+    with pytest.raises(GraphError, match="expected a string"):
+        x._set_attr(__color__=3)

@@ -146,12 +146,6 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
         """Attributes of every node that has any, by node name."""
         return {node.name: attribute.with_mirrored(node.attrs) for node in self.graph.nodes if node.attrs}
 
-    def _set_attr(self, **attrs: str) -> None:
-        node = self.entries[0].node
-        check = attribute.check_of_operator if isinstance(node, OpNode) else attribute.check
-        check(node.name, attrs)
-        node.attrs.update({hidden_key(key): value for key, value in attrs.items()})
-
     def __call__(self, *args: Symbol, name: str | None = None, **named: Symbol) -> Symbol:
         """This symbol with its arguments replaced, by position or by name.
 

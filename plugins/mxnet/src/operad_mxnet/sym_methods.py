@@ -10,7 +10,9 @@ from typing import Any
 from operad import NDArray, Symbol
 from operad.boundary import boundary
 from operad.errors import UnsupportedError
-from operad.symbol.attribute import with_mirrored
+from operad.graph import OpNode, hidden_key
+from operad.symbol.attribute import check as check_of_variable
+from operad.symbol.attribute import check_of_operator, with_mirrored
 from operad.symbol.symbol import shown_types
 from operad_mxnet.recorded_graph import recorded_graph
 
@@ -41,6 +43,14 @@ def list_attr(self: Symbol, recursive: bool = False) -> dict[str, str]:
     if recursive:
         raise UnsupportedError("list_attr: recursive=True was replaced in MXNet 1.x; call attr_dict()")
     return with_mirrored(self.entries[0].node.attrs)
+
+
+def set_attr(self: Symbol, **attrs: str) -> None:
+    """Change attributes of the node behind the outputs."""
+    node = self.entries[0].node
+    check = check_of_operator if isinstance(node, OpNode) else check_of_variable
+    check(node.name, attrs)
+    node.attrs.update({hidden_key(key): value for key, value in attrs.items()})
 
 
 @boundary
