@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final, NamedTuple, final
 
 import operad
-from operad import export
 from operad.errors import ArgumentError, UnsupportedError
 from operad.files import write_atomically
+from operad_export.signature import signature_of
 from operad_export.torch_schema import schema, visible_returns
 
 FRAMEWORKS: Final = ("torch", "jax")
@@ -53,7 +53,7 @@ def exported(distribution: str) -> Exported:
         if record.is_alias:
             continue
         try:
-            schema(export.signature_of(record.name), mutates=True, returns="Tensor")
+            schema(signature_of(record.name), mutates=True, returns="Tensor")
             names.append(record.name)
         except UnsupportedError as error:
             refused[record.name] = str(error)
@@ -91,13 +91,13 @@ def write_package(framework: str, found: Exported, folder: Path) -> list[str]:
 
 def torch_line(name: str) -> str:
     """An operator as PyTorch declares it: `operad::LRN(Tensor data, *, int nsize, ...) -> Tensor`."""
-    signature = export.signature_of(name)
+    signature = signature_of(name)
     return f"operad::{name}{schema(signature, mutates=True, returns=visible_returns(signature))}"
 
 
 def jax_line(name: str) -> str:
     """An operator as a function of JAX's arrays: `LRN(data, *, nsize, alpha=0.0001, ...)`."""
-    signature = export.signature_of(name)
+    signature = signature_of(name)
     if signature.tensors is None:
         arrays = ["*arrays"]
     else:
