@@ -8,6 +8,7 @@ import pytest
 
 from operad import engine, profiler
 from operad.device import Context, cpu
+from operad.engine import bulk
 
 CTX = cpu()
 _seen: list[tuple[str, Context, bool]] = []
@@ -32,7 +33,7 @@ def one_of_each() -> None:
     current.wait_for_var(var)
     assert current.run_inline(lambda: None, (), CTX, (), (var,), "inline")
     current.push_async(lambda _, done: done(), CTX, (), (var,), name="async")
-    with current.bulk(2):
+    with bulk(2):
         current.push_sync(lambda _: None, CTX, (), (var,), name="grouped")
     current.wait_for_all()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -14,6 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from operad.cli.doctor.metadata import GROUPS
+from tools.project_metadata import written
 from tools.workspace import ROOT, Distribution, distributions
 
 ALL = distributions()
@@ -23,8 +25,10 @@ VERSION = "0.2.0"
 _MAJOR, _MINOR = map(int, VERSION.split(".")[:2])
 CORE_RANGE = f"<{_MAJOR}.{_MINOR + 1},>={_MAJOR}.{_MINOR}"
 
-PYTHONS = [f"Programming Language :: Python :: {each}" for each in ("3.11", "3.12", "3.13")]
-"""Those under which the whole suite was run, as docs/platforms.md says."""
+# A row of docs/platforms.md, of the whole suite under some releases of Python.
+RUN = re.compile(
+    r"^\| Python (?P<releases>[\d., ]+) with the newest packages \|.*\| both suites \| passed \|$"
+)
 
 # Imported under one name, installed under another that need not be installed here.
 INSTALLED_AS = {"cupy": "cupy-cuda12x"}
@@ -84,7 +88,32 @@ def test_declares_what_an_index_shows(distribution: Distribution) -> None:
     assert project["version"] == VERSION
     assert project["authors"] == [{"name": "operad developers"}]
     assert "Typing :: Typed" in project["classifiers"]
-    assert [each for each in project["classifiers"] if "Python :: 3" in each] == PYTHONS
+    assert len(project["keywords"]) == len({*project["keywords"]}) > 1
+    assert {"Homepage", "Documentation", "Source", "Changelog"} <= project["urls"].keys()
+
+
+def test_links_lead_to_one_repository_and_to_files_that_are_there() -> None:
+    (urls,) = {tuple(each.declared["project"]["urls"].items()) for each in ALL}
+    links = dict(urls)
+    assert {link.removeprefix(links["Source"]).partition("/blob/main/")[0] for link in links.values()} == {""}
+    for name in ("Documentation", "Changelog"):
+        assert (ROOT / links[name].partition("/blob/main/")[2]).is_file()
+
+
+def test_classifiers_name_each_python_that_ran_both_suites() -> None:
+    rows = [RUN.match(line) for line in (ROOT / "docs/platforms.md").read_text().splitlines()]
+    releases = [release for row in rows if row for release in row["releases"].split(", ")]
+    ran = sorted({tuple(map(int, release.split(".")[:2])) for release in releases})
+    expected = [f"Programming Language :: Python :: {major}.{minor}" for major, minor in ran]
+    for distribution in ALL:
+        classifiers = distribution.declared["project"]["classifiers"]
+        assert [each for each in classifiers if "Python :: 3" in each] == expected, distribution.name
+
+
+@_by_name(ALL)
+def test_metadata_is_as_make_format_writes_it(distribution: Distribution) -> None:
+    text = (distribution.folder / "pyproject.toml").read_text()
+    assert written(distribution) == text, f"{distribution.name} is stale; run `make format`"
 
 
 @_by_name(ALL)

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from operad.config import OPTIONS
+from operad_files.settings import MAX_ENTRIES, MAX_EXPANDED_BYTES, MAX_FILE_SECONDS
+from operad_image.settings import MAX_PIXELS
 from tools.workspace import ROOT, distributions
 
 PAGE = ROOT / "SECURITY.md"
-DOOR = ROOT / "core/src/operad/files"
+DOORS = {ROOT / "core/src/operad/files", ROOT / "plugins/files/src/operad_files"}
 
 CALLS = {
     "open", "fdopen", "read_text", "read_bytes", "load", "loads", "loadtxt", "genfromtxt", "fromfile",
@@ -24,7 +26,7 @@ CALLS = {
 }  # fmt: skip
 """Calls that open, parse or decode, by their last name."""
 OURS = {"nd", "operad", "od", "sym", "files", "cache", "cache_files"}
-"""`nd.load`, `operad.files.opened` and `operad.files.cache` are doors themselves."""
+"""`nd.load`, `operad_files.opened` and `operad.files.cache` are doors themselves."""
 
 
 def last_name(function: ast.expr) -> str:
@@ -42,12 +44,12 @@ def calls(tree: ast.AST) -> Iterator[str]:
 
 
 def found() -> set[tuple[str, str]]:
-    """Module and call of each in core, SDK and plugins, less the door itself."""
+    """Module and call of each in core, SDK and plugins, less the doors themselves."""
     return {
         (str(file.relative_to(ROOT)), call)
         for distribution in distributions()
         for file in (distribution.folder / "src").rglob("*.py")
-        if DOOR not in file.parents and "templates" not in file.parts
+        if DOORS.isdisjoint(file.parents) and "templates" not in file.parts
         for call in calls(ast.parse(file.read_text()))
     }
 
@@ -67,7 +69,7 @@ def test_the_scan_sees_each_way_to_open_a_file() -> None:
 
 
 def test_every_call_that_opens_a_file_is_in_the_door_or_listed_with_a_reason() -> None:
-    # `read_bytes`, `read_text` and `opened` without anything before them are the door's.
+    # `read_bytes`, `read_text` and `opened` without anything before them are a door's.
     there = {(module, call) for module, call in found() if call not in {"read_bytes", "read_text"}}
     assert there - listed().keys() == set(), "not in SECURITY.md, 'Opened elsewhere'; use operad.files"
     assert listed().keys() - there == set(), "in SECURITY.md, and not in the code"
@@ -89,7 +91,7 @@ def test_every_file_that_is_written_in_place_has_a_reason() -> None:
         str(file.relative_to(ROOT))
         for distribution in distributions()
         for file in (distribution.folder / "src").rglob("*.py")
-        if DOOR not in file.parents and "templates" not in file.parts
+        if DOORS.isdisjoint(file.parents) and "templates" not in file.parts
         for node in ast.walk(ast.parse(file.read_text()))
         if isinstance(node, ast.Call) and last_name(node.func) in WRITES
     }
@@ -98,7 +100,8 @@ def test_every_file_that_is_written_in_place_has_a_reason() -> None:
 
 
 def test_the_table_of_limits_has_every_setting_with_its_default() -> None:
-    limits = {option.variable: option.default for option in OPTIONS if option.field.startswith("max_")}
+    options = [*OPTIONS, MAX_ENTRIES, MAX_EXPANDED_BYTES, MAX_FILE_SECONDS, MAX_PIXELS]
+    limits = {option.variable: option.default for option in options if option.field.startswith("max_")}
     limits = {
         name: limit for name, limit in limits.items() if "PENDING" not in name
     }  # those are the engine's

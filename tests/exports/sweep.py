@@ -12,7 +12,7 @@ from typing import Any, Final, final
 
 from operad import registry
 from operad.errors import UnsupportedError
-from operad.export import signature_of
+from operad_export import signature_of
 from tests.exports.examples import Example, examples
 from tests.exports.overhead import per_call
 from tools.workspace import distributions

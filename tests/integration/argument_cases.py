@@ -48,6 +48,12 @@ def executor_backward(x: NDArray, head: Any) -> NDArray:
     return executor.grad_dict["x"]
 
 
+def set_arguments(x: NDArray, value: Any) -> NDArray:
+    executor = bound(x)
+    executor.set_arguments("a call", {"x": value})
+    return executor.forward()[0]
+
+
 def copy_params(x: NDArray, value: Any) -> NDArray:
     executor = bound(x)
     executor.copy_params_from({"x": value})
@@ -114,6 +120,7 @@ ARRAYS: dict[str, Case] = {
     "nd operator: shape, list": (lambda x, shape: nd.Reshape(x, shape=shape), lambda: [[4, 3]]),
     "Executor.forward: array": (forward, lambda: [FULL.copy()]),
     "Executor.forward: NDArray": (forward, lambda: [nd.array(FULL)]),
+    "Executor.set_arguments: array": (set_arguments, lambda: [FULL.copy()]),
     "Executor.copy_params_from: array": (copy_params, lambda: [FULL.copy()]),
     "Executor.copy_params_from: NDArray": (copy_params, lambda: [nd.array(FULL)]),
     "Executor.backward: head gradient": (executor_backward, lambda: [nd.array(FULL)]),

@@ -117,9 +117,9 @@ UNCHANGEABLE = {
     "list_auxiliary_states list_inputs list_outputs name save tojson",
     "Executor": "get_optimized_symbol why "
     "__dir__ __getattr__ __init__ __reduce_ex__ __repr__ arg_arrays aux_arrays debug_str grad_arrays "
-    "memory_plan optimized_graph output_dict outputs passes pool set_monitor_callback",
+    "memory_plan output_dict outputs passes pool run_extended set_monitor_callback",
     "Function": "backward forward saved_tensors",
-    "autograd": "is_recording is_training overwritten pause predict_mode record recorded_graph "
+    "autograd": "is_recording is_training overwritten pause predict_mode record "
     "set_recording set_training train_mode",
 }
 """Public names that take nothing which the caller may change: numbers, texts, types, contexts and symbols."""

@@ -144,7 +144,7 @@ def test_a_gradient_in_a_group_beside_its_operators_shares_what_they_compute():
     found = values(both, x=X)
     np.testing.assert_array_equal(found[0], found[1])
     exe = both.simple_bind(x=X.shape, grad_req="null")
-    assert [node.op.name for node in exe.optimized_graph.op_nodes].count("exp") == 1
+    assert [node.op.name for node in exe.program.graph.op_nodes].count("exp") == 1
 
 
 def test_gradients_taken_twice_have_names_of_their_own_without_a_warning():

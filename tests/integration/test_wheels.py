@@ -64,6 +64,9 @@ def test_a_wheel_says_what_an_index_shows(wheels: dict[str, Path], distribution:
     classifiers = metadata.get_all("Classifier", [])
     assert "Programming Language :: Python :: 3.11" in classifiers
     assert "Operating System :: POSIX :: Linux" in classifiers
+    links = [line.partition(", ")[0] for line in metadata.get_all("Project-URL", [])]
+    assert links == ["Homepage", "Documentation", "Source", "Changelog"]
+    assert "deep-learning" in metadata["Keywords"].split(",")
     assert metadata["Description-Content-Type"] == "text/markdown"
     assert metadata.get_payload() == (distribution.folder / "README.md").read_text()
 

@@ -28,7 +28,7 @@ PROGRAMS = {
     "e.push_sync(say('ran'), ctx, (var,), ())",
     "independent work": "for _ in range(500): e.push_sync(lambda _: None, ctx, (), (e.new_variable(),))\n"
     "e.push_sync(say('ran'), ctx, (), (var,))",
-    "a group": "group = e.bulk(100); group.__enter__()\n"
+    "a group": "group = engine.bulk(100); group.__enter__()\n"
     "for _ in range(50): e.push_sync(lambda _: None, ctx, (), (var,))\n"
     "e.push_sync(say('ran'), ctx, (), (var,))",
     "a failure": "e.push_sync(lambda _: 1 / 0, ctx, (), (var,), name='bad')\n"

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from operad import context as context
     from operad import engine as engine
     from operad import errors as errors
-    from operad import export as export
     from operad import nd as nd
     from operad import operator as operator
     from operad import profiler as profiler
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from operad import registry as registry
     from operad import sym as sym
     from operad.executor import Executor as Executor
-    from operad.executor import TrainingProgram as TrainingProgram
     from operad.ndarray import NDArray as NDArray
     from operad.ndarray import waitall as waitall
     from operad.symbol import AttrScope as AttrScope
@@ -43,15 +41,13 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _LAZY_MODULES = (
-    "autograd", "engine", "export", "nd", "ndarray", "operator", "profiler", "random", "registry", "sym",
-    "symbol",
+    "autograd", "engine", "nd", "ndarray", "operator", "profiler", "random", "registry", "sym", "symbol",
 )  # fmt: skip
 _LAZY_NAMES = {
     "AttrScope": "operad.symbol",
     "Executor": "operad.executor",
     "NDArray": "operad.nd",
     "Symbol": "operad.symbol",
-    "TrainingProgram": "operad.executor",
     "name": "operad.symbol",
     "waitall": "operad.nd",
 }

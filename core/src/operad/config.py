@@ -163,22 +163,10 @@ class Settings:
         "Load no plugin, and read nothing of what is installed.")
     cache_dir: Path = option(_path, _cache_folder,
         "Folder for compiled kernels and tuning results.")
-    optimizer_aggregation_size: int | None = option(_non_negative, None,
-        "Weights that one call of an update operator moves; 0: one; default: the optimizer's, 4 of SGD.")
     max_file_bytes: int = option(_positive, _half_of_memory,
         "Bytes of files that all threads may read at once; default: half of the machine's memory.")
-    max_expanded_bytes: int = option(_positive, 4 << 30,
-        "Bytes that compressed, encoded or sparse files may become at once, over all threads.")
-    max_image_pixels: int = option(_positive, 1 << 28,
-        "Pixels of one image.")
     max_text_bytes: int = option(_positive, 32 << 20,
         "Bytes of one text that is read whole (JSON, metadata), or of one line of another.")
-    max_entries: int = option(_positive, 1 << 24,
-        "Lines of one list or index.")
-    max_file_seconds: int = option(_positive, 3600,
-        "Seconds that reading the lines, or expanding the contents, of one file may take.")
-    outside_root: bool = option(flag, False,
-        "Whether lists of images may name files outside their root folder.")
     mapper: str = option(one_of("auto", "python", "numpy", "vector"), "auto",
         "Back end of scalar mappers; `auto` takes vector code for large arrays, where there is any.")
     # fmt: on

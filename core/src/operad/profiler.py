@@ -1,7 +1,7 @@
 """Observer of what the engine runs: the one part of MXNet's `mx.profiler` that needs the engine.
 
 The rest (`set_config`, `start`, `dump`, `Task`, ...) is that of operad-profiler, which keeps what it
-observes. `stage`, `laps`, `count_stages` and `stages` are about pipelines: see `operad.stages`.
+observes. `stage`, `laps`, `count_stages` and `stages` are about pipelines, and operad-iterators'.
 """
 
 from __future__ import annotations
@@ -12,13 +12,7 @@ from typing import Any
 from operad import engine, registry
 from operad.device import Context
 from operad.program import NodeObserver as NodeObserver
-from operad.program import ProfiledNode as ProfiledNode
 from operad.program import node_profiling
-from operad.stages import StageFigures as StageFigures
-from operad.stages import count_stages as count_stages
-from operad.stages import laps as laps
-from operad.stages import stage as stage
-from operad.stages import stages as stages
 
 Observer = Callable[[str, Context, float, float], object]
 
@@ -32,9 +26,9 @@ def observe(observer: Observer | None, node_observer: NodeObserver | None = None
 
     Args:
         observer: Called when an operation is done.
-        node_observer: Called as `node_observer(nodes, times_s)` when a segment of a bound graph, or of a
-            recorded backward pass, has run, just before `observer` is called for the operation that the
-            segment is: with its nodes, when the first began and when each ended. See `ProfiledNode`.
+        node_observer: Called as `node_observer(program, node_ids, times_s)` when a segment of a bound graph,
+            or of a recorded backward pass, has run, just before `observer` is called for the operation that
+            the segment is: with its nodes, when the first began and when each ended.
     """
     current = engine.get()
     current.profile_hook = observer

@@ -16,7 +16,7 @@ from contextlib import suppress
 import numpy as np
 
 from operad.device import cpu
-from operad.engine import Engine, Var, get
+from operad.engine import Engine, Var, bulk, get
 from operad.engine.thread import local
 
 # A shell ignores it for programs in the background, and they pass that on.
@@ -63,7 +63,7 @@ def work(engine: Engine, variables: list[Var]) -> None:
         engine.push_sync(nothing, CTX, (a,), (b,))
         engine.run_inline(nothing, (0,), CTX, (), (c,), None)
         engine.push_sync(nothing, CTX, (b,), (a,))
-    with engine.bulk(3):
+    with bulk(3):
         for _ in range(4):
             engine.push_sync(lambda _: X @ X, CTX, (a,), (b,))
     engine.push_async(lambda _, done: done(), CTX, (b,), (a,))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.tests.engine.programs import Program, on_engine, programs, serial
 from operad.device import cpu
-from operad.engine import Engine, FnProperty, RunContext
+from operad.engine import Engine, FnProperty, RunContext, bulk
 from operad.errors import (
     BlockingInOperatorError,
     EngineError,
@@ -104,7 +104,7 @@ def test_random_programs_equal_a_serial_run(engine: Engine, program: Program) ->
 @given(program=programs(40), size=st.integers(1, 7))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_random_programs_in_groups_equal_a_serial_run(engine: Engine, program: Program, size: int) -> None:
-    with engine.bulk(size):
+    with bulk(size):
         values = on_engine(engine, program)
     assert values == serial(program)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from operad.device import cpu
-from operad.engine import Engine
+from operad.engine import Engine, bulk
 
 CTX = cpu()
 
@@ -30,7 +30,7 @@ def test_the_users_error_state_changes_no_result(engine: Engine) -> None:
     var = engine.new_variable()
     engine.push_sync(lambda _: divide(helped), CTX, (), (var,))
     engine.wait_for_var(var)
-    with engine.bulk(2):
+    with bulk(2):
         for _ in range(2):
             engine.push_sync(lambda _: divide(grouped), CTX, (), (var,))
     engine.wait_for_all()

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from core.tests.engine.failing import CTX, chain, raising
-from operad.engine import Engine, NaiveEngine, RunContext, ThreadedEngine
+from operad.engine import Engine, NaiveEngine, RunContext, ThreadedEngine, bulk
 
 
 def test_pushing_what_fails_does_not_raise_and_later_work_goes_on(engine: Engine) -> None:
@@ -230,7 +230,7 @@ def test_base_exceptions_surface_at_the_wait_and_kill_no_worker(engine: Engine, 
 def test_a_failure_inside_a_group_spoils_only_its_own_chain(engine: Engine) -> None:
     a, b, c = (engine.new_variable() for _ in range(3))
     ran = []
-    with engine.bulk(10):
+    with bulk(10):
         engine.push_sync(raising(ValueError("boom")), CTX, (), (a,))
         engine.push_sync(lambda _: ran.append("b"), CTX, (a,), (b,))
         engine.push_sync(lambda _: ran.append("c"), CTX, (), (c,))
@@ -245,7 +245,7 @@ def test_a_failure_before_a_group_skips_only_the_members_that_read_it(engine: En
     a, b, c = (engine.new_variable() for _ in range(3))
     ran = []
     engine.push_sync(raising(ValueError("boom")), CTX, (), (a,))
-    with engine.bulk(10):
+    with bulk(10):
         engine.push_sync(lambda _: ran.append("b"), CTX, (a,), (b,))
         engine.push_sync(lambda _: ran.append("c"), CTX, (), (c,))
         engine.push_sync(lambda _: ran.append("a"), CTX, (), (a,))

@@ -11,7 +11,7 @@ import pytest
 
 from core.tests.engine.stepped import SteppedEngine
 from operad.device import cpu
-from operad.engine import Engine, ThreadedEngine, back_pressure, nested
+from operad.engine import Engine, ThreadedEngine, back_pressure, bulk, nested
 from operad.engine.operation import CALLED, OprBlock
 from operad.engine.thread import NESTED, local
 from operad.engine.var import Var
@@ -41,7 +41,7 @@ def test_a_nested_function_runs_at_once_whatever_waits(engine: Engine) -> None:
         engine.wait_for_var(own)
         order.append("outer")
 
-    with engine.bulk(8):
+    with bulk(8):
         var = inside(engine, body)
     engine.wait_for_var(var)
     assert order == ["inner", "outer"]

@@ -92,7 +92,7 @@ class TestForward:
         assert exe.grad_arrays[0].shape == shape
         (out,) = exe.forward(x=nd.array(np.full(shape, 2)))
         np.testing.assert_array_equal(out.asnumpy(), np.tanh(np.full(shape, 2, np.float32)) ** 2)
-        exe.copy_params_from({"x": nd.array(np.full(shape, 3))})
+        exe.set_arguments("a call", {"x": nd.array(np.full(shape, 3))})
         np.testing.assert_array_equal(exe.arg_arrays[0].asnumpy(), np.full(shape, 3))
 
     def test_one_array_may_serve_two_arguments(self):

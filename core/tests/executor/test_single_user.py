@@ -72,4 +72,4 @@ def test_an_executor_is_free_after_a_run_that_failed() -> None:
     thread = threading.Thread(target=executor.forward)
     thread.start()
     thread.join()
-    assert executor._single_user.user is None
+    assert executor.single_user.user is None

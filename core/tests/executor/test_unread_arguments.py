@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.tests.executor.dense import filled
-from core.tests.executor.descent import Updater, installed
 from operad import nd, sym
 from operad.device import cpu
 from operad.errors import BindError, GraphError
-from operad.executor import TrainingProgram
 from operad.graph import Entry, OpNode, Pass, Variable, plugin_passes, rewrite
 from operad.symbol import AttrScope
 
@@ -58,8 +55,6 @@ def ways():
         "simple_bind": simple,
         "simple_bind, label inferred": lambda: loss().simple_bind(grad_req="null", x=(4, 3)),
         "shared": lambda: simple(shared_exec=simple()),
-        "reshape": lambda: simple(x=(8, 3), label=(8, 3)).reshape(**SHAPES),
-        "rebound": lambda: simple().rebound(arrays, {}, {}),
     }
 
 
@@ -121,33 +116,6 @@ def test_a_state_is_bound_and_keeps_its_values(dropping):
     executor.aux_dict["centre_mean"][:] = 3
     executor.forward(is_train=True)
     assert [array.asnumpy().tolist() for array in executor.aux_arrays] == [[3, 3, 3]]
-
-
-def test_one_program_moves_what_its_graph_does_not_read(monkeypatch):
-    def visit(old, new):
-        if new.op.name == "elemwise_add":
-            return new.inputs[:1]
-        x = next(node for node in graphs[-1].nodes if node.name == "x")
-        return OpNode(new.op, new.name, [Entry(x)]).entries if new.op.name == "_zeros_like_entry" else None
-
-    def run(graph, facts):
-        graphs.append(graph)
-        return rewrite(graph, visit), {}
-
-    graphs = []
-    step = Pass("drop", run)._replace(distribution="acme-passes 1.0")
-    monkeypatch.setattr(plugin_passes, "installed_passes", lambda: {"drop": step})
-    hidden = sym.tanh(sym.var("x")) + sym.BlockGrad(sym.var("u"))
-    net = sym.SquareLoss(hidden, sym.var("label"), name="loss")
-    with installed():
-        executor = filled(net.simple_bind(grad_req="null", **SHAPES))
-        program = TrainingProgram(executor, Updater(), {"x": 0, "u": 1})
-        before = {name: executor.arg_dict[name].asnumpy() for name in ("x", "u")}
-        program.step()
-        assert not program.why_apart
-        assert "u" in {entry.name for node in graphs[-1].op_nodes for entry in node.inputs}
-        np.testing.assert_array_equal(executor.arg_dict["u"].asnumpy(), before["u"])
-        assert (executor.arg_dict["x"].asnumpy() != before["x"]).any()
 
 
 def test_an_output_that_became_an_argument_or_another_output_has_an_array_of_its_own(dropping):

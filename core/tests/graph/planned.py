@@ -10,10 +10,11 @@ from core.tests.graph.operators import (
 )
 from operad.device import cpu
 from operad.graph import (
-    Schedule,
     Variable,
-    plan_memory,
+    compile_passes,
 )
+from operad.graph.memory import plan_memory
+from operad.graph.schedule import Schedule
 
 
 def execute(plan, shapes, types, values, bound=(), order=None):
@@ -59,3 +60,9 @@ def scheduled(network, partitions=None, contexts=None):
         contexts and [contexts.get(node, cpu()) for node in nodes],
         partitions and [partitions.get(node) for node in nodes],
     )
+
+
+def run_passes(graph, passes, given=None):
+    """The last graph and all facts about it."""
+    compilation = compile_passes(graph, passes, given)
+    return compilation.graph, compilation.facts

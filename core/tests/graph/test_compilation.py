@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from core.tests.graph.operators import Add, Tanh, apply, var
+from core.tests.graph.planned import run_passes
 from operad.errors import GraphError
-from operad.graph import Graph, Pass, infer_shapes, run_passes
+from operad.graph import Graph, Pass, infer_shapes
 from operad.graph.compilation import Compilation
 
 GRAPH = Graph([apply(Tanh, "t", var("x"))])

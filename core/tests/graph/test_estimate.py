@@ -7,7 +7,7 @@ from hypothesis import given
 from core.tests.graph.networks import Network, chain_of, networks
 from core.tests.graph.operators import Mul, Square, Tanh, apply, var
 from operad.device import cpu
-from operad.graph.estimate import bound_entries, carried, planned_bytes
+from operad.graph.estimate import bound_entries, planned_bytes
 from operad.graph.gradient import gradient
 from operad.graph.ir import Graph
 from operad.graph.memory import plan_memory
@@ -49,14 +49,3 @@ def test_outputs_and_wanted_gradients_have_arrays_of_their_own():
     requests = bound_entries(graph, facts)
     assert list(requests.values()) == [OpReq.WRITE, OpReq.ADD, OpReq.NULL]
     assert next(iter(requests)) == out
-
-
-def test_facts_are_carried_to_a_graph_that_was_made_of_another():
-    network, _ = chain_of(Tanh, 2)
-    old = network.graph
-    (end,) = old.outputs
-    copy = apply(Tanh, "copy", end)
-    found = carried(Graph([copy]), {copy.node: end.node}, facts_of(network))
-    assert found["shapes"].of(copy) == network.shapes.of(end)
-    assert found["types"].of(copy) == network.types.of(end)
-    assert found["contexts"] == [cpu()] * 4

@@ -25,8 +25,8 @@ from operad.graph import (
     Graph,
     infer_shapes,
     infer_types,
-    plan_memory,
 )
+from operad.graph.memory import plan_memory
 from operad.op import OpReq
 
 

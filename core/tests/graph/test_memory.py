@@ -20,9 +20,9 @@ from operad.device import cpu
 from operad.graph import (
     Entry,
     Variable,
-    check_plan,
-    plan_memory,
 )
+from operad.graph.memory import plan_memory
+from operad.graph.verify import check_plan
 from operad.op import OpReq
 
 FLOAT32 = np.dtype(np.float32)

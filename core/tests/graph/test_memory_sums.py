@@ -20,9 +20,9 @@ from core.tests.graph.planned import execute, planned
 from operad.errors import GraphError
 from operad.graph import (
     Entry,
-    check_plan,
-    plan_memory,
 )
+from operad.graph.memory import plan_memory
+from operad.graph.verify import check_plan
 from operad.op import OpReq
 
 

@@ -13,12 +13,9 @@ from core.tests.graph.operators import (
 )
 from core.tests.graph.planned import scheduled
 from operad.device import cpu
-from operad.graph import (
-    Schedule,
-)
 from operad.graph.gradient import gradient
 from operad.graph.ir import Graph
-from operad.graph.schedule import values_read
+from operad.graph.schedule import Schedule, values_read
 
 
 def test_without_partitions_the_steps_are_one_line():

@@ -18,11 +18,8 @@ from core.tests.graph.operators import (
 from core.tests.graph.planned import planned, scheduled
 from operad.device import cpu
 from operad.errors import GraphError
-from operad.graph import (
-    Placement,
-    check_plan,
-    plan_memory,
-)
+from operad.graph.memory import Placement, plan_memory
+from operad.graph.verify import check_plan
 from operad.op import OpReq
 
 

@@ -14,7 +14,7 @@ import pytest
 import operad as od
 from core.tests.imperative.calling import Gate, X, calls_of
 from operad import autograd, engine, nd
-from operad.engine import current
+from operad.engine import bulk, current
 from operad.engine.thread import local
 from operad.imperative import chunk, spec_of
 from operad.imperative.versions import Versions
@@ -96,7 +96,7 @@ def test_a_function_that_says_so_runs_under_the_lock_up_to_its_cost(monkeypatch)
         nd.FullyConnected(*arrays, num_hidden=16)
     small, large = nd.FullyConnected.__globals__["__plans"].values()
     for plan in (small, large):
-        monkeypatch.setattr(plan.run, "inline", True)
+        monkeypatch.setattr(plan, "run", plan.run._replace(inline=True))
         monkeypatch.setattr(
             plan.fast or plan, "direct", lambda *_: seen.append(current._engine.lock.owner is not None)
         )
@@ -195,7 +195,7 @@ def test_a_call_inside_an_operation_goes_the_long_way():
 def test_a_group_of_pushes_keeps_its_order():
     x = nd.array(X)
     nd.tanh(x)
-    with engine.get().bulk(10):
+    with bulk(10):
         y = nd.tanh(x)
         x[:] = 0
         z = nd.tanh(x)

@@ -8,6 +8,7 @@ import pytest
 import operad as od
 from core.tests.imperative.calling import Gate, X, calls_of
 from operad import autograd, engine, nd
+from operad.engine import bulk
 
 pytest.importorskip("operad_optimizer", reason="these are calls of its operators")
 
@@ -40,7 +41,7 @@ def plan_of(function):
 def test_a_step_takes_the_hot_path_and_gives_what_the_long_way_gives(name):
     arrays, others = arrays_of(name), arrays_of(name)
     for lr in (0.1, 0.1, 0.2):
-        with engine.bulk(1):  # where nothing takes the hot path
+        with bulk(1):  # where nothing takes the hot path
             step(name, others, lr=lr)
         step(name, arrays, lr=lr)
     names = calls_of(lambda: step(name, arrays, lr=0.2))

@@ -7,7 +7,7 @@ import pytest
 
 from operad.device import Context, cpu
 from operad.errors import OperadError
-from operad.op import Kernel, OperatorProperty, candidates, select_kernel
+from operad.op import Kernel, KernelCall, OperatorProperty, candidates, choose
 
 FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")
 
@@ -23,7 +23,7 @@ def kernel(name, **options):
 
 
 def chosen(prop, ctx=cpu(), shape=(4,), dtype=FLOAT32):  # noqa: B008 - contexts are interned
-    return select_kernel(prop, ctx, [shape], [dtype]).name
+    return choose(KernelCall(prop, ctx, [shape], [dtype])).forward.name
 
 
 def test_the_highest_priority_wins_and_the_first_among_equals():

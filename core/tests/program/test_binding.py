@@ -7,7 +7,7 @@ import pytest
 
 from operad import nd, sym
 from operad.device import cpu
-from operad.executor.compiled import compiled
+from operad.executor.compiling import compiled
 from operad.program import Binding
 
 pytestmark = pytest.mark.usefixtures("operators")

@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 
 from core.tests.executor.dense import dense_tanh, filled, network
-from core.tests.simple import OGRAD, Gradient, SimpleOperator, simple
+from core.tests.simple import SimpleOperator, simple
 from operad import Symbol, autograd, engine, nd, profiler, sym
 from operad.graph import Entry, Graph, OpNode
-from operad.ndarray import NDArray
-from operad.op import CallTemplate, Cost, Kernel
-from operad.profiler import ProfiledNode
-from operad.program import segment
+from operad.op import CallTemplate, Kernel
+from operad.program import Program, segment
 
 pytestmark = pytest.mark.usefixtures("operators", "two_threads")
 
@@ -28,13 +26,22 @@ def seen() -> Iterator[Seen]:
     """What is observed while the test runs: names of nodes, times, and the thread, by segment."""
     found: Seen = []
 
-    def note(nodes: Sequence[ProfiledNode], times_s: Sequence[float]) -> None:
-        names = [f"{node.operator} {node.name}{' backward' * node.is_backward}" for node in nodes]
+    def note(program: Program, node_ids: Sequence[int], times_s: Sequence[float]) -> None:
+        names = [_words(program, node_id) for node_id in node_ids]
         found.append((names, list(times_s), threading.get_ident()))
 
     profiler.observe(lambda *_: None, note)
     yield found
     profiler.observe(None)
+
+
+def _words(program: Program, node_id: int) -> str:
+    node = program.graph.nodes[node_id]
+    assert isinstance(node, OpNode)
+    applied = node.companion or node
+    number = program.graph.node_ids.get(applied)
+    name = applied.name if number is None else program.labels[number]
+    return f"{applied.op.name} {name}{' backward' * (applied is not node)}"
 
 
 def names(seen: Seen) -> list[list[str]]:
@@ -249,62 +256,3 @@ def test_a_change_of_engine_goes_on_observing(seen: Seen) -> None:
         executor.forward()
         nd.waitall()
     assert names(seen) == [FORWARD, FORWARD]
-
-
-class TestNodes:
-    def nodes(self, symbol: Symbol, heads: NDArray | None = None, **shapes: object) -> list[ProfiledNode]:
-        found: list[ProfiledNode] = []
-        profiler.observe(lambda *_: None, lambda nodes, _: found.extend(nodes))
-        try:
-            executor = symbol.simple_bind(**shapes)
-            executor.forward(is_train=True)
-            if heads is not None:
-                executor.backward(heads)
-            nd.waitall()
-        finally:
-            profiler.observe(None)
-        return found
-
-    def test_name_their_kernels(self) -> None:
-        assert {node.kernel for node in self.nodes(sym.tanh(sym.var("x")), x=(3,))} == {
-            sym.tanh(sym.var("x")).entries[0].node.op.kernels[0].name
-        }
-
-    def test_bytes_count_each_array_read_and_written_once(self) -> None:
-        x = sym.var("x")
-        found = self.nodes(sym.elemwise_add(sym.square(x), x), x=(5, 6))
-        assert [node.size_bytes for node in found] == [2 * 120, 3 * 120]
-
-    def test_bytes_are_unknown_where_the_cost_says_that_parts_are_used(self) -> None:
-        op = simple("picks_some", ["data"], np.negative, takes_out=True, cost=0.9)
-        (found,) = self.nodes(applied(op()), x=(5,), grad_req="null")
-        assert found.size_bytes is None
-
-    @pytest.mark.parametrize(
-        ("grad_req", "flops"),
-        [
-            ("write", [36, 72]),
-            ({"lhs": "write", "rhs": "null"}, [36, 36]),
-            ({"lhs": "null", "rhs": "add"}, [36, 36]),
-            ("null", [36]),
-        ],
-    )
-    def test_flops_of_products_are_their_cost_and_that_of_each_gradient(
-        self, grad_req: object, flops: list[float]
-    ) -> None:
-        gradients = [Gradient(lambda g, x: g * x, [OGRAD, other]) for other in ("rhs", "lhs")]
-        op = simple("times", ["lhs", "rhs"], np.multiply, gradients, takes_out=True)
-        op.multiplies = ("lhs", "rhs")
-        op.cost = lambda self, in_shapes, out_shapes: Cost(loops=5.0, flops=36.0)
-        node = OpNode(op(), "node", [sym.var(name).entries[0] for name in ("lhs", "rhs")])
-        heads = None if grad_req == "null" else nd.ones((2, 3))
-        found = self.nodes(Symbol(Graph([Entry(node)]).outputs), heads, lhs=(2, 3), grad_req=grad_req)
-        assert [node.flops for node in found] == flops
-
-    def test_flops_of_other_operators_and_of_integers_are_unknown(self) -> None:
-        op = simple("adds", ["data"], np.square, cost=2.0)
-        assert [node.flops for node in self.nodes(applied(op()), x=(2,), grad_req="null")] == [None]
-        op.multiplies = ("data",)
-        symbol = applied(op())
-        found = self.nodes(symbol, x=(2,), grad_req="null", type_dict={"x": np.int32})
-        assert [node.flops for node in found] == [None]

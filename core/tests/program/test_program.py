@@ -8,7 +8,7 @@ import pytest
 
 from operad import sym
 from operad.device import cpu
-from operad.executor.compiled import compiled
+from operad.executor.compiling import compiled
 from operad.graph import Graph
 from operad.op import OpReq
 from operad.program.program import collector_paused

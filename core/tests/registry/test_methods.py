@@ -8,6 +8,7 @@ from typing import final
 import pytest
 
 from operad import registry
+from operad.dtypes import DEFAULT_DTYPE
 from operad.executor import Executor
 from operad.graph import MemoryPlan
 from operad.ndarray import NDArray
@@ -90,3 +91,20 @@ def test_a_plugin_can_add_methods_to_what_users_hold(site, cls):
     site.install("acme-pots", attributes=attributes, modules={"acme_pots.__init__": "", "acme_pots.m": code})
     registry.refresh()
     assert cls.__getattr__(object.__new__(cls), "lift")() == cls.__name__
+
+
+def test_users_see_of_a_dtype_what_a_plugin_makes_of_it(site):
+    assert registry.shown_dtype(DEFAULT_DTYPE) is DEFAULT_DTYPE
+    site.install(
+        "acme-types",
+        attributes={"dtypes.element_type": "acme_types:shown"},
+        modules={"acme_types": "def shown(dtype):\n    return dtype.type"},
+    )
+    registry.refresh()
+    assert registry.shown_dtype(DEFAULT_DTYPE) is DEFAULT_DTYPE.type
+
+
+def test_without_the_plugin_that_should_make_something_of_it_a_dtype_is_itself(site):
+    site.install("acme-types", attributes={"dtypes.element_type": "acme_none:shown"})
+    registry.refresh()
+    assert registry.shown_dtype(DEFAULT_DTYPE) is DEFAULT_DTYPE

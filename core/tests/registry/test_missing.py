@@ -38,11 +38,41 @@ def test_a_first_party_name_that_is_not_installed_gets_the_pip_line(site):
     )
 
 
-def test_a_name_that_is_left_out_is_said_to_be_with_the_reason(site):
-    assert message("_contrib_quantize") == (
-        "no installed plugin provides operator '_contrib_quantize'; MXNet has it, and no package of operad "
-        "does: quantization is left out: compute in float32, or in float16 where memory counts"
+ABSENT = """
+def absent_text(name):
+    return "it is left out" if name == "nd._contrib_quantize" else None
+
+
+def explain_absence(owner, module):
+    module.explained = owner
+"""
+
+
+@pytest.fixture
+def reasons(site):
+    """A plugin that says why names of MXNet are nowhere."""
+    site.install(
+        "acme-names",
+        attributes={"registry.absent": "absent_acme"},
+        namespaces={"acme_face": "face_acme"},
+        modules={"absent_acme": ABSENT, "face_acme": ""},
     )
+    registry.refresh()
+
+
+def test_a_name_that_is_left_out_is_said_to_be_with_the_reason(site, reasons):
+    assert message("_contrib_quantize") == (
+        "no installed plugin provides operator '_contrib_quantize'; it is left out"
+    )
+    assert "did you mean '_contrib_quantize'? (it is left out)" in message("_CONTRIB_QUANTIZE")
+
+
+def test_a_plugins_module_is_handed_to_what_says_why_it_lacks_names(reasons):
+    assert registry.namespace("acme_face").explained == "acme_face"
+
+
+def test_without_a_reason_it_is_said_that_mxnet_has_the_name(site):
+    assert message("_contrib_quantize").endswith("'; MXNet has it, and no package of operad does")
 
 
 def test_a_name_of_pytorchs_gets_mxnets(site):
@@ -69,7 +99,6 @@ def test_case_alone_never_hides_a_name(acme):
     assert message("ACME_BLEND").endswith("did you mean 'acme_blend'?")
     found = message("_CONTRIB_QUANTIZE")
     assert "did you mean '_contrib_quantize'? (MXNet has it" in found
-    assert "quantization is left out" in found
 
 
 def test_a_name_like_nothing_gets_what_is_installed(acme):

@@ -148,26 +148,23 @@ def test_the_error_names_the_range_the_core_and_the_pip_line(site):
         registry.get("acme_one")
     assert str(caught.value) == (
         "operator 'acme_one' of acme-ops 1.0 cannot be used: it needs operad<0.4,>=0.1, and operad 0.4.0 is "
-        'installed; pip install --upgrade acme-ops, or pip install "operad<0.4,>=0.1"; its author finds what '
-        "changed in docs/authoring/migrating-to-0.2.md"
+        'installed; pip install --upgrade acme-ops, or pip install "operad<0.4,>=0.1"'
     )
 
 
 @pytest.mark.parametrize("requirement", ["operad<0.4,>=0.1", "operad==0.3.*", "operad~=0.3.1", "operad<=0.3"])
-def test_a_plugin_for_an_older_core_is_broken_in_every_entry_and_led_to_the_guide(site, requirement):
+def test_a_plugin_for_an_older_core_is_broken_in_every_entry(site, requirement):
     install_needing(site, requirement)
     (record,) = registry.plugins()
     (broken,) = record.broken
     assert (broken.entry.name, broken.reason) == ("acme_one", record.reason)
-    assert broken.reason.endswith("docs/authoring/migrating-to-0.2.md")
 
 
 @pytest.mark.parametrize("requirement", ["operad>=0.5,<0.6", "operad==0.5.*", "operad~=0.5"])
-def test_a_plugin_for_a_newer_core_has_no_guide(site, requirement):
+def test_a_plugin_for_a_newer_core_is_not_meant_for_this_one(site, requirement):
     install_needing(site, requirement)
     (record,) = registry.plugins()
     assert record.state == "incompatible"
-    assert "migrating" not in record.reason
 
 
 @pytest.mark.parametrize(

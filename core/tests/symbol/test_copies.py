@@ -52,7 +52,7 @@ def test_a_deep_copy_shares_no_node(net):
     again = copy.deepcopy(net)
     assert not set(again.graph.nodes) & set(net.graph.nodes)
     for internal in again.get_internals():
-        internal._set_attr(__mark__="1")
+        internal.entries[0].node.attrs["__mark__"] = "1"
     assert said(net) == before
 
 

@@ -67,12 +67,6 @@ class TestOutputs:
         with pytest.raises(GraphError, match="2 outputs are called"):
             sym.Group([net, net])["fc1_output"]
 
-    def test_children_are_the_direct_inputs(self):
-        net = sym.tanh(dense(), name="act")
-        assert net.get_children().list_outputs() == ["fc1_output"]
-        assert net.get_children().get_children().list_outputs() == ["data", "fc1_weight", "fc1_bias"]
-        assert sym.var("x").get_children() is None
-
 
 class TestInferShape:
     def test_goes_both_ways(self):
@@ -129,8 +123,6 @@ class TestInferType:
         args, outs, _ = sym.Cast(dense(), dtype="float16").infer_type(data="float64")
         assert ([t.name for t in args], [t.name for t in outs]) == (["float64"] * 3, ["float16"])
         assert dense().infer_type() == (None, None, None)
-        both = sym.Group([sym.tanh(sym.var("x")), sym.tanh(sym.var("y"))])
-        assert both.infer_type_partial(x="float64") == (["float64", None], ["float64", None], [])
 
     def test_a_clash_raises(self):
         with pytest.raises(DTypeError, match="Dense 'fc1'"):

@@ -10,16 +10,22 @@ from operad import sym
 from operad.errors import ArgumentError
 
 
+def attributes(symbol):
+    """Those of the node behind a symbol."""
+    node = symbol.entries[0].node
+    return symbol.attr_dict().get(node.name, {})
+
+
 def test_what_is_known_beforehand_is_kept_as_attributes():
     init = SimpleNamespace(dumps=lambda: '["zero", {}]')
-    found = sym.var("x", shape=(2, 0), lr_mult=0.5, wd_mult=0, dtype="float32", init=init).list_attr()
+    found = attributes(sym.var("x", shape=(2, 0), lr_mult=0.5, wd_mult=0, dtype="float32", init=init))
     assert found["__shape__"] == "(2, 0)"
     assert (found["__lr_mult__"], found["__wd_mult__"]) == ("0.5", "0")
     assert (found["__dtype__"], found["__init__"]) == ("0", '["zero", {}]')
 
 
 def test_extra_attributes_are_underlined_and_become_text():
-    assert sym.var("x", __my_attr__=3).list_attr()["__my_attr__"] == "3"
+    assert attributes(sym.var("x", __my_attr__=3))["__my_attr__"] == "3"
     with pytest.raises(ArgumentError, match="unknown argument 'my_attr'"):
         sym.var("x", my_attr=3)
 

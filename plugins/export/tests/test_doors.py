@@ -8,9 +8,9 @@ import pytest
 
 import operad as od
 from operad.errors import ParamError, UnsupportedError
-from operad.export.signature import OperatorSignature
 from operad.operator import OperatorProperty, param
 from operad_export.parameters import parsed, values
+from operad_export.signature import OperatorSignature
 
 
 class Scales(OperatorProperty):

@@ -7,7 +7,7 @@ import pytest
 
 import operad as od
 from operad.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
-from operad.export import PlainOperator
+from operad_export import PlainOperator
 
 jax = pytest.importorskip("jax")
 for plugin in ("normalization", "fully_connected", "dropout", "shape", "elemwise", "indexing", "init"):

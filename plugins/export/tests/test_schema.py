@@ -6,9 +6,9 @@ import pytest
 
 from operad import registry
 from operad.errors import UnsupportedError
-from operad.export.signature import OperatorSignature
 from operad.operator import OperatorProperty, param
 from operad_export.package import jax_line, torch_line
+from operad_export.signature import OperatorSignature
 from operad_export.torch_schema import schema, visible_returns
 
 

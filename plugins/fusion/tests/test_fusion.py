@@ -24,7 +24,7 @@ def fused(monkeypatch):
 
 def clusters(executor):
     """Names of the members of each cluster."""
-    nodes = executor._program.graph.op_nodes
+    nodes = executor.program.graph.op_nodes
     return [[node.name for node in each.op.members] for each in nodes if isinstance(each.op, Composite)]
 
 
@@ -247,7 +247,7 @@ def test_parts_of_a_joined_gradient_are_read_in_place():
     shapes = {"a": (24, 20), "b": (24, 30)}
     executor = net.simple_bind(od.cpu(), **shapes)
     assert clusters(executor) == [["t_a_backward"], ["t_b_backward"]]
-    assert not any(node.name == "joined_backward" for node in executor._program.graph.op_nodes)
+    assert not any(node.name == "joined_backward" for node in executor.program.graph.op_nodes)
     values = {name: np.random.default_rng(4).standard_normal(shape) for name, shape in shapes.items()}
     executor.forward(is_train=True, **{name: od.nd.array(value) for name, value in values.items()})
     heads = np.random.default_rng(5).standard_normal((24, 50))

@@ -22,7 +22,7 @@ assert fusion is pass_of_plugin
 
 def names_of(executor):
     """Names of the nodes but for clusters, what runs once more, and what prepares weights."""
-    nodes = [each for each in executor._program.graph.op_nodes if each.op.name != "_prepare"]
+    nodes = [each for each in executor.program.graph.op_nodes if each.op.name != "_prepare"]
     return Counter(each.name for each in nodes if "+" not in each.name and "_mirror" not in each.name)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import operad as od
 from operad import sym
-from operad.executor import TrainingProgram
+from operad_optimizer.training import TrainingProgram
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 from plugins.fusion.tests.networks import Network
 

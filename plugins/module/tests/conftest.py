@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import operad as od
+from core.tests.conftest import operators, two_threads  # noqa: F401 - fixtures
 
 
 class Batches:

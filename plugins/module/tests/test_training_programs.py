@@ -7,8 +7,8 @@ import pytest
 
 import operad as od
 from operad import sym
-from operad.executor import TrainingProgram
 from operad_module.base_module import BaseModule
+from operad_optimizer.training import TrainingProgram
 
 
 def perceptron():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import operad as mx
-from operad.errors import GradientError, UnsupportedError
+from operad.errors import GradientError, GraphError, UnsupportedError
 
 
 def test_parts_are_assigned_by_begin_end_and_step() -> None:
@@ -91,3 +91,33 @@ def test_the_current_manager_and_scope_are_attributes_of_their_classes() -> None
         found = mx.AttrScope.current.get({"mine": "1"})
         assert found == {"__lr_mult__": "2", "group": "a", "mine": "1"}
     assert mx.attribute.AttrScope.current.get(None) == {}
+
+
+@pytest.mark.usefixtures("operators")
+def test_children_are_the_direct_inputs() -> None:
+    net = mx.sym.tanh(mx.sym.Dense(mx.sym.var("data"), num_hidden=3, name="fc1"), name="act")
+    assert net.get_children().list_outputs() == ["fc1_output"]
+    assert net.get_children().get_children().list_outputs() == ["data", "fc1_weight", "fc1_bias"]
+    assert mx.sym.var("x").get_children() is None
+
+
+@pytest.mark.usefixtures("operators")
+def test_types_that_do_not_follow_are_none() -> None:
+    both = mx.sym.Group([mx.sym.tanh(mx.sym.var("x")), mx.sym.tanh(mx.sym.var("y"))])
+    assert both.infer_type_partial(x="float64") == (["float64", None], ["float64", None], [])
+
+
+def test_attributes_of_one_node_mirror_known_ones() -> None:
+    found = mx.sym.var("x", wd_mult=0.5, __color__="red").list_attr()
+    assert found == {"__wd_mult__": "0.5", "wd_mult": "0.5", "__color__": "red"}
+
+
+@pytest.mark.usefixtures("operators")
+def test_attributes_are_set_as_they_are_given() -> None:
+    x = mx.sym.var("x")
+    x._set_attr(__color__="red", lr_mult="2")
+    assert (x.attr("__color__"), x.attr("lr_mult")) == ("red", "2")
+    with pytest.raises(GraphError, match="call it '__color__'"):
+        mx.sym.tanh(x)._set_attr(color="red")
+    with pytest.raises(GraphError, match="expected a string"):
+        x._set_attr(__color__=3)

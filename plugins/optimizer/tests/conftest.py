@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from core.tests.conftest import each_engine, operators, two_threads  # noqa: F401 - fixtures
 from operad.operator import Choice, Operator
 
 

@@ -8,7 +8,7 @@ import pytest
 import operad as od
 from operad import sym
 from operad.errors import ArgumentError, BindError, ExecutorBusyError, ParamError
-from operad.executor import TrainingProgram
+from operad_optimizer.training import TrainingProgram
 from plugins.optimizer.tests.training import bound, check_equal, run, separate, trained, updater, values
 
 APART = {"lamb": {}, "adagrad": {}, "adadelta": {}, "nadam": {}, "lbsgd": {}, "dcasgd": {}}
@@ -207,6 +207,6 @@ def test_an_error_in_a_step_names_its_node_and_training_goes_on():
 def test_one_thread_at_a_time():
     executor = bound()
     program = TrainingProgram(executor, updater("sgd"), trained(executor))
-    executor._single_user.user = object()
+    executor.single_user.user = object()
     with pytest.raises(ExecutorBusyError, match="step: another thread is inside this executor"):
         program.step()

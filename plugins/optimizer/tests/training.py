@@ -6,7 +6,7 @@ import numpy as np
 
 import operad as od
 from operad import sym
-from operad.executor import TrainingProgram
+from operad_optimizer.training import TrainingProgram
 
 
 def network():

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import operad as od
+from core.tests.conftest import operators  # noqa: F401 - a fixture
 from operad_profiler import recording
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import operad as od
-from operad.profiler import ProfiledNode
+from operad_profiler.profiled import ProfiledNode
 from operad_profiler.recording import NodeRuns, Run, Thread
 from operad_profiler.spans import spans_of
 

@@ -8,7 +8,6 @@ from operad.autograd.backward import grad as grad
 from operad.autograd.backward import mark_variables as mark_variables
 from operad.autograd.function import record_copy as record_copy
 from operad.autograd.function import record_function as record_function
-from operad.autograd.recorded_graph import recorded_graph as recorded_graph
 from operad.autograd.scope import pause as pause
 from operad.autograd.scope import predict_mode as predict_mode
 from operad.autograd.scope import record as record

@@ -332,11 +332,6 @@ def backward_program(
     return found
 
 
-def forget() -> None:
-    """Compile every structure anew when it next comes."""
-    _programs.clear()
-
-
 def _structure(
     tape: Tape, heads: Sequence[TapeEntry], wanted: Sequence[TapeEntry], requests: Sequence[str]
 ) -> Any:

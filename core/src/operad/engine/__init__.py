@@ -7,16 +7,13 @@ from operad.engine.current import get as get
 from operad.engine.current import set as set
 from operad.engine.current import set_bulk_size as set_bulk_size
 from operad.engine.current import stop as stop
-from operad.engine.dispatch import ProfileHook as ProfileHook
 from operad.engine.engine import Engine as Engine
 from operad.engine.failure import OperatorName as OperatorName
 from operad.engine.inline import nested as nested
 from operad.engine.kinds import NaiveEngine as NaiveEngine
 from operad.engine.kinds import ThreadedEngine as ThreadedEngine
-from operad.engine.operation import AsyncFn as AsyncFn
 from operad.engine.operation import FnProperty as FnProperty
-from operad.engine.operation import OnComplete as OnComplete
 from operad.engine.operation import Opr as Opr
 from operad.engine.operation import RunContext as RunContext
-from operad.engine.operation import SyncFn as SyncFn
+from operad.engine.thread import is_inside as is_inside
 from operad.engine.var import Var as Var

@@ -99,7 +99,7 @@ def stop() -> None:
 
 
 def set_bulk_size(size: int) -> int:
-    """Say that the thread's pushes belong together from now on, `size` at a time; see `Engine.bulk`.
+    """Say that the thread's pushes belong together from now on, `size` at a time; see `bulk`.
 
     Args:
         size: How many; less than 2: they do not.
@@ -117,7 +117,10 @@ def set_bulk_size(size: int) -> int:
 
 @final
 class bulk:  # noqa: N801 - MXNet's name
-    """Say that the thread's pushes inside `with` belong together; see `Engine.bulk`.
+    """Say that the thread's pushes inside `with` belong together, `size` at a time.
+
+    MXNet's programs say so to have operations grouped. Here a thread that has run an operation goes on at
+    once with what that made ready, said or not, so this is accepted and changes nothing.
 
     Source: python/mxnet/engine.py.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import MethodType
 from typing import ClassVar
@@ -251,19 +250,6 @@ class Engine:
             raise EngineStoppedError("push to a stopped engine; operad.engine.get() starts a new one")
         if PROFILER in self.lock.blockers:
             block.profiling = True
-
-    def bulk(self, size: int) -> AbstractContextManager[None]:
-        """Say that this thread's pushes inside `with` belong together, `size` at a time.
-
-        MXNet's programs say so to have operations grouped. Here a thread that has run an operation goes on at
-        once with what that made ready, said or not, so this is accepted and changes nothing.
-
-        Raises:
-            EngineError: `size` is less than 1.
-        """
-        if size < 1:
-            raise EngineError(f"bulk({size}): expected at least 1 operation")
-        return nullcontext()
 
     # Variables.
 

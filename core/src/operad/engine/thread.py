@@ -79,6 +79,11 @@ class _Local(threading.local):
 local: Final = _Local()
 
 
+def is_inside() -> bool:
+    """Return whether the calling thread is inside an operation, where it must not wait for others."""
+    return local.state.inside != OUTSIDE
+
+
 def become_helper() -> None:
     """First step of a thread that operad starts: signals are the program's, and it is inside operations."""
     block_signals()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from operad.device import Context
 from operad.errors import BindError
 from operad.imperative import Access, ArraySpec, overlap_check
-from operad.ndarray import NDArray, empty
+from operad.ndarray import NDArray
 from operad.op import Shape
 
 
@@ -80,35 +80,6 @@ def check_apart(
         raise BindError(f"bind: {found[0]} shares memory with {found[1]}; give it an array of its own")
 
 
-def refitted(
-    arrays: Mapping[str, Any],
-    specs: Mapping[str, ArraySpec],
-    named: Collection[str],
-    partial_shaping: bool,
-    allow_up_sizing: bool,
-) -> dict[str, Any]:
-    """Arrays with the shapes of `specs`, in their old memory where it suffices; None stays None.
-
-    Args:
-        named: Arguments that may change their shape.
-        partial_shaping: Whether the others may as well.
-        allow_up_sizing: Whether an array may grow into new memory.
-    """
-    made: dict[str, Any] = {}
-    for name, array in arrays.items():
-        made[name] = None if array is None else part_of(array, specs[name].shape)
-        if array is None or made[name] is array:
-            continue
-        change = f"from {array.shape} to {specs[name].shape}"
-        if name not in named and not partial_shaping:
-            raise BindError(f"reshape: {name!r} would change {change}; name it, or pass partial_shaping=True")
-        if made[name] is None:
-            if not allow_up_sizing:
-                raise BindError(f"reshape: {name!r} would grow {change}; pass allow_up_sizing=True")
-            made[name] = empty(specs[name].shape, array.context, array.dtype)._set(0)
-    return made
-
-
 def part_of(array: NDArray, shape: Shape) -> NDArray | None:
     """The beginning of an array as one of another shape; None if it is too small."""
     size = math.prod(shape)
@@ -131,19 +102,3 @@ def check_context(name: str, array: NDArray, ctx: Context) -> None:
     """Refuse an array that lies elsewhere."""
     if array.context is not ctx:
         raise BindError(f"bind: {name!r} is on {array.context}, expected {ctx}; move it with as_in_context")
-
-
-def alike(call: str, arrays: Mapping[str, NDArray | None], others: Mapping[str, NDArray]) -> dict[str, Any]:
-    """Of `others`, those that stand for `arrays`, by name; None for None.
-
-    Raises:
-        BindError: One is missing, or has another shape, type or context.
-    """
-    found: dict[str, Any] = {}
-    for name, array in arrays.items():
-        other = found[name] = None if array is None else others.get(name)
-        if array is not None and (other is None or other._spec != array._spec):
-            got = "missing" if other is None else f"{other.dtype}{other.shape} on {other.context!r}"
-            wanted = f"{array.dtype}{array.shape} on {array.context!r}"
-            raise BindError(f"{call}: {name!r} is {got}, expected {wanted}")
-    return found

@@ -9,7 +9,7 @@ from operad.device import Context
 from operad.dtypes import DType
 from operad.errors import BindError
 from operad.executor.arrays import buffered, check_apart, lent, taken_or_new
-from operad.executor.compiled import compiled
+from operad.executor.compiling import compiled
 from operad.executor.executor import Executor
 from operad.graph import REQUESTS, Graph
 from operad.ndarray import NDArray

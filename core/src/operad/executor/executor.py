@@ -9,26 +9,22 @@ pushes became segments.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 from operad import registry
 from operad.boundary import shortened
 from operad.device import Context
-from operad.errors import ArgumentError, BindError, UnknownParameterError, suggestion
-from operad.executor.arrays import alike, check_context, part_of, refitted, set_values
-from operad.executor.compiled import compiled
-from operad.executor.debug_str import debug_str
+from operad.errors import ArgumentError, BindError, suggestion
+from operad.executor.arrays import check_context, part_of, set_values
+from operad.executor.bound import BoundProgram, empty_like
 from operad.executor.fixed import FixedArguments
 from operad.executor.monitor import MonitorCallback, run_monitored
-from operad.executor.prepared import PreparedArrays
 from operad.executor.single_user import SingleUser
-from operad.executor.why import NodeKernels, node_kernels
 from operad.graph import Graph, MemoryPlan, PassReport, head_names
 from operad.imperative import Versions, copy_into, overwritten
-from operad.ndarray import NDArray, empty
-from operad.op import known_shape
-from operad.program import Binding, Pool, Program, Segment, codes, segments
+from operad.ndarray import NDArray
+from operad.program import Pool, Program, Segment
 
 
 @final
@@ -40,6 +36,10 @@ class Executor(registry.Extensible):
         grad_dict: Gradients by argument name; None where none is computed.
         aux_dict: Auxiliary states by name.
         memory_plan: What the planner found: planned, unshared and least possible bytes, and placements.
+        program: What runs.
+        graph: What it was bound from; `ctx`, `grad_req` and `group2ctx` likewise.
+        monitor: What looks at each node, and whether at its inputs too; None for nothing.
+        single_user: Lets one thread in.
     """
 
     def __init__(
@@ -61,25 +61,25 @@ class Executor(registry.Extensible):
             pool: Blocks of another executor that may be used too.
             outputs: Arrays in whose memory the outputs may lie.
         """
-        self._graph = graph
-        self._ctx = ctx
-        self._grad_req = dict(grad_req)
-        self._group2ctx = dict(group2ctx)
-        self._program = program
+        self.graph = graph
+        self.ctx = ctx
+        self.grad_req = dict(grad_req)
+        self.group2ctx = dict(group2ctx)
+        self.program = program
         self._output_names = graph.list_outputs()
         self.arg_dict = dict(args)
         self._fixed = FixedArguments(graph, self.arg_dict)
         self.grad_dict = dict(grads)
         self.aux_dict = dict(aux)
         self._bind({**self.arg_dict, **self.aux_dict}, pool, outputs)
-        self._monitor: tuple[MonitorCallback, bool] | None = None
+        self.monitor: tuple[MonitorCallback, bool] | None = None
         self._last_mode: bool | None = None  # that of the last forward
         self._has_run_backward = False  # since then
-        self._single_user = SingleUser()
+        self.single_user = SingleUser()
         registry.hooks().executor_bound(executor=self)
 
     def _bind(self, arrays: Mapping[str, NDArray], pool: Pool | None, outputs: Sequence[NDArray]) -> None:
-        program = self._program
+        program = self.program
         for name, array in arrays.items():
             check_context(name, array, program.specs[name].ctx)
         # An array whose argument a pass left without a reader is kept, and bound to nothing.
@@ -90,31 +90,22 @@ class Executor(registry.Extensible):
             check_context(f"gradient of {name}", grad, program.spec(entry).ctx)
             bound[entry] = grad
         self._head_grads: list[NDArray | None] = []
-        for name in head_names(self._graph):
+        for name in head_names(self.graph):
             head = program.variables.get(name)
             if head is not None:
-                bound[head] = _empty_like(program, head)
+                bound[head] = empty_like(program, head)
             self._head_grads.append(None if head is None else bound[head])
         for entry, old in zip(program.outputs, [*outputs, *[None] * len(program.outputs)], strict=False):
             if entry not in bound:
                 kept = None if old is None else part_of(old, program.spec(entry).shape)
-                bound[entry] = kept if kept is not None else _empty_like(program, entry)
+                bound[entry] = kept if kept is not None else empty_like(program, entry)
         self._outputs = [bound[entry] for entry in program.outputs]
-        for node_id in program.preparations:
-            for entry in program.entry_range(node_id):
-                bound[entry] = _empty_like(program, entry)
-        node_ids = [*program.forward, *program.backward]
-        self._binding = Binding(program, bound, program.operators(node_ids), pool)
-        self._prepared = PreparedArrays(self._binding) if program.preparations else None
-        forward, backward = map(program.without_preparations, (program.forward, program.backward))
-        self._forward = segments(self._binding, codes(program, forward))
-        self._started = self._forward[-1].started if self._forward else frozenset()
-        self._backward = segments(self._binding, codes(program, backward), self._started)
+        self._bound = BoundProgram(program, bound, pool)
         self._versions = Versions([bound[entry] for entry in program.read_by_backward])
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} {array.shape}" for name, array in self.output_dict.items())
-        return f"<Executor of {shown} on {self._ctx}, {self.memory_plan.planned_bytes} bytes planned>"
+        return f"<Executor of {shown} on {self.ctx}, {self.memory_plan.planned_bytes} bytes planned>"
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("an Executor is bound to memory; pickle its symbol, arg_dict and aux_dict")
@@ -147,7 +138,7 @@ class Executor(registry.Extensible):
     @property
     def memory_plan(self) -> MemoryPlan:
         """The static memory plan."""
-        return self._program.plan
+        return self.program.plan
 
     @property
     def passes(self) -> list[PassReport]:
@@ -155,11 +146,7 @@ class Executor(registry.Extensible):
 
         Estimates of what each graph would need are made when this is asked for.
         """
-        return self._program.compilation.reports()
-
-    def why(self) -> NodeKernels:
-        """Return the kernel of each part of each node, and why no other; printed, it is a table."""
-        return node_kernels(self._program)
+        return self.program.compilation.reports()
 
     @shortened
     def forward(self, is_train: bool = False, **arrays: Any) -> list[NDArray]:
@@ -175,28 +162,27 @@ class Executor(registry.Extensible):
             BindError: A value has another shape, or the outputs need a training run.
             ExecutorBusyError: Another thread is in a `forward` or `backward` of this executor.
         """
-        self._single_user.call("forward", self._run_forward, is_train, arrays)
+        self.single_user.call("forward", self._run_forward, is_train, arrays)
         return self.outputs
 
-    def _set_arguments(self, call: str, arrays: Mapping[str, Any]) -> None:
+    def set_arguments(self, call: str, arrays: Mapping[str, Any]) -> None:
+        """Copy new values into arguments, for what errors call `call`."""
         for name, value in arrays.items():
             if name not in self.arg_dict:
                 raise ArgumentError(f"{call}: unknown argument {name!r}; {suggestion(name, self.arg_dict)}")
             set_values(f"{call}: {name!r}", self.arg_dict[name], value)
 
     def _run_forward(self, is_train: bool, arrays: Mapping[str, Any]) -> None:
-        self._set_arguments("forward", arrays)
-        if not is_train and (unwritten := self._program.train_only_read_by_forward) is not None:
+        self.set_arguments("forward", arrays)
+        if not is_train and (unwritten := self.program.train_only_read_by_forward) is not None:
             raise BindError(
                 f"forward: a gradient that the outputs need reads {unwritten!r}, which forward computes only "
                 "in training; call forward(is_train=True)"
             )
         self._fixed.write()
         self._last_mode = None  # should a monitor raise half way
-        self._binding.take_ownership()
-        if self._prepared is not None:
-            self._prepared.refresh()
-        self._run(self._forward, is_train)
+        self._bound.begin()
+        self._run(self._bound.forward, is_train)
         self._versions.note()
         self._last_mode, self._has_run_backward = is_train, False
 
@@ -221,8 +207,8 @@ class Executor(registry.Extensible):
                 compute what backward reads, or an output gradient is missing or does not fit.
             ExecutorBusyError: Another thread is in a `forward` or `backward` of this executor.
         """
-        if self._program.gradients:
-            self._single_user.call("backward", self._run_backward, out_grads)
+        if self.program.gradients:
+            self.single_user.call("backward", self._run_backward, out_grads)
 
     def _run_backward(self, out_grads: NDArray | Sequence[NDArray | None] | None) -> None:
         if self._last_mode is None:
@@ -237,34 +223,34 @@ class Executor(registry.Extensible):
         for name, target, grad in zip(self._output_names, self._head_grads, given, strict=False):
             self._set_head_grad(name, target, grad)
         self._has_run_backward = True
-        self._run(self._backward, bool(self._last_mode))
+        self._run(self._bound.backward, bool(self._last_mode))
         self._versions.note()  # gradients may be other parts of the same memory
         return None
 
     def _predict_for_backward(self) -> None:
         """Run forward for what operators hide of it, where the gradients read nothing else of it."""
-        if (needed := self._program.visible_read_by_backward) is not None:
+        if (needed := self.program.visible_read_by_backward) is not None:
             raise BindError(f"backward: it reads {needed!r}, which forward computes; call forward first")
         self._run_forward(False, {})
 
     def _check_ready(self) -> None:
-        if self._has_run_backward and not self._program.is_backward_repeatable:
+        if self._has_run_backward and not self.program.is_backward_repeatable:
             raise BindError(
                 "backward: call forward again first; one backward may follow it, for it overwrites values it "
                 "no longer needs"
             )
-        if not self._last_mode and (unwritten := self._program.train_only_read_by_backward) is not None:
+        if not self._last_mode and (unwritten := self.program.train_only_read_by_backward) is not None:
             raise BindError(
                 f"backward: it reads {unwritten!r}, which forward computes only in training; "
                 "call forward(is_train=True) first"
             )
-        if not self._binding.is_owner:
+        if not self._bound.binding.is_owner:
             raise BindError(
                 "backward: an executor that shares this one's memory has run since forward; call it again"
             )
         changed = self._versions.first_changed()
         if changed is not None:
-            raise overwritten("backward", list(self._program.read_by_backward.values())[changed], "forward")
+            raise overwritten("backward", list(self.program.read_by_backward.values())[changed], "forward")
 
     def _set_head_grad(self, name: str, target: NDArray | None, grad: NDArray | None) -> None:
         if target is None:
@@ -282,11 +268,11 @@ class Executor(registry.Extensible):
         copy_into(target, grad)
 
     def _run(self, parts: Sequence[Segment], is_train: bool) -> None:
-        if self._monitor is not None:
-            started = self._started if parts is self._backward else ()
+        if self.monitor is not None:
+            started = self._bound.started if parts is self._bound.backward else ()
             node_ids = [node_id for segment in parts for node_id in segment.node_ids]
             variables = {**self.arg_dict, **self.aux_dict}
-            run_monitored(self._binding, node_ids, is_train, started, *self._monitor, variables)
+            run_monitored(self._bound.binding, node_ids, is_train, started, *self.monitor, variables)
             return
         for segment in parts:
             segment.push(is_train, alone=len(parts) == 1)
@@ -301,100 +287,24 @@ class Executor(registry.Extensible):
             monitor_all: Report the inputs of every node as well: `fc1_data`, and variables also under
                 their own names.
         """
-        self._monitor = None if callback is None else (callback, monitor_all)
+        self.monitor = None if callback is None else (callback, monitor_all)
 
-    @shortened
-    def copy_params_from(
-        self,
-        arg_params: Mapping[str, NDArray],
-        aux_params: Mapping[str, NDArray] | None = None,
-        allow_extra_params: bool = False,
+    def run_extended(
+        self, bound: BoundProgram, before: Callable[[Sequence[int]], Callable[[], object]]
     ) -> None:
-        """Copy values into arguments and auxiliary states by name.
-
-        Raises:
-            UnknownParameterError: A name is unknown and `allow_extra_params` is False; a ValueError, too.
-            BindError: A value has another shape.
-        """
-        for kind, given, own in (
-            ("argument", arg_params, self.arg_dict),
-            ("auxiliary state", aux_params or {}, self.aux_dict),
-        ):
-            for name, value in given.items():
-                if name in own:
-                    set_values(f"copy_params_from: {name!r}", own[name], value)
-                elif not allow_extra_params:
-                    raise UnknownParameterError(
-                        f"copy_params_from: unknown {kind} {name!r}; expected {', '.join(own)}, "
-                        "or pass allow_extra_params=True"
-                    )
-
-    @shortened
-    def reshape(
-        self, partial_shaping: bool = False, allow_up_sizing: bool = False, **shapes: Any
-    ) -> Executor:
-        """An executor of the same graph for other input shapes, sharing memory with this one.
-
-        Its outputs lie in this one's where they fit, and its nodes are monitored by the same callback.
+        """Push a training run of an extended program over this executor's arrays.
 
         Args:
-            partial_shaping: Allow arguments not named in `shapes` to change their shape too.
-            allow_up_sizing: Allow new memory for arrays that grow; the others stay shared.
-            shapes: New shapes by argument name.
-        Raises:
-            BindError: An array would have to change that may not.
+            before: Gives, for the nodes of a segment behind forward, what is called before these run.
         """
-        for name in shapes:
-            if name not in self.arg_dict:
-                raise BindError(f"reshape: unknown argument {name!r}; {suggestion(name, self.arg_dict)}")
-        given = {name: known_shape(shape) for name, shape in shapes.items()}
-        types = {name: array.dtype for name, array in {**self.arg_dict, **self.aux_dict}.items()}
-        program = compiled(self._graph, self._ctx, self._grad_req, given, types, self._group2ctx)
-        how = (program.specs, given, partial_shaping, allow_up_sizing)
-        made = Executor(
-            self._graph,
-            self._ctx,
-            program,
-            refitted(self.arg_dict, *how),
-            refitted(self.grad_dict, *how),
-            self._grad_req,
-            refitted(self.aux_dict, *how),
-            self._group2ctx,
-            self.pool,
-            self.outputs,
-        )
-        made._monitor = self._monitor
-        return made
-
-    def rebound(
-        self, args: Mapping[str, NDArray], args_grad: Mapping[str, NDArray], aux_states: Mapping[str, NDArray]
-    ) -> Executor:
-        """Another executor of the same program, over other arrays; all are given by name.
-
-        Raises:
-            BindError: An array is missing, or has another shape, type or context than this executor's.
-        """
-        arrays = alike("rebound", self.arg_dict, args)
-        grads = alike("rebound: args_grad", self.grad_dict, args_grad)
-        states = alike("rebound: aux_states", self.aux_dict, aux_states)
-        how = (arrays, grads, self._grad_req, states, self._group2ctx)
-        return Executor(self._graph, self._ctx, self._program, *how)
+        self._fixed.write()
+        self._last_mode = None  # what forward left is overwritten
+        bound.begin()
+        self._run(bound.forward, True)
+        for segment in bound.backward:
+            segment.push(True, alone=len(bound.backward) == 1, before=before(segment.node_ids))
 
     @property
     def pool(self) -> Pool:
         """The blocks behind the memory plan, which another executor may share."""
-        return self._binding.pool
-
-    @property
-    def optimized_graph(self) -> Graph:
-        """Graph of the outputs, after all passes; it may hold operators that passes insert."""
-        return Graph(self._program.graph.outputs[: len(self._outputs)])
-
-    def debug_str(self) -> str:
-        """The nodes in running order with their placements in memory, and what is planned for all of them."""
-        return debug_str(self._program, self.outputs)
-
-
-def _empty_like(program: Program, entry: int) -> NDArray:
-    spec = program.spec(entry)
-    return empty(spec.shape, spec.ctx, spec.dtype)
+        return self._bound.binding.pool

@@ -1,20 +1,19 @@
 """The graph and its passes: one pass a file, each says what it needs and what it gives."""
 
-from operad.graph.clusters import Clusters as Clusters
-from operad.graph.compilation import FORWARD as FORWARD
 from operad.graph.compilation import TRAINING as TRAINING
 from operad.graph.compilation import Compilation as Compilation
+from operad.graph.compilation import Facts as Facts
 from operad.graph.compilation import Pass as Pass
 from operad.graph.compilation import PassReport as PassReport
 from operad.graph.composite import Composite as Composite
 from operad.graph.composite import CompositeReport as CompositeReport
 from operad.graph.demands import parts_of as parts_of
 from operad.graph.demands import prepared_entries as prepared_entries
+from operad.graph.demands import with_demands as with_demands
 from operad.graph.estimate import REQUESTS as REQUESTS
-from operad.graph.estimate import carried as carried
+from operad.graph.estimate import apart as apart
 from operad.graph.estimate import estimated_bytes as estimated_bytes
 from operad.graph.estimate import planned_bytes as planned_bytes
-from operad.graph.flow import minimum_cut as minimum_cut
 from operad.graph.gradient import gradient as gradient
 from operad.graph.gradient import ones_like as ones_like
 from operad.graph.infer import ShapeTable as ShapeTable
@@ -32,17 +31,15 @@ from operad.graph.ir import hidden_key as hidden_key
 from operad.graph.ir import rebuilt as rebuilt
 from operad.graph.ir import rewrite as rewrite
 from operad.graph.ir import topological_order as topological_order
+from operad.graph.kernels import choose_kernels as choose_kernels
+from operad.graph.kernels import kernel_costs as kernel_costs
 from operad.graph.memory import Block as Block
 from operad.graph.memory import MemoryPlan as MemoryPlan
-from operad.graph.memory import Placement as Placement
-from operad.graph.memory import plan_memory as plan_memory
 from operad.graph.packing import pack as pack
 from operad.graph.partition import cut as cut
 from operad.graph.partition import estimated as estimated
 from operad.graph.passes import CHOOSE_KERNELS as CHOOSE_KERNELS
 from operad.graph.passes import COSTS as COSTS
-from operad.graph.passes import FIRST_PARTY as FIRST_PARTY
-from operad.graph.passes import INFER as INFER
 from operad.graph.passes import KERNELS as KERNELS
 from operad.graph.passes import KNOWN as KNOWN
 from operad.graph.passes import SCHEDULE as SCHEDULE
@@ -50,7 +47,6 @@ from operad.graph.passes import compile_passes as compile_passes
 from operad.graph.passes import head_names as head_names
 from operad.graph.passes import pass_list as pass_list
 from operad.graph.passes import planned as planned
-from operad.graph.passes import run_passes as run_passes
 from operad.graph.place import assign_contexts as assign_contexts
 from operad.graph.place import insert_copies as insert_copies
 from operad.graph.place import place as place
@@ -59,13 +55,6 @@ from operad.graph.plugin_passes import passes_of as passes_of
 from operad.graph.primitives import CrossDeviceCopy as CrossDeviceCopy
 from operad.graph.primitives import GradAdd as GradAdd
 from operad.graph.primitives import GraphPrimitive as GraphPrimitive
-from operad.graph.primitives import OnesLike as OnesLike
 from operad.graph.primitives import ZerosLike as ZerosLike
-from operad.graph.repeat import Repetition as Repetition
-from operad.graph.repeat import repetition as repetition
-from operad.graph.schedule import Schedule as Schedule
 from operad.graph.schedule import values_read as values_read
 from operad.graph.signature import Memo as Memo
-from operad.graph.updates import Update as Update
-from operad.graph.updates import updates_pass as updates_pass
-from operad.graph.verify import check_plan as check_plan

@@ -1,8 +1,7 @@
 """A quick estimate of planned memory: the largest sum of live values, without the packing.
 
 It is the lower bound of the memory plan where the nodes run one after another; plans are within a few percent
-of it. What a pass wants to compare are graphs it has made of others, node by node, so facts about them are
-carried over rather than found anew.
+of it.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from operad.graph.demands import prepared_entries
-from operad.graph.infer import Table
-from operad.graph.ir import Entry, Graph, Node, Variable
+from operad.graph.ir import Entry, Graph, Variable
 from operad.graph.liveness import Liveness
 from operad.graph.memory import lower_bound_bytes
 from operad.graph.schedule import Schedule
@@ -60,23 +58,3 @@ def apart(graph: Graph, facts: Mapping[str, Any]) -> tuple[Sequence[Entry], dict
     wanted = facts["wanted"] if len(graph.outputs) > facts["num_outputs"] else ()
     end = len(graph.outputs) - len(wanted)
     return graph.outputs[:end], dict(zip(wanted, graph.outputs[end:], strict=True))
-
-
-def carried(graph: Graph, origins: Mapping[Node, Node], facts: Mapping[str, Any]) -> dict[str, Any]:
-    """`shapes`, `types` and `contexts` of a graph that was made of another.
-
-    Args:
-        graph: The new graph.
-        origins: For each of its nodes that is not one of the old graph, a node of that whose first outputs
-            are like this one's.
-        facts: The three of the old graph.
-    """
-    old = facts["shapes"].graph
-    numbers = [old.node_ids[origins.get(node, node)] for node in graph.nodes]
-    firsts = [old.first_entries[number] for number in numbers]
-    spans = [slice(first, first + node.num_outputs) for first, node in zip(firsts, graph.nodes, strict=True)]
-    found: dict[str, Any] = {"contexts": [facts["contexts"][number] for number in numbers]}
-    for name in ("shapes", "types"):
-        values = facts[name].values
-        found[name] = Table(graph, [value for span in spans for value in values[span]], is_complete=True)
-    return found

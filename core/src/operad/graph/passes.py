@@ -96,21 +96,13 @@ def compile_passes(
     return compilation
 
 
-def run_passes(
-    graph: Graph, passes: Sequence[Pass], given: Facts | None = None
-) -> tuple[Graph, dict[str, Any]]:
-    """The last graph and all facts about it; see `compile_passes`."""
-    compilation = compile_passes(graph, passes, given)
-    return compilation.graph, compilation.facts
-
-
 def _infer(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
-    # The head gradient of an output that is a variable is like that variable; no operator says so.
+    # A head gradient is like its output; where a pass left nothing between them, no operator says so.
     variables = {node.name: node for node in graph.nodes if isinstance(node, Variable)}
     alike = [
         (head, Entry(variables[head]), output)
         for head, output in zip(facts["heads"], graph.outputs, strict=False)
-        if isinstance(output.node, Variable) and head in variables
+        if head in variables
     ]
     shapes = infer_shapes(graph, facts["arg_shapes"])
     if like := {name: shapes.of(output) for name, head, output in alike if shapes.of(head) is None}:

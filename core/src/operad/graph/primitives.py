@@ -48,12 +48,7 @@ class _Primitive(Operator):
         self.direct: Callable[..., object] = prop.function(ctx.xp)
 
     def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array],
-        aux_states: Sequence[Array],
+        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
     ) -> None:
         """Obey the request."""
         if req[0] is OpReq.ADD:

@@ -74,10 +74,10 @@ class SavedTensors(NamedTuple):
 
 
 @final
-class Run:
+class Run(NamedTuple):
     """Way in which the engine is to run a plan.
 
-    Args:
+    Attributes:
         op_ctx: What the operator is told, with its resources.
         resource_vars: Engine variables of those, and of what the operator keeps.
         state_var: The engine variable of what the operator keeps from call to call; None if it keeps nothing.
@@ -87,48 +87,25 @@ class Run:
         is_parallel: Whether it is worth several threads inside.
         runs_under_lock: Whether it may hold the engine's lock meanwhile, for a few microseconds; see `hot`.
         uses_blas: Whether it has products, which BLAS is to compute with one thread.
-
-    Attributes:
         templates: Its calls, once the first run has made them.
     """
 
-    __slots__ = (
-        "inline", "is_parallel", "op_ctx", "out_bytes", "req", "resource_vars", "runs_under_lock",
-        "state_var", "templates", "uses_blas",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        op_ctx: OpContext,
-        resource_vars: tuple[Var, ...],
-        state_var: Var | None,
-        req: tuple[OpReq, ...],
-        out_bytes: int,
-        *,
-        inline: bool,
-        is_parallel: bool,
-        runs_under_lock: bool,
-        uses_blas: bool,
-    ) -> None:
-        self.op_ctx = op_ctx
-        self.resource_vars = resource_vars
-        self.state_var = state_var
-        self.req = req
-        self.out_bytes = out_bytes
-        self.inline = inline
-        self.is_parallel = is_parallel
-        self.runs_under_lock = runs_under_lock
-        self.uses_blas = uses_blas
-        self.templates: Sequence[CallTemplate] | None = None
+    op_ctx: OpContext
+    resource_vars: tuple[Var, ...]
+    state_var: Var | None
+    req: tuple[OpReq, ...]
+    out_bytes: int
+    inline: bool
+    is_parallel: bool
+    runs_under_lock: bool
+    uses_blas: bool
+    templates: list[CallTemplate]
 
     def anew(self) -> Run:
         """The same for another operator, with another variable for what that keeps."""
         state_var = self.state_var and engine.get().new_variable()
         resource_vars = self.resource_vars if state_var is None else (*self.resource_vars[:-1], state_var)
-        return Run(
-            self.op_ctx, resource_vars, state_var, self.req, self.out_bytes, inline=self.inline,
-            is_parallel=self.is_parallel, runs_under_lock=self.runs_under_lock, uses_blas=self.uses_blas,
-        )  # fmt: skip
+        return self._replace(state_var=state_var, resource_vars=resource_vars, templates=[])
 
 
 @final
@@ -202,6 +179,7 @@ class Plan(Recordable):
             is_parallel=cost.is_parallel,
             runs_under_lock=not uses_blas and (few or cost.work_us <= operator.lock_cost_limit_us),
             uses_blas=uses_blas,
+            templates=[],
         )
         return run, operator
 
@@ -299,9 +277,8 @@ class Plan(Recordable):
             self.operator.forward(run.op_ctx, ins, run.req, outs, rest[len(outs) :])
             return
         templates = run.templates
-        if templates is None:
-            templates = self.operator.forward_templates(run.op_ctx, run.req, num_args, num_states)
-            run.templates = templates
+        if not templates:
+            templates[:] = self.operator.forward_templates(run.op_ctx, run.req, num_args, num_states)
         filled(templates, arrays)()
 
     def may_overwrite(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> bool:

@@ -22,7 +22,6 @@ from operad import autograd, engine, registry
 from operad.boundary import boundary
 from operad.device import Context, as_context
 from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
-from operad.element_type import element_type
 from operad.errors import ArgumentError, BindError, ShapeError
 from operad.imperative import (
     EXPORTED,
@@ -56,7 +55,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
     @property
     def dtype(self) -> DType:
         """Element type: a class of numbers, as in MXNet, with the attributes of NumPy's dtype."""
-        return cast("DType", element_type(self._spec.dtype))
+        return cast("DType", registry.shown_dtype(self._spec.dtype))
 
     @property
     def stype(self) -> str:

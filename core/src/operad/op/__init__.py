@@ -16,7 +16,6 @@ from operad.op.cost import product_cost as product_cost
 from operad.op.counts import MOST_TENSORS as MOST_TENSORS
 from operad.op.counts import check_argument_counts as check_argument_counts
 from operad.op.entry import BackwardEntry as BackwardEntry
-from operad.op.explanation import PartKernel as PartKernel
 from operad.op.explanation import arrays_in_words as arrays_in_words
 from operad.op.explanation import explained as explained
 from operad.op.form import Axes as Axes
@@ -28,7 +27,6 @@ from operad.op.form import function_of_elements as function_of_elements
 from operad.op.form import placed as placed
 from operad.op.gradient import Gradient as Gradient
 from operad.op.kernel import FORWARD as FORWARD
-from operad.op.kernel import ArrayRule as ArrayRule
 from operad.op.kernel import Candidate as Candidate
 from operad.op.kernel import Kernel as Kernel
 from operad.op.kernel import KernelCall as KernelCall
@@ -37,7 +35,6 @@ from operad.op.kernel import KernelPredicate as KernelPredicate
 from operad.op.kernel import Prepared as Prepared
 from operad.op.kernel import candidates as candidates
 from operad.op.kernel import ranked as ranked
-from operad.op.kernel import select_kernel as select_kernel
 from operad.op.operator import Array as Array
 from operad.op.operator import Arrays as Arrays
 from operad.op.operator import Operator as Operator

@@ -14,12 +14,11 @@ from typing import Any, final
 from operad.device import Context
 from operad.dtypes import DType
 from operad.op.choice import Choice
-from operad.op.context import OpContext
 from operad.op.cost import Cost
 from operad.op.entry import BackwardEntry
 from operad.op.form import ScalarForm
 from operad.op.kernel import FORWARD, Kernel, KernelCall
-from operad.op.operator import Arrays, Operator, Requests
+from operad.op.operator import Operator, TemplateOperator
 from operad.op.property import InferredShapes, InferredTypes, OperatorProperty
 from operad.op.shapes import PartialShape, Shape
 from operad.resource import ResourceRequest
@@ -236,15 +235,8 @@ class Preparation(OperatorProperty):
 
 
 @final
-class _Preparing(Operator):
+class _Preparing(TemplateOperator):
     """A function that fills an array, as an operator."""
 
     def __init__(self, function: Any) -> None:
         self.direct = function
-
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> None:
-        """Fill the array."""
-        assert self.direct is not None
-        self.direct(*in_data, *out_data)

@@ -25,11 +25,11 @@ from operad.first_use import cached_property
 from operad.op.context import OpContext
 from operad.op.cost import Cost, as_cost, gradient_cost
 from operad.op.entry import BackwardEntry, inplace_pairs
-from operad.op.operator import Arrays, Operator, Requests, SomeArrays
+from operad.op.operator import Arrays, Operator, Requests, SomeArrays, TemplateOperator
 from operad.op.property import InferredShapes, InferredTypes, OperatorProperty
 from operad.op.req import OpReq
 from operad.op.shapes import PartialShape, Shape
-from operad.op.template import ArgumentSlot, CallTemplate
+from operad.op.template import ArgumentSlot, CallTemplate, moved
 from operad.resource import ResourceRequest
 
 T = TypeVar("T")
@@ -251,18 +251,12 @@ class Gradient(OperatorProperty):
 
 
 @final
-class _Backward(Operator):
+class _Backward(TemplateOperator):
     """Another operator's `backward` as `forward`."""
 
     def __init__(self, prop: Gradient, operator: Operator) -> None:
         self._prop = prop
         self._operator = operator
-
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> None:
-        """The gradients."""
-        self.prepare_forward(op_ctx, in_data, req, out_data, aux_states)()
 
     def forward_templates(
         self, op_ctx: OpContext, req: Requests, num_inputs: int, num_states: int
@@ -279,14 +273,8 @@ class _Backward(Operator):
         for position, (target, request) in enumerate(zip(prop.targets, req, strict=True), num_inputs):
             slots[first_grad + target], requests[target] = ArgumentSlot(position), request
         slots += map(ArgumentSlot, range(num_inputs + len(req), num_inputs + len(req) + num_states))
-        return [
-            CallTemplate(
-                function, tuple([slots[arg] if arg.__class__ is ArgumentSlot else arg for arg in args])
-            )
-            for function, args in self._operator.backward_templates(
-                op_ctx, tuple(requests), num_outputs, num_states
-            )
-        ]
+        found = self._operator.backward_templates(op_ctx, tuple(requests), num_outputs, num_states)
+        return moved(found, slots)
 
 
 @final

@@ -328,20 +328,6 @@ def candidates(
     return [Candidate(kernel, kernel.rejection(call, part)) for kernel in ranked(call)]
 
 
-def select_kernel(prop: OperatorProperty, ctx: Context, in_shapes: Shapes, in_types: Types) -> Kernel:
-    """The kernel that computes the outputs.
-
-    Raises:
-        OperadError: None applies; the message lists every candidate and its reason.
-    """
-    call = KernelCall(prop, ctx, in_shapes, in_types)
-    tried = [Candidate(kernel, kernel.rejection(call, FORWARD)) for kernel in ranked(call)]
-    for kernel, rejection in tried:
-        if rejection is None:
-            return kernel
-    raise no_kernel(call, FORWARD, tried)
-
-
 def no_kernel(call: KernelCall, part: str, tried: Sequence[Candidate]) -> OperadError:
     """The error for a part that no kernel computes."""
     reasons = "; ".join(f"{kernel.name}: {rejection}" for kernel, rejection in tried) or "it has no kernels"

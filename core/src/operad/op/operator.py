@@ -174,3 +174,26 @@ def _backward(
 ) -> None:
     ins, outs, heads, grads, aux = in_groups(counts, arrays)
     operator.backward(op_ctx, heads, ins, outs, req, grads, aux)
+
+
+class TemplateOperator(Operator):
+    """An operator that gives its calls as templates, and computes by these."""
+
+    def forward(
+        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
+    ) -> None:
+        """Make the calls."""
+        self.prepare_forward(op_ctx, in_data, req, out_data, aux_states)()
+
+    def backward(
+        self,
+        op_ctx: OpContext,
+        out_grad: SomeArrays,
+        in_data: SomeArrays,
+        out_data: SomeArrays,
+        req: Requests,
+        in_grad: SomeArrays,
+        aux_states: Arrays,
+    ) -> None:
+        """Make the calls."""
+        self.prepare_backward(op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)()

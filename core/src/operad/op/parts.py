@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, final
 
 from operad.op.context import OpContext
-from operad.op.operator import Arrays, Operator, Requests, SomeArrays
+from operad.op.operator import Arrays, Operator, Requests, TemplateOperator
 from operad.op.req import OpReq
-from operad.op.template import ArgumentSlot, CallTemplate, filled
+from operad.op.template import ArgumentSlot, CallTemplate, moved
 
 _OVERWRITES: Final = (OpReq.WRITE, OpReq.INPLACE)
 
 
 @final
-class KernelOperator(Operator):
+class KernelOperator(TemplateOperator):
     """An operator of a kernel among the arrays that all kernels of a choice have together.
 
     Args:
@@ -28,12 +28,6 @@ class KernelOperator(Operator):
         self._ins = ins
         self._requested = requested
 
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> None:
-        """As the kernel."""
-        self.prepare_forward(op_ctx, in_data, req, out_data, aux_states)()
-
     def forward_templates(
         self, op_ctx: OpContext, req: Requests, num_inputs: int, num_states: int
     ) -> list[CallTemplate]:
@@ -41,19 +35,6 @@ class KernelOperator(Operator):
         groups = [(self._ins, num_inputs), *[(range(count), count) for count in (len(req), num_states)]]
         found = self._operator.forward_templates(op_ctx, req, len(self._ins), num_states)
         return _moved(found, groups)
-
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: SomeArrays,
-        in_data: SomeArrays,
-        out_data: SomeArrays,
-        req: Requests,
-        in_grad: SomeArrays,
-        aux_states: Arrays,
-    ) -> None:
-        """As the kernel."""
-        self.prepare_backward(op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)()
 
     def backward_templates(
         self, op_ctx: OpContext, req: Requests, num_outputs: int, num_states: int
@@ -81,14 +62,11 @@ def _moved(
     for positions, count in groups:
         slots += [None if position is None else ArgumentSlot(first + position) for position in positions]
         first += count
-    return [
-        CallTemplate(function, tuple([slots[arg] if arg.__class__ is ArgumentSlot else arg for arg in args]))
-        for function, args in templates
-    ]
+    return moved(templates, slots)
 
 
 @final
-class PartsOperator(Operator):
+class PartsOperator(TemplateOperator):
     """One operator computes the outputs, others the gradients of some arguments each.
 
     Each of them is asked for its own gradients alone; arguments to which no gradient flows get zeros.
@@ -147,22 +125,6 @@ class PartsOperator(Operator):
     ) -> list[CallTemplate]:
         """As the operator that computes the outputs."""
         return self._forward.forward_templates(op_ctx, req, num_inputs, num_states)
-
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: SomeArrays,
-        in_data: SomeArrays,
-        out_data: SomeArrays,
-        req: Requests,
-        in_grad: SomeArrays,
-        aux_states: Arrays,
-    ) -> None:
-        """Every gradient that is wanted, by its own kernel."""
-        templates = self.backward_templates(op_ctx, req, len(out_data), len(aux_states))
-        hidden = [None] * (len(out_data) - len(out_grad))
-        if templates:
-            filled(templates, [*in_data, *out_data, *out_grad, *hidden, *in_grad, *aux_states])()
 
     def backward_templates(
         self, op_ctx: OpContext, req: Requests, num_outputs: int, num_states: int

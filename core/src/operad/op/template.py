@@ -39,6 +39,14 @@ def filled(templates: Sequence[CallTemplate], arrays: Sequence[Any]) -> Callable
     return calls[0] if len(calls) == 1 else partial(_call_all, calls)
 
 
+def moved(templates: Sequence[CallTemplate], slots: Sequence[ArgumentSlot | None]) -> list[CallTemplate]:
+    """The calls, where each array has another slot, or is not there."""
+    return [
+        CallTemplate(function, tuple([slots[arg] if arg.__class__ is ArgumentSlot else arg for arg in args]))
+        for function, args in templates
+    ]
+
+
 def in_groups(counts: Sequence[int], arrays: Sequence[Any]) -> Iterator[list[Any]]:
     """Arrays in groups of so many each: lists, in which `out_data[0] += 1` may be written."""
     first = 0

@@ -4,7 +4,6 @@ from operad.program.binding import Binding as Binding
 from operad.program.binding import Pool as Pool
 from operad.program.code import SegmentCode as SegmentCode
 from operad.program.profile import NodeObserver as NodeObserver
-from operad.program.profile import ProfiledNode as ProfiledNode
 from operad.program.profile import node_profiling as node_profiling
 from operad.program.program import Program as Program
 from operad.program.program import compile_graph as compile_graph

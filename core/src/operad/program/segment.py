@@ -67,6 +67,7 @@ class Segment:
     Attributes:
         node_ids: What it runs, in order.
         ctx: Where.
+        code: Its calls, without arrays.
         started: With those that this segment writes.
     """
 
@@ -74,7 +75,7 @@ class Segment:
         self.node_ids = code.node_ids
         self.ctx = code.ctx
         self._binding = binding
-        self._code = code
+        self.code = code
         self._runners: dict[_Form, Callable[[RunContext | None], None]] = {}
         self._oprs: dict[_Form, tuple[engine.Engine, Opr]] = {}
         self._const, self._mutable, self._updated = self._variables(started)
@@ -106,13 +107,13 @@ class Segment:
             run = partial(_run_behind, before, run)
         if local.state.inside == NESTED:
             self._run_inline(current, run)
-        elif not (alone and self._code.is_light and self._run_inline(current, run)):
+        elif not (alone and self.code.is_light and self._run_inline(current, run)):
             kept = self._operator(current, form, run) if before is None else self._made(current, run)
             current.push(kept, self.ctx, size_bytes=size_bytes)
 
     def _run_inline(self, current: engine.Engine, run: Callable[[Any], object]) -> bool:
-        fn, args = (engine.run_single, (run, None)) if self._code.uses_blas else (run, (None,))
-        call = (fn, args, self.ctx, self._const, self._mutable, self._code.label)
+        fn, args = (engine.run_single, (run, None)) if self.code.uses_blas else (run, (None,))
+        call = (fn, args, self.ctx, self._const, self._mutable, self.code.label)
         return current.run_inline(*call) or current.run_inline_soon(*call)
 
     def _operator(self, current: engine.Engine, form: _Form, run: Callable[[Any], None]) -> Opr:
@@ -127,14 +128,14 @@ class Segment:
             run,
             self._const,
             self._mutable,
-            name=self._code.label,
+            name=self.code.label,
             reads_mutable=self._updated,
-            is_parallel=self._code.is_parallel,
+            is_parallel=self.code.is_parallel,
         )
 
     def _runner(self, is_train: bool, is_timed: bool) -> Callable[[RunContext | None], None]:
         """The loop over the calls."""
-        calls, node_ids = self._code.calls(self._binding, is_train)
+        calls, node_ids = self.code.calls(self._binding, is_train)
         nodes = self._binding.program.graph.nodes
 
         def note_failure(error: Exception, pending: Iterator[object]) -> None:
@@ -163,11 +164,11 @@ class Segment:
 
         if not is_timed:
             return run
-        timeline = self._code.timeline(is_train)
+        timeline = self.code.timeline(is_train)
         return run_timed
 
     def _variables(self, started: Collection[Var]) -> tuple[list[Var], list[Var], list[Var]]:
-        binding, code = self._binding, self._code
+        binding, code = self._binding, self.code
         updated: dict[Var, None] = dict.fromkeys(binding.vars_of(code.states))
         written: dict[Var, None] = {}
         read = binding.vars_of(code.reads)

@@ -2,13 +2,11 @@
 
 from typing import Any as _Any
 
-from operad.registry.absent import absent_text as absent_text
-from operad.registry.absent import explain_absence as explain_absence
-from operad.registry.absent import spelling as spelling
-from operad.registry.absent import why_absent as why_absent
+from operad.registry.entries import absent_text as absent_text
 from operad.registry.entries import attribute_names as attribute_names
 from operad.registry.entries import entry as entry
 from operad.registry.entries import entry_names as entry_names
+from operad.registry.entries import explain_absence as explain_absence
 from operad.registry.entries import find_attribute as find_attribute
 from operad.registry.entries import get_attribute as get_attribute
 from operad.registry.entries import load_all as load_all
@@ -20,6 +18,7 @@ from operad.registry.hooks import hooks as hooks
 from operad.registry.methods import Extensible as Extensible
 from operad.registry.methods import OperatorMethods as OperatorMethods
 from operad.registry.methods import module_attribute as module_attribute
+from operad.registry.methods import shown_dtype as shown_dtype
 from operad.registry.operators import find as find
 from operad.registry.operators import follow as follow
 from operad.registry.operators import get as get

@@ -10,7 +10,6 @@ from typing import Any
 
 from operad.errors import BrokenPluginError, IncompatiblePluginError
 from operad.registry import loading
-from operad.registry.absent import absent_text, explain_absence
 from operad.registry.hooks import hooks
 from operad.registry.packages import packages
 from operad.registry.plugins import ATTRIBUTES, NAMESPACES, PluginRecord
@@ -64,6 +63,22 @@ def namespace(name: str) -> ModuleType:
     return module
 
 
+def absent_text(name: str) -> str | None:
+    """Why no package has a name of MXNet's, without `mxnet.`; see `Plugins.absent_text`."""
+    return loading.current().absent_text(name)
+
+
+def explain_absence(owner: str, module: ModuleType) -> None:
+    """Have a plugin's module say so of names that it lacks.
+
+    Args:
+        owner: What MXNet calls the module, without `mxnet.`.
+    """
+    absent = loading.current().added("registry.absent")
+    if absent is not None:
+        absent.explain_absence(owner, module)
+
+
 def find_attribute(owner: str, name: str) -> object | None:
     """Return what a plugin adds to `owner` as `name`; None where none does.
 
@@ -90,12 +105,15 @@ def get_attribute(owner: str, name: str) -> Any:
         return star_names(sys.modules[f"operad.{owner}"], attribute_names(owner))
     found = None if name.startswith("__") else find_attribute(owner, name)
     if found is None:
-        known = packages(ATTRIBUTES).get(f"{owner}.{name}")
-        absent = absent_text(f"{owner}.{name}") if known is None else None
-        how = f"; a plugin adds it: {known.install_line()}" if known else ", and no plugin adds it"
-        how = how if absent is None else f"; {absent}"
-        raise AttributeError(f"'operad.{owner}' has no attribute {name!r}{how}")
+        how = way_to(f"{owner}.{name}") or "and no plugin adds it"
+        raise AttributeError(f"'operad.{owner}' has no attribute {name!r}, {how}")
     return found
+
+
+def way_to(full_name: str) -> str | None:
+    """Package that adds an attribute, or why none does; None where nothing is known of it."""
+    known = packages(ATTRIBUTES).get(full_name)
+    return f"a plugin adds it: {known.install_line()}" if known else absent_text(full_name)
 
 
 def star_names(module: object, added: Iterable[str] = ()) -> list[str]:

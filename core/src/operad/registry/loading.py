@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NoReturn, final
+from typing import Any, Final, NoReturn, final
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from operad.interrupts import is_of_handler
 from operad.registry.discovery import Manifest, forget_listings, read_manifest
 from operad.registry.kinds import ANYTHING, KINDS
 from operad.registry.missing import not_found
-from operad.registry.plugins import Broken, Distribution, Entry, PluginRecord
+from operad.registry.plugins import ATTRIBUTES, Broken, Distribution, Entry, PluginRecord
 from operad.registry.policy import block_reason, choose, range_problem
 
 _VALUE: Final = re.compile(r"(?P<module>[\w.]+)\s*(:\s*(?P<path>[\w.]+))?\s*(\[.*\])?\s*")
@@ -88,7 +88,7 @@ class Plugins:
         """
         named = self.manifest.entries(group)
         if name not in named:
-            raise not_found(group, name, named, self.manifest.unreadable)
+            raise not_found(group, name, named, self.absent_text, self.manifest.unreadable)
         return choose(named[name])
 
     def load(self, entry: Entry) -> object:
@@ -125,6 +125,16 @@ class Plugins:
             return self.load(entry)
         except (IncompatiblePluginError, BrokenPluginError):
             return None
+
+    def added(self, name: str) -> Any:
+        """What a plugin adds under `operad.attributes`, where nothing need add it; None without."""
+        points = self.manifest.entries(ATTRIBUTES).get(name, ())
+        return next(filter(None, map(self.try_load, points)), None)
+
+    def absent_text(self, name: str) -> str | None:
+        """Why no package has a name of MXNet's, as the plugin that has these says; without one None."""
+        absent = self.added("registry.absent")
+        return None if absent is None else absent.absent_text(name)
 
     def checked(self, entry: Entry, problem: Callable[[object], str | None]) -> object:
         """Like `load`; what `problem` says something against is as broken as what cannot be imported."""

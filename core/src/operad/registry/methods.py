@@ -14,11 +14,10 @@ from types import FunctionType, MethodType
 from typing import Any, ClassVar, Final, final
 
 from operad.boundary import boundary
-from operad.registry.absent import absent_text
-from operad.registry.entries import attribute_names, find_attribute, star_names
+from operad.dtypes import DType
+from operad.registry import loading
+from operad.registry.entries import attribute_names, find_attribute, star_names, way_to
 from operad.registry.operators import find, follow, list_operators
-from operad.registry.packages import packages
-from operad.registry.plugins import ATTRIBUTES
 
 
 @final
@@ -71,10 +70,7 @@ class _Extended(type):
         extensible: Any = cls
         found = extensible._added(name)
         if found is None:
-            known = packages(ATTRIBUTES).get(f"{cls.__name__}.{name}")
-            absent = absent_text(f"{cls.__name__}.{name}") if known is None else None
-            how = absent or extensible._nothing_else
-            how = f"a plugin adds it: {known.install_line()}" if known else how
+            how = way_to(f"{cls.__name__}.{name}") or extensible._nothing_else
             raise AttributeError(f"{cls.__name__} has no attribute {name!r}, {how}")
         if isinstance(found, FunctionType):  # other callables are no methods of a class that has them
             _inserted.insert(cls, name, found)
@@ -122,3 +118,15 @@ class OperatorMethods(Extensible):
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *(n for n in list_operators() if not n.startswith("_"))})
+
+
+_shown: Final[dict[DType, Any]] = follow({})
+
+
+def shown_dtype(dtype: DType) -> Any:
+    """What users see of a dtype: the class of numbers that a plugin makes of it, or else the dtype."""
+    found = _shown.get(dtype)
+    if found is None:
+        made = loading.current().added("dtypes.element_type")
+        found = _shown[dtype] = dtype if made is None else made(dtype)
+    return found

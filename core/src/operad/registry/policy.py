@@ -9,17 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Final
 
 from operad import config
 from operad.errors import BlockedPluginError, ConfigError, DuplicateOperatorError
 from operad.registry.plugins import Distribution, Entry, normalized
-
-if TYPE_CHECKING:
-    from packaging.specifiers import SpecifierSet
-
-MIGRATION_GUIDE: Final = "docs/authoring/migrating-to-0.2.md"
-"""In operad's repository."""
 
 
 def block_reason(owner: Distribution) -> str | None:
@@ -87,18 +80,8 @@ def range_problem(owner: Distribution, core_version: str | None) -> str | None:
             return (
                 f"it needs operad{wanted.specifier}, and operad {core_version} is installed; "
                 f'pip install --upgrade {owner.name}, or pip install "operad{wanted.specifier}"'
-                f"{_guide(wanted.specifier, core_version)}"
             )
     return None
-
-
-def _guide(wanted: SpecifierSet, core_version: str) -> str:
-    """Page for the author of a plugin for an older core; nothing where it is for a newer one."""
-    from packaging.version import Version  # noqa: PLC0415 - as above
-
-    bounds = [part for part in wanted if part.operator in ("<", "<=", "==", "~=")]
-    is_older = any(Version(part.version.removesuffix(".*")) <= Version(core_version) for part in bounds)
-    return f"; its author finds what changed in {MIGRATION_GUIDE}" if is_older else ""
 
 
 def _first_party_first(owner: Distribution) -> tuple[bool, str]:

@@ -1,4 +1,4 @@
-"""Resources of one operator that runs executors.
+"""Resources of one operator that runs executors, or of one caller.
 
 An operation must not wait for another one's turn at a resource of the device: it would hold a worker, and
 the other one may stand behind it. So executors that an operator binds get resources that nothing else uses.
@@ -8,8 +8,11 @@ not in push order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, final
 
+from operad.device import Context
+from operad.resource.base import Resource, ResourceRequest
 from operad.resource.manager import ResourceManager, get
 from operad.resource.random import StreamSeed
 from operad.scopes import Exit, Levels
@@ -31,6 +34,10 @@ class OwnResources:
         _scopes.top = self._manager, _scopes.top
 
     __exit__ = Exit(lambda _: _scopes.ending)
+
+    def request(self, ctx: Context, kinds: Sequence[ResourceRequest]) -> tuple[Resource, ...]:
+        """The resources of one operation, which names the `var` of each among its mutable variables."""
+        return self._manager.request_all(ctx, kinds)
 
     def seed(self, seed_state: int) -> None:
         """Start the random streams anew; the same number gives the same draws."""

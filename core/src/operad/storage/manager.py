@@ -70,20 +70,9 @@ class Storage:
             StorageError: The handle is freed already.
         """
         if handle.freed:
-            raise _freed_twice("free", handle)
+            raise _freed_twice(handle)
         handle.freed = True
         handle.pool.give_back(handle)
-
-    def direct_free(self, handle: Handle) -> None:
-        """Give a block back to the system, past the pool.
-
-        Raises:
-            StorageError: The handle is freed already.
-        """
-        if handle.freed:
-            raise _freed_twice("direct_free", handle)
-        handle.freed = True
-        handle.pool.drop(handle)
 
     def release_all(self, ctx: Context) -> None:
         """Give the idle blocks of `ctx` back to the system; blocks in use stay."""
@@ -124,8 +113,8 @@ class Storage:
                 self._release(other)
 
 
-def _freed_twice(attempt: str, handle: Handle) -> StorageError:
-    return StorageError(f"{attempt}: {handle!r} was freed before; each handle is freed once, by its owner")
+def _freed_twice(handle: Handle) -> StorageError:
+    return StorageError(f"free: {handle!r} was freed before; each handle is freed once, by its owner")
 
 
 _sweeps: Final[list[Callable[[], None]]] = []

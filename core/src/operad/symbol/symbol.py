@@ -17,12 +17,10 @@ from operad import registry
 from operad.boundary import boundary
 from operad.device import Context, as_context
 from operad.dtypes import DType, as_dtype
-from operad.element_type import element_type
 from operad.errors import (
     ArgumentError,
     GraphError,
     IndexOutOfRangeError,
-    UnsupportedError,
     suggestion,
 )
 from operad.executor import Executor, bind, simple_bind
@@ -139,36 +137,14 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
         """Every visible output of every node, variables included, in topological order."""
         return Symbol([Entry(node, i) for node in self.graph.nodes for i in range(_visible(node))])
 
-    def get_children(self) -> Symbol | None:
-        """The direct inputs of the nodes behind the outputs; None for a variable."""
-        nodes = dict.fromkeys(entry.node for entry in self.entries)
-        inputs = [entry for node in nodes for entry in node.inputs]
-        return Symbol(inputs) if inputs else None
-
     def attr(self, key: str) -> str | None:
         """The attribute or given parameter `key` of the node behind the outputs, or None."""
         attrs = self.entries[0].node.attrs
         return attrs.get(key, attrs.get(hidden_key(key)))
 
-    def list_attr(self, recursive: bool = False) -> dict[str, str]:
-        """The user's attributes and the given parameters of the node behind the outputs.
-
-        Raises:
-            UnsupportedError: For `recursive`, which MXNet 1.x refuses as well.
-        """
-        if recursive:
-            raise UnsupportedError("list_attr: recursive=True was replaced in MXNet 1.x; call attr_dict()")
-        return attribute.with_mirrored(self.entries[0].node.attrs)
-
     def attr_dict(self) -> dict[str, dict[str, str]]:
         """Attributes of every node that has any, by node name."""
         return {node.name: attribute.with_mirrored(node.attrs) for node in self.graph.nodes if node.attrs}
-
-    def _set_attr(self, **attrs: str) -> None:
-        node = self.entries[0].node
-        check = attribute.check_of_operator if isinstance(node, OpNode) else attribute.check
-        check(node.name, attrs)
-        node.attrs.update({hidden_key(key): value for key, value in attrs.items()})
 
     def __call__(self, *args: Symbol, name: str | None = None, **named: Symbol) -> Symbol:
         """This symbol with its arguments replaced, by position or by name.
@@ -263,12 +239,7 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
             DTypeError: The types contradict each other.
         """
         table = self._types("infer_type", args, known)
-        return _shown_types(table) if table.is_complete else (None, None, None)  # type: ignore[return-value]
-
-    @boundary
-    def infer_type_partial(self, *args: Any, **known: Any) -> TypeLists:
-        """Like `infer_type`, with None where a type does not follow."""
-        return _shown_types(self._types("infer_type_partial", args, known))
+        return shown_types(table) if table.is_complete else (None, None, None)  # type: ignore[return-value]
 
     def _types(self, call: str, args: Sequence[Any], named: Mapping[str, Any]) -> TypeTable:
         known = self._by_name(call, args, named)
@@ -342,10 +313,10 @@ def _from_json(text: str) -> Any:
     return registry.get_attribute("sym", "load_json")(text)
 
 
-def _shown_types(table: TypeTable) -> TypeLists:
+def shown_types(table: TypeTable) -> TypeLists:
     """The types of a table as `NDArray.dtype` has them."""
     lists: Any = (table.arguments, table.outputs, table.auxiliary)
-    return tuple([dtype and element_type(dtype) for dtype in dtypes] for dtypes in lists)  # type: ignore[return-value]
+    return tuple([dtype and registry.shown_dtype(dtype) for dtype in dtypes] for dtypes in lists)  # type: ignore[return-value]
 
 
 def _visible(node: Any) -> int:

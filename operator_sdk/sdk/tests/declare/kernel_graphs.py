@@ -6,7 +6,8 @@ import numpy as np
 
 from operad.context import cpu
 from operad.executor import simple_bind
-from operad.graph import Entry, Graph, OpNode, Variable, check_plan
+from operad.graph import Entry, Graph, OpNode, Variable
+from operad.graph.verify import check_plan
 
 X = np.array([[0.5, -1.0, 4.0], [2.0, 3.0, -0.25]], np.float32)
 W = np.array([1.5, 2.0, -3.0], np.float32)

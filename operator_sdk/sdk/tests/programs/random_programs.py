@@ -155,7 +155,15 @@ def stores(function, rng, values):
         index = (*[slice(None)] * axis, slice(begin, int(rng.integers(begin, n + 1))))
         if rng.integers(4) == 0 and index[-1].stop > begin:
             values.append(made[index] + 1)  # what was there before is still read
-        made[index] = 3 if rng.integers(4) == 0 else np.abs(x[index] - 1)
+        kind = int(rng.integers(4))
+        if kind == 0:
+            made[index] = 3
+        elif kind == 1:
+            made[index] = np.abs(x[index] - 1)
+        elif kind == 2:
+            made[index] += np.abs(x[index])
+        else:  # a place beside the one that is written
+            made[index] -= np.abs(np.flip(made, axis)[index])
     if rng.integers(3) == 0:
         made *= 2
         made = clipped(made)

@@ -13,6 +13,7 @@ from operad_sdk.programs import program as room
 from operad_sdk.programs.plan import CallStep, KernelStep
 from operad_sdk.programs.program import Program
 from operad_sdk.vector import reason_against
+from operad_sdk.vector.cost_rule import Estimates
 from operator_sdk.sdk.tests.programs.random_programs import RandomFunction
 from operator_sdk.sdk.tests.vector.guarded import guarded
 
@@ -32,10 +33,17 @@ def traced(function, shapes, dtype, *, always=True):
     return Program(given, results, always=always)
 
 
-def compared(function, monkeypatch):
-    """The number of kernels of a function's program, which agrees with the function."""
+def compared(function, monkeypatch, *, by_lot=False):
+    """The number of kernels of a function's program, which agrees with the function.
+
+    Args:
+        by_lot: Whether a coin says what kernels compute and what NumPy's calls do.
+    """
     expected = [np.asarray(one) for one in function(*function.arrays())]
-    made = traced(function, function.shapes, function.dtype)
+    with monkeypatch.context() as patch:
+        coin = np.random.default_rng(function.seed)
+        patch.setattr(Estimates, "favour_vectors", property(lambda _: bool(coin.integers(2))))
+        made = traced(function, function.shapes, function.dtype, always=not by_lot)
     arrays = []
     for array in function.arrays():
         arrays.append(guarded(array.shape, array.dtype))
@@ -98,7 +106,7 @@ def test_a_program_computes_what_the_function_does(batch, drawn_seed, monkeypatc
     num_kernels = 0
     for number in range(OF_A_BATCH):
         function = RandomFunction(drawn_seed * 1000 + batch * OF_A_BATCH + number)
-        num_kernels += compared(function, monkeypatch)
+        num_kernels += compared(function, monkeypatch, by_lot=number % 2 == 1)
     assert num_kernels
 
 
@@ -171,3 +179,47 @@ def test_a_loop_is_no_program():
 
     with pytest.raises(TraceError, match="2500 steps"):
         traced(function, [(4, 4)], np.float32)
+
+
+def transposed_in_place(x):
+    made = x.copy()
+    for begin in (0, 4):
+        made[begin : begin + 8] = np.abs(made[begin : begin + 8].T) + 1
+    return [made]
+
+
+def in_place_of_what_its_kernel_also_makes(x):
+    part = np.abs(x[:4]) + 1
+    made = np.sort(np.concatenate([part * 2, part * 2, part * 2]), axis=0)
+    made[:4] = part
+    made[2:6] = 3
+    return [made]
+
+
+def product_in_place(x):
+    made = x.copy()
+    for begin in (0, 4):
+        made[begin : begin + 8] = made[begin : begin + 8] @ made[begin : begin + 8]
+    return [made]
+
+
+def of_its_neighbours(x):
+    made = x.copy()
+    for i in range(1, 12):
+        made[i] = np.round(made[i] + made[i - 1], 1)
+        made[i - 1 : i + 1] += made[i : i + 2]
+    return [made]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [transposed_in_place, in_place_of_what_its_kernel_also_makes, product_in_place, of_its_neighbours],
+)
+@pytest.mark.parametrize("always", [True, False])
+def test_what_is_written_into_an_array_may_be_made_of_it(function, always):
+    x = np.random.default_rng(2).integers(-2, 3, (12, 8)).astype(np.float32)
+    (expected,) = function(x)
+    made = traced(function, [x.shape], x.dtype, always=always)
+    target = guarded(expected.shape, expected.dtype)
+    made.run(CONTEXT, [x], (0,), [target])
+    np.testing.assert_array_equal(target, expected)

@@ -16,6 +16,7 @@ from operad.dtypes import DType
 from operad.errors import ShapeError, UnsupportedError
 from operad.operator import Shape
 from operad.symbol import Symbol
+from operad_control_flow.rebinding import rebound
 from operad_control_flow.subgraph import Subgraph
 
 
@@ -120,7 +121,7 @@ class Runs:
         }
         states = {name: arrays.pop(name) for name in self._subgraph.states}
         if grads and self._kept:
-            return self._kept[0].rebound(arrays, grads, states)
+            return rebound(self._kept[0], arrays, grads, states)
         requests = {name: "add" if name in self._shared else "write" for name in arrays}
         return self._symbol.bind(self._ctx, arrays, grads, requests, states)
 

@@ -22,9 +22,10 @@ from jax.custom_derivatives import SymbolicZero
 
 from operad.dtypes import DType, as_dtype
 from operad.errors import ArgumentError, OperadError, UnsupportedError
-from operad.export import OperatorSignature, PlainOperator, signature_of
 from operad.operator import ScalarForm
 from operad_export.parameters import parsed, values
+from operad_export.plain import PlainOperator
+from operad_export.signature import OperatorSignature, signature_of
 
 _REDUCTIONS: Final = ("sum", "max", "min", "length", "position")
 _BATCH: Final = 2

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from operad.errors import ParamError
-from operad.export import OperatorSignature
 from operad.operator import REQUIRED, Param
+from operad_export.signature import OperatorSignature
 
 
 def parsed(signature: OperatorSignature, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,8 +22,9 @@ import torch
 from operad.context import cpu
 from operad.dtypes import DType
 from operad.errors import GradientError
-from operad.export import PlainOperator, signature_of
 from operad_export import torch_arrays as memory
+from operad_export.plain import PlainOperator
+from operad_export.signature import signature_of
 
 _SCHEMA: Final = "(Tensor[] arrays, Tensor[] states, SymInt[] lengths, str call) -> Tensor[]"
 

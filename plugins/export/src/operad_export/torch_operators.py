@@ -18,10 +18,11 @@ from typing import Any, Final, NamedTuple, final
 
 import torch
 
-from operad.export import OperatorSignature, PlainOperator, signature_of
 from operad_export import torch_arrays as memory
 from operad_export.parameters import parsed
 from operad_export.parameters import values as values_of
+from operad_export.plain import PlainOperator
+from operad_export.signature import OperatorSignature, signature_of
 from operad_export.torch_gradients import described, gradients, keep, register_backward
 from operad_export.torch_schema import schema, visible_returns
 

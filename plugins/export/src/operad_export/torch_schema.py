@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from operad.errors import UnsupportedError
-from operad.export import OperatorSignature
 from operad.operator import Param
+from operad_export.signature import OperatorSignature
 
 TYPES: Final = {
     int: "int", float: "float", bool: "bool", str: "str", "dtype": "str", "shape": "int[]",

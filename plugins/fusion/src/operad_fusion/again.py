@@ -12,7 +12,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from math import prod
 from typing import Any, Final, final
 
-from operad.graph import Entry, Graph, Node, OpNode, Variable, carried, minimum_cut, rebuilt, rewrite
+from operad.graph import Entry, Graph, Node, OpNode, Variable, rebuilt, rewrite
+from operad_passes import carried, minimum_cut
 
 WORTH_BYTES: Final = 1 << 20
 """Graphs in which less can be freed are left alone: that much fits into a cache."""

@@ -2,7 +2,7 @@
 
 A node is taken whose outputs follow from scalar forms over one iteration space. Two clusters are merged where
 one reads what the other makes, element by element, and where the contracted graph stays without cycles
-(`operad.graph.Clusters`). Forward and backward stay apart: what backward reads, forward writes. A cluster is
+(`operad_passes.Clusters`). Forward and backward stay apart: what backward reads, forward writes. A cluster is
 one operator, whose kernel is compiled when the graph is bound.
 """
 
@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final, final
 
 from operad.first_use import import_module
-from operad.graph import Clusters, Entry, Graph, Node, OpNode, Pass, Variable, rebuilt
+from operad.graph import Entry, Graph, Node, OpNode, Pass, Variable, rebuilt
 from operad.operator import Instruction, Shape
 from operad_fusion.again import again
 from operad_fusion.candidates import Candidate, Candidates
@@ -21,6 +21,7 @@ from operad_fusion.merging import Merged, Step, merged
 from operad_fusion.settings import MODE
 from operad_fusion.uses import Uses
 from operad_fusion.views import InPlace, Views
+from operad_passes import Clusters
 
 MOST_INSTRUCTIONS: Final = 512
 """Instructions of a cluster; one that has more takes long to compile."""

@@ -20,11 +20,11 @@ from typing import Any, Final
 import numpy as np
 import simplejpeg
 
-from operad.config import settings
 from operad.errors import DTypeError, FormatError, LimitError, OutOfMemoryError, ParamError, ShapeError
-from operad.files import expanding
+from operad_files import expanding
 from operad_image.headers import PIXELS_IN_A_BYTE, Header, header_of
 from operad_image.opencv import opencv
+from operad_image.settings import MAX_PIXELS
 
 Image = np.ndarray[Any, Any]
 """uint8 or another type, (height, width, channels)."""
@@ -148,7 +148,7 @@ def _size_of_plain_jpeg(content: Any, channels: int | None) -> tuple[int, int, i
         raise _damaged(content, error) from error
     if space in ("CMYK", "YCCK"):
         return None
-    if height * width > settings().max_image_pixels or height * width > PIXELS_IN_A_BYTE * len(content):
+    if height * width > MAX_PIXELS.read() or height * width > PIXELS_IN_A_BYTE * len(content):
         _check_size(header_of(bytes(content)), len(content))
     return height, width, channels or (1 if space == "Gray" else 3)
 
@@ -157,7 +157,7 @@ def _bytes_of_plain_jpeg(content: Any, size: tuple[int, int, int], turned: int) 
     height, width, channels = size
     scans = len(_SCAN.findall(content))  # in thumbnails, too
     if scans > 1:
-        pixels = settings().max_image_pixels * _PIXELS_OF_SCANS
+        pixels = MAX_PIXELS.read() * _PIXELS_OF_SCANS
         if scans > _MOST_SCANS or scans * height * width > pixels:
             raise LimitError(
                 f"the image, a JPEG of {width}x{height} pixels in {scans} scans, takes too long to decode, "
@@ -191,7 +191,7 @@ def _damaged(content: Any, error: ValueError) -> FormatError:
 
 
 def _check_size(header: Header, size_bytes: int) -> None:
-    height, width, most = header.height, header.width, settings().max_image_pixels
+    height, width, most = header.height, header.width, MAX_PIXELS.read()
     told = f"the image, a {header.kind}, says that it has {width}x{height} pixels"
     if height * width > most:
         raise LimitError(f"{told}, expected {most} at most; OPERAD_MAX_IMAGE_PIXELS allows more")

@@ -18,7 +18,7 @@ import numpy as np
 
 from operad import NDArray, nd
 from operad.errors import ArgumentError, FormatError, ParamError
-from operad.files import read_bytes
+from operad_files import read_bytes
 from operad_image import pixels
 from operad_image.codec import Image, decode
 

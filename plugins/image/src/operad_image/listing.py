@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, final
 
 from operad.errors import FormatError, ParamError
-from operad.files import read_lines, write_atomically
+from operad.files import write_atomically
+from operad_files import read_lines
 
 _SEED = 100
 """Seed of MXNet's order."""

@@ -23,10 +23,12 @@ import numpy as np
 
 import operad
 from operad.errors import FormatError, OperadError, OutOfMemoryError
-from operad.files import inside, read_bytes, write_atomically
+from operad.files import write_atomically
 from operad.interrupts import block_signals
+from operad_files import read_bytes
 from operad_image.codec import decode, encode
 from operad_image.listing import Listed, read_listed
+from operad_image.paths import inside
 from operad_image.pixels import resize, shorter_edge
 
 _PARTIAL: Final = ".partial"

@@ -10,7 +10,8 @@ import numpy as np
 
 import operad
 from operad.errors import ArgumentError, FormatError, ParamError
-from operad.files import inside, read_bytes, read_lines
+from operad_files import read_bytes, read_lines
+from operad_image.paths import inside
 
 Label = np.ndarray[Any, Any]
 

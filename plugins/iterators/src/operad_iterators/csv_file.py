@@ -16,7 +16,8 @@ from typing import Any, final
 import numpy as np
 
 from operad.errors import FormatError
-from operad.files import opened, translated
+from operad.files import translated
+from operad_files import opened
 from operad_iterators.file_rows import (
     DATA_NAME,
     LABEL_NAME,

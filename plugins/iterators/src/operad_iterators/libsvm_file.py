@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from operad.errors import FormatError, ParamError, ShapeError
-from operad.files import expanding, read_lines
+from operad_files import expanding, read_lines
 from operad_iterators.file_rows import (
     DATA_NAME,
     LABEL_NAME,

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final, final
 import numpy as np
 
 from operad.errors import FormatError, ShapeError
-from operad.files import expanding, opened
+from operad_files import expanding, opened
 from operad_iterators.file_rows import DATA_NAME, LABEL_NAME, dtype_of, part_of, shape_of
 from operad_iterators.row_iter import FileRowIter
 from operad_iterators.table import Column

@@ -9,9 +9,9 @@ import numpy as np
 
 from operad import Context, NDArray, nd
 from operad.errors import ArgumentError, ShapeError
-from operad.profiler import stage
 from operad_iterators.batch import DataDesc
 from operad_iterators.order import Indices
+from operad_iterators.stages import stage
 
 
 @final

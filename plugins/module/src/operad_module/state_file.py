@@ -22,7 +22,8 @@ from typing import Any, Final
 import numpy as np
 
 from operad.errors import ArgumentError, FormatError
-from operad.files import opened, parse_json, read_bytes, translated, write_atomically
+from operad.files import parse_json, translated, write_atomically
+from operad_files import opened, read_bytes
 
 _MAGIC: Final = b"operad training state 1 "
 _HEADER_BYTES: Final = len(_MAGIC) + 64 + 1

@@ -17,7 +17,8 @@ from typing import Any, Final, final
 import operad as od
 from operad import NDArray, Symbol
 from operad.errors import ArgumentError, FormatError
-from operad.files import read_bytes, write_atomically
+from operad.files import write_atomically
+from operad_files import read_bytes
 from operad_module.executor_group import DataParallelExecutorGroup
 
 _STORE_CALLS: Final = (("init", "push", "pull"), ("broadcast", "pushpull"))

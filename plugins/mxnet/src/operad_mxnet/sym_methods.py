@@ -7,8 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from operad import NDArray, Symbol, autograd
+from operad import NDArray, Symbol
+from operad.boundary import boundary
 from operad.errors import UnsupportedError
+from operad.graph import OpNode, hidden_key
+from operad.symbol.attribute import check as check_of_variable
+from operad.symbol.attribute import check_of_operator, with_mirrored
+from operad.symbol.symbol import shown_types
+from operad_mxnet.recorded_graph import recorded_graph
 
 
 def as_nd_ndarray(self: Symbol) -> Symbol:
@@ -17,8 +23,40 @@ def as_nd_ndarray(self: Symbol) -> Symbol:
 
 
 def get_symbol(x: NDArray) -> Symbol:
-    """The symbol of what was recorded to compute `x`; see `operad.autograd.recorded_graph`."""
-    return Symbol(autograd.recorded_graph(x).outputs)
+    """The symbol of what was recorded to compute `x`; see `recorded_graph`."""
+    return Symbol(recorded_graph(x).outputs)
+
+
+def get_children(self: Symbol) -> Symbol | None:
+    """The direct inputs of the nodes behind the outputs; None for a variable."""
+    nodes = dict.fromkeys(entry.node for entry in self.entries)
+    inputs = [entry for node in nodes for entry in node.inputs]
+    return Symbol(inputs) if inputs else None
+
+
+def list_attr(self: Symbol, recursive: bool = False) -> dict[str, str]:
+    """The user's attributes and the given parameters of the node behind the outputs.
+
+    Raises:
+        UnsupportedError: For `recursive`, which MXNet 1.x refuses as well.
+    """
+    if recursive:
+        raise UnsupportedError("list_attr: recursive=True was replaced in MXNet 1.x; call attr_dict()")
+    return with_mirrored(self.entries[0].node.attrs)
+
+
+def set_attr(self: Symbol, **attrs: str) -> None:
+    """Change attributes of the node behind the outputs."""
+    node = self.entries[0].node
+    check = check_of_operator if isinstance(node, OpNode) else check_of_variable
+    check(node.name, attrs)
+    node.attrs.update({hidden_key(key): value for key, value in attrs.items()})
+
+
+@boundary
+def infer_type_partial(self: Symbol, *args: Any, **known: Any) -> Any:
+    """Like `infer_type`, with None where a type does not follow."""
+    return shown_types(self._types("infer_type_partial", args, known))
 
 
 def optimize_for(

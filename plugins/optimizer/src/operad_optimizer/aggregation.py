@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from operad import NDArray
-from operad.config import settings
+from operad.config import at_least, plugin_setting
+
+SIZE: Final = plugin_setting(
+    "OPERAD_OPTIMIZER_AGGREGATION_SIZE",
+    at_least(0),
+    None,
+    "Weights that one call of an update operator moves; 0: one; default: the optimizer's, 4 of SGD.",
+)
 
 
 def aggregation_size(default: int) -> int:
     """Number of weights that one call moves: as the environment says, else `default`."""
-    found = settings().optimizer_aggregation_size
+    found: int | None = SIZE.read()
     return default if found is None else found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, final
 
-from operad.profiler import ProfiledNode
+from operad_profiler.profiled import ProfiledNode
 from operad_profiler.recording import Run, Thread
 from operad_profiler.spans import Span
 

@@ -16,6 +16,8 @@ from typing import Any, Final, NamedTuple, final
 from operad import profiler
 from operad.context import Context
 from operad.errors import ParamError
+from operad.program import Program
+from operad_profiler.profiled import ProfiledNode, profiled_nodes
 
 _IGNORED: Final = (
     "profile_all", "profile_symbolic", "profile_imperative", "profile_memory", "profile_api",
@@ -59,7 +61,7 @@ class NodeRuns(NamedTuple):
         times_s: When the first began, and when each ended.
     """
 
-    nodes: Sequence[profiler.ProfiledNode]
+    nodes: Sequence[ProfiledNode]
     times_s: Sequence[float]
     thread: Thread
 
@@ -220,9 +222,9 @@ def _record(name: str, ctx: Context, start_s: float, stop_s: float) -> None:
         runs.append(Run(name, "operator", ctx, _here.thread, start_s, stop_s))
 
 
-def _record_nodes(nodes: Sequence[profiler.ProfiledNode], times_s: Sequence[float]) -> None:
+def _record_nodes(program: Program, node_ids: Sequence[int], times_s: Sequence[float]) -> None:
     if _takes(times_s[0], len(times_s) - 1):
-        node_runs.append(NodeRuns(nodes, times_s, _here.thread))
+        node_runs.append(NodeRuns(profiled_nodes(program, node_ids), times_s, _here.thread))
 
 
 def _takes(start_s: float, num_events: int) -> bool:

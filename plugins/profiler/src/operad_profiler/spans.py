@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, final
 
-from operad.profiler import ProfiledNode
+from operad_profiler.profiled import ProfiledNode
 from operad_profiler.recording import NodeRuns, Run, Thread
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple, final
 
-from operad.graph import minimum_cut
+from operad_passes import minimum_cut
 from operad_recompute.values import FORCED, Values
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, final
 
-from operad.graph import Graph, carried, planned_bytes
+from operad.graph import Graph, planned_bytes
+from operad_passes import carried
 from operad_recompute.choice import Stretch
 from operad_recompute.rewriting import mirrored
 from operad_recompute.values import Values

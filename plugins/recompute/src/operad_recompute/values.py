@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any, Final, final
 
-from operad.graph import Graph, Repetition, Variable, repetition
+from operad.graph import Graph, Variable
+from operad_passes import Repetition, repetition
 
 FORCED: Final = 1 << 60
 """Bytes of a value that may not be kept: more than any other choice can cost."""

@@ -17,7 +17,8 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad.errors import FormatError
-from operad.files import read_bytes, write_atomically
+from operad.files import write_atomically
+from operad_files import read_bytes
 
 SUFFIX: Final = ".crc"
 """Suffix of the sidecar's name behind that of the record file."""

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from operad.errors import FormatError
-from operad.files import read_lines, write_atomically
+from operad.files import write_atomically
+from operad_files import read_lines
 from operad_recordio.checksums import write_checksums
 from operad_recordio.cursor import Cursor
 from operad_recordio.record_file import RecordFile

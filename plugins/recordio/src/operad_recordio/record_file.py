@@ -16,7 +16,8 @@ from collections.abc import Callable
 from typing import Self, final
 
 from operad.errors import FormatError
-from operad.files import check_bytes, open_descriptor, reading
+from operad.files import check_bytes, open_descriptor
+from operad_files import reading
 from operad_recordio.checksums import Checksums
 from operad_recordio.frames import (
     FIRST,

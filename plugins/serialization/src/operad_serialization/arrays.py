@@ -33,8 +33,9 @@ import operad
 from operad.boundary import boundary
 from operad.dtypes import from_type_flag, type_flag
 from operad.errors import ArgumentError, DTypeError, FormatError
-from operad.files import expanding, read_bytes, write_atomically
+from operad.files import write_atomically
 from operad.ndarray import NDArray, array
+from operad_files import expanding, read_bytes
 
 _LIST_MAGIC: Final = 0x112
 _V1_MAGIC: Final = 0xF993FAC8

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from operad import context as context
     from operad import engine as engine
     from operad import errors as errors
-    from operad import export as export
     from operad import nd as nd
     from operad import operator as operator
     from operad import profiler as profiler
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from operad import registry as registry
     from operad import sym as sym
     from operad.executor import Executor as Executor
-    from operad.executor import TrainingProgram as TrainingProgram
     from operad.ndarray import NDArray as NDArray
     from operad.ndarray import waitall as waitall
     from operad.symbol import AttrScope as AttrScope
@@ -97,6 +95,7 @@ visualization = _added_visualization
 import operad_visualization as _added_viz
 viz = _added_viz
 from operad_mxnet.base import MXNetError as MXNetError
+from operad_optimizer.training import TrainingProgram as TrainingProgram
 from operad_mxnet.environment import gpu_memory_info as gpu_memory_info
 from operad_mxnet.environment import is_np_array as is_np_array
 from operad_mxnet.environment import is_np_shape as is_np_shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from operad import engine, nd
-from operad.engine import Engine
+from operad.engine import Engine, bulk
 from tests.reliability.laboratory.programs.program import CTX, Cell, Parts, expect, program
 
 
@@ -171,7 +171,7 @@ def groups() -> Parts:
     one, other = Cell("one"), Cell("other")
 
     def group() -> None:
-        with engine.bulk(3):
+        with bulk(3):
             one.push("a")
             other.push("b")
             one.push("c")

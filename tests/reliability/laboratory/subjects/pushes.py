@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Final
 
 from operad import engine as engines
+from operad.engine import bulk
 from operad.errors import EngineError
 from tests.reliability.laboratory.subjects.subject import (
     CTX,
@@ -225,7 +226,7 @@ class Bulk(Push):
     """Pushes inside a bulk scope."""
 
     def work(self) -> None:
-        with self.engine.bulk(3):
+        with bulk(3):
             self.push()
             self.engine.push_sync(id, CTX, (self.var,), (self.engine.new_variable(),))
         self.engine.wait_for_var(self.var)

@@ -96,7 +96,10 @@ def kept(
     if found is None:
         if len(cache) >= _MAX_FORMS:
             cache.clear()
-        fixed = _said_by_parameters(prop, in_shapes)
+        said = (tuple(prop.get_params().items()), prop.epoch, tuple(in_shapes))  # of all parts and types
+        fixed: Any = cache.get(said)
+        if fixed is None:
+            fixed = cache[said] = _said_by_parameters(prop, in_shapes)
         pattern = (*params, tuple(_renumbered(in_shapes, _KEYS, 0, fixed)))
         found = cache.get(pattern)
         if found is None:

@@ -183,10 +183,15 @@ class Plan:
         return [one.unit for one in sorter.static_order()]
 
     def _needs(self, unit: Any) -> list[Any]:
+        write = self._stores.early_write(unit)
+        waits = [] if write is None else [one for one in self._before(write) if one is not unit]
+        return self._before(unit) + waits
+
+    def _before(self, unit: Any) -> list[Any]:
         if isinstance(unit, Cluster):
             needed = [self._stores.unit(node) for node in unit.reads if self._stores.is_made(node)]
             roots = [self._stores.placed[node][0] for node in unit.makes if node in self._stores.placed]
-            return needed + [_Filling(root) for root in roots if self._stores.unfilled[root]]
+            return needed + [_Filling(root) for root in roots if self._stores.unfilled.get(root)]
         if isinstance(unit, _Filling):
             whole = step_of(unit.root).args[0]
             read = [whole] if isinstance(whole, Node) else []

@@ -41,7 +41,7 @@ class Stores:
     Attributes:
         roots: For each write the node in whose memory it is: an array made before, or the first write.
         unfilled: Of those that are writes, whether what was there before has to be copied.
-        placed: What kernels make and nothing reads but a write, with the root and the place there.
+        placed: What kernels and ufuncs make and nothing reads but a write, with the root and the place there.
         after: The units that read an array before it is written.
         copied_bytes: Of arrays that are copied so that they can be written.
     """
@@ -54,6 +54,7 @@ class Stores:
         self.roots: Final[dict[Node, Node]] = {}
         self.unfilled: Final[dict[Node, bool]] = {}
         self.placed: Final[dict[Node, tuple[Node, Any]]] = {}
+        self._early: Final[dict[Node, Node]] = {}
         self.after: Final[dict[Node, list[Any]]] = {}
         self.copied_bytes = 0
         self._readers: dict[Node, list[Any]] = {}
@@ -69,6 +70,10 @@ class Stores:
     def is_made(self, node: Node) -> bool:
         """Return whether a step of the program makes a node."""
         return node.step is not None and node not in self._given
+
+    def early_write(self, unit: Any) -> Node | None:
+        """The write that a unit runs in the place of, if it does."""
+        return self._early.get(unit.makes[0] if isinstance(unit, Cluster) else unit)
 
     def unit(self, node: Node) -> Any:
         """The cluster that makes a node, or the node, which a call makes."""
@@ -140,8 +145,8 @@ class Stores:
                 counts[step_of(node).args[2]] += 1
         is_apart = all(is_basic(step_of(node).args[2]) for node in chain) and counts.max(initial=0) <= 1
         is_apart = is_apart and is_first and not any(self.after.get(node) for node in chain)
-        for node in chain if is_apart else ():
-            self._place(root, node)
+        for node in chain:
+            self._place(root, node, is_apart=is_apart)
         if is_first:
             self.unfilled[root] = not (is_apart and counts.all())
             whole = step_of(root).args[0]
@@ -152,12 +157,48 @@ class Stores:
             ):
                 self.copied_bytes += whole.value.nbytes
 
-    def _place(self, root: Node, node: Node) -> None:
-        """Have what computes a part write it where it belongs."""
+    def _place(self, root: Node, node: Node, *, is_apart: bool) -> None:
+        """Have what computes a part write it where it belongs.
+
+        Where parts overlap, what makes one waits as the write would. It may then read the array itself: of a
+        ufunc's operands NumPy takes care, and a kernel may read what it writes if that is the same place.
+        """
         _, part, index = step_of(node).args
-        if not isinstance(part, Node) or part not in self._clusters.by_node or part in self.placed:
+        if not isinstance(part, Node) or not is_basic(index) or part in self.placed:
             return
         place = node.value[index]
         is_same = part.value.shape == place.shape and part.value.dtype == place.dtype
-        if is_same and place.ndim and self._clusters.count_readers(part) == 1:
+        if not is_same or not place.ndim or self._clusters.count_readers(part) != 1:
+            return
+        cluster = self._clusters.by_node.get(part)
+        if cluster is None:
+            is_early = self.is_made(part) and writes(part)
+            is_early = is_early and step_of(part).primitive.function is not np.matmul
+        else:
+            is_early = not is_apart and self._may_wait(cluster, root, node)
+        if is_early:
+            self._early[part] = node
+        if is_early or (is_apart and cluster is not None):
             self.placed[part] = (root, index)
+
+    def _may_wait(self, cluster: Cluster, root: Node, write: Node) -> bool:
+        """Return whether a kernel may run in the place of a write."""
+        whole, _, index = step_of(write).args
+        for i, one in enumerate(cluster.reads):
+            if self._memory(one) is root:
+                primitive, args, _ = step_of(one) if self.is_made(one) else (None, (), {})
+                is_place = primitive is not None and primitive.form == "take" and list(args) == [whole, index]
+                if not is_place or (i, 0) not in cluster.shares:
+                    return False
+        return len(cluster.makes) == 1
+
+    def _memory(self, node: Node) -> Node:
+        """The node in whose memory a node lies."""
+        while node in self.roots or (
+            self.is_made(node) and node not in self._clusters.by_node and views_something(node)
+        ):
+            home = self.roots.get(node) or operands(node)[0]
+            if home is node:
+                break
+            node = home
+        return node

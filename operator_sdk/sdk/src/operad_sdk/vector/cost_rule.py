@@ -38,23 +38,29 @@ _SLOW_WITH_NUMBERS: Final = {"maximum": 0.5, "minimum": 0.5}
 """The same where an operand is a number, with which NumPy has no vector loop."""
 _POWER_OF_NUMBER: Final = 3.3
 """The same for powers of one number, with which NumPy is slower than with one exponent."""
-_SHORT_NS, _RUN_NS = 25.0, 4.0
-"""Time that one of NumPy's reductions takes for a run of elements however short it is, and that another of
-its loops does. A run is what is alike for all operands: a broadcast number ends it."""
+_SHORT_NS: Final = {"sum": 15.0, "max": 38.0, "min": 38.0}
+"""Time that one of NumPy's reductions takes for a run of elements however short it is."""
+_RUN_NS: Final = (4.0, 9.0)
+"""Time that another of its loops takes for a run: with one loop around it, and with several. A run is what is
+alike for all operands: a broadcast number ends it."""
 _FREE: Final = frozenset(("input", "constant", "length"))
 
 _VECTOR_US: Final = 1.0
 _INSTRUCTION_NS: Final = 0.15
 """Time of an instruction on a vector of 64 bytes; one of wider elements than arrays have fills several."""
-_DEAR: Final = {"divide": 4.0, "sqrt": 6.0}
+_DEAR: Final = {"divide": 4.0, "sqrt": 6.0, **dict.fromkeys(("maximum", "minimum", "max", "min"), 4.0)}
 """Instructions that take longer, as multiples of the others."""
 _OF_C_NS: Final = {
     "atan2": 8.0, "power": 4.5, "erfc": 6.0, "gamma": 30.0,
     **dict.fromkeys(("sin", "cos", "tan"), 0.35),
 }  # fmt: skip
 """Time of an element by functions of the C library, which are called for each lane, or are seldom called."""
-_ROW_NS, _RUN_OF_ROW_NS = 5.0, 3.5
-"""Time of a row for each walk and each outer axis, and of each of its runs for each walk."""
+_AXIS_NS, _STAGE_NS, _RUN_OF_ROW_NS = 1.5, 0.5, 2.0
+"""Time of a row for each outer axis and for each walk, and of each of its runs for each walk."""
+_REDUCED_NS: Final = {"sum": 2.0, "max": 6.0, "min": 6.0}
+"""Time until the lanes of a row's vector are one number."""
+_OF_ROW_NS: Final = 0.3
+"""Time of an instruction on what a row has one of."""
 _NEAR_NS, _FAR_NS = 0.3, 1.0
 """Time of an element that is gathered or scattered, from the same piece of 64 bytes and from another."""
 
@@ -121,23 +127,28 @@ def _numpy_us(form: ScalarForm, space: Shape, specs: Sequence[tuple[Shape, DType
         us += (_REDUCTION_US if step.op in REDUCTIONS else _CALL_US) + 1e-3 * (
             _LOOP_NS * loops * elements + moved_ns
         )
-        runs = _runs(space, read, [*(axes[i] for i in step.args), frozenset(reduced)])
+        runs, loops_around = _runs(space, read, [*(axes[i] for i in step.args), frozenset(reduced)])
         if rank - 1 in reduced:
-            us += 1e-3 * _SHORT_NS * runs
+            us += 1e-3 * _SHORT_NS[step.op] * runs
         elif runs > 1:
-            us += 1e-3 * _RUN_NS * runs
+            us += 1e-3 * _RUN_NS[loops_around > 1] * runs
     return us
 
 
-def _runs(space: Shape, read: Collection[int], operands: Sequence[Collection[int]]) -> int:
-    """Number of runs of elements that NumPy's loops go over, where an operand has some of the axes."""
-    runs, alike = 1, None
+def _runs(space: Shape, read: Collection[int], operands: Sequence[Collection[int]]) -> tuple[int, int]:
+    """Number of runs of elements that NumPy's loops go over, where an operand has some of the axes.
+
+    Returns:
+        It, and the number of loops around them.
+    """
+    runs, loops, alike = 1, -1, None
     for axis in sorted(read, reverse=True):
         own = [axis in operand for operand in operands]
-        alike = alike or own
-        if own != alike or runs > 1:
+        if own != alike:
+            loops, alike = loops + 1, own
+        if loops:
             runs *= space[axis]
-    return runs
+    return runs, loops
 
 
 def _moving_ns(size_bytes: float, rates: tuple[float, float]) -> float:
@@ -155,7 +166,13 @@ def _vector_us(kernel: CompiledForm, walk: Walk, specs: Sequence[tuple[Shape, DT
         walks = prod(axes.outer[:-1]) * -(-axes.outer[-1] // (pattern.rows * lanes)) * prod(axes.runs)
         vectors = walks * pattern.rows * columns
     runs = prod(axes.runs)
-    ns = _ROW_NS * walks / runs * (stages.count + len(axes.outer))
+    ns = walks / runs * (_AXIS_NS * len(axes.outer) + _STAGE_NS * stages.count)
+    for step, is_of_rows in zip(steps, stages.is_of_rows, strict=True):
+        if step.op in REDUCTIONS:
+            ns += _INSTRUCTION_NS * _DEAR.get(step.op, 1.0) * vectors
+            ns += 0.0 if pattern.rows else _REDUCED_NS[step.op] * walks / runs
+        elif is_of_rows and step.op not in _FREE:
+            ns += _OF_ROW_NS * _DEAR.get(step.op, 1.0) * walks / runs
     if runs > 1:
         ns += _RUN_OF_ROW_NS * walks * stages.count
     moved = 0.0

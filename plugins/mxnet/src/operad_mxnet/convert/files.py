@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from operad.errors import ArgumentError, FormatError
-from operad.files import opened, parse_json, read_text
+from operad.files import parse_json, read_text
+from operad_files import opened
 
 _ARRAYS_BEGIN: Final = (0x112).to_bytes(8, "little")
 _EPOCH: Final = re.compile(r"-(\d{4,})\.params")

@@ -18,6 +18,7 @@ from operad import OperadError
 from operad.errors import OperatorNotFoundError
 from operad.files import parse_json, read_text
 from operad.operator import OperatorProperty
+from operad_mxnet.absent import spelling, why_absent
 
 Standing = Literal["here", "missing", "absent", "unknown"]
 
@@ -102,7 +103,7 @@ def _not_here(name: str, error: Exception) -> Found:
             line = operad.registry.install_line([key], group) or ""
             is_broken = isinstance(error, OperadError) and not isinstance(error, OperatorNotFoundError)
             return Found(name, "missing", package, _first_line(error) if is_broken else line)
-    why = operad.registry.why_absent(name)
+    why = why_absent(name)
     module, _, last = name.rpartition(".")
     if why is None and (last in public_names(module) or _whole(name) in record()):
         why = "no package has it yet"
@@ -119,7 +120,7 @@ def _not_here(name: str, error: Exception) -> Found:
 
 def _entry_points(name: str) -> list[tuple[str, str]]:
     """The entry points that would provide a name: groups and names in them."""
-    spelt = operad.registry.spelling(name)
+    spelt = spelling(name)
     head, _, last = spelt.rpartition(".")
     if head == "nd":
         inner = last.replace("_contrib_", "contrib.", 1)

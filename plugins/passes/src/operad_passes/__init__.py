@@ -1,0 +1,7 @@
+"""For passes over graphs: what to keep, what may be one node, and what may run once more."""
+
+from operad_passes.clusters import Clusters as Clusters
+from operad_passes.facts import carried as carried
+from operad_passes.flow import minimum_cut as minimum_cut
+from operad_passes.repeat import Repetition as Repetition
+from operad_passes.repeat import repetition as repetition
