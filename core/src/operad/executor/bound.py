@@ -14,7 +14,7 @@ from operad.program import Binding, Pool, Program, codes, segments
 
 @final
 class BoundProgram:
-    """What is run of a program.
+    """Program that is bound to arrays.
 
     Args:
         program: The program.

@@ -127,7 +127,7 @@ class Plugins:
             return None
 
     def added(self, name: str) -> Any:
-        """What a plugin adds under `operad.attributes`, where nothing need add it; None without."""
+        """Return what a plugin adds under `operad.attributes`; None, if none does or it is broken."""
         points = self.manifest.entries(ATTRIBUTES).get(name, ())
         return next(filter(None, map(self.try_load, points)), None)
 

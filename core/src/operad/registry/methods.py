@@ -124,7 +124,7 @@ _shown: Final[dict[DType, Any]] = follow({})
 
 
 def shown_dtype(dtype: DType) -> Any:
-    """What users see of a dtype: the class of numbers that a plugin makes of it, or else the dtype."""
+    """Return the class of numbers that a plugin makes of a dtype, for users; else the dtype."""
     found = _shown.get(dtype)
     if found is None:
         made = loading.current().added("dtypes.element_type")

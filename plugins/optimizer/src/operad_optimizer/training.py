@@ -99,7 +99,7 @@ class TrainingProgram:
 
     @property
     def program(self) -> Program:
-        """What runs in a step; the executor's, while none was one program."""
+        """Program of a step; the executor's, while none was one program."""
         return self.executor.program if self._whole is None else self._whole.program
 
     @shortened
