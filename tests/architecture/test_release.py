@@ -33,13 +33,12 @@ SMALL = ["operad-dropout", "operad-fft", "operad-quadratic"]
 CHANGE = "`nd.first` gives the first row."
 
 HOOK = """
-import os
 from pathlib import Path
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 class Drawn(BuildHookInterface):
     def initialize(self, version, build_data):
-        Path(self.root, "src/operad_dropout/drawn.py").write_text(f"DRAWN = {os.urandom(8)!r}")
+        Path(self.root, "src/operad_dropout/drawn.py").write_text(f"DRAWN = {self.root!r}")
 """
 
 

@@ -22,7 +22,7 @@ PARTS = {
     "tests/test_examples.py",
 }
 # One for all plugins, at the root.
-IN_THE_WORKSPACE = {"authors", "optional-dependencies", "pytest", "mypy", "ruff"}
+IN_THE_WORKSPACE = {"authors", "keywords", "urls", "optional-dependencies", "pytest", "mypy", "ruff"}
 
 
 @pytest.fixture(scope="module")
