@@ -34,10 +34,11 @@ CASES: list[Any] = [
 @pytest.mark.parametrize("operator", [LayerNorm, GroupNorm, InstanceNorm])
 def test_each_kernel_applies_to_some_call(operator: Any) -> None:
     calls = [
-        KernelCall(operator(**params), cpu(), [shape, *[(shape[axis],)] * 2], [np.dtype("float32")] * 3)
+        KernelCall(operator(**params), cpu(), [shape, *[(shape[axis],)] * 2], [np.dtype(dtype)] * 3)
         for axis, params in [(1, {}), (1, {"num_groups": 4}), (2, {"axis": -1}), (1, {"axis": 1})]
         if params.keys() <= operator.params.keys()
-        for shape in [(2, 2, 2), (16, 4, 64), (4, 4, 4096)]
+        for shape in [(2, 2, 2), (16, 4, 64), (64, 4, 4096)]
+        for dtype in ("float32", "float64")
     ]
     possible = [one for one in operator.kernels if is_possible(one)]
     dead = [one.name for one in possible if all(one.rejection(call) for call in calls)]
@@ -119,10 +120,11 @@ def test_mean_and_deviation_can_be_shown(operator: Any, shape: Any, statistics: 
     mean = whole.mean(axes, keepdims=keeps)
     deviation = np.sqrt(whole.var(axes, keepdims=keeps) + 1e-5)
     found = check_forward(operator, [data, *vectors], output_mean_var=True, **params)
-    assert [array.shape for array in found[1:]] == [statistics] * 2
+    assert [array.shape for array in found[1:3]] == [statistics] * 2
     np.testing.assert_allclose(found[1], mean, rtol=1e-6)
     np.testing.assert_allclose(found[2], deviation, rtol=1e-6)
     assert operator(**params).num_visible_outputs == 1
+    assert operator(output_mean_var=True, **params).num_visible_outputs == 3
 
 
 @pytest.mark.parametrize("operator", [LayerNorm, GroupNorm, InstanceNorm])

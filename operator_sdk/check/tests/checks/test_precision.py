@@ -7,7 +7,7 @@ import pytest
 
 from operad_check import Case, Profile, check_operator, verify
 from operad_check.trials.violation import Violation
-from operad_sdk import OperatorProperty, operator
+from operad_sdk import Contract, OperatorProperty, Tolerance, operator
 
 FEW = Profile("few", examples=30, seconds=1.0)
 
@@ -67,3 +67,30 @@ def test_kernels_may_leave_other_roundings_where_multiples_of_the_head_gradient_
     assert verify("D606", row_norm(1.0), case)
     with pytest.raises(Violation, match=r"by kernel .*reordered"):
         verify("D606", row_norm(1.001), case)
+
+
+@pytest.mark.parametrize("allowed", [0.0, 1e-3])
+def test_kernels_may_differ_by_the_distance_that_is_declared(allowed):
+    """An output that is 0 in exact numbers holds roundings, which kernels have others of."""
+
+    @operator("precision_remainder")
+    class Remainder(OperatorProperty):
+        spec = "data:(N, D) -> output:(N, D)"
+        accepts = "floating"
+        by_numpy = True
+        has_gradient = False
+        contract = Contract(tolerances={"float32": Tolerance(0.0, allowed, "it holds roundings")})
+
+        def forward(data):
+            return data * 0
+
+    @Remainder.kernel(priority=1, name="rounded")
+    def rounded(data):
+        return data * 0 + 1e-4
+
+    case = Case(inputs={"data": np.ones((2, 3), "float32")})
+    if allowed:
+        verify("D606", Remainder, case)
+    else:
+        with pytest.raises(Violation, match="by kernel"):
+            verify("D606", Remainder, case)

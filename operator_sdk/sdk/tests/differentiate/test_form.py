@@ -150,10 +150,26 @@ def test_how_an_argument_lies_in_the_space_is_its_index_map(function, shapes, ax
         (lambda x: x.reshape(len(x), -1).sum(1), [(3, 4, 5)]),
         (lambda x: x.sum().reshape(1), [(3, 4)]),
         (lambda x: x.sum(0, keepdims=True), [(1, 4)]),
+        (lambda x, b: (x.sum(1, keepdims=True) * np.ones_like(x) * b).sum(1), [(3, 4), (4,)]),
     ],
 )
 def test_reductions_go_over_any_axes(function, shapes):
     expect_same(function, *[numbers(*shape) for shape in shapes], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("function", "shape", "count"),
+    [
+        (lambda x: x.sum((2, 3)).sum(0), (3, 4, 5, 6), 1),
+        (lambda x: x.sum(-1, keepdims=True).sum((0, 1)), (3, 4, 5), 1),
+        (lambda x: x.max(2).max(0), (3, 4, 5), 1),
+        (lambda x: x.max(2).sum(0), (3, 4, 5), 2),
+        (lambda x: np.broadcast_to(x.sum(1, keepdims=True), (4, 4)).sum(1), (4, 4), 2),
+    ],
+)
+def test_a_reduction_of_a_like_one_is_one_over_all_axes(function, shape, count):
+    form = expect_same(function, numbers(*shape), rtol=1e-5)
+    assert sum(step.op in ("sum", "max") for step in form.instructions) == count
 
 
 def test_an_input_is_read_as_it_lies_where_a_result_has_several_places():

@@ -7,7 +7,7 @@ import pytest
 
 from operad.context import cpu
 from operad.operator import KernelCall, OpContext, OpReq
-from operad_sdk import OperatorProperty, operator, param
+from operad_sdk import OperatorProperty, gradient, operator, param
 from operad_sdk.programs import operator as room
 from operad_sdk.programs.operator import ProgramOperator, program_of
 from operad_sdk.vector import reason_against
@@ -86,6 +86,22 @@ class Rate(OperatorProperty):
         return np.sort(data, axis=1) * rate
 
 
+@operator("program_gradients")
+class Gradients(OperatorProperty):
+    """Gradients of which one is a row's, and one sums over rows what the first has summed along them."""
+
+    spec = "data:(N, C, K), gain:(C) -> output:(N, C, K); K >= 1"
+    accepts = "floating"
+
+    def forward(data, gain):
+        return data * gain[:, None]
+
+    @gradient
+    def both(output_grad, data, gain):
+        total = (output_grad * data).sum(axis=2, keepdims=True)
+        return (output_grad - data * total) * gain[:, None], total.sum(axis=(0, 2))
+
+
 def arrays_of(rows=64, columns=512):
     rng = np.random.default_rng(3)
     return [rng.normal(size=shape).astype(SINGLE) for shape in ((rows, columns), (columns, columns))]
@@ -112,6 +128,26 @@ def test_large_calls_are_computed_by_a_program_and_small_ones_are_not():
     assert "pays from" in kernel.when(small)
     assert kernel.when.regardless_of_size(small) is True
     assert kernel.when.explained(large) == "a program: kernel of 5, numpy.matmul, kernel of 1"
+
+
+@pytest.mark.parametrize(("rows", "is_program"), [(4, False), (400, True)])
+def test_gradients_that_no_kernel_has_together_are_a_program_where_that_reads_less(rows, is_program):
+    shapes, types = [(rows, 8, 100), (8,)], [SINGLE] * 2
+    kernel = Gradients().derived_kernels()[1]
+    call = KernelCall(Gradients(), cpu(), shapes, types)
+    made = kernel.factory(Gradients(), cpu(), shapes, types)
+    assert kernel.when(call) is True
+    assert isinstance(made, ProgramOperator) == is_program
+    assert kernel.when.explained(call).startswith("a program") == is_program
+
+    rng = np.random.default_rng(3)
+    head, data = (rng.normal(size=shapes[0]).astype(SINGLE) for _ in range(2))
+    gain = rng.normal(size=8).astype(SINGLE)
+    found = [np.empty_like(data), np.empty_like(gain)]
+    made.backward(TRAINING, [head], [data, gain], [None], [OpReq.WRITE] * 2, found, [])
+    expected = Gradients.both(*(array.astype(np.float64) for array in (head, data, gain)))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("req", [OpReq.WRITE, OpReq.INPLACE, OpReq.ADD])

@@ -125,6 +125,15 @@ def test_memory_is_given_back(monkeypatch):
     assert storage.get().stats(cpu()).in_use_bytes == before
 
 
+def test_views_do_not_count_among_the_steps_of_a_kernel():
+    def function(x):
+        for _ in range(30):
+            x = (x + 1).T.T
+        return [x]
+
+    assert traced(function, [(8, 64)], np.float32).num_kernels == 1
+
+
 def test_what_two_stages_read_is_computed_again_where_that_is_cheap():
     def function(x):
         shifted = x - x.max(axis=1, keepdims=True)

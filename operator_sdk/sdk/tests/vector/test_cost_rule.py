@@ -8,8 +8,10 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import operad as od
+from operad_sdk import OperatorProperty, operator
 from operad_sdk.vector import NoVectorCodeError, compiled
 from operad_sdk.vector.cost_rule import Estimates, estimates
+from operad_sdk.vector.form_kernels import cost_of_arrays
 from operad_sdk.vector.signature import form_of_part
 
 SINGLE = np.dtype(np.float32)
@@ -104,3 +106,29 @@ def test_what_has_no_kernel_has_no_estimate():
     form = od.registry.get("sum")(axis=(0, 2)).scalar_form("forward", [(3, 4, 5)], [SINGLE])
     with pytest.raises(NoVectorCodeError, match="an element for each"):
         estimates(compiled(form, SINGLE), [((3, 4, 5), SINGLE), ((1,), SINGLE)], False)
+
+
+def test_costs_count_what_is_computed_for_each_element():
+    """Values of whole rows cost next to nothing, however many there are."""
+
+    few, many = (row_cost(count) for count in (1, 60))
+    assert many.us < 1.1 * few.us
+
+
+def row_cost(count):
+    class Rows(OperatorProperty):
+        """A row less a number of it."""
+
+        spec = "data:(N, D) -> output:(N, D)"
+        accepts = "floating"
+
+        def forward(data):
+            number = data.sum(axis=1, keepdims=True)
+            for _ in range(count):
+                number = number * 0.5 + 1
+            return data - number
+
+    prop = operator(f"cost_of_rows_{count}")(Rows)()
+    shape = (200, 300)
+    form, _ = form_of_part(prop, "forward", [shape], [SINGLE])
+    return cost_of_arrays(compiled(form, SINGLE), [(shape, SINGLE)] * 2)

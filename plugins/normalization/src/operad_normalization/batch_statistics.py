@@ -6,14 +6,13 @@ They differ in parameters, and in what the output `var` holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from operad_normalization.axis_line import along
 from operad_normalization.batch_norm_again import groups_of
-from operad_normalization.gradients import standardize_gradients, sums_of_gradients
+from operad_normalization.gradients import standardize_gradients
 from operad_normalization.groups import Groups
 from operad_normalization.standardize import apply_statistics, standardize
 from operad_sdk import (
@@ -210,7 +209,6 @@ def _write_gradients(
 ) -> None:
     groups = prop.groups(data.shape)
     standardize_gradients(
-        partial(sums_of_gradients, is_given=prop.use_global_stats or not is_train),
         op_ctx,
         groups,
         output_grad,
@@ -221,4 +219,5 @@ def _write_gradients(
         data_grad if "data_grad" in wanted else None,
         gamma_grad,
         beta_grad,
+        is_given=prop.use_global_stats or not is_train,
     )

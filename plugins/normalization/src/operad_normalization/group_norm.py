@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
+from operad.operator import Kernel
+from operad_normalization.as_instances import kernels_as_instances
 from operad_normalization.groups import Groups
-from operad_normalization.layers import LayerProperty, contract, normalized, with_vectors
+from operad_normalization.layers import LayerProperty, contract, normalized
+from operad_normalization.two_walks import IN_TWO_WALKS, write_in_two_walks
 from operad_sdk import Array, Shape, operator, param
 
 
@@ -22,7 +26,6 @@ def _normalized(data: Array, gamma: Array, beta: Array, num_groups: int, eps: fl
     return output.reshape(data.shape), mean.reshape(shape), deviation.reshape(shape)
 
 
-@with_vectors
 @operator("GroupNorm")
 class GroupNorm(LayerProperty):
     """Each group of channels less its mean, over its standard deviation, times gamma plus beta.
@@ -35,6 +38,7 @@ class GroupNorm(LayerProperty):
         output: As data.
         mean (hidden unless output_mean_var): (N, num_groups).
         std (hidden unless output_mean_var): (N, num_groups): `sqrt(variance + eps)`.
+        rest (hidden): (N, num_groups): what rounding took from a quarter of the mean.
 
     Example:
         >>> import operad as od
@@ -55,9 +59,17 @@ class GroupNorm(LayerProperty):
         shown = "" if self.output_mean_var else "hidden "
         return (
             "data:(N, num_groups*c, *S), gamma:(num_groups), beta:(num_groups)"
-            f" -> output:(N, num_groups*c, *S), {shown}mean:(N, num_groups), {shown}std:(N, num_groups)"
+            f" -> output:(N, num_groups*c, *S), {shown}mean:(N, num_groups), {shown}std:(N, num_groups),"
+            " hidden rest:(N, num_groups)"
         )
 
     def groups(self, shape: Shape) -> Groups:
         """Groups as the parameter says; the axis of channels becomes two."""
         return _groups(shape, self.num_groups)
+
+    def derived_kernels(self) -> Sequence[Kernel]:
+        """Those of `InstanceNorm`."""
+        return kernels_as_instances()
+
+
+GroupNorm.kernel("forward", **IN_TWO_WALKS)(write_in_two_walks)

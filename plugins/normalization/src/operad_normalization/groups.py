@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Final, NamedTuple, final
+from typing import Final, final
 
 import numpy as np
 
@@ -20,25 +20,10 @@ _BLOCK: Final = 1 << 15
 """Elements of a block: three arrays of float32 of this size are half of a cache of 1 MiB."""
 _RUN: Final = 256
 """Elements of a block that lie side by side, at least: NumPy's loops over shorter rows are slow."""
-_SEGMENT: Final = 8
-"""Elements of a segment, at least, for which vector code pays."""
 
 
 WHOLE: Final = slice(None)
 """The block that is all of the data."""
-
-
-class Segments(NamedTuple):
-    """Data as (G, K), of which every group is one [g, :].
-
-    Attributes:
-        shape: G and K.
-        is_by_element: Whether gain and offset differ along K, and not along G; of G groups the first have
-            those that there are, and so have the next as many.
-    """
-
-    shape: tuple[int, int]
-    is_by_element: bool
 
 
 @final
@@ -81,17 +66,6 @@ class Groups:
         """The axis along which blocks are cut: the longest that no group spans, or else any."""
         free = [axis for axis in range(len(self.shape)) if axis not in self.axes]
         return max(free, key=lambda axis: self.shape[axis], default=0)
-
-    @cached_property
-    def segments(self) -> Segments | None:
-        """The shape (G, K) of which group g is [g, :], where there is one with long segments."""
-        shape, axes, gain_axis = self.shape, self.axes, self.gain_axis
-        first = len(shape) - len(axes)
-        is_last = axes == tuple(range(first, len(shape)))
-        if not is_last or not (gain_axis == first - 1 or axes == (gain_axis,)):
-            return None
-        found = (prod(shape[:first]), prod(shape[first:]))
-        return Segments(found, gain_axis in axes) if found[1] >= _SEGMENT else None
 
     def blocks(self, data: Array) -> list[slice]:
         """The blocks, as parts of the axis `cut`; of anything but arrays of NumPy one block."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from operad_normalization.groups import Groups
-from operad_normalization.layers import LayerProperty, normalized, with_vectors
+from operad_normalization.layers import TOLERANCES, LayerProperty, normalized
+from operad_normalization.two_walks import IN_TWO_WALKS, write_in_two_walks
 from operad_sdk import Array, Contract, Real, Shape, operator, param
 
 
@@ -18,7 +19,6 @@ def _normalized(data: Array, gamma: Array, beta: Array, eps: float) -> Array:
     return normalized(_groups(data.shape), data, gamma, beta, eps)[0]
 
 
-@with_vectors
 @operator("InstanceNorm")
 class InstanceNorm(LayerProperty):
     """Each channel of each sample less its mean, over its standard deviation, times gamma plus beta.
@@ -29,6 +29,7 @@ class InstanceNorm(LayerProperty):
         output: As data.
         mean (hidden): (N, C).
         std (hidden): (N, C): `sqrt(variance + eps)`.
+        rest (hidden): (N, C): what rounding took from a quarter of the mean.
 
     Example:
         >>> import operad as od
@@ -41,14 +42,21 @@ class InstanceNorm(LayerProperty):
     """
 
     eps = param(float, 1e-3, ge=0, doc="Added to the variance.")
-    spec = "data:(N, C, *S), gamma:(C), beta:(C) -> output:(N, C, *S), hidden mean:(N, C), hidden std:(N, C)"
+    spec = (
+        "data:(N, C, *S), gamma:(C), beta:(C)"
+        " -> output:(N, C, *S), hidden mean:(N, C), hidden std:(N, C), hidden rest:(N, C)"
+    )
     # Squares beyond the type's range have no mean.
     contract = Contract(
         reference=_normalized,
         inputs={"data": Real(above=-16, below=16)},
         undefined="with eps=0, channels whose values are all alike are divided by 0",
+        tolerances=TOLERANCES,
     )
 
     def groups(self, shape: Shape) -> Groups:
         """A group for each sample and channel."""
         return _groups(shape)
+
+
+InstanceNorm.kernel("forward", **IN_TWO_WALKS)(write_in_two_walks)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from operad_normalization.axis_line import MAX_AXES, along
+from operad_normalization.by_rows import BY_ROWS, write_by_rows
 from operad_normalization.groups import Groups
-from operad_normalization.layers import LayerProperty, contract, normalized, with_vector_gradients
+from operad_normalization.layers import LayerProperty, contract, normalized
 from operad_sdk import Array, Shape, operator, param
 
 
@@ -19,7 +20,6 @@ def _normalized(data: Array, gamma: Array, beta: Array, axis: int, eps: float) -
     return normalized(_groups(data.shape, axis), data, gamma, beta, eps)
 
 
-@with_vector_gradients
 @operator("LayerNorm")
 class LayerNorm(LayerProperty):
     """Data less its mean along an axis, over its standard deviation, times gamma plus beta.
@@ -32,6 +32,7 @@ class LayerNorm(LayerProperty):
         output: As data.
         mean (hidden unless output_mean_var): As data, with length 1 on `axis`.
         std (hidden unless output_mean_var): As mean: `sqrt(variance + eps)`.
+        rest (hidden): As mean: what rounding took from a quarter of the mean.
 
     Example:
         >>> import operad as od
@@ -45,6 +46,7 @@ class LayerNorm(LayerProperty):
 
     axis = param(int, -1, ge=-MAX_AXES, lt=MAX_AXES, doc="The axis along which data is normalized.")
     eps = param(float, 1e-5, ge=0, doc="Added to the variance.")
+    has_element_gains = True
     output_mean_var = param(bool, False, doc="Show the outputs mean and std.")
     contract = contract(_normalized, axis=(-1, 0, 1, -2))
 
@@ -54,9 +56,13 @@ class LayerNorm(LayerProperty):
         shown = "" if self.output_mean_var else "hidden "
         return (
             f"data:({data}), gamma:(C), beta:(C)"
-            f" -> output:({data}), {shown}mean:({statistics}), {shown}std:({statistics})"
+            f" -> output:({data}), {shown}mean:({statistics}), {shown}std:({statistics}),"
+            f" hidden rest:({statistics})"
         )
 
     def groups(self, shape: Shape) -> Groups:
         """A group for each line along the axis."""
         return _groups(shape, self.axis)
+
+
+LayerNorm.kernel("data_grad", "gamma_grad", "beta_grad", **BY_ROWS)(write_by_rows)

@@ -1,17 +1,24 @@
-"""Base of LayerNorm, GroupNorm and InstanceNorm: groups within a sample, and no moving statistics."""
+"""Base of LayerNorm, GroupNorm and InstanceNorm: groups within a sample, and no moving statistics.
+
+Gradients of gain and offset are sums over other axes than the gradient of the data. So that each is a formula
+of elements and of what groups have one of, forward keeps what rounding took from the mean, too.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from operad_normalization.gradients import BY_BLOCKS, Way, standardize_gradients
 from operad_normalization.groups import Groups
-from operad_normalization.segments import BY_VECTORS, forward_cost, gradients_cost, pay
+from operad_normalization.layer_gradients import (
+    write_all_gradients,
+    write_data_gradient,
+    write_vector_gradients,
+)
+from operad_normalization.standardize import standardize
 from operad_sdk import (
     Array,
     Contract,
@@ -21,6 +28,7 @@ from operad_sdk import (
     OperatorProperty,
     Real,
     Shape,
+    Tolerance,
     as_dtype,
 )
 from operad_sdk import gradient as gradient_of
@@ -39,6 +47,14 @@ def normalized(groups: Groups, data: Array, gamma: Array, beta: Array, eps: floa
     return output, mean, deviation
 
 
+_WHY = "rest is what rounding takes, which exact numbers have nothing of"
+TOLERANCES: Final = {
+    "float32": Tolerance(2**-17, 2**-17, _WHY),
+    "float64": Tolerance(2**-46, 2**-46, _WHY),
+}
+"""The usual ones, but for what is 0 in exact numbers."""
+
+
 def contract(reference: Any, **params: Any) -> Contract:
     """The contract of a layer that computes `reference`, with values of parameters to try."""
     return Contract(
@@ -49,17 +65,26 @@ def contract(reference: Any, **params: Any) -> Contract:
             "gradients of mean and std are ignored, as in MXNet" if prop.output_mean_var else ""
         ),
         undefined="with eps=0, groups whose values are all alike are divided by 0",
+        tolerances=TOLERANCES,
     )
+
+
+def _has_element_gains(prop: Any) -> bool:
+    return bool(prop.has_element_gains)
 
 
 class LayerProperty(OperatorProperty):
     """An operator that standardizes groups of elements; a subclass says which.
+
+    Attributes:
+        has_element_gains: Whether gains are for the elements of a group, and else for groups.
 
     The statistics that are kept for the gradient are of float32 where data is of float16, unless they are
     outputs that callers see.
     """
 
     output_mean_var: bool = False
+    has_element_gains = False
     eps: Any
 
     accepts = "floating"
@@ -74,10 +99,10 @@ class LayerProperty(OperatorProperty):
     def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
         """Infer types from `spec`, and the statistics' type."""
         arguments, outputs, states = super().infer_type(in_types)
-        dtype = outputs[0]
-        if dtype == "float16" and not self.output_mean_var:
-            dtype = as_dtype("float32")
-        return arguments, [outputs[0], dtype, dtype], states
+        output = outputs[0]
+        wide = as_dtype("float32") if output == "float16" else output
+        shown = output if self.output_mean_var else wide
+        return arguments, [output, shown, shown, wide], states
 
     def forward(
         self,
@@ -88,29 +113,34 @@ class LayerProperty(OperatorProperty):
         output: Array,
         mean: Array,
         std: Array,
+        rest: Array,
     ) -> None:
-        """Standardize, and keep mean and deviation."""
-        self._standardize(op_ctx, data, gamma, beta, output, mean, std, BY_BLOCKS)
-
-    def _standardize(
-        self,
-        op_ctx: OpContext,
-        data: Array,
-        gamma: Array,
-        beta: Array,
-        output: Array,
-        mean: Array,
-        std: Array,
-        way: Way,
-    ) -> None:
+        """Standardize, and keep mean, deviation, and what rounding took from a quarter of the mean."""
         groups = self.groups(data.shape)
         x, y = data.reshape(groups.shape), output.reshape(groups.shape)
         gain, offset = gamma.reshape(groups.vector), beta.reshape(groups.vector)
-        m, s = mean.reshape(groups.statistics), std.reshape(groups.statistics)
-        way.standardize(op_ctx, groups, x, gain, offset, self.eps, y, m, s)
+        m, s, lost = (each.reshape(groups.statistics) for each in (mean, std, rest))
+        standardize(op_ctx, groups, x, gain, offset, self.eps, y, m, s, rest=lost)
 
-    @gradient_of(inplace="output_grad -> data_grad")
-    def backward(
+    @gradient_of("gamma", "beta", when=_has_element_gains)
+    def vector_gradients(
+        self,
+        op_ctx: OpContext,
+        output_grad: Array,
+        data: Array,
+        mean: Array,
+        std: Array,
+        rest: Array,
+        gamma_grad: Array,
+        beta_grad: Array,
+    ) -> None:
+        """`d/dgamma = sum(g h)`, `d/dbeta = sum(g)`; first, as the gradient of the data may replace `g`."""
+        groups = self.groups(data.shape)
+        given = (output_grad, data, mean, std, rest, self.output_mean_var)
+        write_vector_gradients(op_ctx, groups, *given, gamma_grad, beta_grad)
+
+    @gradient_of("data", inplace="output_grad -> data_grad", when=_has_element_gains)
+    def data_gradient(
         self,
         op_ctx: OpContext,
         output_grad: Array,
@@ -118,17 +148,16 @@ class LayerProperty(OperatorProperty):
         gamma: Array,
         mean: Array,
         std: Array,
+        rest: Array,
         data_grad: Array,
-        gamma_grad: Array,
-        beta_grad: Array,
-        wanted: frozenset[str],
     ) -> None:
         """`d/dx = r (k - mean(k) - h mean(k h))` with `k = g gamma`."""
-        self._gradients(
-            op_ctx, output_grad, data, gamma, mean, std, data_grad, gamma_grad, beta_grad, wanted, BY_BLOCKS
-        )
+        groups = self.groups(data.shape)
+        given = (output_grad, data, gamma, mean, std, rest, self.output_mean_var)
+        write_data_gradient(op_ctx, groups, *given, data_grad)
 
-    def _gradients(
+    @gradient_of(inplace="output_grad -> data_grad", when=lambda prop: not prop.has_element_gains)
+    def gradients(
         self,
         op_ctx: OpContext,
         output_grad: Array,
@@ -136,39 +165,14 @@ class LayerProperty(OperatorProperty):
         gamma: Array,
         mean: Array,
         std: Array,
+        rest: Array,
         data_grad: Array,
         gamma_grad: Array,
         beta_grad: Array,
         wanted: frozenset[str],
-        way: Way,
     ) -> None:
+        """`d/dx = r gamma (g - mean(g) - h mean(g h))`, `d/dgamma = sum(g h)`, `d/dbeta = sum(g)`."""
         groups = self.groups(data.shape)
-        m, r = mean.reshape(groups.statistics), 1 / std.reshape(groups.statistics)
-        standardize_gradients(
-            way.sums_of_gradients,
-            op_ctx,
-            groups,
-            output_grad.reshape(groups.shape),
-            data.reshape(groups.shape),
-            gamma.reshape(groups.vector),
-            m,
-            r,
-            data_grad.reshape(groups.shape) if "data_grad" in wanted else None,
-            gamma_grad,
-            beta_grad,
-        )
-
-
-def with_vectors(cls: type[LayerProperty]) -> type[LayerProperty]:
-    """Give a layer the kernels that compute it by vector code."""
-    forward = partial(cls._standardize, way=BY_VECTORS)
-    cls.kernel("forward", name="in_vectors", priority=1, when=pay(), cost=forward_cost)(forward)
-    return with_vector_gradients(cls)
-
-
-def with_vector_gradients(cls: type[LayerProperty]) -> type[LayerProperty]:
-    """Give a layer the kernel of all gradients; its outputs are computed by their form."""
-    gradients = partial(cls._gradients, way=BY_VECTORS)
-    grads = [f"{name}_grad" for name in ("data", "gamma", "beta")]
-    cls.kernel(*grads, name="vector_gradients", priority=1, when=pay(), cost=gradients_cost)(gradients)
-    return cls
+        given = (output_grad, data, gamma, mean, std, rest, self.output_mean_var)
+        target = data_grad if "data_grad" in wanted else None
+        write_all_gradients(op_ctx, groups, *given, target, gamma_grad, beta_grad)

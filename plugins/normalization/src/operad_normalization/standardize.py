@@ -6,15 +6,14 @@ The variance is the mean of `d^2`, never the difference of two large means. A me
 type is off by up to half a unit in the last place, which is much of a small deviation: around 10000
 float32 has steps of 0.001. The differences from the rounded mean are exact, or nearly, so their own mean is
 what rounding lost: it is subtracted too, and its square from the mean of theirs, which is as small. The
-gradient does the same with the mean that it is given.
+gradient takes it from forward, or does the same with the mean that it is given.
 
 Squares of float32 overflow from 1.8e19 on, and sums do where many elements are near the limit. There mean and
 deviation, which the type holds, are found of the data times a power of two. The variance is infinite then.
 Differences from the mean may be twice as large as the limit, so quarters of them are computed with, and four
 times `r`; both are exact.
 
-These are NumPy's loops, for every device and layout, and what kernels of forms follow from; `segments.py` has
-kernels by hand for rows.
+These are NumPy's loops, for every device and layout, and what kernels of forms follow from.
 """
 
 from __future__ import annotations
@@ -38,6 +37,7 @@ def standardize(
     mean: Array,
     deviation: Array,
     variance: Array | None = None,
+    rest: Array | None = None,
 ) -> None:
     """Write the output, and mean and deviation of every group.
 
@@ -52,6 +52,7 @@ def standardize(
         mean: To be written; of the groups' statistics shape, as `deviation` and `variance`.
         deviation: To be written: `sqrt(variance + eps)`.
         variance: To be written, without eps; None: not wanted.
+        rest: To be written: what rounding took from a quarter of the mean; None: not wanted.
     """
     blocks = groups.blocks(data)
 
@@ -59,10 +60,12 @@ def standardize(
         x, y, m, s, b = (groups.of(blocks[part], array) for array in (data, output, mean, deviation, beta))
         with np.errstate(all="ignore"):
             find = _statistics if type(x) is np.ndarray else _scaled_statistics
-            m[...], v, rest, s[...], inverse = find(x, y, groups, eps)  # and `x - m`, scaled, into `y`
+            m[...], v, lost, s[...], inverse, low = find(x, y, groups, eps)  # and `x - m`, scaled, into `y`
             if variance is not None:
                 groups.of(blocks[part], variance)[...] = v
-            y -= rest
+            if rest is not None:
+                groups.of(blocks[part], rest)[...] = low
+            y -= lost
             y *= inverse  # which is no more than 1e23 where the square is not 0
             scale(y, None if gamma is None else groups.of(blocks[part], gamma))
             y += b
@@ -70,10 +73,11 @@ def standardize(
     op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
 
 
-_Statistics = tuple[Array, Array, Array, Array, Array]
-"""Of a group the rounded mean, the variance, what rounding left of the mean, the deviation, and its inverse.
+_Statistics = tuple[Array, Array, Array, Array, Array, Array]
+"""Of a group the rounded mean, the variance, what rounding took from the mean, the deviation, its inverse,
+and what rounding took from a quarter of the mean.
 
-The third and the last are of data that is scaled by a power of two, as the differences that are written are.
+The third and the fifth are of data that is scaled by a power of two, as the differences that are written are.
 """
 
 
@@ -88,7 +92,7 @@ def _statistics(x: Array, y: Array, groups: Groups, eps: float) -> _Statistics:
         rest = np.where(np.isfinite(root), rest, shift / small)
         wide = np.sqrt(scaled + eps / 16 * small * small) / small
         root = np.where(np.isfinite(root), root, _in_range(wide, scaled, np.finfo(y.dtype).max / 4))
-    return mean, variance * 16, rest, root * 4, 1 / root
+    return mean, variance * 16, rest, root * 4, 1 / root, rest
 
 
 def _in_range(root: Array, variance: Array, most: Any) -> Array:
@@ -137,7 +141,7 @@ def _scaled_statistics(x: Array, y: Array, groups: Groups, eps: float) -> _Stati
     variance = np.maximum(squares - rest * rest, 0)
     root = np.sqrt(variance + eps * scale * scale)
     deviation = np.minimum(root / scale, np.finfo(x.dtype).max)  # beyond which roundings may take it
-    return mean, variance / scale / scale, rest, deviation, 1 / root
+    return mean, variance / scale / scale, rest, deviation, 1 / root, rest / scale * 0.25
 
 
 def apply_statistics(

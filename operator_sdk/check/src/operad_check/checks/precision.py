@@ -242,6 +242,9 @@ def _expect_agreement(trial: Trial, name: str, own: Operator, other_name: str, o
         limit = ROUNDINGS * precision * largest(want.astype(WIDE_TYPE)) * SPREADS
         if number >= len(trial.outputs):
             limit += cost_of_heads(trial, precision)
+        declared = trial.subject.contract.tolerances.get(dtype.name)
+        if declared is not None:
+            limit = max(limit, declared.absolute + declared.relative * largest(want.astype(WIDE_TYPE)))
         place = first_beyond(one.astype(WIDE_TYPE), want.astype(WIDE_TYPE), np.full(one.shape, limit), dtype)
         if place is not None:
             raise Violation(

@@ -117,6 +117,10 @@ class Builder:
                 if op == "sum"
                 else position
             )
+        inner = self._steps[position]
+        before = [axis for axis in inner.axes or (-1,) if axis is not None]
+        if inner.op == op and not set(before) & set(axes):  # in one walk
+            return self.over_axes(op, inner.args[0], [*before, *axes])
         own = None if list(axes) == [-1] else tuple(sorted(axes))
         step = Instruction(op, (position,), self.kind(position), axes=own)
         return self._append((op, position, own), step)

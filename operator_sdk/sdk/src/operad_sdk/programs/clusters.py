@@ -25,7 +25,7 @@ from operad_sdk.vector.primitives import NoVectorCodeError
 
 MOST_STEPS: Final = 2000
 """Steps of a program; a loop that has more stays as it is."""
-_MOST_TOGETHER: Final = 32
+_MOST_TOGETHER: Final = 48
 """Steps that are tried as one kernel; a loop becomes several, whose code is the same."""
 _OF_FORMS: Final = frozenset(("sum", "max", "min", "pick", "put", "round", "any", "all"))
 _CHEAP: Final = frozenset(
@@ -109,7 +109,7 @@ class Clusters:
         if len(stages) > 1:
             for stage in stages:
                 yield from self._of_group(stage)
-        elif len(group) > _MOST_TOGETHER:
+        elif sum(not views_something(node) for node in group) > _MOST_TOGETHER:
             for first in range(0, len(group), _MOST_TOGETHER):
                 for part in _connected(group[first : first + _MOST_TOGETHER]):
                     yield from self._of_group(part)

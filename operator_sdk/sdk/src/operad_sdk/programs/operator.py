@@ -14,6 +14,8 @@ from operad_sdk.declare.names import EXTRA, IS_TRAIN, OP_CTX, WORDS, Slot
 from operad_sdk.declare.recorded import functions_of, traced_program
 from operad_sdk.differentiate import TraceError
 from operad_sdk.programs.program import Program
+from operad_sdk.vector.addresses import overlaps, span
+from operad_sdk.vector.cost_rule import Estimates
 
 _OF_MODE: Final = frozenset(Slot(EXTRA, WORDS.index(word)) for word in (OP_CTX, IS_TRAIN))
 """Slots of what tells a function the mode."""
@@ -31,10 +33,12 @@ class PartsProgram(NamedTuple):
     Attributes:
         program: The steps.
         names: Of the results.
+        cost: Estimates of both ways, with the calls of the steps.
     """
 
     program: Program
     names: Sequence[str]
+    cost: Estimates
 
 
 def program_of(
@@ -79,13 +83,13 @@ def _made(
         return str(error)
     if not program.num_kernels:
         return "no step of it is faster in vector code than NumPy's own call"
-    cost, others = program.cost, len(program.whole.steps) - program.num_kernels
     if not always and program.looks_up:
         return "it looks up elements by positions, as NumPy's own functions do faster"
-    beside_us = _STEP_US * program.num_kernels + _CALL_US * others
-    if not always and not cost._replace(vector_us=cost.vector_us + beside_us).favour_vectors:
+    others = len(program.whole.steps) - program.num_kernels
+    cost = program.cost.plus(Estimates(0.0, _STEP_US * program.num_kernels + _CALL_US * others))
+    if not always and not cost.favour_vectors:
         return f"NumPy's own calls are faster: {cost.numpy_us:.3g} us and {cost.vector_us:.3g} us, estimated"
-    return PartsProgram(program, [name for name, _ in results])
+    return PartsProgram(program, [name for name, _ in results], cost)
 
 
 def reason_against(parts: Sequence[str], call: KernelCall, *, always: bool) -> str | None:
@@ -95,6 +99,15 @@ def reason_against(parts: Sequence[str], call: KernelCall, *, always: bool) -> s
         if isinstance(found, str):
             return found
     return None
+
+
+def time_us(
+    parts: Sequence[str], prop: Any, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+) -> float | None:
+    """Estimated time of the program of some parts, in the slower mode; None where one has none."""
+    found = [program_of(prop, parts, in_shapes, in_types, is_train) for is_train in _modes(prop, parts)]
+    times = [one.cost.vector_us for one in found if isinstance(one, PartsProgram)]
+    return max(times) if len(times) == len(found) else None
 
 
 def explained(parts: Sequence[str], call: KernelCall) -> str:
@@ -187,11 +200,10 @@ def _run(
     made: PartsProgram, op_ctx: OpContext, arrays: Sequence[Any], targets: Sequence[tuple[Any, OpReq]]
 ) -> None:
     wanted = tuple([i for i, (_, request) in enumerate(targets) if request is not OpReq.NULL])
-    outs = []
+    outs, spans = [], list(map(span, arrays))
     for number in wanted:
         target, request = targets[number]
-        is_free = request is not OpReq.ADD and target.flags.c_contiguous
-        is_free = is_free and not any(np.may_share_memory(target, array) for array in arrays)
+        is_free = request is not OpReq.ADD and target.flags.c_contiguous and not overlaps(target, spans)
         outs.append(target if is_free else np.empty(*made.program.specs[number]))
     made.program.run(op_ctx, arrays, wanted, outs)
     for number, out in zip(wanted, outs, strict=True):

@@ -30,7 +30,6 @@ from operad_sdk.vector.tiles import PackedMatrix as PackedMatrix
 from operad_sdk.vector.tiles import pack as pack
 from operad_sdk.vector.tiles import packed_elements as packed_elements
 from operad_sdk.vector.tiles import tiled_product as tiled_product
-from operad_sdk.vector.writer import ELEMENTS as ELEMENTS
 from operad_sdk.vector.writer import KERNEL_PARAMETERS as KERNEL_PARAMETERS
 from operad_sdk.vector.writer import LANES as LANES
 from operad_sdk.vector.writer import NAME as NAME

@@ -8,6 +8,7 @@ address with what NumPy says.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -36,3 +37,20 @@ def data_address(array: NDArray[Any]) -> int:
     if is_possible():
         return ctypes.c_longlong.from_address(id(array) + DATA).value
     return array.ctypes.data
+
+
+def span(array: NDArray[Any]) -> tuple[int, int]:
+    """Addresses between which an array's elements are: of the first one, and behind the last."""
+    if array.flags.c_contiguous:
+        begin = data_address(array)
+        return begin, begin + array.nbytes
+    return np.lib.array_utils.byte_bounds(array)
+
+
+def overlaps(array: NDArray[Any], spans: Sequence[tuple[int, int]]) -> list[int]:
+    """Numbers of the spans that an array reaches into.
+
+    `numpy.may_share_memory` takes some microseconds for a pair, and a kernel of six arrays has a dozen.
+    """
+    begin, end = span(array)
+    return [i for i, (first, last) in enumerate(spans) if begin < last and first < end]

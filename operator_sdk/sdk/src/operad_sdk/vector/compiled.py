@@ -128,7 +128,7 @@ class CompiledForm:
 
     @property
     def num_instructions(self) -> int:
-        """Number of instructions per element, of primitives that have vector code."""
+        """Number of instructions, of primitives that have vector code."""
         return len(self._expanded.instructions)
 
     @property

@@ -35,11 +35,13 @@ from operad.operator import (
 )
 from operad_sdk.declare.scalar_form import MODES, in_mode
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
+from operad_sdk.vector.addresses import overlaps, span
 from operad_sdk.vector.array_calls import ArrayCall, array_call
+from operad_sdk.vector.by_mode import ByMode
 from operad_sdk.vector.compiled import CompiledForm, compiled
 from operad_sdk.vector.cost_rule import Estimates, estimates
-from operad_sdk.vector.form_kernels import PART_ELEMENTS, FormOperator, cost_of_arrays, run_form
-from operad_sdk.vector.joined import Specs, joined_kernel
+from operad_sdk.vector.form_kernels import PART_ELEMENTS, FormOperator, cost_of_arrays, pooled, run_form
+from operad_sdk.vector.joined import Joined, Specs, joined_kernel
 from operad_sdk.vector.machine import reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.signature import Signature, form_of_part
@@ -56,6 +58,8 @@ _OF_PICKS: Final = frozenset(
     ]
 )  # fmt: skip
 """Instructions of a row's element by its label, for which a kernel reads the row and NumPy the element."""
+_LOOPS_OF_US: Final = 2000.0
+"""Operations of a loop that take a microsecond."""
 _OF_TWO_THREADS: Final = 1.4
 """Factor by which two threads compute what is divided among them sooner, where memory is the limit."""
 
@@ -78,7 +82,7 @@ def reason_for(
         return OF_GRAPH
     if not parts or not all(map(prod, (*call.in_shapes, *call.out_shapes))):
         return "there is nothing to compute"
-    found = _forms_of(parts, *_signature(call))
+    found = _forms_or_program(parts, *_signature(call))
     if not isinstance(found, str):
         return _reason_against_forms(found, call, size, returned)
     if call.prop.params.run_time:  # with the line, as the form for one value may be another one
@@ -98,21 +102,27 @@ class _Forms(NamedTuple):
 
     @property
     def cost(self) -> Cost:
-        """Instructions of the elements, and one pass over the arrays of each part."""
+        """Instructions of the elements, and one pass over the arrays of each kernel."""
+        if self.whole is not None:
+            return cost_of_arrays(*self.whole)
         whole = Cost()
         for form, signature in zip(self.forms, self.signatures, strict=True):
             whole = whole.plus(cost_of_arrays(compiled(form, signature.dtype), signature.specs))
         return whole
 
+    @property
+    def whole(self) -> Joined | None:
+        """All forms as one; None where there is one alone, or none can be."""
+        specs = tuple(one.specs for one in self.signatures)
+        return joined_kernel(tuple(self.forms), specs, self.signatures[0].dtype) if len(specs) > 1 else None
+
     def estimates(self, returned: bool) -> Estimates:
         """Times of both ways."""
-        specs = tuple(one.specs for one in self.signatures)
-        dtype, both = self.signatures[0].dtype, Estimates()
-        whole = joined_kernel(tuple(self.forms), specs, dtype) if len(self.forms) > 1 else None
-        if whole is not None:
-            return estimates(*whole, returned)
-        for form, own in zip(self.forms, specs, strict=True):
-            found = _estimates(form, dtype, own, returned)
+        both = Estimates()
+        if self.whole is not None:
+            return estimates(*self.whole, returned)
+        for form, own in zip(self.forms, self.signatures, strict=True):
+            found = _estimates(form, own.dtype, own.specs, returned)
             assert isinstance(found, Estimates)
             both = both.plus(found)
         return both
@@ -136,6 +146,26 @@ def _forms_of(
             signatures.append(signature)
         found.append(_Forms(forms, signatures))
     return found
+
+
+def _forms_or_program(
+    parts: Sequence[str], prop: Any, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
+) -> list[_Forms] | str:
+    """The forms of some parts, or why a program computes them: they have none, or it reads arrays less often.
+
+    Gradients that no kernel computes together read all they have in common once each.
+    """
+    found = _forms_of(parts, prop, ctx, in_shapes, in_types)
+    is_small = max(map(prod, in_shapes)) < ELEMENTS_FROM_SIZE
+    if isinstance(found, str) or len(parts) == 1 or is_small or prop.params.run_time:
+        return found
+    if any(one.whole is not None for one in found):
+        return found
+    time_us = _programs().time_us(parts, prop, in_shapes, in_types)
+    of_forms = max(one.estimates(False).vector_us for one in found)
+    if time_us is None or time_us >= of_forms:
+        return found
+    return f"a form for each takes {of_forms:.3g} us, and a program {time_us:.3g}, estimated"
 
 
 def _reason_against_forms(
@@ -181,17 +211,20 @@ def _programs() -> Any:
 
 
 def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
-    """Cost of some parts by their forms, in training, which takes longer; of a program as declared."""
-    found = _forms_of(parts, *_signature(call))
+    """Cost of some parts by their forms, in training, which takes longer; or by a program."""
+    found = _forms_or_program(parts, *_signature(call))
     if not isinstance(found, str):
         return found[0].cost
+    time_us = _programs().time_us(parts, call.prop, call.in_shapes, call.in_types)
+    if time_us is not None:
+        return pooled(Cost(_LOOPS_OF_US * time_us))
     own = as_cost(call.prop.cost(call.in_shapes, call.out_shapes))
     return own if FORWARD in parts else own.plus(own)
 
 
 def explained(parts: Sequence[str], call: KernelCall) -> str:
     """The steps of a program, in words; nothing where parts have forms."""
-    if not isinstance(_forms_of(parts, *_signature(call)), str):
+    if not isinstance(_forms_or_program(parts, *_signature(call)), str):
         return ""
     found: str = _programs().explained(parts, call)
     return found
@@ -199,7 +232,7 @@ def explained(parts: Sequence[str], call: KernelCall) -> str:
 
 def scratch_bytes_of(parts: Sequence[str], call: KernelCall) -> int:
     """Memory of a program between its steps; none where parts have forms."""
-    if not isinstance(_forms_of(parts, *_signature(call)), str):
+    if not isinstance(_forms_or_program(parts, *_signature(call)), str):
         return 0
     found: int = _programs().scratch_bytes_of(parts, call)
     return found
@@ -214,12 +247,12 @@ def operator_of(parts: Sequence[str], *call: Any) -> Operator:
     if prop.params.run_time and reason_for(parts, KernelCall(*call)) is not None:
         own: Operator = type(prop).kernels[0].factory(*call)
         return own
-    if isinstance(_forms_of(parts, *call), str):
+    if isinstance(_forms_or_program(parts, *call), str):
         made: Operator = _programs().ProgramOperator(parts, *call)
         return made
     properties = _of_modes(parts, prop, call[2], call[3])
     if len(properties) > 1:
-        return _ByMode(*(operator_of(parts, one, *call[1:]) for one in properties))
+        return ByMode(*(operator_of(parts, one, *call[1:]) for one in properties))
     return FormOperator(parts[0], *call) if len(parts) == 1 else _SeveralForms(parts, *call)
 
 
@@ -232,30 +265,6 @@ def _of_modes(
         if isinstance(form, str) and form == MODES:
             return in_mode(prop, True), in_mode(prop, False)
     return (prop,)
-
-
-@final
-class _ByMode(Operator):
-    """Kernels of parts that training and prediction compute apart."""
-
-    def __init__(self, training: Operator, prediction: Operator) -> None:
-        self._modes = {True: training, False: prediction}
-
-    def forward(self, op_ctx: OpContext, *arrays: Any) -> None:
-        """The outputs, and states that change."""
-        self._modes[op_ctx.is_train].forward(op_ctx, *arrays)
-
-    def backward(self, op_ctx: OpContext, *arrays: Any) -> None:
-        """The gradients."""
-        self._modes[op_ctx.is_train].backward(op_ctx, *arrays)
-
-    def forward_templates(self, op_ctx: OpContext, *counts: Any) -> list[CallTemplate]:
-        """Calls of the kernel for the mode."""
-        return self._modes[op_ctx.is_train].forward_templates(op_ctx, *counts)
-
-    def backward_templates(self, op_ctx: OpContext, *counts: Any) -> list[CallTemplate]:
-        """The same going back."""
-        return self._modes[op_ctx.is_train].backward_templates(op_ctx, *counts)
 
 
 class _Together(NamedTuple):
@@ -356,7 +365,7 @@ class _SeveralForms(Operator):
         aux_states: Sequence[Any],
     ) -> None:
         """The gradients, as if all were computed before any is written."""
-        read = [array for array in (*out_grad, *in_data, *out_data) if array is not None]
+        read = [span(array) for array in (*out_grad, *in_data, *out_data) if array is not None]
         wanted = [each for each in self._each if req[each.position] is not OpReq.NULL]
         if self._together is not None and len(wanted) == len(self._each):
             groups = {"in_data": in_data, "out_data": out_data, "out_grad": out_grad}
@@ -370,7 +379,7 @@ class _SeveralForms(Operator):
         late = []
         for each in wanted:
             position, own, found = each.position, each.alone(req), list(in_grad)
-            if each is not wanted[-1] and any(np.may_share_memory(in_grad[position], one) for one in read):
+            if each is not wanted[-1] and overlaps(in_grad[position], read):
                 found[position] = np.empty_like(in_grad[position])
                 late.append((in_grad[position], req[position], found[position]))
                 own[position] = OpReq.WRITE

@@ -26,7 +26,7 @@ from operad.operator import (
     moved_bytes,
 )
 from operad_sdk.form_kernels import View
-from operad_sdk.vector.addresses import data_address
+from operad_sdk.vector.addresses import data_address, overlaps, span
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import CompiledForm, compiled
 from operad_sdk.vector.layout import BoundKernel
@@ -62,9 +62,14 @@ Target = tuple[NDArray[Any] | None, OpReq]
 def cost_of_arrays(form: CompiledForm, specs: Sequence[tuple[Shape, DType]]) -> Cost:
     """Instructions of the elements, and one pass over arrays of these shapes and types."""
     shapes = [shape for shape, _ in specs]
-    loops = _LOOPS * form.num_instructions * max(map(prod, shapes))
-    whole = Cost(loops, size_bytes=moved_bytes(shapes), beside_us=_CALL_US)
-    return whole._replace(pooled_us=whole.work_us) if has_team() else whole
+    stages = form.walk([np.empty(*spec) for spec in specs]).text.stages
+    loops = _LOOPS * stages.num_computed * max(map(prod, shapes))
+    return pooled(Cost(loops, size_bytes=moved_bytes(shapes), beside_us=_CALL_US))
+
+
+def pooled(cost: Cost) -> Cost:
+    """The cost of what kernels compute, which divide it where there are helpers."""
+    return cost._replace(pooled_us=cost.work_us) if has_team() else cost
 
 
 @final
@@ -345,8 +350,9 @@ def run_form(
         given = [np.ascontiguousarray(array) for array in given]
         outs = [np.empty(*spec) for spec in specs]
         layout = form.layout([*given, *outs])
+    spans = list(map(span, given))
     for number, out in enumerate(outs):
-        near = [i for i, array in enumerate(given) if np.may_share_memory(array, out)]
+        near = overlaps(out, spans)
         if not all((i, number) in layout.shares and _is_same(given[i], out) for i in near):
             outs[number] = np.empty(*specs[number])
             layout = form.layout([*given, *outs])

@@ -40,9 +40,9 @@ def joined_kernel(forms: tuple[ScalarForm, ...], specs: tuple[Specs, ...], dtype
     whole = joined(forms, {name: shape for name, (shape, _) in (given | results).items()})
     if whole is None:
         return None
-    made = Joined(compiled(whole, dtype), (*(given[name] for name in whole.inputs), *results.values()))
-    every = [made, *(Joined(compiled(form, dtype), own) for form, own in zip(forms, specs, strict=True))]
     try:
+        made = Joined(compiled(whole, dtype), (*(given[name] for name in whole.inputs), *results.values()))
+        every = [made, *(Joined(compiled(form, dtype), own) for form, own in zip(forms, specs, strict=True))]
         orders = {one.kernel.walk([np.empty(*spec) for spec in one.specs]).order for one in every}
     except NoVectorCodeError:
         return None

@@ -75,6 +75,15 @@ class Stages:
         roots += [i for i in self.kept if self.stage[i] == stage]
         return sorted(self._cone(roots, stage))
 
+    @property
+    def num_computed(self) -> int:
+        """Number of instructions that are computed for each element, those of all stages."""
+        steps, found = self.form.instructions, sum(map(len, self.reduced))
+        for stage in range(self.count):
+            needed = [i for i in self.needed(stage) if steps[i].op != "input"]
+            found += sum(not self.is_loaded(i, stage) for i in needed)
+        return found
+
     def is_read_after(self, position: int, stage: int) -> bool:
         """Return whether an input is loaded in a stage after the given one."""
         return any(position in self.needed(later) for later in range(stage + 1, self.count))
