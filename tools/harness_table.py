@@ -26,7 +26,7 @@ def findings(number: int) -> Finding:
     """Findings about one inhabitant."""
     from operad import registry  # noqa: PLC0415 - in the process that needs it
     from operad_check import check_operator  # noqa: PLC0415
-    from operad_check.running.register import all_checks  # noqa: PLC0415
+    from operad_check.register import all_checks  # noqa: PLC0415
     from operator_sdk.check.tests.zoo.plain_gradient_check import plain_gradient_check  # noqa: PLC0415
     from operator_sdk.check.tests.zoo.table import ZOO  # noqa: PLC0415
 
@@ -48,7 +48,7 @@ def findings(number: int) -> Finding:
 
 def table(found: list[Finding]) -> str:
     """One row per check, and the sums."""
-    from operad_check.catalogue import CATALOGUE  # noqa: PLC0415 - as above
+    from operad_check.register import entries  # noqa: PLC0415 - as above
 
     by_id: dict[str, list[Finding]] = defaultdict(list)
     for finding in found:
@@ -58,15 +58,15 @@ def table(found: list[Finding]) -> str:
         "|---|---|---|---|---|---|",
     ]
     rows += [
-        f"| {id} | {CATALOGUE[id].title} | {_counts(entries)} |" for id, entries in sorted(by_id.items())
+        f"| {id} | {entries()[id].title} | {_counts(counted)} |" for id, counted in sorted(by_id.items())
     ]
     rows.append(f"| | **all** | {_counts(found)} |")
     return "\n".join(rows)
 
 
-def _counts(entries: list[Finding]) -> str:
-    caught = [sum(column) for column in zip(*(entry[1:] for entry in entries), strict=True)]
-    return " | ".join(map(str, [len(entries), *caught]))
+def _counts(found: list[Finding]) -> str:
+    caught = [sum(column) for column in zip(*(finding[1:] for finding in found), strict=True)]
+    return " | ".join(map(str, [len(found), *caught]))
 
 
 def main() -> int:

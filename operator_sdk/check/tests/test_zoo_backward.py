@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from operad_check import Profile, check_operator
-from operad_check.running.register import all_checks
+from operad_check.register import all_checks
 from operator_sdk.check.tests.zoo import backward, gradients, kinks, second_order
 from operator_sdk.check.tests.zoo.fault import Fault, causes
 from operator_sdk.check.tests.zoo.plain_gradient_check import plain_gradient_check

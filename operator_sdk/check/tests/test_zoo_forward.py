@@ -8,7 +8,7 @@ import pytest
 
 from operad import registry
 from operad_check import OperatorReport, Profile, check_operator
-from operad_check.running.register import all_checks
+from operad_check.register import all_checks
 from operator_sdk.check.tests.zoo import (
     calls,
     documentation,

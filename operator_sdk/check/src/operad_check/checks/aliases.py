@@ -12,7 +12,7 @@ from operad.operator import BackwardEntry
 from operad_check.cases.kinds import LARGE, ORDINARY
 from operad_check.comparison.closeness import ROUNDINGS, coarsest, magnitude, tolerance
 from operad_check.comparison.terms import expect_close_in_terms, gradients, results
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Array, Trial
 from operad_sdk.domains import Real
 
@@ -22,7 +22,23 @@ _MOST: Final = 12
 
 @check("M409", ORDINARY, LARGE)
 def the_same_array_twice(trial: Trial) -> Evidence:
-    """Check results where one array is two arguments, and where its elements repeat by strides of 0."""
+    """One array may be several arguments, or one element repeated by strides of 0.
+
+    `op(x, x)` is an ordinary call, and a broadcast array has one element for all.
+
+    Broken by:
+        def forward(lhs, rhs):
+            lhs -= lhs.mean()    # and rhs, if it is the same array
+            return lhs * rhs
+    Within:
+        spec = "lhs:(*S), rhs:(*S) -> output:(*S)"
+        accepts = "floating"
+        HERE
+    Fix:
+        Change nothing that is read, and take strides as they are.
+    How:
+        Check results where one array is two arguments, and where its elements repeat by strides of 0.
+    """
     trial.expect_repeatable()
     contract = trial.subject.contract
     # n equal terms round one way, by up to n / 2 roundings of their sum, and other strides may add them up in

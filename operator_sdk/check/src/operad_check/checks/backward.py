@@ -13,7 +13,7 @@ from operad_check.comparison.bitwise import expect_same
 from operad_check.comparison.closeness import at, coarsest, magnitude, scale_of, tolerance
 from operad_check.comparison.flat import is_flat
 from operad_check.comparison.terms import expect_close_in_terms, gradients
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.returned import expect_fitting
 from operad_check.trials.trial import Array, Trial
 from operad_check.trials.violation import OperatorRaised, Violation
@@ -29,7 +29,23 @@ _FILL: Final = -112.75
 
 @check("B303", WIDE, LARGE)
 def linear(trial: Trial) -> Evidence:
-    """Check that sums and multiples of head gradients give sums and multiples of gradients."""
+    """The gradient is linear in the gradient of the output.
+
+    The chain rule is linear. What is not, is wrong in every network in which something follows.
+
+    Broken by:
+        def data_grad(output_grad, slope): return np.sign(output_grad) * slope
+    Within:
+        spec = "data:(*S), slope:(*S) -> output:(*S)"
+        accepts = "floating"
+        def forward(data, slope): return data * slope
+        def slope_grad(output_grad, data): return output_grad * data
+        HERE
+    Fix:
+        Multiply by the gradient of the output once; clip gradients elsewhere.
+    How:
+        Check that sums and multiples of head gradients give sums and multiples of gradients.
+    """
     if not any(trial.differentiable()) or trial.subject.contract.why_head_is_ignored(trial.prop):
         return None
     one, other = _heads(trial, 10), _heads(trial, 20)
@@ -61,7 +77,23 @@ def linear(trial: Trial) -> Evidence:
 
 @check("B304", WIDE)
 def ignores_head_gradient(trial: Trial) -> Evidence:
-    """Check that gradients are the same for another head gradient, for zeros and for NaN."""
+    """An operator that declares to ignore the gradient of the output does so.
+
+    Heads of networks are losses; if it is documented that their gradient does not matter, it must not.
+
+    Broken by:
+        Contract(ignores_head_gradient="a loss")    # and output_grad is multiplied in
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "floating"
+        def forward(data): return data * data
+        def data_grad(output_grad, data): return 2 * output_grad * data
+        contract = HERE
+    Fix:
+        Remove the declaration, or output_grad from what the gradient names.
+    How:
+        Check that gradients are the same for another head gradient, for zeros and for NaN.
+    """
     if not any(trial.differentiable()) or not trial.subject.contract.why_head_is_ignored(trial.prop):
         return None
     first = trial.backward()
@@ -74,7 +106,23 @@ def ignores_head_gradient(trial: Trial) -> Evidence:
 
 @check("B306", ORDINARY, LARGE, reports_raising=True)
 def runs(trial: Trial) -> Evidence:
-    """Run backward for all gradients and for each alone; check that returned arrays fit their targets."""
+    """Backward runs wherever forward does, and its results have the shape and type of their arguments.
+
+    A gradient of another shape is silently repeated to fill the array, or fails during a run.
+
+    Broken by:
+        def bias_grad(output_grad): return output_grad    # (N, D) where (D,) is wanted: works for one row
+    Within:
+        spec = "data:(N, D), bias:(D) -> output:(N, D)"
+        accepts = "floating"
+        def forward(data, bias): return data + bias
+        def data_grad(output_grad): return output_grad
+        HERE
+    Fix:
+        Sum over exactly the axes that were broadcast, and write into the array that is there.
+    How:
+        Run backward for all gradients and for each alone; check that returned arrays fit their targets.
+    """
     flows = trial.differentiable()
     if not any(flows):
         return None
@@ -103,7 +151,24 @@ def _expect_filled(trial: Trial, requests: Sequence[OpReq]) -> None:
 
 @check("B307", WIDE, LARGE, LONG)
 def written(trial: Trial) -> Evidence:
-    """Check that no element of a gradient keeps either of two poisons."""
+    """Every element of every gradient is written, or added to.
+
+    Memory of gradients is recycled: what is not written holds values of another array.
+
+    Broken by:
+        def data_grad(output_grad, rows, data_grad):
+            data_grad[rows] = output_grad    # the others?
+    Within:
+        spec = "data:(N + 1, D), rows:any(M) -> output:(M, D)"
+        accepts = {"data": "floating", "rows": "integer"}
+        contract = Contract(inputs={"rows": Index("data")})
+        def forward(data, rows): return data[rows]
+        HERE
+    Fix:
+        Fill with zeros first: data_grad[...] = 0.
+    How:
+        Check that no element of a gradient keeps either of two poisons.
+    """
     if not any(trial.differentiable()):
         return None
     first = trial.poisoned_gradients(trial.write_requests())
@@ -122,7 +187,24 @@ def written(trial: Trial) -> Evidence:
 
 @check("B309", ORDINARY, LARGE)
 def changes_nothing_else(trial: Trial) -> Evidence:
-    """Check that backward changes none of the arrays that it reads."""
+    """Backward changes nothing but the gradients.
+
+    It reads arrays that belong to others: the head gradient may be summed into a second gradient.
+
+    Broken by:
+        def data_grad(output_grad, data):
+            output_grad *= data
+            return output_grad
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "floating"
+        def forward(data): return data * data / 2
+        HERE
+    Fix:
+        Compute into the gradient or a new array; sharing memory is declared with inplace=.
+    How:
+        Check that backward changes none of the arrays that it reads.
+    """
     if not any(trial.differentiable()):
         return None
     given: list[tuple[str, Any, Any]] = []
@@ -142,7 +224,24 @@ def changes_nothing_else(trial: Trial) -> Evidence:
 
 @check("B310", WIDE, LARGE)
 def deterministic(trial: Trial) -> Evidence:
-    """Check that gradients are the same prepared, on a new operator, and after a run on other values."""
+    """The same arrays give the same gradients, bit for bit, whatever ran before and however it is called.
+
+    As for forward; one that keeps something from forward in self gives another node's gradient.
+
+    Broken by:
+        def forward(self, data):
+            self.mask = data > 0    # and data_grad reads self.mask
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "floating"
+        HERE
+            return data * self.mask
+        def data_grad(self, output_grad): return output_grad * self.mask
+    Fix:
+        Keep what backward needs in an output, hidden if need be.
+    How:
+        Check that gradients are the same prepared, on a new operator, and after a run on other values.
+    """
     if not any(trial.differentiable()):
         return None
     exact = not trial.subject.contract.nondeterministic

@@ -13,7 +13,7 @@ from operad.operator import OpReq
 from operad.resource import ResourceRequest
 from operad_check.cases.kinds import LARGE, ORDINARY
 from operad_check.comparison.bitwise import expect_same
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.resources import SPACE_FILL, resources_for
 from operad_check.trials.trial import POISON, Array, Trial
 from operad_check.trials.violation import OperatorRaised, Violation
@@ -48,7 +48,20 @@ class GuardedArray:
 
 @check("M405", ORDINARY, LARGE)
 def around_arrays(trial: Trial) -> Evidence:
-    """Check that neither pass writes outside its arrays, or depends on the memory there."""
+    """Nothing outside the arrays is written, or matters.
+
+    Beside every array lie others. A kernel that runs over the end destroys them, and nobody will look for
+    the fault there.
+
+    Broken by:
+        for i in range(0, size, 8): store8(output + i, ...)    # size is no multiple of 8
+    Not run:
+        Native code.
+    Fix:
+        Bound every loop by the size of the array itself, the last block too.
+    How:
+        Check that neither pass writes outside its arrays, or depends on the memory there.
+    """
     when = "with other values beside the arrays"
     first, second = [_guarded_forward(trial, pattern) for pattern in _PATTERNS]
     compared = expect_same(trial.outputs, second, first, when)
@@ -183,7 +196,20 @@ def _same(trial: Trial, found: Any, expected: Any, when: str) -> int:
 
 @check("M406", ORDINARY)
 def around_temp_spaces(trial: Trial) -> Evidence:
-    """Check that nothing outside temp spaces is written, and that calls on one request may share memory."""
+    """Nothing outside a temp space is written, and several spaces of one request are one memory.
+
+    Temp space is handed from operator to operator. Asking a resource twice gives the same memory twice.
+
+    Broken by:
+        a = op_ctx.requested[0].get_space(shape, dtype)
+        b = op_ctx.requested[0].get_space(shape, dtype)    # which is a
+    Not run:
+        What is done with the two decides.
+    Fix:
+        Ask once and split the space, or request TEMP_SPACE twice.
+    How:
+        Check that nothing outside temp spaces is written, and that calls on one request may share memory.
+    """
     if not _requests_space(trial):
         return None
     apart = _run(trial, SPACE_FILL, is_shared=False)
@@ -201,7 +227,26 @@ def around_temp_spaces(trial: Trial) -> Evidence:
 
 @check("M408", ORDINARY)
 def old_contents_of_temp_space(trial: Trial) -> Evidence:
-    """Check that results depend on no contents of a temp space before a pass or after it."""
+    """Results do not depend on what temp space held before, nor on what it holds after the call.
+
+    It is scratch: other operators use it between two calls.
+
+    Broken by:
+        scratch = op_ctx.requested[0].get_space(shape, dtype)
+        scratch += data    # += to what?
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        resource = ResourceRequest.TEMP_SPACE
+        accepts = "floating"
+        def forward(op_ctx, data):
+            shape, dtype = data.shape, data.dtype
+            HERE
+            return scratch
+    Fix:
+        Write it before reading it; what backward needs from forward is an output, hidden if need be.
+    How:
+        Check that results depend on no contents of a temp space before a pass or after it.
+    """
     if not _requests_space(trial):
         return None
     expected = _run(trial, SPACE_FILL, is_shared=True)

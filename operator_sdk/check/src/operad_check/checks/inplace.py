@@ -12,7 +12,7 @@ from operad_check.cases.kinds import LARGE, ORDINARY
 from operad_check.checks.memory import all_entries, array_of, entry_name, request_vectors
 from operad_check.comparison.bitwise import expect_same
 from operad_check.comparison.closeness import stem
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Array, CallStyle, Trial
 from operad_check.trials.violation import OperatorRaised, Violation
 
@@ -32,9 +32,26 @@ _WAYS = (
 
 @check("M403", ORDINARY, LARGE)
 def forward_in_place(trial: Trial) -> Evidence:
-    """Compare forward in place with forward apart.
+    """Forward gives the same where declared pairs share memory.
 
-    Every choice of pairs is tried, and one array as two arguments, all of them declared.
+    A pair that is declared is used wherever the input is not needed any more: the result then overwrites
+    what is still to be read.
+
+    Broken by:
+        @operator("Centre")
+        class Centre:
+            inplace = "data -> output"
+            def forward(data, output):
+                output[...] = data.mean()
+                output[...] = data - output    # of the mean
+    Not run:
+        A class without its spec line.
+    Fix:
+        Read everything before the first write, or do not declare the pair.
+    How:
+        Compare forward in place with forward apart.
+
+        Every choice of pairs is tried, and one array as two arguments, all of them declared.
     """
     places = range(len(trial.outputs))
     declared = trial.prop.forward_inplace_option(list(range(len(trial.arguments))), list(places))
@@ -100,7 +117,25 @@ def _forward(trial: Trial, inputs: Sequence[Array]) -> list[Any]:
 
 @check("M404", ORDINARY, LARGE)
 def backward_in_place(trial: Trial) -> Evidence:
-    """Compare backward in place with backward apart, for all gradients and for each alone."""
+    """Backward gives the same where declared pairs share memory.
+
+    As for forward; with several gradients, the first one written overwrites what the next one reads.
+
+    Broken by:
+        @gradient(inplace="output_grad -> lhs_grad")
+        def backward(output_grad, lhs, rhs, lhs_grad, rhs_grad):
+            lhs_grad[...] = output_grad * rhs
+            rhs_grad[...] = output_grad * lhs
+    Within:
+        spec = "lhs:(*S), rhs:(*S) -> output:(*S)"
+        accepts = "floating"
+        def forward(lhs, rhs): return lhs * rhs
+        HERE
+    Fix:
+        Return all gradients, or compute all before the first is written; or do not declare the pair.
+    How:
+        Compare backward in place with backward apart, for all gradients and for each alone.
+    """
     compared: Counter[str] = Counter()
     for req in request_vectors(trial):
         reads, wanted = _backward_pairs(trial, req)

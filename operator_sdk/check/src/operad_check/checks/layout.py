@@ -11,7 +11,7 @@ import numpy as np
 from operad_check.cases.kinds import LARGE, ORDINARY, PARTS
 from operad_check.comparison.closeness import coarsest, scale_of, tolerance
 from operad_check.comparison.terms import expect_close_in_terms, gradients, results
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Array, Trial
 from operad_check.trials.violation import OperatorRaised, Violation
 
@@ -20,7 +20,19 @@ View = Callable[[Array], Array]
 
 @check("F211", ORDINARY, LARGE, PARTS)
 def layouts(trial: Trial) -> Evidence:
-    """Check that arrays with other strides, read or written by either pass, give the same."""
+    """The memory layout of inputs and outputs does not matter.
+
+    Slices and transposes are views: their elements are not side by side, or run backwards.
+
+    Broken by:
+        def forward(data, output): native.kernel(data.ctypes.data, output.ctypes.data, data.size)
+    Not run:
+        Native code.
+    Fix:
+        Use strides, or make a contiguous copy first: np.ascontiguousarray.
+    How:
+        Check that arrays with other strides, read or written by either pass, give the same.
+    """
     trial.expect_repeatable()
     assert trial.result  # what fails on plain arrays is another check's
     bounds = tolerance(trial.subject.contract, coarsest(trial))

@@ -9,7 +9,7 @@ import numpy as np
 from operad.operator import BackwardEntry, OpReq
 from operad_check.cases.kinds import LARGE, ORDINARY
 from operad_check.comparison.bitwise import expect_same, first_difference
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import POISON, Array, Keep, Trial, poisoned
 from operad_check.trials.violation import OperatorRaised, Violation
 
@@ -19,7 +19,23 @@ FILLS = ("garbage", "other garbage", "zeros")
 
 @check("M401", ORDINARY)
 def undeclared_arrays(trial: Trial) -> Evidence:
-    """Check backward with undeclared arrays absent, as in an executor, or recycled."""
+    """Backward reads only what it declares.
+
+    Arrays that are not declared are recycled before the backward pass: they are gone, or hold something
+    else.
+
+    Broken by:
+        def declare_backward_dependency(self, out_grad, in_data, out_data):
+            return [out_grad[0]]    # and backward uses in_data[0]
+    Within:
+        class Example(LongForm):
+            made = Made
+            HERE
+    Fix:
+        Declare the array, or compute without it. Gradients that name what they read declare it.
+    How:
+        Check backward with undeclared arrays absent, as in an executor, or recycled.
+    """
     compared = None
     for req in request_vectors(trial):
         declared = set(trial.prop.backward_dependency([r is not OpReq.NULL for r in req]))
@@ -53,7 +69,25 @@ def _recycling(declared: set[BackwardEntry], fill: str) -> Keep:
 
 @check("M402", ORDINARY, pooled=True)
 def unread_arrays(trials: Sequence[Trial]) -> Evidence:
-    """Check that other values of each declared array change some gradient for some parameters."""
+    """What backward declares to read, it reads.
+
+    A declared array is kept from the forward to the backward pass, for nothing: in a deep network that is
+    most of the memory.
+
+    Broken by:
+        @tanh.gradient
+        def _(output_grad, data, output): return output_grad * (1 - output**2)
+    Within:
+        @unary("checked_example", accepts="floating")
+        def tanh(data): return np.tanh(data)
+        HERE
+        Example = tanh
+    Fix:
+        Leave it out of the declaration, or out of the gradient's parameters; a shape is also that of
+        the gradient itself.
+    How:
+        Check that other values of each declared array change some gradient for some parameters.
+    """
     seen: dict[tuple[str, BackwardEntry], list[Trial]] = {}
     read: set[tuple[str, BackwardEntry]] = set()
     for trial in trials:
@@ -85,7 +119,21 @@ def unread_arrays(trials: Sequence[Trial]) -> Evidence:
 
 @check("M407", ORDINARY, LARGE)
 def old_contents_of_results(trial: Trial) -> Evidence:
-    """Check that results do not depend on what outputs and gradients held before."""
+    """Results do not depend on what outputs and gradients held before.
+
+    Their memory is recycled: it holds anything, and something else the next time.
+
+    Broken by:
+        def forward(data, output): np.maximum(output, data, out=output)    # output is not zero
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "floating"
+        HERE
+    Fix:
+        Write before reading: np.maximum(0, data, out=output).
+    How:
+        Check that results do not depend on what outputs and gradients held before.
+    """
     expected = trial.written(trial.result.outputs)
     compared = 0
     for fill in FILLS:

@@ -11,7 +11,7 @@ import numpy as np
 from operad_check.cases.kinds import LARGE, ORDINARY
 from operad_check.cases.retype import is_random
 from operad_check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.running.shrink_arrays import is_accepted
 from operad_check.trials.case import Case
 from operad_check.trials.trial import Array, Trial
@@ -27,7 +27,22 @@ _SHIFT: Final = 0.5
 
 @check("F221", ORDINARY, LARGE)
 def relations(trial: Trial) -> Evidence:
-    """Check each declared relation, and that declared items are computed alone."""
+    """Declared relations hold: of a batch and its items, of permuted elements, of scaled and shifted data.
+
+    What must hold whatever the values finds mistakes where no reference exists.
+
+    Broken by:
+        Contract(relations=("items",))    # and data is normalised over the batch
+    Within:
+        spec = "data:(N + 1, D + 1) -> output:(N + 1, D + 1)"
+        accepts = "floating"
+        def forward(data): return data - data.mean(0)
+        contract = HERE
+    Fix:
+        Correct the computation, or remove the relation from Contract(relations=...).
+    How:
+        Check each declared relation, and that declared items are computed alone.
+    """
     names, own = list(trial.subject.contract.relations), _items_of(trial)
     if not (names or own) or is_random(trial):
         return None

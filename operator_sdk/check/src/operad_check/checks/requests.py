@@ -14,7 +14,7 @@ from operad_check.cases.retype import retyped
 from operad_check.comparison.bitwise import expect_same
 from operad_check.comparison.closeness import expect_close, scale_of, tolerance
 from operad_check.comparison.trusted import beside_each_other
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Array, CallStyle, Trial, poisoned
 from operad_check.trials.violation import OperatorRaised, Violation
 
@@ -37,7 +37,24 @@ def mixtures(trial: Trial, open_places: Sequence[bool]) -> Iterator[tuple[OpReq,
 
 @check("F214", ORDINARY, LARGE)
 def forward_requests(trial: Trial) -> Evidence:
-    """Check that each mixture of requests gives what writing every output gives."""
+    """Outputs that are to be added to are, those not wanted are left alone, and the others do not change.
+
+    Executors ask for `add` where gradients meet and for `null` where nothing reads an output.
+
+    Broken by:
+        def forward(self, op_ctx, in_data, req, out_data, aux):
+            out_data[0][...] = np.exp(in_data[0])
+    Within:
+        class Late(Made):
+            HERE
+        class Example(LongForm):
+            made = Late
+    Fix:
+        Leave requests to the toolkit: return the output, or fill it. In a long form, write through
+        operad.operator.assign.
+    How:
+        Check that each mixture of requests gives what writing every output gives.
+    """
     trial.expect_repeatable()
     count = len(trial.outputs)
     compared = _forward_requests(trial, mixtures(trial, [True] * count))
@@ -74,7 +91,25 @@ def _forward_requests(trial: Trial, requests: Iterable[tuple[OpReq, ...]]) -> in
 
 @check("B305", WIDE, LARGE)
 def backward_requests(trial: Trial) -> Evidence:
-    """Check that each mixture of requests gives what writing every gradient gives."""
+    """Every mixture of write, add and null requests gives the same gradients.
+
+    `grad_req='add'` accumulates over batches; where several paths meet, gradients are added in place.
+
+    Broken by:
+        in_grad[0][...] = value    # whatever req[0]
+    Within:
+        class Late(Made):
+            def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux):
+                value = 2 * out_grad[0] * in_data[0]
+                HERE
+        class Example(LongForm):
+            made = Late
+    Fix:
+        Leave requests to the toolkit: return the gradient or fill it, without accumulate=True. In a
+        long form, write through operad.operator.assign.
+    How:
+        Check that each mixture of requests gives what writing every gradient gives.
+    """
     flows = trial.differentiable()
     if not any(flows):
         return None
@@ -157,7 +192,24 @@ def _nan(like: Array) -> Array:
 
 @check("F215", ORDINARY, LARGE)
 def ways_to_call(trial: Trial) -> Evidence:
-    """Compare the call by templates, and the direct call, with the plain one."""
+    """All ways to call the operator give the same: forward, forward_templates, direct.
+
+    An executor takes the fastest one there is.
+
+    Broken by:
+        class Fast(Operator):
+            direct = staticmethod(np.tanh)    # and forward is an approximation
+    Within:
+        HERE
+            def forward(self, op_ctx, in_data, req, out_data, aux):
+                assign(out_data[0], req[0], in_data[0] - in_data[0]**3 / 3)
+        class Example(LongForm):
+            made = Fast
+    Fix:
+        Have all of them end in one function.
+    How:
+        Compare the call by templates, and the direct call, with the plain one.
+    """
     trial.expect_repeatable()
     compared = 0
     exact = not trial.subject.contract.nondeterministic
@@ -173,11 +225,28 @@ def ways_to_call(trial: Trial) -> Evidence:
 
 @check("F216", ORDINARY)
 def states(trial: Trial) -> Evidence:
-    """Check that only training changes auxiliary states, and that it changes each one in some case.
+    """Auxiliary states change in training runs only, or alike in all runs where that is declared.
 
-    A state that the reference gives may stay as it is, for F213 compares it. Where states move always, both
-    modes have to move them alike.
-    """
+    A prediction that changes the model cannot be repeated.
+
+    Broken by:
+        moving_mean += (1 - momentum) * (mean - moving_mean)    # whatever is_train
+    Within:
+        spec = "data:(N + 1, C); aux moving_mean:(C) -> output:(N + 1, C)"
+        accepts = "floating"
+        def forward(data, moving_mean, output):
+            mean, momentum = data.mean(0), 0.75
+            output[...] = data - mean
+            HERE
+    Fix:
+        Update states where is_train holds; of an update of weights declare
+        Contract(states_move='always').
+    How:
+        Check that only training changes auxiliary states, and that it changes each one in some case.
+
+        A state that the reference gives may stay as it is, for F213 compares it. Where states move always, both
+        modes have to move them alike.
+    """  # noqa: E501
     if not trial.states:
         return None
     found, trained = trial.forward(is_train=False).aux, trial.forward(is_train=True).aux

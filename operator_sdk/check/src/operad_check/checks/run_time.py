@@ -16,7 +16,7 @@ from operad_check.cases.kinds import ORDINARY
 from operad_check.cases.params import planned_values
 from operad_check.checks.parameters import lists_of_other_length, wrong_values
 from operad_check.comparison.bitwise import expect_same
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Trial, raising
 from operad_check.trials.violation import Violation
 
@@ -25,7 +25,26 @@ _MOST_CASES: Final = 8
 
 @check("R510", ORDINARY, pooled=True)
 def bound_anew(trials: Sequence[Trial]) -> Evidence:
-    """Give values to an operator that was made with others, and those that the constructor refuses."""
+    """Values that a call gives to run-time parameters are those that are computed with, and looked at.
+
+    A call with another value makes no operator anew. What the constructor made of the first value, or
+    refused, is there no more, and the call computes with the old one.
+
+    Broken by:
+        def __init__(self, **params):
+            super().__init__(**params)
+            self.factor = 1 / self.temperature    # of the first call
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        temperature = param(float, 1.0, gt=0, run_time=True, doc="What the data is divided by.")
+        accepts = "floating"
+        HERE
+        def forward(self, data): return data * self.factor
+    Fix:
+        Compute it in forward, or define rebound(values), which makes and checks it again.
+    How:
+        Give values to an operator that was made with others, and those that the constructor refuses.
+    """
     if not trials[0].subject.cls.params.run_time:
         return None
     different = {repr(trial.case.params): trial for trial in trials if not trial.prop.is_shaped_by_values}

@@ -12,7 +12,7 @@ import numpy as np
 from operad.operator import Operator, OperatorProperty
 from operad_check.cases.kinds import LARGE, ORDINARY
 from operad_check.comparison.bitwise import expect_same
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.fresh_copy import fresh_copy
 from operad_check.trials.interrupt import interrupted
 from operad_check.trials.trial import Trial, raising
@@ -30,7 +30,25 @@ _FIRST_LINES = 12
 
 @check("R501", ORDINARY, pooled=True)
 def interleaved_shapes(trials: Sequence[Trial]) -> Evidence:
-    """Compare shapes taken in turn by one property, and values by one operator, with each alone."""
+    """One property serves several shapes at once, one operator several sets of values.
+
+    A property belongs to a node, not to a shape: the same network runs with batches of two sizes, turn by
+    turn. And operators are shared between nodes.
+
+    Broken by:
+        def infer_shape(self, in_shapes):
+            self.rows = in_shapes[0][0]    # and forward uses self.rows
+    Within:
+        spec = "data:(N + 1, D + 1) -> output:(N + 1, D + 1)"
+        accepts = "floating"
+        HERE
+            return super().infer_shape(in_shapes)
+        def forward(self, data): return data / self.rows
+    Fix:
+        Take shapes from the arrays, or keep them in the operator that create_operator makes for them.
+    How:
+        Compare shapes taken in turn by one property, and values by one operator, with each alone.
+    """
     if not trials or not trials[0].arguments:
         return None
     compared = sum(_after_other_values(trial) for trial in trials[:: max(1, len(trials) // _MOST)])
@@ -158,7 +176,22 @@ def _pairs_of_shapes(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Trial]]:
 
 @check("R502", ORDINARY, LARGE, pooled=True)
 def two_threads(trials: Sequence[Trial]) -> Evidence:
-    """Check that one operator, stopped at each line of its code, and another in a second thread agree."""
+    """Two operators in two threads do not disturb each other.
+
+    The engine runs independent nodes at once. What they share must not be written: module variables,
+    class attributes, caches.
+
+    Broken by:
+        _scratch = np.empty(1 << 20)    # one for the whole module
+        def forward(data):
+            return np.exp(data, out=_scratch[:data.size])
+    Not run:
+        A module of its own.
+    Fix:
+        Use local arrays, or temp space from op_ctx.requested.
+    How:
+        Check that one operator, stopped at each line of its code, and another in a second thread agree.
+    """
     usable = [trial for trial in trials if trial.is_runnable]
     large = [trial for trial in usable if sum(array.size for array in trial.inputs) > 1] or usable
     small = [trial for trial in large if _num_elements(trial) <= _LARGE] or large[:2]
