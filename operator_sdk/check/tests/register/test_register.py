@@ -10,7 +10,7 @@ import pytest
 from operad.errors import ArgumentError
 from operad_check import check_operator
 from operad_check.commands.explain import explain
-from operad_check.register import entries, find_check, register, sections
+from operad_check.register import all_checks, entries, find_check, register, sections
 from operator_sdk.check.tests.register.examples import source
 from tools.harness_table import table
 

@@ -73,7 +73,7 @@ class Check:
     """
 
     id: str
-    run: Callable[[Any], Any]
+    run: Callable[[Any], Evidence]
     kinds: tuple[CaseKind, ...] = ()
     pooled: bool = False
     of_session: bool = False

@@ -58,7 +58,8 @@ def rule(id: str) -> Callable[[R], R]:
     """Register a rule by which outcomes are judged, under the function that does it."""
 
     def register(function: R) -> R:
-        _registered(Check(id, function))
+        judged: Any = function
+        _registered(Check(id, judged))
         return function
 
     return register
