@@ -127,6 +127,7 @@ tables: setup
 
 changes: setup  ## show the next entry of the changelog, as its fragments make it
 	$(RUN) -m towncrier build --draft --version next
+	$(RUN) -m tools.harness_table --check
 
 format: setup  ## rewrite the sources and tables the way `make check` wants them
 	$(RUN) -m ruff check --fix-only .

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -10,10 +12,10 @@ import numpy as np
 from operad.operator import BackwardEntry, OpReq
 from operad_check.cases.kinds import LARGE, LONG, ORDINARY, WIDE
 from operad_check.comparison.bitwise import expect_same
-from operad_check.comparison.closeness import at, coarsest, magnitude, scale_of, tolerance
+from operad_check.comparison.closeness import at, coarsest, magnitude
 from operad_check.comparison.flat import is_flat
-from operad_check.comparison.terms import expect_close_in_terms, gradients
 from operad_check.register import Evidence, check
+from operad_check.running.variation import GRADIENTS, Comparison, Runs, Variant, variation, within_rounding
 from operad_check.trials.returned import expect_fitting
 from operad_check.trials.trial import Array, Trial
 from operad_check.trials.violation import OperatorRaised, Violation
@@ -27,8 +29,15 @@ _FILL: Final = -112.75
 """Contents of gradients before they are written, where these are not NaN."""
 
 
-@check("B303", WIDE, LARGE)
-def linear(trial: Trial) -> Evidence:
+def _where_finite(run: Comparison) -> int:
+    """Compare where the expected gradients are finite."""
+    pairs = zip(run.found, run.expected, strict=True)
+    finite = [None if a is None else np.where(np.isfinite(b), a, b) for a, b in pairs]
+    return within_rounding(replace(run, found=finite))
+
+
+@variation("B303", WIDE, LARGE, values=GRADIENTS, compare=_where_finite)
+def linear(trial: Trial) -> Runs:
     """The gradient is linear in the gradient of the output.
 
     The chain rule is linear. What is not, is wrong in every network in which something follows.
@@ -49,34 +58,23 @@ def linear(trial: Trial) -> Evidence:
     if not any(trial.differentiable()) or trial.subject.contract.why_head_is_ignored(trial.prop):
         return None
     one, other = _heads(trial, 10), _heads(trial, 20)
-    first, second, found = (trial.backward(heads) for heads in (one, other, _mixed(one, other)))
-    bounds = tolerance(trial.subject.contract, coarsest(trial))
-    scale = scale_of(trial, first, second, trial.inputs, trial.out_grads)
+    first, second = trial.backward(one), trial.backward(other)
     is_ignored = all(a is None or np.array_equal(a, b) for a, b in zip(first, second, strict=True))
-    hint = "If it is a loss: declare Contract(ignores_head_gradient=reason)."
-    _expect_finite_close(
-        trial,
-        found,
-        _mixed(first, second),
-        "for head gradients 2 g - h / 2",
-        bounds,
-        scale,
-        hint * is_ignored,
-    )
-    if all(dtype.itemsize >= 4 for dtype in [*trial.in_types, *trial.out_types] if dtype.kind == "f"):
-        for factor in _FACTORS:
-            if magnitude(first, trial.out_grads) * factor > float(np.finfo(coarsest(trial)).max) / _ROOM:
-                continue  # what is summed on the way leaves the range
-            scaled = trial.backward(_times(one, factor))
-            when = f"(over {factor:g}) for {factor:g} times the head gradient"
-            _expect_finite_close(
-                trial, _times(scaled, 1 / factor), first, when, bounds, scale, hint * is_ignored
-            )
+    hint = {"fix": "If it is a loss: declare Contract(ignores_head_gradient=reason)." * is_ignored}
+    mixed, expected = partial(trial.backward, _mixed(one, other)), _mixed(first, second)
+    yield Variant("for head gradients 2 g - h / 2", mixed, expected=expected, violation=hint)
+    is_wide = all(dtype.itemsize >= 4 for dtype in [*trial.in_types, *trial.out_types] if dtype.kind == "f")
+    for factor in _FACTORS if is_wide else ():
+        if magnitude(first, trial.out_grads) * factor > float(np.finfo(coarsest(trial)).max) / _ROOM:
+            continue  # what is summed on the way leaves the range
+        scaled = trial.backward(_times(one, factor))
+        when = f"(over {factor:g}) for {factor:g} times the head gradient"
+        yield Variant(when, partial(_times, scaled, 1 / factor), expected=first, violation=hint)
     return _nonzero(first) or (None if is_flat(trial, first) else 0)
 
 
-@check("B304", WIDE)
-def ignores_head_gradient(trial: Trial) -> Evidence:
+@variation("B304", WIDE, values=GRADIENTS)
+def ignores_head_gradient(trial: Trial) -> Runs:
     """An operator that declares to ignore the gradient of the output does so.
 
     Heads of networks are losses; if it is documented that their gradient does not matter, it must not.
@@ -96,12 +94,11 @@ def ignores_head_gradient(trial: Trial) -> Evidence:
     """
     if not any(trial.differentiable()) or not trial.subject.contract.why_head_is_ignored(trial.prop):
         return None
-    first = trial.backward()
-    expect_same(_names(trial), trial.backward(_heads(trial, 20)), first, "for another head gradient")
+    yield Variant("for another head gradient", partial(trial.backward, _heads(trial, 20)))
     for value in (0.0, np.nan):
         heads = [None if head is None else np.full_like(head, value) for head in trial.out_grads]
-        expect_same(_names(trial), trial.backward(heads), first, f"for a head gradient of {value:g}")
-    return _nonzero(first)
+        yield Variant(f"for a head gradient of {value:g}", partial(trial.backward, heads))
+    return _nonzero(trial.backward())
 
 
 @check("B306", ORDINARY, LARGE, reports_raising=True)
@@ -133,7 +130,7 @@ def runs(trial: Trial) -> Evidence:
     _expect_filled(trial, trial.write_requests())
     for place in [place for place, flag in enumerate(flows) if flag]:
         trial.backward(req=[OpReq.WRITE if i == place else OpReq.NULL for i in range(len(flows))])
-    expect_fitting(trial, lambda operator: trial.backward(operator=operator), _names(trial))
+    expect_fitting(trial, lambda operator: trial.backward(operator=operator), trial.gradient_names)
     return sum(flows)
 
 
@@ -141,7 +138,7 @@ def _expect_filled(trial: Trial, requests: Sequence[OpReq]) -> None:
     """Raise Violation unless backward writes into the arrays that it is handed, without replacing them."""
     handed = trial.poisoned_gradients(requests)
     returned = trial.backward(req=requests, in_grads=handed)
-    for name, mine, theirs in zip(_names(trial), handed, returned, strict=True):
+    for name, mine, theirs in zip(trial.gradient_names, handed, returned, strict=True):
         if mine is not theirs:
             raise Violation(
                 f"backward puts another array in place of the {name} it is handed, which stays unwritten",
@@ -175,7 +172,7 @@ def written(trial: Trial) -> Evidence:
     second = [None if a is None else np.full_like(a, _FILL) for a in first]
     trial.backward(in_grads=first)
     trial.backward(in_grads=second)
-    for name, one, two in zip(_names(trial), first, second, strict=True):
+    for name, one, two in zip(trial.gradient_names, first, second, strict=True):
         if one is None or two is None:
             continue
         kept = np.isnan(one) & (two == _FILL)
@@ -222,8 +219,8 @@ def changes_nothing_else(trial: Trial) -> Evidence:
     return expect_same(names, found, before, "after backward")
 
 
-@check("B310", WIDE, LARGE)
-def deterministic(trial: Trial) -> Evidence:
+@variation("B310", WIDE, LARGE, values=GRADIENTS)
+def deterministic(trial: Trial) -> Runs:
     """The same arrays give the same gradients, bit for bit, whatever ran before and however it is called.
 
     As for forward; one that keeps something from forward in self gives another node's gradient.
@@ -244,38 +241,25 @@ def deterministic(trial: Trial) -> Evidence:
     """
     if not any(trial.differentiable()):
         return None
-    exact = not trial.subject.contract.nondeterministic
     operator = trial.new_operator()
     trial.forward(operator=operator)
     first = trial.backward(operator=operator)
-    if not trial.prop.is_stateful:
-        _expect_no_memory(trial, first, exact)
     others = [_other(array) for array in trial.inputs]
+    if (
+        not trial.prop.is_stateful
+    ):  # else gradients depend on more of an earlier forward pass than its outputs
+        used, new = trial.new_operator(), trial.new_operator()
+        trial.forward(others, operator=used)
+        when = "after forward has run on other values"
+        yield Variant(when, partial(trial.backward, operator=used), expected=first)
+        when = "on an operator that ran nothing before"
+        yield Variant(when, partial(trial.backward, operator=new), expected=first)
     result = trial.forward(others, operator=operator)
     trial.backward(inputs=others, outputs=result.outputs, operator=operator)
     trial.forward(operator=operator)
-    found = trial.backward(operator=operator, prepared=True)
-    return expect_same(_names(trial), found, first, "when run again, by backward_templates", is_exact=exact)
-
-
-def _expect_no_memory(trial: Trial, first: Sequence[Any], exact: bool) -> None:
-    """Raise Violation if gradients depend on anything of an earlier forward pass but its outputs."""
-    used = trial.new_operator()
-    trial.forward([_other(array) for array in trial.inputs], operator=used)
-    runs_on = {
-        "after forward has run on other values": used,
-        "on an operator that ran nothing before": trial.new_operator(),
-    }
-    for when, operator in runs_on.items():
-        try:
-            found = trial.backward(operator=operator)
-        except OperatorRaised as error:
-            raise Violation(f"{when}, {error}") from error
-        expect_same(_names(trial), found, first, when, is_exact=exact)
-
-
-def _names(trial: Trial) -> list[str]:
-    return [f"gradient of {name}" for name in trial.arguments]
+    again = partial(trial.backward, operator=operator, prepared=True)
+    yield Variant("when run again, by backward_templates", again, expected=first)
+    return None
 
 
 def _other(array: Array) -> Array:
@@ -298,22 +282,6 @@ def _mixed(one: Sequence[Any], other: Sequence[Any]) -> list[Any]:
 def _times(arrays: Sequence[Any], factor: float) -> list[Any]:
     with np.errstate(all="ignore"):
         return [None if a is None else (a * factor).astype(a.dtype) for a in arrays]
-
-
-def _expect_finite_close(
-    trial: Trial,
-    found: Sequence[Any],
-    expected: Any,
-    when: str,
-    bounds: tuple[float, float],
-    scale: float,
-    fix: str,
-) -> None:
-    """Raise Violation unless gradients are close wherever the expected ones are finite."""
-    finite = [
-        None if a is None else np.where(np.isfinite(b), a, b) for a, b in zip(found, expected, strict=True)
-    ]
-    expect_close_in_terms(trial, gradients, _names(trial), finite, expected, when, bounds, scale, fix=fix)
 
 
 def _nonzero(gradients: Sequence[Any]) -> int:

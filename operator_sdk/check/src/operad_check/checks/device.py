@@ -47,7 +47,7 @@ def devices_agree(trial: Trial) -> Evidence:
     arrays, found = _on_gpu(trial, operator)
     if any(trial.differentiable()):
         expected += trial.backward(keep=_declared(trial))
-        names += [f"gradient of {name}" for name in trial.arguments]
+        names += trial.gradient_names
         found += _backward_on_gpu(trial, operator, arrays)
     bounds = tolerance(trial.subject.contract, coarsest(trial))
     scale = magnitude(trial.inputs, expected)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from operad.operator import is_known
 from operad_check.cases.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY, PARTS
-from operad_check.comparison.bitwise import expect_same
 from operad_check.register import Evidence, check
+from operad_check.running.variation import (
+    INPUTS,
+    RESULTS,
+    Runs,
+    Variant,
+    variation,
+)
 from operad_check.trials.returned import expect_fitting
 from operad_check.trials.trial import POISON, Array, Trial
 from operad_check.trials.violation import Violation
@@ -66,8 +73,8 @@ def described(trial: Trial) -> Evidence:
     return len(trial.outputs)
 
 
-@check("F207", ORDINARY, LARGE)
-def inputs_unmodified(trial: Trial) -> Evidence:
+@variation("F207", ORDINARY, LARGE, values=INPUTS)
+def inputs_unmodified(trial: Trial) -> Runs:
     """Forward leaves its inputs as they are.
 
     Inputs are other operators' outputs and the user's own arrays.
@@ -85,9 +92,9 @@ def inputs_unmodified(trial: Trial) -> Evidence:
     How:
         Check that forward leaves its inputs as they are.
     """
-    given = trial.forward().inputs
-    when = "after forward"
-    return expect_same(trial.arguments, given, trial.inputs, when) if given else None
+    if trial.inputs:
+        yield Variant("after forward", trial.forward)
+    return None
 
 
 @check("F208", ORDINARY, LARGE)
@@ -133,8 +140,8 @@ def _is_poison(array: Array) -> Any:
     return np.isnan(array) if array.dtype.kind == "f" else array == np.full_like(array, POISON)
 
 
-@check("F209", ORDINARY, LARGE)
-def deterministic(trial: Trial) -> Evidence:
+@variation("F209", ORDINARY, LARGE, values=RESULTS)
+def deterministic(trial: Trial) -> Runs:
     """The same inputs give the same outputs, bit for bit, whatever ran before.
 
     Without it no result can be reproduced, and no failure found again. Operators are shared between
@@ -151,17 +158,10 @@ def deterministic(trial: Trial) -> Evidence:
     How:
         Check that a second run gives the same, on an operator that has run and on a new one.
     """
-    first = trial.result
-    others = {
-        "when run again": trial.forward(),
-        "on an operator that ran nothing before": trial.forward(operator=trial.new_operator()),
-    }
-    compared = 0
-    exact = not trial.subject.contract.nondeterministic
-    for when, other in others.items():
-        compared += expect_same(trial.outputs, other.outputs, first.outputs, when, is_exact=exact)
-        expect_same(trial.states, other.aux, first.aux, when, is_exact=exact)
-    return compared
+    yield Variant("when run again", trial.forward)
+    other = trial.new_operator()
+    yield Variant("on an operator that ran nothing before", partial(trial.forward, operator=other))
+    return None
 
 
 @check("F210", EDGES, reports_raising=True)

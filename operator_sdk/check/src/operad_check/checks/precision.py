@@ -91,7 +91,7 @@ def gradients_in_coarse_types(trial: Trial) -> Evidence:
     """
     if not trial.prop.has_gradient or not any(trial.prop.differentiable_inputs()):
         return None
-    return _in_coarse_types(trial, [f"gradient of {name}" for name in trial.arguments], _gradients)
+    return _in_coarse_types(trial, trial.gradient_names, _gradients)
 
 
 def _outputs(trial: Trial) -> Sequence[Any]:
@@ -182,7 +182,7 @@ def float64_throughout(trial: Trial) -> Evidence:
     steps = [perturbed(wide, distance) for distance in (_SLIGHTLY, _VISIBLY, _VISIBLY / 2)]
     # where a domain is declared it may be the domain that is flat
     compared, only_steps = 0, not any(map(trial.subject.contract.domain, trial.arguments))
-    names = [*trial.outputs, *[f"gradient of {name}" for name in trial.arguments]]
+    names = [*trial.outputs, *trial.gradient_names]
     found = [_everything(each) for each in (wide, *steps)]
     # what is left where terms cancel has no more digits than they
     terms = magnitude(wide.inputs, wide.aux, wide.out_grads, *found)
@@ -289,7 +289,7 @@ def _made(trial: Trial, call: KernelCall, kernel: Kernel, own: Kernel) -> Operat
 
 
 def _expect_agreement(trial: Trial, name: str, own: Operator, other_name: str, other: Operator) -> int:
-    names = [*trial.outputs, *[f"gradient of {argument}" for argument in trial.arguments]]
+    names = [*trial.outputs, *trial.gradient_names]
 
     def values(each: Trial, operator: Operator = own) -> list[Any]:
         result = each.forward(operator=operator).outputs

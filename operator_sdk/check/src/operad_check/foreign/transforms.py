@@ -95,7 +95,7 @@ def expect_same_gradients(trial: Trial, function: Function, when: str) -> int:
     found: list[Any] = [None] * len(trial.arguments)
     for i, gradient in zip(wanted, given, strict=True):
         found[i] = np.zeros_like(trial.inputs[i]) if gradient is None else backend.numpy(gradient)
-    names = [f"gradient of {name}" for name in trial.arguments]
+    names = trial.gradient_names
     _expect_described(names, found, expected, when)
     bounds = tolerance(trial.subject.contract, coarsest(trial))
     scale = scale_of(trial, expected, trial.inputs, trial.out_grads)
@@ -345,5 +345,5 @@ def narrow_gradients(trial: Trial) -> Evidence:
     """
     if not any(trial.prop.differentiable_inputs()):
         return None
-    names = [f"gradient of {name}" for name in trial.arguments]
+    names = trial.gradient_names
     return _in_narrow_types(trial, names, are_gradients=True)
