@@ -124,10 +124,10 @@ tables: setup
 	$(RUN) -m tools.scalar_forms --check
 	$(RUN) -m tools.standard_stubs --check
 	$(RUN) -m tools.project_metadata --check
+	$(RUN) -m tools.harness_table --check
 
 changes: setup  ## show the next entry of the changelog, as its fragments make it
 	$(RUN) -m towncrier build --draft --version next
-	$(RUN) -m tools.harness_table --check
 
 format: setup  ## rewrite the sources and tables the way `make check` wants them
 	$(RUN) -m ruff check --fix-only .
