@@ -72,7 +72,7 @@ def interleaved_shapes(trials: Sequence[Trial]) -> Runs:
     """
     if not trials or not trials[0].arguments:
         return None
-    compared = _in_another_order(trials)
+    compared = 0
     for trial in trials[:: max(1, len(trials) // _MOST)]:
         compared += yield from _after_other_values(trial)
     for first, second in _pairs_of_shapes(trials):
@@ -83,7 +83,7 @@ def interleaved_shapes(trials: Sequence[Trial]) -> Runs:
         values = ALL._replace(names=lambda _, names=names: names)  # type: ignore[misc]
         cases = {"cases": [first.case, second.case]}
         compared += yield Variant(when, partial(_in_turn, *pair), values, expected, first, cases)
-    return compared
+    return compared + _in_another_order(trials)
 
 
 def _in_another_order(trials: Sequence[Trial]) -> int:
