@@ -124,6 +124,7 @@ tables: setup
 	$(RUN) -m tools.scalar_forms --check
 	$(RUN) -m tools.standard_stubs --check
 	$(RUN) -m tools.project_metadata --check
+	$(RUN) -m tools.harness_table --check
 
 changes: setup  ## show the next entry of the changelog, as its fragments make it
 	$(RUN) -m towncrier build --draft --version next

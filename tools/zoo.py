@@ -44,7 +44,7 @@ class Result(NamedTuple):
 def check(folder: str, number: int, examples: int) -> dict[str, Any]:
     """Check one inhabitant in this process."""
     from operad_check import Profile, check_operator  # noqa: PLC0415 - in the process that needs it
-    from operad_check.running.register import all_checks  # noqa: PLC0415
+    from operad_check.register import all_checks  # noqa: PLC0415
     from operator_sdk.check.tests.zoo.fault import Fault  # noqa: PLC0415
     from operator_sdk.check.tests.zoo.folders import inhabitants  # noqa: PLC0415
 

@@ -14,7 +14,7 @@ from typing import Final
 from operad.operator import OperatorProperty
 from operad_check import Profile, verify
 from operad_check.cases.kinds import CaseKind
-from operad_check.running.register import find_check
+from operad_check.register import find_check
 from operad_check.running.session import Session
 from operad_check.trials.case import Case
 from operad_check.trials.subject import subject_of

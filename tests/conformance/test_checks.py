@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from operad_check import check_operator
-from operad_check.running.register import all_checks
+from operad_check.register import all_checks
 from operad_check.running.suite import named_operators
 from operator_sdk.check.tests.zoo.plain_gradient_check import plain_gradient_check
 

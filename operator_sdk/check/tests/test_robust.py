@@ -14,7 +14,7 @@ from operad.operator import Operator
 from operad.operator import OperatorProperty as CoreProperty
 from operad_check import Status, Violation, check_operator, verify
 from operad_check.plan.profile import PROFILES
-from operad_check.running.register import find_check
+from operad_check.register import find_check
 from operad_check.running.runner import run_check
 from operad_check.running.session import Session
 from operad_check.trials.case import Case

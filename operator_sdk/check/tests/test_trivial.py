@@ -8,8 +8,8 @@ import pytest
 
 from operad_check import check_numpy, check_operator
 from operad_check.plan.profile import Profile
+from operad_check.register import all_checks
 from operad_check.reporting.outcome import OperatorReport, Status
-from operad_check.running.register import all_checks
 from operad_sdk import Contract
 from operator_sdk.check.tests import trivial
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from operad_check import Profile, check_operator
-from operad_check.running.register import all_checks
+from operad_check.register import all_checks
 from operator_sdk.check.tests.zoo.adversary import ZOO
 from operator_sdk.check.tests.zoo.fault import Fault, causes
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 from operad_check import Profile, check_operator
-from operad_check.running.register import all_checks
+from operad_check.register import all_checks
 from operator_sdk.check.tests.zoo import backward, gradients, kinks, second_order
 from operator_sdk.check.tests.zoo.fault import Fault, causes
 from operator_sdk.check.tests.zoo.plain_gradient_check import plain_gradient_check
-from operator_sdk.check.tests.zoo.table import each_fault, of_groups
+from operator_sdk.check.tests.zoo.table import each_fault, of_groups, with_fewer_than_two
 
 FAULTS = [*gradients.ZOO, *backward.ZOO, *second_order.ZOO, *kinks.ZOO, *of_groups("B", "extremes")]
 PATIENT = Profile("patient", examples=50, seconds=60.0)
@@ -40,8 +38,7 @@ def test_a_fault_is_red_under_no_other_id(fault: Fault) -> None:
 
 
 def test_every_check_of_this_group_has_two_faults() -> None:
-    found = Counter(fault.id for fault in FAULTS)
-    assert {id: found[id] for id in OWN if found[id] < 2} == {}
+    assert with_fewer_than_two(OWN, FAULTS) == []
 
 
 def test_a_plain_gradient_check_sees_a_wrong_factor() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from operad import registry
 from operad_check import OperatorReport, Profile, check_operator
-from operad_check.running.register import all_checks
+from operad_check.register import all_checks
 from operator_sdk.check.tests.zoo import (
     calls,
     documentation,
@@ -19,7 +19,7 @@ from operator_sdk.check.tests.zoo import (
     static,
 )
 from operator_sdk.check.tests.zoo.fault import Fault, causes
-from operator_sdk.check.tests.zoo.table import each_fault, of_groups
+from operator_sdk.check.tests.zoo.table import each_fault, of_groups, with_fewer_than_two
 
 FAULTS = [
     *static.ZOO,
@@ -70,5 +70,4 @@ def test_a_fault_is_red_under_no_other_id_of_these_groups(fault: Fault, check: C
 
 
 def test_every_check_of_these_groups_has_two_faults() -> None:
-    few = {id: count for id in OWN if (count := sum(fault.id == id for fault in FAULTS)) < 2}
-    assert few == {}
+    assert with_fewer_than_two(OWN, FAULTS) == []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from operad_check import checks as checks
+from operad_check.foreign import transforms as transforms
 from operad_check.foreign.backend import Backend as Backend
 from operad_check.foreign.checking import check_foreign as check_foreign
 from operad_check.foreign.checking import check_numpy as check_numpy

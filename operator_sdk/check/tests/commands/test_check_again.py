@@ -14,8 +14,8 @@ import pytest
 from operad_check.commands.check.last_run import LastRun
 from operad_check.commands.check.source import Source
 from operad_check.commands.check.watch import Files, folders_of, watched
+from operad_check.register import all_checks
 from operad_check.running.order import FIRST, in_order
-from operad_check.running.register import all_checks
 
 WRONG = """
 from operad import registry

@@ -7,20 +7,17 @@ import sys
 import numpy as np
 import pytest
 
-from operad_check.catalogue import CATALOGUE
 from operad_check.mutants import judged
-from operad_check.running.register import CheckFunction
+from operad_check.register import Check
 from operad_check.trials.violation import Violation
 from operad_sdk import unary
 
 
-def planted(id: str, source: str) -> CheckFunction:
+def planted(id: str, source: str) -> Check:
     """A check of the harness's whose code is `source`."""
     names = {"__name__": "operad_check.planted", "Violation": Violation}
     exec(f"def run(subject):\n    {source}", names)  # noqa: S102 - a module made here
-    return CheckFunction(
-        id, names["run"], (), pooled=False, of_session=False, reports_raising=False, entry=CATALOGUE[id]
-    )
+    return Check(id, names["run"])
 
 
 @pytest.mark.parametrize(

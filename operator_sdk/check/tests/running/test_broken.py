@@ -11,14 +11,13 @@ import pytest
 from operad_check import check_numpy, check_operator
 from operad_check.cases import strategies
 from operad_check.cases.kinds import ORDINARY
-from operad_check.catalogue import CATALOGUE
 from operad_check.foreign.checking import check_foreign
 from operad_check.foreign.numpy_backend import NumpyBackend
 from operad_check.plan.profile import Profile
+from operad_check.register import Check, find_check
 from operad_check.reporting.html import page
 from operad_check.reporting.outcome import OperatorReport, Status
 from operad_check.running import check_run, runner, shrink
-from operad_check.running.register import CheckFunction, find_check
 from operad_sdk import Contract, OperatorProperty, unary
 
 FEW = Profile("few", 5, 1.0)
@@ -36,12 +35,10 @@ def planted(source: str, module: str = "operad_check.planted") -> dict[str, Any]
     return names
 
 
-def check_of(source: str, *kinds: Any, id: str = "F202") -> CheckFunction:
+def check_of(source: str, *kinds: Any, id: str = "F202") -> Check:
     """A check whose code is `source`, which defines `run`."""
     run = planted(source)["run"]
-    return CheckFunction(
-        id, run, kinds, pooled=False, of_session=False, reports_raising=False, entry=CATALOGUE[id]
-    )
+    return Check(id, run, kinds)
 
 
 BREAKS = "def run(trial):\n    assert trial is None, 'it was not expected'"
@@ -177,15 +174,7 @@ def test_a_finding_stands_where_no_program_can_be_written(monkeypatch):
 
 def test_nothing_is_missed_of_an_operator_whose_reference_was_not_compared_for_a_break(monkeypatch):
     check = find_check("F213")
-    broken = CheckFunction(
-        "F213",
-        planted(BREAKS)["run"],
-        check.kinds,
-        pooled=False,
-        of_session=False,
-        reports_raising=False,
-        entry=check.entry,
-    )
+    broken = Check("F213", planted(BREAKS)["run"], check.kinds)
     monkeypatch.setattr(
         "operad_check.checks.obligations.find_check",
         lambda id: broken if id == "F213" else find_check(id),

@@ -14,8 +14,8 @@ import pytest
 from operad import registry
 from operad_check import Case, Violation, verify
 from operad_check.plan.profile import PROFILES
+from operad_check.register import find_check
 from operad_check.reporting.outcome import Failure
-from operad_check.running.register import find_check
 from operad_check.running.repro import drawn_case, literal, redrawn, script
 from operad_check.running.runner import run_check
 from operad_check.running.session import Session

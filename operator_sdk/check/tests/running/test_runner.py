@@ -10,9 +10,9 @@ import pytest
 from operad.errors import ArgumentError
 from operad_check import check_operator
 from operad_check.plan.profile import PROFILES, Profile, profile_of
+from operad_check.register import all_checks
 from operad_check.reporting.outcome import OperatorReport, Outcome, Status
 from operad_check.running import check_run
-from operad_check.running.register import all_checks
 from operad_sdk import Contract, OperatorProperty, operator, param, unary
 from operad_sdk.domains import Real
 

@@ -18,7 +18,7 @@ from operad_check.foreign.transforms import (
     narrow_results,
     transposed,
 )
-from operad_check.running.register import CheckFunction
+from operad_check.register import Check
 from operad_check_jax.syntax import JaxSyntax
 
 
@@ -45,7 +45,7 @@ class JaxBackend(TransformingBackend):
         return str(jax.__version__)
 
     @property
-    def checks(self) -> Sequence[CheckFunction]:
+    def checks(self) -> Sequence[Check]:
         """Transformations."""
         return (compiled, transposed, mapped, narrow_results, narrow_gradients)
 

@@ -11,7 +11,7 @@ import pytest
 
 from operad.errors import OperadError
 from operad_check.foreign.table import Entry, read_table
-from operad_check.running.register import CheckFunction
+from operad_check.register import Check
 from operad_check.running.runner import run_check
 from operad_check.running.session import Session
 from operad_check.running.suite import note_unproved, report
@@ -77,7 +77,7 @@ class CheckOfFunction(pytest.Item):
         rest: For pytest.
     """
 
-    def __init__(self, *, check: CheckFunction, is_last: bool, **rest: Any) -> None:
+    def __init__(self, *, check: Check, is_last: bool, **rest: Any) -> None:
         super().__init__(**rest)
         self._check, self._is_last = check, is_last
         self.add_marker(MARKER)

@@ -18,7 +18,7 @@ from operad_check.foreign.transforms import (
     narrow_results,
     transposed,
 )
-from operad_check.running.register import CheckFunction
+from operad_check.register import Check
 from operad_check_torch.checks import OWN
 from operad_check_torch.syntax import TorchSyntax
 
@@ -48,7 +48,7 @@ class TorchBackend(TransformingBackend):
         return str(torch.__version__)
 
     @property
-    def checks(self) -> Sequence[CheckFunction]:
+    def checks(self) -> Sequence[Check]:
         """Transformations, and what only PyTorch has."""
         return (compiled, transposed, mapped, narrow_results, narrow_gradients, *OWN)
 

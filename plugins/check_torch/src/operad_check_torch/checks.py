@@ -1,12 +1,14 @@
-"""Checks of what only PyTorch has: automatic casting, `out=`, memory formats, threads."""
+"""Checks of what only PyTorch has: automatic casting, `out=`, memory formats, threads.
+
+PyTorch is imported by the functions: `operad explain` reads their docstrings where it is not installed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import torch
 
 from operad_check.cases.kinds import BULK, LARGE, ORDINARY
 from operad_check.comparison.closeness import magnitude
@@ -14,20 +16,34 @@ from operad_check.foreign.transforms import (
     arrays_of,
     expect_same_results,
     function_in,
-    library_check,
     outputs_of,
     run_otherwise,
 )
-from operad_check.running.register import Evidence
+from operad_check.register import Evidence, library_check
 from operad_check.trials.trial import Trial
 from operad_check.trials.violation import Violation
+
+if TYPE_CHECKING:
+    import torch
 
 _THREADS: Final = 4
 
 
 @library_check("L905", ORDINARY)
 def automatic_casting(trial: Trial) -> Evidence:
-    """Run both passes under autocast; shapes stay, and gradients have the types of their arguments."""
+    """Automatic casting leaves shapes alone, and gradients have the types of their arguments.
+
+    A function that mixes types raises only when somebody turns it on.
+
+    Broken by:
+        torch.add(x @ w, b, out=b)    # the product is bfloat16, and b is not
+    Fix:
+        Cast what is mixed, or list the function among those that stay in float32.
+    How:
+        Run both passes under autocast; shapes stay, and gradients have the types of their arguments.
+    """
+    import torch  # noqa: PLC0415 - see above
+
     if any(array.dtype != np.float32 for array in trial.inputs if array.dtype.kind == "f"):
         return None
     if not any(array.dtype.kind == "f" for array in trial.inputs) or not trial.is_runnable:
@@ -64,7 +80,19 @@ def automatic_casting(trial: Trial) -> Evidence:
 
 @library_check("L906", ORDINARY)
 def into_out(trial: Trial) -> Evidence:
-    """Compare the result with that of a call with `out=`, where the function takes it."""
+    """With out= the result is the same, and is in the array that was given.
+
+    Code that keeps its memory calls functions so, and never sees the other result.
+
+    Broken by:
+        def scale(x, out=None): return x * 2    # and leaves out as it was
+    Fix:
+        Fill the array and return it; refuse one of another type.
+    How:
+        Compare the result with that of a call with `out=`, where the function takes it.
+    """
+    import torch  # noqa: PLC0415 - see above
+
     function = function_in(trial)
     if len(function.outputs) != 1 or not function.expression.endswith(")") or not trial.result:
         return None
@@ -89,6 +117,8 @@ def into_out(trial: Trial) -> Evidence:
 
 
 def _targets(like: Any) -> Iterator[torch.Tensor]:
+    import torch  # noqa: PLC0415 - see above
+
     poison = np.nan if like.dtype.kind == "f" else 113
     yield torch.from_numpy(np.full(like.shape, poison, like.dtype))
     yield torch.from_numpy(np.full(like.shape[::-1], poison, like.dtype).T)
@@ -96,7 +126,20 @@ def _targets(like: Any) -> Iterator[torch.Tensor]:
 
 @library_check("L907", ORDINARY, LARGE)
 def memory_formats(trial: Trial) -> Evidence:
-    """Compare gradients for an expanded head gradient, and both passes for tensors with channels last."""
+    """Neither channels last nor gradients of the output that are expanded change anything.
+
+    A mean hands its gradient on as one number, repeated; images lie in memory by channels or by pixels. A
+    kernel that walks through memory by itself reads what is not there.
+
+    Broken by:
+        kernel(grad.data_ptr(), grad.numel())    # of a gradient that is one number
+    Fix:
+        Call contiguous() where a kernel wants a block, or pass strides to it.
+    How:
+        Compare gradients for an expanded head gradient, and both passes for tensors with channels last.
+    """
+    import torch  # noqa: PLC0415 - see above
+
     function = function_in(trial)
     if not trial.is_runnable:
         return None
@@ -142,7 +185,19 @@ def _expanded_heads(trial: Trial) -> int:
 
 @library_check("L910", LARGE, BULK)
 def threads(trial: Trial) -> Evidence:
-    """Compare results of several threads with those of one."""
+    """One thread and several give the same, within a tolerance.
+
+    Parts of an array are summed by several threads, and one of them may be left out.
+
+    Broken by:
+        parallel_for(0, n, grain)    # with a total that all of them add to
+    Fix:
+        Give each thread a total of its own.
+    How:
+        Compare results of several threads with those of one.
+    """
+    import torch  # noqa: PLC0415 - see above
+
     if not trial.is_runnable or not any(array.size for array in trial.inputs):
         return None
     function = function_in(trial)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from itertools import combinations, product
 from typing import Any, Final
 
@@ -11,8 +13,8 @@ import numpy as np
 from operad.operator import BackwardEntry
 from operad_check.cases.kinds import LARGE, ORDINARY
 from operad_check.comparison.closeness import ROUNDINGS, coarsest, magnitude, tolerance
-from operad_check.comparison.terms import expect_close_in_terms, gradients, results
-from operad_check.running.register import Evidence, check
+from operad_check.comparison.terms import expect_close_in_terms
+from operad_check.running.variation import GRADIENTS, OUTPUTS, RESULTS, Comparison, Runs, Variant, variation
 from operad_check.trials.trial import Array, Trial
 from operad_sdk.domains import Real
 
@@ -20,56 +22,65 @@ _MOST: Final = 12
 """Pairs of arguments that are tried in one case."""
 
 
-@check("M409", ORDINARY, LARGE)
-def the_same_array_twice(trial: Trial) -> Evidence:
-    """Check results where one array is two arguments, and where its elements repeat by strides of 0."""
-    trial.expect_repeatable()
-    contract = trial.subject.contract
+def _within_rounding_of_equals(run: Comparison) -> int:
+    """Compare up to another order of sums of equal terms."""
+    trial = run.trial
     # n equal terms round one way, by up to n / 2 roundings of their sum, and other strides may add them up in
     # another order; 64 roundings are allowed anyhow
-    relative, absolute = tolerance(contract, coarsest(trial))
     longest = max((size for shape in trial.in_shapes for size in shape), default=1)
     terms = max(1.0, longest / ROUNDINGS)
+    relative, absolute = tolerance(trial.subject.contract, coarsest(trial))
     bounds = (relative * terms, absolute * terms)
-    scale = magnitude(trial.inputs)
-    compared = 0
+    scale = magnitude(trial.inputs, run.expected if run.values is GRADIENTS else ())
+    return expect_close_in_terms(trial, run.values.plain, *run.arrays, bounds, scale, **run.violation)
+
+
+@variation("M409", ORDINARY, LARGE, values=RESULTS, compare=_within_rounding_of_equals)
+def the_same_array_twice(trial: Trial) -> Runs:
+    """One array may be several arguments, or one element repeated by strides of 0.
+
+    `op(x, x)` is an ordinary call, and a broadcast array has one element for all.
+
+    Broken by:
+        def forward(lhs, rhs):
+            lhs -= lhs.mean()    # and rhs, if it is the same array
+            return lhs * rhs
+    Within:
+        spec = "lhs:(*S), rhs:(*S) -> output:(*S)"
+        accepts = "floating"
+        HERE
+    Fix:
+        Change nothing that is read, and take strides as they are.
+    How:
+        Check results where one array is two arguments, and where its elements repeat by strides of 0.
+    """
+    trial.expect_repeatable()
+    free = [_is_free(trial.subject.contract.domain(name)) for name in trial.arguments]
+    kinds = list(zip(trial.in_shapes, trial.in_types, strict=True))
     for i, j in _pairs(len(trial.inputs)):
-        if trial.in_shapes[i] != trial.in_shapes[j] or trial.in_types[i] != trial.in_types[j]:
-            continue
-        if any(not _is_free(contract.domain(trial.arguments[k])) for k in (i, j)):
-            continue
-        apart = [array.copy() for array in trial.inputs]
-        apart[j] = apart[i].copy()
-        shared = [array.copy() for array in apart]
-        shared[j] = shared[i]
-        when = f"where {trial.arguments[i]} and {trial.arguments[j]} are one array"
-        one, result = trial.forward(shared), trial.forward(apart)
-        expected = [*result.outputs, *result.aux]
-        names = [*trial.outputs, *trial.states]
-        given = [*one.outputs, *one.aux]
-        moved = trial.with_inputs(apart)
-        compared += expect_close_in_terms(moved, results, names, given, expected, when, bounds, scale)
-        if any(trial.differentiable()):
-            pair = (BackwardEntry("in_data", i), BackwardEntry("in_data", j))
-            compared += _backward(trial, apart, pair, when, bounds)
-    compared += _heads_as_arguments(trial, bounds)
+        if kinds[i] == kinds[j] and free[i] and free[j]:
+            yield from _one_as_two_arguments(trial, i, j)
+    yield from _heads_as_arguments(trial)
     for i, name in enumerate(trial.arguments):
-        if trial.inputs[i].size < 2 or not _is_free(contract.domain(name)):
-            continue
-        for words, view in _repeated(trial.inputs[i]):
-            repeated, full = [[array.copy() for array in trial.inputs] for _ in range(2)]
-            repeated[i], full[i] = view, np.ascontiguousarray(view)
-            when = f"where {name} is {words} repeated by strides of 0"
-            found, expected = trial.forward(repeated).outputs, trial.forward(full).outputs
+        for words, view in _repeated(trial.inputs[i]) if free[i] and trial.inputs[i].size > 1 else ():
+            full, repeated = list(trial.inputs), [array.copy() for array in trial.inputs]
+            full[i], repeated[i] = np.ascontiguousarray(view), view
             moved = trial.with_inputs(full)
-            compared += expect_close_in_terms(
-                moved, _outputs, trial.outputs, found, expected, when, bounds, scale
-            )
-    return compared or None
+            when = f"where {name} is {words} repeated by strides of 0"
+            yield Variant(when, partial(moved.forward, repeated), OUTPUTS, trial=moved)
+    return None
 
 
-def _outputs(trial: Trial) -> list[Any]:
-    return trial.result.outputs
+def _one_as_two_arguments(trial: Trial, i: int, j: int) -> Runs:
+    inputs = [trial.inputs[i if k == j else k].copy() for k in range(len(trial.inputs))]
+    moved = trial.with_inputs(inputs)
+    shared = [array.copy() for array in inputs]
+    shared[j] = shared[i]
+    when = f"where {trial.arguments[i]} and {trial.arguments[j]} are one array"
+    yield Variant(when, partial(moved.forward, shared), trial=moved)
+    if any(trial.differentiable()):
+        yield _backward(moved, i, BackwardEntry("in_data", j), when)
+    return None
 
 
 def _pairs(count: int) -> list[tuple[int, int]]:
@@ -78,41 +89,25 @@ def _pairs(count: int) -> list[tuple[int, int]]:
     return pairs if len(pairs) <= _MOST else [*pairs[: _MOST - 1], pairs[-1]]
 
 
-def _heads_as_arguments(trial: Trial, bounds: tuple[float, float]) -> int:
-    """Compare gradients where one array is a head gradient and an argument."""
-    compared = 0
+def _heads_as_arguments(trial: Trial) -> Runs:
+    """Gradients where one array is a head gradient and an argument."""
     for k, i in product(range(trial.visible), range(len(trial.inputs))):
         head, array = trial.out_grads[k], trial.inputs[i]
         if not any(trial.differentiable()) or (head.shape, head.dtype) != (array.shape, array.dtype):
             continue
+        heads = list(trial.out_grads[: trial.visible])
+        heads[k] = array
+        moved = Trial(trial.subject, replace(trial.case, out_grads=tuple(heads)))
         when = f"where the head gradient of {trial.outputs[k]} and {trial.arguments[i]} are one array"
-        pair = (BackwardEntry("in_data", i), BackwardEntry("out_grad", k))
-        compared += _backward(trial, [each.copy() for each in trial.inputs], pair, when, bounds)
-    return compared
+        yield _backward(moved, i, BackwardEntry("out_grad", k), when)
+    return None
 
 
-def _backward(
-    trial: Trial,
-    inputs: Sequence[Array],
-    pair: tuple[BackwardEntry, BackwardEntry],
-    when: str,
-    bounds: tuple[float, float],
-) -> int:
-    """Compare gradients where both entries of a pair are one array, with those where they are two alike."""
-    heads = list(trial.out_grads)
-    if pair[1].kind == "out_grad":
-        heads[pair[1].index] = inputs[pair[0].index]
-    result = trial.forward([array.copy() for array in inputs])
-    given: dict[str, Any] = {
-        "out_grads": heads, "inputs": inputs, "outputs": result.outputs, "aux": result.aux,
-    }  # fmt: skip
-    expected = trial.backward(**{**given, "aux": [array.copy() for array in result.aux]})
-    one = inputs[pair[0].index].copy()
-    found = trial.backward(**given, keep=lambda entry, array: one if entry in pair else array.copy())
-    names = [f"gradient of {name}" for name in trial.arguments]
-    scale = magnitude(inputs, expected)
-    moved = trial.with_inputs(inputs)
-    return expect_close_in_terms(moved, gradients, names, found, expected, when, bounds, scale)
+def _backward(trial: Trial, i: int, entry: BackwardEntry, when: str) -> Variant:
+    """A backward pass for which an argument and another entry, of the same values, are one array."""
+    pair, one = (BackwardEntry("in_data", i), entry), trial.inputs[i].copy()
+    run = partial(trial.backward, keep=lambda entry, array: one if entry in pair else array.copy())
+    return Variant(when, run, GRADIENTS, trial=trial)
 
 
 def _repeated(array: Array) -> Iterator[tuple[str, Array]]:

@@ -6,14 +6,30 @@ from typing import Any
 
 from operad.errors import OperadError
 from operad_check.cases.kinds import ORDINARY
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Trial, raising
 from operad_check.trials.violation import Violation
 
 
 @check("F220", ORDINARY)
 def callers_lists(trial: Trial) -> Evidence:
-    """Check that inference leaves the lists that it is handed, and known arguments, as they are."""
+    """Inference leaves the lists it is handed as they are, and never overrules a known argument.
+
+    The lists are the graph's own. An argument that inference changes is another graph.
+
+    Broken by:
+        def infer_shape(self, in_shapes):
+            in_shapes[1] = in_shapes[0]    # the caller's list
+    Within:
+        spec = "lhs:(*S), rhs:(*S) -> output:(*S)"
+        def forward(lhs): return lhs
+        HERE
+            return super().infer_shape(in_shapes)
+    Fix:
+        Return new lists; raise a ShapeError where known shapes contradict each other.
+    How:
+        Check that inference leaves the lists that it is handed, and known arguments, as they are.
+    """
     if not trial.in_shapes:
         return None
     prop, shapes, types = trial.prop, list(trial.in_shapes), list(trial.in_types)

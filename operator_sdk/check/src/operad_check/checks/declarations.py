@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from operad.operator import BackwardEntry
 from operad_check.cases.kinds import ORDINARY
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Trial, raising
 from operad_check.trials.violation import Violation
 
@@ -19,7 +19,25 @@ _OF_EVERY_CALL: Final = {"out": "the array to fill", "name": "the name of a symb
 
 @check("S102", ORDINARY, reports_raising=True)
 def names(trial: Trial) -> Evidence:
-    """Check that names are identifiers, all different, and that lists have the right lengths."""
+    """Tensor and parameter names are identifiers, all different, and the lists agree with each other.
+
+    Names are keyword arguments of calls and prefixes of saved arrays; of two alike, one is hidden.
+
+    Broken by:
+        class Scale(operad.operator.OperatorProperty):
+            scale = param(float, 1.0)
+            def list_arguments(self): return ["data", "scale"]
+    Within:
+        HERE
+            name = 'checked_example'
+            def infer_shape(self, in_shapes): return in_shapes, in_shapes[:1], []
+            def create_operator(self, ctx, in_shapes, in_types): return Operator()
+        Example = Scale
+    Fix:
+        Rename one of them; list one flag per argument in differentiable_inputs.
+    How:
+        Check that names are identifiers, all different, and that lists have the right lengths.
+    """
     prop = trial.prop
     tensors = [*trial.arguments, *trial.states, *type(prop).params]
     for name in [*tensors, *trial.outputs]:
@@ -50,7 +68,21 @@ def names(trial: Trial) -> Evidence:
 
 @check("S106", ORDINARY, pooled=True)
 def in_place_pairs(trials: Sequence[Trial]) -> Evidence:
-    """Check that each declared pair fits in some case."""
+    """Every pair declared to share memory can: both are there, and of one shape and type for some case.
+
+    A pair that never matches is a saving that never happens, and often a wrong name.
+
+    Broken by:
+        inplace = "data -> output"    # but output is (N,), data (N, D)
+    Within:
+        spec = "data:(N, D + 2) -> output:(N)"
+        def forward(data): return data.sum(1)
+        HERE
+    Fix:
+        Delete the pair, or name the array that has the output's shape.
+    How:
+        Check that each declared pair fits in some case.
+    """
     found: dict[str, list[tuple[Trial, _Fit]]] = {}
     tensors: set[str] = set()
     for trial in trials:
@@ -134,7 +166,23 @@ def _spec(trial: Trial, entry: tuple[str, int]) -> tuple[Any, Any]:
 
 @check("S109", ORDINARY, reports_raising=True)
 def backward_dependency(trial: Trial) -> Evidence:
-    """Check that declared entries exist, and that fewer wanted gradients need no further entries."""
+    """What the backward pass declares to read exists, and asking for fewer gradients never reads more.
+
+    The executor keeps exactly the arrays that are declared, and no others.
+
+    Broken by:
+        def declare_backward_dependency(self, out_grad, in_data, out_data):
+            return [out_grad[9]]
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        def forward(data): return data * data
+        def data_grad(output_grad, data): return 2 * output_grad * data
+        HERE
+    Fix:
+        Return entries of the lists that are handed in, and only gradients of visible outputs.
+    How:
+        Check that declared entries exist, and that fewer wanted gradients need no further entries.
+    """
     flows = trial.prop.differentiable_inputs()
     if not any(flows):
         return None

@@ -21,7 +21,7 @@ from operad_check.comparison.point import (
     unit_direction,
 )
 from operad_check.comparison.sample_points import sample_points
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Array, Trial
 from operad_check.trials.violation import Violation
 
@@ -39,7 +39,23 @@ _SPREAD: Final = 4
 
 @check("B301", SMOOTH)
 def elementwise(trial: Trial) -> Evidence:
-    """Compare each element's gradient with a numeric derivative; at a kink, try another point."""
+    """Each element of each gradient is the derivative of the outputs.
+
+    A gradient that is wrong by a factor, a sign or one element still trains, only worse.
+
+    Broken by:
+        @square.gradient
+        def _(output_grad, data): return output_grad * data    # and the factor 2?
+    Within:
+        @unary("checked_example", accepts="floating")
+        def square(data): return data * data
+        HERE
+        Example = square
+    Fix:
+        Derive it again for the element printed; a loss that ignores the head gradient declares so.
+    How:
+        Compare each element's gradient with a numeric derivative; at a kink, try another point.
+    """
     compared = compared_arguments(trial)
     if compared is None:
         return None
@@ -73,10 +89,25 @@ def elementwise(trial: Trial) -> Evidence:
 
 @check("B302", WIDE, LARGE, LONG)
 def along_directions(trial: Trial) -> Evidence:
-    """Compare gradients along a random direction of each argument, and of all arguments together.
+    """The gradient along any direction is the derivative along it, on larger arrays too.
 
-    The case itself is left out: where several zeros meet, a function may be linear along every line and
-    have no derivative nevertheless.
+    Mistakes that need size show here: blocks, strides, axes that small arrays do not have.
+
+    Broken by:
+        def bias_grad(output_grad): return output_grad[:4].sum(0)    # right up to four rows
+    Within:
+        spec = "data:(N, D), bias:(D) -> output:(N, D)"
+        accepts = "floating"
+        def forward(data, bias): return data + bias
+        def data_grad(output_grad): return output_grad
+        HERE
+    Fix:
+        Look at what changes with the shape printed.
+    How:
+        Compare gradients along a random direction of each argument, and of all arguments together.
+
+        The case itself is left out: where several zeros meet, a function may be linear along every line and
+        have no derivative nevertheless.
     """
     compared = compared_arguments(trial)
     if compared is None:
@@ -103,7 +134,22 @@ def _by_name(trial: Trial, compared: Mapping[int, int]) -> Evidence:
 
 @check("B308", SMOOTH)
 def no_hidden_derivative(trial: Trial) -> Evidence:
-    """Check that no smooth output follows an argument that is declared to have no gradient."""
+    """Outputs do not depend smoothly on arguments that are declared to have no gradient.
+
+    Zeros then flow where a gradient should; the layers below never learn.
+
+    Broken by:
+        def forward(data, scale): return data * scale    # and no scale_grad
+    Within:
+        spec = "data:(*S), scale:(*S) -> output:(*S)"
+        accepts = "floating"
+        HERE
+        def data_grad(output_grad, scale): return output_grad * scale
+    Fix:
+        Write the missing gradient, or declare Contract(no_numeric_gradient=reason).
+    How:
+        Check that no smooth output follows an argument that is declared to have no gradient.
+    """
     if trial.subject.contract.why_no_numeric_gradient(trial.prop) or not are_double(trial):
         return None
     compared = {i: 0 for i in real_arguments(trial) if not trial.differentiable()[i]}

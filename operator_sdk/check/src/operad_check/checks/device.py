@@ -14,14 +14,26 @@ from operad.resource import ResourceRequest
 from operad_check.cases.kinds import ORDINARY
 from operad_check.cases.retype import is_random
 from operad_check.comparison.closeness import coarsest, expect_close, magnitude, tolerance
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Trial, poisoned, raising
 from operad_check.trials.violation import Unavailable, Violation
 
 
 @check("D605", ORDINARY)
 def devices_agree(trial: Trial) -> Evidence:
-    """Both passes on arrays of the GPU."""
+    """The GPU gives what the CPU gives, within a tolerance.
+
+    A network is trained on one and used on the other.
+
+    Broken by:
+        def forward(data): return np.asarray([f(x) for x in data])    # NumPy's array, whatever data is
+    Not run:
+        It takes a GPU.
+    Fix:
+        Use op_ctx.xp, or write a kernel for the device that agrees with the other.
+    How:
+        Both passes on arrays of the GPU.
+    """
     if not num_gpus():
         raise Unavailable("this machine has no GPU that CuPy can use")
     if is_random(trial):
@@ -35,7 +47,7 @@ def devices_agree(trial: Trial) -> Evidence:
     arrays, found = _on_gpu(trial, operator)
     if any(trial.differentiable()):
         expected += trial.backward(keep=_declared(trial))
-        names += [f"gradient of {name}" for name in trial.arguments]
+        names += trial.gradient_names
         found += _backward_on_gpu(trial, operator, arrays)
     bounds = tolerance(trial.subject.contract, coarsest(trial))
     scale = magnitude(trial.inputs, expected)

@@ -11,7 +11,7 @@ from operad.operator import OperatorProperty
 from operad_check.cases.kinds import ORDINARY
 from operad_check.cases.params import required_params
 from operad_check.cases.retype import retyped
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial
 from operad_check.trials.violation import OperatorRaised, Violation
@@ -25,7 +25,26 @@ ELEMENT_TYPES: Final = (
 
 @check("D601", ORDINARY)
 def element_types(trial: Trial) -> Evidence:
-    """Check that every type runs that inference accepts, and that declared types are those it accepts."""
+    """Every element type that is accepted works, every other is refused with a DTypeError.
+
+    Type inference is a promise, as shape inference is. A kernel that then raises does so in the middle of
+    a run.
+
+    Broken by:
+        @unary("erf")    # accepts any type
+        def erf(data): return my_erf(data)    # and fails for int8
+    Within:
+        def my_erf(data):
+            if data.dtype.kind != 'f':
+                raise TypeError(data.dtype)
+            return np.tanh(data)
+        HERE
+        Example = erf
+    Fix:
+        Say accepts="floating", or infer_type; or list what is meant in Contract(dtypes=...).
+    How:
+        Check that every type runs that inference accepts, and that declared types are those it accepts.
+    """
     count = len(trial.arguments)
     if not count or _choices(trial) == 0:
         return None
@@ -50,7 +69,23 @@ def element_types(trial: Trial) -> Evidence:
 
 @check("D609")
 def result_types(subject: Subject) -> Evidence:
-    """Compare inferred types with those that the contract names, for every element type."""
+    """Results have the types that the contract names.
+
+    Inference and the kernels share one function of types; where that is wrong, both are, and agree.
+
+    Broken by:
+        contract = Contract(result_types=[ResultTypes({'bool': 'int64', 'float32': 'float32'})])
+        def promote(self, dtype): return dtype    # bool too
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        HERE
+        def forward(data, output): np.copyto(output, data)
+    Fix:
+        Correct promote() or infer_type(), or the table Contract(result_types=...), which names every
+        type that is accepted.
+    How:
+        Compare inferred types with those that the contract names, for every element type.
+    """
     tables = subject.contract.result_types
     if not tables:
         return None

@@ -16,7 +16,7 @@ from operad.resource import ResourceRequest
 from operad_check.cases.kinds import LARGE, ORDINARY
 from operad_check.comparison.bitwise import expect_same
 from operad_check.comparison.closeness import expect_close, magnitude, tolerance
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.cause import is_own
 from operad_check.trials.runs import ImperativeRun, Run, SymbolicRun, can_be_bound
 from operad_check.trials.trial import Trial
@@ -36,7 +36,20 @@ _DRAWS: Final = (ResourceRequest.RANDOM, ResourceRequest.PARALLEL_RANDOM)
 
 @check("R503", ORDINARY, LARGE, pooled=True)
 def all_engines(trials: Sequence[Trial]) -> Evidence:
-    """Run each case alone in four ways, then several at once in random orders, on both engines."""
+    """Imperative, symbolic, naive and threaded runs give the same, bit for bit, in any order.
+
+    All of them are the same program. A result that depends on which one ran it cannot be debugged.
+
+    Broken by:
+        def forward(self, op_ctx, in_data, req, out_data, aux):
+            if req[0] == OpReq.INPLACE: ...    # sums in another order
+    Not run:
+        The other order of the sums.
+    Fix:
+        Look for what differs between the two runs printed: requests, sharing, the order of calls.
+    How:
+        Run each case alone in four ways, then several at once in random orders, on both engines.
+    """
     usable = [
         trial
         for trial in trials

@@ -15,7 +15,7 @@ from operad_check.comparison.bitwise import first_difference
 from operad_check.comparison.closeness import ROUNDINGS
 from operad_check.comparison.rounding import largest
 from operad_check.mutations import FAULTS, Fault
-from operad_check.running.register import CheckFunction, Evidence, check, find_check
+from operad_check.register import Check, Evidence, check, find_check
 from operad_check.running.repro import run_on
 from operad_check.trials.case import Case
 from operad_check.trials.subject import Subject
@@ -30,7 +30,25 @@ _MIDDLING: Final = 40
 
 @check("X804", ORDINARY, pooled=True)
 def self_audit(trials: Sequence[Trial]) -> Evidence:
-    """Check that the checks notice each fault that can be put into the operator."""
+    """The checks notice faults that are put into this operator.
+
+    That all checks pass says little if they would pass for a wrong operator too. So the operator is
+    broken on purpose, in every way that could apply to it, and some check must fail each time.
+
+    Broken by:
+        @rounded.gradient
+        def _(data_grad): data_grad[...] = 0    # and no reference: any steps would do
+    Within:
+        @unary("checked_example", accepts="floating")
+        def rounded(data): return np.rint(data)
+        HERE
+        Example = rounded
+    Fix:
+        Give examples on which the fault named shows: Contract(inputs=..., params=..., shapes=...,
+        reference=...).
+    How:
+        Check that the checks notice each fault that can be put into the operator.
+    """
     usable = [trial for trial in trials if trial.is_runnable and trial.outputs]
     # with a divisor of a thousandth, say, no digit of a result is certain, and no fault of digits shows
     usable = [trial for trial in usable if are_usual(trial.case.params)] or usable
@@ -96,7 +114,7 @@ class _Audit:
                     return []
         return list(dict.fromkeys(passed)) or None
 
-    def _usable_cases(self, check: CheckFunction, trials: Sequence[Trial]) -> Iterator[list[Case]]:
+    def _usable_cases(self, check: Check, trials: Sequence[Trial]) -> Iterator[list[Case]]:
         """Lists of cases in which the check applies and passes without the fault.
 
         A pooled check gets one list of all cases, any other check one case per list.
@@ -111,7 +129,7 @@ class _Audit:
             if case is not None and self._applies(check, [case], id(trial)):
                 yield [case]
 
-    def _applies(self, check: CheckFunction, cases: list[Case], key: int) -> bool:
+    def _applies(self, check: Check, cases: list[Case], key: int) -> bool:
         if check.pooled:
             return True  # one that fails without fault as well is red itself; it takes long
         if (check.id, key) not in self._usable:
@@ -156,7 +174,7 @@ def _case_for(kinds: Sequence[CaseKind], trial: Trial) -> Case | None:
     return wide.case
 
 
-def _fails(check: CheckFunction, subject: Subject, cases: Sequence[Case]) -> bool:
+def _fails(check: Check, subject: Subject, cases: Sequence[Case]) -> bool:
     try:
         run_on(check, subject, cases)
     except (Violation, OperatorRaised):

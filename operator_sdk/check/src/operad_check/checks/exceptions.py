@@ -11,7 +11,7 @@ import numpy as np
 from operad.operator import Array, OpContext, OpReq
 from operad_check.cases.kinds import ORDINARY
 from operad_check.mutations.mutant import Wrapped, mutant
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.cause import Meant, is_own
 from operad_check.trials.runs import ImperativeRun, Run, SymbolicRun, can_be_bound
 from operad_check.trials.subject import IN_PROCESS
@@ -59,7 +59,23 @@ class _Failing(Wrapped):
 
 @check("R504", ORDINARY, pooled=True)
 def surfacing(trials: Sequence[Trial]) -> Evidence:
-    """Check that an exception at a first write leaves either pass, and that a kernel's reaches the reader."""
+    """An exception surfaces where the result is read, and names operator, node and plugin.
+
+    An operator that swallows an exception gives out what happened to be in memory.
+
+    Broken by:
+        def forward(data, output):
+            try:
+                output[...] = solve(data)
+            except Exception:
+                pass
+    Not run:
+        Which function raises.
+    Fix:
+        Let exceptions pass; the engine brings them to the reader.
+    How:
+        Check that an exception at a first write leaves either pass, and that a kernel's reaches the reader.
+    """
     through_engine = passed_on = 0
     for trial in trials:
         if not trial.outputs or not trial.is_runnable:

@@ -17,7 +17,7 @@ from operad_check.cases.retype import is_random, perturbed
 from operad_check.comparison.closeness import at, coarsest, magnitude
 from operad_check.comparison.rounding import is_at_the_ends
 from operad_check.comparison.trusted import beside_each_other
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Array, Trial
 from operad_check.trials.violation import OperatorRaised, Violation
 from operad_sdk.domains import Index, Integers
@@ -32,7 +32,24 @@ _SEVERAL: Final = 4
 
 @check("F219", ORDINARY, EDGES, EXTREME)
 def finite(trial: Trial) -> Evidence:
-    """Check that finite arguments give finite outputs, states and gradients, in both modes."""
+    """Finite arguments and states give finite gradients and states, and results without holes.
+
+    One NaN ends a training run, and it comes where nobody tests: far out, at a row of zeros, at the bound
+    of a parameter. Far out, the product of two arguments may be infinite: a NaN that this makes of the
+    outputs in one mode is no fault.
+
+    Broken by:
+        def data_grad(output_grad, data, output): return output_grad * data / output    # 0 / 0 at zeros
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "floating"
+        def forward(data): return np.abs(data)
+        HERE
+    Fix:
+        Write the limit where the formula has none: np.divide(..., where=output != 0).
+    How:
+        Check that finite arguments give finite outputs, states and gradients, in both modes.
+    """
     if not trial.is_runnable or not any(dtype.kind == "f" for dtype in trial.out_types):
         return None
     compared = _expect_defined(trial) + _expect_no_hole(trial) + _expect_finite_states(trial)

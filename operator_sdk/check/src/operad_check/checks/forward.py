@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from operad.operator import is_known
 from operad_check.cases.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY, PARTS
-from operad_check.comparison.bitwise import expect_same
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
+from operad_check.running.variation import (
+    INPUTS,
+    RESULTS,
+    Runs,
+    Variant,
+    variation,
+)
 from operad_check.trials.returned import expect_fitting
 from operad_check.trials.trial import POISON, Array, Trial
 from operad_check.trials.violation import Violation
@@ -17,7 +24,22 @@ from operad_check.trials.violation import Violation
 
 @check("F201", ORDINARY, LARGE, BULK, EXTREME, PARTS, reports_raising=True)
 def runs(trial: Trial) -> Evidence:
-    """Run forward in both modes."""
+    """Forward runs on all shapes and types that inference accepts.
+
+    Inference is the promise on which graphs are bound; one that then raises fails in a run, far from the
+    cause.
+
+    Broken by:
+        spec = "lhs:(N), rhs:(M) -> output:(N)"    # and forward computes lhs + rhs
+    Within:
+        spec = ""
+        HERE
+        def forward(lhs, rhs): return lhs + rhs
+    Fix:
+        Make the shapes that do not work an error of inference, or make forward work on them.
+    How:
+        Run forward in both modes.
+    """
     for is_train in (True, False):
         trial.forward(is_train=is_train)
     return 2
@@ -25,7 +47,21 @@ def runs(trial: Trial) -> Evidence:
 
 @check("F202", ORDINARY)
 def described(trial: Trial) -> Evidence:
-    """Check that inference leaves nothing open, and that returned arrays fit the inferred shapes."""
+    """The result has the inferred shape and type, and from complete arguments nothing is left open.
+
+    Arrays are allocated as inferred. A smaller result is silently repeated to fill them.
+
+    Broken by:
+        @unary("total")    # data:(...) -> output:(...)
+        def total(data): return data.sum(0, keepdims=True)
+    Within:
+        HERE
+        Example = total
+    Fix:
+        Let shape and type inference say what the function returns.
+    How:
+        Check that inference leaves nothing open, and that returned arrays fit the inferred shapes.
+    """
     for name, shape, dtype in zip(trial.outputs, trial.out_shapes, trial.out_types, strict=True):
         if not is_known(shape) or dtype is None:
             raise Violation(
@@ -37,17 +73,47 @@ def described(trial: Trial) -> Evidence:
     return len(trial.outputs)
 
 
-@check("F207", ORDINARY, LARGE)
-def inputs_unmodified(trial: Trial) -> Evidence:
-    """Check that forward leaves its inputs as they are."""
-    given = trial.forward().inputs
-    when = "after forward"
-    return expect_same(trial.arguments, given, trial.inputs, when) if given else None
+@variation("F207", ORDINARY, LARGE, values=INPUTS)
+def inputs_unmodified(trial: Trial) -> Runs:
+    """Forward leaves its inputs as they are.
+
+    Inputs are other operators' outputs and the user's own arrays.
+
+    Broken by:
+        def forward(data):
+            data -= data.max()
+            return np.exp(data)
+    Within:
+        spec = "data:(N + 1, D + 1) -> output:(N + 1, D + 1)"
+        accepts = "floating"
+        HERE
+    Fix:
+        Compute into the output or a new array; sharing memory is declared with inplace=.
+    How:
+        Check that forward leaves its inputs as they are.
+    """
+    if trial.inputs:
+        yield Variant("after forward", trial.forward)
+    return None
 
 
 @check("F208", ORDINARY, LARGE)
 def written(trial: Trial) -> Evidence:
-    """Check that no element of an output keeps either of two poisons."""
+    """Every element of every output is written.
+
+    Memory of outputs is recycled: what is not written holds values of another array.
+
+    Broken by:
+        def forward(data, output):
+            output[1:] = data[:-1]    # and output[0]?
+    Within:
+        spec = "data:(N + 1) -> output:(N + 1)"
+        HERE
+    Fix:
+        Write the rest as well, zeros if nothing else is meant.
+    How:
+        Check that no element of an output keeps either of two poisons.
+    """
     first = trial.result.outputs
     second = trial.forward(outputs=[_other_poison(array) for array in first]).outputs
     for name, one, two in zip(trial.outputs, trial.written(first), second, strict=True):
@@ -74,25 +140,47 @@ def _is_poison(array: Array) -> Any:
     return np.isnan(array) if array.dtype.kind == "f" else array == np.full_like(array, POISON)
 
 
-@check("F209", ORDINARY, LARGE)
-def deterministic(trial: Trial) -> Evidence:
-    """Check that a second run gives the same, on an operator that has run and on a new one."""
-    first = trial.result
-    others = {
-        "when run again": trial.forward(),
-        "on an operator that ran nothing before": trial.forward(operator=trial.new_operator()),
-    }
-    compared = 0
-    exact = not trial.subject.contract.nondeterministic
-    for when, other in others.items():
-        compared += expect_same(trial.outputs, other.outputs, first.outputs, when, is_exact=exact)
-        expect_same(trial.states, other.aux, first.aux, when, is_exact=exact)
-    return compared
+@variation("F209", ORDINARY, LARGE, values=RESULTS)
+def deterministic(trial: Trial) -> Runs:
+    """The same inputs give the same outputs, bit for bit, whatever ran before.
+
+    Without it no result can be reproduced, and no failure found again. Operators are shared between
+    nodes, so one that remembers a call changes another's result.
+
+    Broken by:
+        def forward(data): return data + np.random.normal(size=data.shape)
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "floating"
+        HERE
+    Fix:
+        Keep no state in self; draw random numbers from op_ctx.requested, with ResourceRequest.RANDOM.
+    How:
+        Check that a second run gives the same, on an operator that has run and on a new one.
+    """
+    yield Variant("when run again", trial.forward)
+    other = trial.new_operator()
+    yield Variant("on an operator that ran nothing before", partial(trial.forward, operator=other))
+    return None
 
 
 @check("F210", EDGES, reports_raising=True)
 def edges(trial: Trial) -> Evidence:
-    """Run both passes on arrays with axes of length 0 or 1, or no axes; check that outputs are written."""
+    """Axes of length 0 and 1, and no axes at all, work, or are refused by inference.
+
+    Empty batches occur at the end of an epoch, scalars in losses.
+
+    Broken by:
+        def forward(data): return data / data[0]    # there may be no data[0]
+    Within:
+        spec = "data:(N, D) -> output:(N, D)"
+        accepts = "floating"
+        HERE
+    Fix:
+        Let the computation cover the empty case, or make it a ShapeError.
+    How:
+        Run both passes on arrays with axes of length 0 or 1, or no axes; check that outputs are written.
+    """
     result = trial.forward()
     clean = all(np.isfinite(array).all() for array in trial.inputs if array.dtype.kind == "f")
     for name, array in zip(trial.outputs, trial.written(result.outputs), strict=True):

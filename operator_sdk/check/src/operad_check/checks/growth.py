@@ -15,7 +15,7 @@ import numpy as np
 from operad.operator import as_cost
 from operad_check.cases.kinds import LARGE, ORDINARY
 from operad_check.comparison.bitwise import expect_same
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.running.shrink_arrays import is_accepted
 from operad_check.trials.case import Case
 from operad_check.trials.trial import Trial
@@ -62,7 +62,21 @@ class _Effort(NamedTuple):
 
 @check("M410", LARGE)
 def growth(trial: Trial) -> Evidence:
-    """Compare peak memory and Python calls of both passes at n, 2n and 4n with arrays and declared cost."""
+    """Memory and calls grow no faster than the arrays, or the declared cost.
+
+    A temporary array of all pairs is harmless at ten elements, and ends the process at a million.
+
+    Broken by:
+        def forward(data): return np.abs(data[:, None] - data[None, :]).min(1)    # n by n
+    Within:
+        spec = "data:(N + 1) -> output:(N + 1)"
+        accepts = "floating"
+        HERE
+    Fix:
+        Compute block by block, or declare what it costs: cost(in_shapes, out_shapes).
+    How:
+        Compare peak memory and Python calls of both passes at n, 2n and 4n with arrays and declared cost.
+    """
     length = max((size for shape in trial.in_shapes for size in shape), default=0)
     if not _LONG[0] <= length <= _LONG[1]:
         return None
@@ -141,9 +155,25 @@ def _calls(run: Callable[[], None]) -> int:
 
 @check("M411", ORDINARY, pooled=True)
 def calls(trials: Sequence[Trial]) -> Evidence:
-    """Look at the memory in use after so many calls of both passes, on other values each, again and again.
+    """Memory does not grow with the number of calls.
 
-    What an operator gives must not change by that either.
+    What each call leaves, even a copy of what it was given, ends a training of a million steps.
+
+    Broken by:
+        self.results[data.tobytes()] = np.tanh(data)    # one entry for each call
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        results = {}
+        accepts = "floating"
+        def forward(self, data):
+            HERE
+            return np.tanh(data)
+    Fix:
+        Keep nothing from call to call, or no more than so many, by shape or by parameters.
+    How:
+        Look at the memory in use after so many calls of both passes, on other values each, again and again.
+
+        What an operator gives must not change by that either.
     """
     usable = [
         trial for trial in trials if sum(array.size for array in trial.inputs) > 1 and trial.is_runnable

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import prod
-from typing import Any, final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +13,10 @@ import numpy.typing as npt
 from operad.operator import OpReq
 from operad.resource import ResourceRequest
 from operad_check.cases.kinds import LARGE, ORDINARY
-from operad_check.comparison.bitwise import expect_same
-from operad_check.running.register import Evidence, check
+from operad_check.running.variation import GRADIENTS, OUTPUTS, Runs, Values, Variant, variation
 from operad_check.trials.resources import SPACE_FILL, resources_for
-from operad_check.trials.trial import POISON, Array, Trial
-from operad_check.trials.violation import OperatorRaised, Violation
+from operad_check.trials.trial import POISON, Array, Forward, Trial
+from operad_check.trials.violation import Violation
 
 GUARD_BYTES = 256
 """Bytes before and after each array that no operator may write."""
@@ -46,34 +46,46 @@ class GuardedArray:
         return None
 
 
-@check("M405", ORDINARY, LARGE)
-def around_arrays(trial: Trial) -> Evidence:
-    """Check that neither pass writes outside its arrays, or depends on the memory there."""
+@variation("M405", ORDINARY, LARGE, values=OUTPUTS)
+def around_arrays(trial: Trial) -> Runs:
+    """Nothing outside the arrays is written, or matters.
+
+    Beside every array lie others. A kernel that runs over the end destroys them, and nobody will look for
+    the fault there.
+
+    Broken by:
+        for i in range(0, size, 8): store8(output + i, ...)    # size is no multiple of 8
+    Not run:
+        Native code.
+    Fix:
+        Bound every loop by the size of the array itself, the last block too.
+    How:
+        Check that neither pass writes outside its arrays, or depends on the memory there.
+    """
     when = "with other values beside the arrays"
-    first, second = [_guarded_forward(trial, pattern) for pattern in _PATTERNS]
-    compared = expect_same(trial.outputs, second, first, when)
-    req = trial.write_requests()
-    if any(r is not OpReq.NULL for r in req):
-        names = [f"gradient of {name}" for name in trial.arguments]
-        first, second = [_guarded_backward(trial, req, pattern) for pattern in _PATTERNS]
-        compared += expect_same(names, second, first, when)
-    return compared
+    first, second = (partial(_guarded_forward, trial, pattern) for pattern in _PATTERNS)
+    yield Variant(when, second, expected=first().outputs)
+    if any(trial.differentiable()):
+        before, after = (partial(_guarded_backward, trial, pattern) for pattern in _PATTERNS)
+        yield Variant(when, after, GRADIENTS, expected=before())
+    return None
 
 
-def _guarded_forward(trial: Trial, pattern: int) -> list[Any]:
+def _guarded_forward(trial: Trial, pattern: int) -> Forward:
     inputs = [_guarded_copy(array, pattern) for array in trial.inputs]
     outputs = [GuardedArray(array.shape, array.dtype, pattern) for array in trial.poisoned_outputs()]
     aux = [_guarded_copy(array, pattern) for array in trial.aux]
     for output in outputs:
         output.array[...] = np.nan if output.array.dtype.kind == "f" else POISON
     arrays = [[guarded.array for guarded in group] for group in (inputs, outputs, aux)]
-    trial.forward(arrays[0], outputs=arrays[1], aux=arrays[2])
+    result = trial.forward(arrays[0], outputs=arrays[1], aux=arrays[2])
     names = [*trial.arguments, *trial.outputs, *trial.states]
     _expect_intact("forward", names, [*inputs, *outputs, *aux])
-    return arrays[1]
+    return result
 
 
-def _guarded_backward(trial: Trial, req: Sequence[OpReq], pattern: int) -> list[Any]:
+def _guarded_backward(trial: Trial, pattern: int) -> list[Any]:
+    req = trial.write_requests()
     guarded: list[GuardedArray] = []
     names: list[str] = []
 
@@ -154,20 +166,32 @@ class _Spaces:
                 self.all[place] = self.spaces[-1]
 
 
-def _run(trial: Trial, fill: int, is_shared: bool) -> tuple[list[Any], list[Any], list[GuardedSpace]]:
-    """Run both passes of a new operator, its space overwritten in between: outputs, gradients, spaces."""
+class _Passes(NamedTuple):
+    """Outputs, then gradients or None for each; and the temp spaces."""
+
+    arrays: list[Any]
+    spaces: list[GuardedSpace]
+
+
+_BOTH: Final = Values(
+    "outputs and gradients", lambda t: [*t.outputs, *t.gradient_names], lambda t: [], lambda run: run.arrays
+)
+
+
+def _run(trial: Trial, fill: int, is_shared: bool) -> _Passes:
+    """Run both passes of a new operator, its space overwritten in between."""
     operator = trial.new_operator()
     forward = _Spaces(trial, trial.prop.forward_resource(trial.in_shapes), fill, is_shared)
     result = trial.forward(operator=operator, resources=forward.all)
     for space in forward.spaces:
         space.overwrite()
     if not any(trial.differentiable()):
-        return result.outputs, [], forward.spaces
+        return _Passes([*result.outputs, *[None] * len(trial.arguments)], forward.spaces)
     backward = _Spaces(trial, trial.prop.backward_resource(trial.in_shapes), fill, is_shared)
     gradients = trial.backward(
         operator=operator, outputs=result.outputs, aux=result.aux, resources=backward.all
     )
-    return result.outputs, gradients, [*forward.spaces, *backward.spaces]
+    return _Passes([*result.outputs, *gradients], [*forward.spaces, *backward.spaces])
 
 
 def _requests_space(trial: Trial) -> bool:
@@ -175,42 +199,65 @@ def _requests_space(trial: Trial) -> bool:
     return ResourceRequest.TEMP_SPACE in requests
 
 
-def _same(trial: Trial, found: Any, expected: Any, when: str) -> int:
-    names = [f"gradient of {name}" for name in trial.arguments]
-    compared = expect_same(trial.outputs, found[0], expected[0], when)
-    return compared + (expect_same(names, found[1], expected[1], when) if expected[1] else 0)
+@variation("M406", ORDINARY, values=_BOTH)
+def around_temp_spaces(trial: Trial) -> Runs:
+    """Nothing outside a temp space is written, and several spaces of one request are one memory.
 
+    Temp space is handed from operator to operator. Asking a resource twice gives the same memory twice.
 
-@check("M406", ORDINARY)
-def around_temp_spaces(trial: Trial) -> Evidence:
-    """Check that nothing outside temp spaces is written, and that calls on one request may share memory."""
+    Broken by:
+        a = op_ctx.requested[0].get_space(shape, dtype)
+        b = op_ctx.requested[0].get_space(shape, dtype)    # which is a
+    Not run:
+        What is done with the two decides.
+    Fix:
+        Ask once and split the space, or request TEMP_SPACE twice.
+    How:
+        Check that nothing outside temp spaces is written, and that calls on one request may share memory.
+    """
     if not _requests_space(trial):
         return None
     apart = _run(trial, SPACE_FILL, is_shared=False)
     shared = _run(trial, SPACE_FILL, is_shared=True)
-    for space in [*apart[2], *shared[2]]:
+    for space in [*apart.spaces, *shared.spaces]:
         for guarded in space.arrays:
             damage = guarded.damage()
             if damage is not None:
                 raise Violation(
                     f"the temp space of {guarded.array.size} bytes is overrun: {damage} is written"
                 )
-    compared = _same(trial, shared, apart, "where all temp spaces of a request are one memory, as they are")
-    return compared if any(space.calls for space in shared[2]) else 0
+    when = "where all temp spaces of a request are one memory, as they are"
+    compared = yield Variant(when, lambda: shared, expected=apart.arrays)
+    return compared if any(space.calls for space in shared.spaces) else 0
 
 
-@check("M408", ORDINARY)
-def old_contents_of_temp_space(trial: Trial) -> Evidence:
-    """Check that results depend on no contents of a temp space before a pass or after it."""
+@variation("M408", ORDINARY, values=_BOTH)
+def old_contents_of_temp_space(trial: Trial) -> Runs:
+    """Results do not depend on what temp space held before, nor on what it holds after the call.
+
+    It is scratch: other operators use it between two calls.
+
+    Broken by:
+        scratch = op_ctx.requested[0].get_space(shape, dtype)
+        scratch += data    # += to what?
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        resource = ResourceRequest.TEMP_SPACE
+        accepts = "floating"
+        def forward(op_ctx, data):
+            shape, dtype = data.shape, data.dtype
+            HERE
+            return scratch
+    Fix:
+        Write it before reading it; what backward needs from forward is an output, hidden if need be.
+    How:
+        Check that results depend on no contents of a temp space before a pass or after it.
+    """
     if not _requests_space(trial):
         return None
-    expected = _run(trial, SPACE_FILL, is_shared=True)
-    when = "with other contents of the temp space"
+    plain = _run(trial, SPACE_FILL, is_shared=True)
     compared = 0
     for fill in (0x00, 0x3C):
-        try:
-            found = _run(trial, fill, is_shared=True)
-        except OperatorRaised as error:
-            raise Violation(f"{when}, {error}") from error
-        compared += _same(trial, found, expected, when)
-    return compared if any(space.calls for space in expected[2]) else 0
+        run = partial(_run, trial, fill, is_shared=True)
+        compared += yield Variant("with other contents of the temp space", run, expected=plain.arrays)
+    return compared if any(space.calls for space in plain.spaces) else 0

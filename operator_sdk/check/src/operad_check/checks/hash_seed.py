@@ -18,7 +18,7 @@ import numpy as np
 from operad_check.cases.kinds import ORDINARY
 from operad_check.checks.sharing import both_passes
 from operad_check.plan.profile import Profile
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.running.session import Session
 from operad_check.trials.cause import is_library
 from operad_check.trials.subject import Subject, subject_of
@@ -34,7 +34,24 @@ _FEW: Final = Profile("few", _CASES, 1.0)
 
 @check("R509")
 def hash_seed(subject: Subject) -> Evidence:
-    """Compare the cases here with two processes of other hash seeds, if the code makes sets or hashes."""
+    """Results do not depend on the hash seed of the process.
+
+    The order of a set of strings is another one in every process, and so is a sum in that order.
+
+    Broken by:
+        for name in {"mean", "scale", "shift"}: total = total * 3 + values[name]
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "floating"
+        def forward(data):
+            values, total = {"mean": 1, "scale": 2, "shift": 5}, 0
+            HERE
+            return data * total
+    Fix:
+        Iterate over lists, tuples or sorted(...); never use hash() of a string.
+    How:
+        Compare the cases here with two processes of other hash seeds, if the code makes sets or hashes.
+    """
     if not any(_hashes(code) for code in _codes(subject)) or subject.contract.nondeterministic:
         return None
     found = {seed: _digest_with(subject, seed) for seed in _SEEDS}

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
 from operad.operator import BackwardEntry, OpReq
 from operad_check.cases.kinds import LARGE, ORDINARY
 from operad_check.checks.memory import all_entries, array_of, entry_name, request_vectors
-from operad_check.comparison.bitwise import expect_same
 from operad_check.comparison.closeness import stem
-from operad_check.running.register import Evidence, check
+from operad_check.running.variation import GRADIENTS, RESULTS, Runs, Variant, variation
 from operad_check.trials.trial import Array, CallStyle, Trial
-from operad_check.trials.violation import OperatorRaised, Violation
 
 Pairs = dict[int, int]
 """Place of the input by place of the output that overwrites it."""
@@ -30,11 +29,28 @@ _WAYS = (
 """Uses of a pair: by an executor in two ways, and by `out=` of an imperative call."""
 
 
-@check("M403", ORDINARY, LARGE)
-def forward_in_place(trial: Trial) -> Evidence:
-    """Compare forward in place with forward apart.
+@variation("M403", ORDINARY, LARGE, values=RESULTS)
+def forward_in_place(trial: Trial) -> Runs:
+    """Forward gives the same where declared pairs share memory.
 
-    Every choice of pairs is tried, and one array as two arguments, all of them declared.
+    A pair that is declared is used wherever the input is not needed any more: the result then overwrites
+    what is still to be read.
+
+    Broken by:
+        @operator("Centre")
+        class Centre:
+            inplace = "data -> output"
+            def forward(data, output):
+                output[...] = data.mean()
+                output[...] = data - output    # of the mean
+    Not run:
+        A class without its spec line.
+    Fix:
+        Read everything before the first write, or do not declare the pair.
+    How:
+        Compare forward in place with forward apart.
+
+        Every choice of pairs is tried, and one array as two arguments, all of them declared.
     """
     places = range(len(trial.outputs))
     declared = trial.prop.forward_inplace_option(list(range(len(trial.arguments))), list(places))
@@ -45,7 +61,7 @@ def forward_in_place(trial: Trial) -> Evidence:
     compared = Counter({_stem(name): 0 for name in names.values()})
     for pairs in choices(usable):
         each = [names[i, o] for o, i in pairs.items()]
-        count = _forward_over(trial, list(trial.inputs), pairs, ", ".join(each))
+        count = yield from _forward_over(trial, list(trial.inputs), pairs, ", ".join(each))
         compared.update({_stem(name): count for name in each})
     for (first, output), (second, other) in combinations(usable, 2):
         one, two = trial.inputs[first], trial.inputs[second]
@@ -53,7 +69,7 @@ def forward_in_place(trial: Trial) -> Evidence:
             inputs = [one if i == second else array for i, array in enumerate(trial.inputs)]
             both = f"{trial.arguments[first]} and {trial.arguments[second]}"
             what = f"{trial.outputs[output]} overwrites one array that is both {both}"
-            _forward_over(trial, inputs, {output: first}, what, shared=second)
+            yield from _forward_over(trial, inputs, {output: first}, what, shared=second)
     return compared
 
 
@@ -64,9 +80,10 @@ def _stem(name: str) -> str:
 
 def _forward_over(
     trial: Trial, inputs: list[Array], pairs: Pairs, what: str, shared: int | None = None
-) -> int:
-    """Compare a run in place with one that is not; `shared` is a second argument that is the same array."""
-    expected = _forward(trial, inputs)
+) -> Generator[Variant, int, int]:
+    """Runs in place; `shared` is a second argument that is the same array."""
+    result = trial.forward([array.copy() for array in inputs])
+    expected = [*result.outputs, *result.aux]
     compared = 0
     for call, request in _WAYS:
         if request is OpReq.WRITE and not _are_alike(trial, pairs):
@@ -78,12 +95,8 @@ def _forward_over(
                 given[shared] = given[source]
             outputs[output] = given[source].reshape(trial.out_shapes[output])
         req = [request if o in pairs else OpReq.WRITE for o in range(len(outputs))]
-        try:
-            states = trial.forward(given, req=req, outputs=outputs, call=call).aux
-        except OperatorRaised as error:
-            raise Violation(f"where {what}, {error}") from error
-        names = [*trial.outputs, *trial.states]
-        compared += expect_same(names, [*outputs, *states], expected, f"where {what}")
+        run = partial(trial.forward, given, req=req, outputs=outputs, call=call)
+        compared += yield Variant(f"where {what}", run, expected=expected)
     return compared
 
 
@@ -92,15 +105,27 @@ def _are_alike(trial: Trial, pairs: Pairs) -> bool:
     return all(trial.in_shapes[source] == tuple(trial.out_shapes[o]) for o, source in pairs.items())
 
 
-def _forward(trial: Trial, inputs: Sequence[Array]) -> list[Any]:
-    """Outputs, and then states."""
-    result = trial.forward([array.copy() for array in inputs])
-    return [*result.outputs, *result.aux]
+@variation("M404", ORDINARY, LARGE, values=GRADIENTS)
+def backward_in_place(trial: Trial) -> Runs:
+    """Backward gives the same where declared pairs share memory.
 
+    As for forward; with several gradients, the first one written overwrites what the next one reads.
 
-@check("M404", ORDINARY, LARGE)
-def backward_in_place(trial: Trial) -> Evidence:
-    """Compare backward in place with backward apart, for all gradients and for each alone."""
+    Broken by:
+        @gradient(inplace="output_grad -> lhs_grad")
+        def backward(output_grad, lhs, rhs, lhs_grad, rhs_grad):
+            lhs_grad[...] = output_grad * rhs
+            rhs_grad[...] = output_grad * lhs
+    Within:
+        spec = "lhs:(*S), rhs:(*S) -> output:(*S)"
+        accepts = "floating"
+        def forward(lhs, rhs): return lhs * rhs
+        HERE
+    Fix:
+        Return all gradients, or compute all before the first is written; or do not declare the pair.
+    How:
+        Compare backward in place with backward apart, for all gradients and for each alone.
+    """
     compared: Counter[str] = Counter()
     for req in request_vectors(trial):
         reads, wanted = _backward_pairs(trial, req)
@@ -112,8 +137,10 @@ def backward_in_place(trial: Trial) -> Evidence:
         fitting = [(i, g) for i, g in wanted if _fits(keep[reads[i]], trial.in_shapes[g], trial.in_types[g])]
         for chosen in choices(fitting):
             pairs = {g: reads[i] for g, i in chosen.items()}
-            count = _backward_over(trial, req, keep, pairs, expected)
-            compared.update({_stem(_pair(trial, entry, g)): count for g, entry in pairs.items()})
+            each = [_pair(trial, entry, place) for place, entry in pairs.items()]
+            run = partial(_backward, trial, req, keep, pairs)
+            count = yield Variant(f"where {', '.join(each)}", run, expected=expected)
+            compared.update({_stem(name): count for name in each})
     return compared or None
 
 
@@ -134,22 +161,6 @@ def _backward_pairs(trial: Trial, req: Sequence[OpReq]) -> tuple[list[BackwardEn
 
 def _pair(trial: Trial, entry: BackwardEntry, place: int) -> str:
     return f"the gradient of {trial.arguments[place]} overwrites {entry_name(trial, entry)}"
-
-
-def _backward_over(
-    trial: Trial,
-    req: Sequence[OpReq],
-    keep: dict[BackwardEntry, Array],
-    pairs: dict[int, BackwardEntry],
-    expected: Sequence[Any],
-) -> int:
-    names = [f"gradient of {name}" for name in trial.arguments]
-    what = ", ".join(_pair(trial, entry, place) for place, entry in pairs.items())
-    try:
-        found = _backward(trial, req, keep, pairs)
-    except OperatorRaised as error:
-        raise Violation(f"where {what}, {error}") from error
-    return expect_same(names, found, expected, f"where {what}")
 
 
 def _backward(

@@ -11,7 +11,7 @@ from operad.operator import candidates
 from operad_check.cases.kinds import BULK, EXTREME, ORDINARY
 from operad_check.cases.retype import is_random, retyped
 from operad_check.comparison.closeness import at
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Array, Trial
 from operad_check.trials.violation import OperatorRaised, Violation
 
@@ -28,7 +28,21 @@ some of them, is thousands of times as large.
 
 @check("D607", ORDINARY)
 def no_silent_cut(trial: Trial) -> Evidence:
-    """Check that whole arguments give whole results, unless rounding is declared."""
+    """Fractions are not cut off silently where arguments are whole numbers.
+
+    An integer output takes 0.5 as 0 without a word, if the assignment casts.
+
+    Broken by:
+        def forward(data, output): output[...] = data * 0.5    # 1 becomes 0
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        HERE
+    Fix:
+        Accept floating types only (accepts="floating"), let infer_type give a floating output, or say
+        that results are rounded towards zero: integers_as="float64".
+    How:
+        Check that whole arguments give whole results, unless rounding is declared.
+    """
     whole = retyped(trial, _WHOLE)
     if whole is None or is_random(trial) or _is_cut_by_declaration(trial.prop):
         return None
@@ -63,7 +77,21 @@ def _is_cut_by_declaration(prop: Any) -> bool:
 
 @check("D608", BULK, EXTREME)
 def narrow_types(trial: Trial) -> Evidence:
-    """Check that a narrow integer type gives what int64 gives, wherever that fits."""
+    """Narrow integer types give what int64 gives, wherever that fits.
+
+    An intermediate result that overflows wraps around, and the mean of 100 and 100 is -28.
+
+    Broken by:
+        def forward(lhs, rhs): return (lhs + rhs) // 2    # in int8
+    Within:
+        spec = "lhs:(*S), rhs:(*S) -> output:(*S)"
+        accepts = "integer"
+        HERE
+    Fix:
+        Compute in a wider type, and cast the result.
+    How:
+        Check that a narrow integer type gives what int64 gives, wherever that fits.
+    """
     if not trial.inputs or not all(dtype.kind in "iu" and dtype.itemsize < 8 for dtype in trial.in_types):
         return None
     wide = retyped(trial, _WIDEST)

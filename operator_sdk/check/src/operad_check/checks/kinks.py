@@ -33,7 +33,7 @@ from operad_check.comparison.point import (
     unit_direction,
 )
 from operad_check.comparison.sample_points import tied_points
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Array, Trial
 from operad_check.trials.violation import Violation
 
@@ -82,11 +82,27 @@ class _Kink(NamedTuple):
 
 @check("B313", SMOOTH)
 def between_the_slopes(trial: Trial) -> Evidence:
-    """Check that gradients at kinks lie between the slopes on both sides.
+    """At a kink each gradient lies between the derivatives to the left and to the right.
 
-    One line through all arguments tells which outputs may have kinks; elements are then moved one by one.
+    Zeros and ties are frequent: padding, dead units, equal scores; other checks look beside them.
 
-    The evidence is the elements of outputs that were looked at.
+    Broken by:
+        def data_grad(output_grad, data):    # of a maximum with 0
+            return output_grad * np.where(data == 0, 2, data > 0)
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "floating"
+        def forward(data): return np.maximum(data, 0)
+        HERE
+    Fix:
+        Use one of the two derivatives, or a number between them, such as 0 for the magnitude at 0; or
+        say why it is another: Contract(expected_failures={"B313": reason}).
+    How:
+        Check that gradients at kinks lie between the slopes on both sides.
+
+        One line through all arguments tells which outputs may have kinks; elements are then moved one by one.
+
+        The evidence is the elements of outputs that were looked at.
     """
     movable = _movable(trial)
     if not movable:

@@ -11,7 +11,7 @@ from operad.operator import OpReq, ScalarForm
 from operad_check.cases.kinds import EXTREME, ORDINARY
 from operad_check.cases.retype import retyped
 from operad_check.comparison.closeness import at
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.branches import Branches, enter
 from operad_check.trials.mapper_calls import (
     Array,
@@ -36,7 +36,23 @@ _LARGEST: Final = 64
 
 @check("A701", ORDINARY)
 def back_ends(trial: Trial) -> Evidence:
-    """Compare Python, NumPy and vector code, where there is any, on the operator's arrays and on others."""
+    """All back ends of a mapper agree within a few units in the last place.
+
+    A mapper runs as Python, NumPy, compiled code and on GPUs, and nobody chooses which.
+
+    Broken by:
+        SLOPE = 0.1
+        @mapper
+        def leaky(x): return x if x > 0 else SLOPE * x
+        SLOPE = 0.2    # too late
+    Within:
+        HERE
+        Example = from_mapper(leaky, name="checked_example")
+    Fix:
+        Pass what varies as an argument; constants are fixed when the mapper is made.
+    How:
+        Compare Python, NumPy and vector code, where there is any, on the operator's arrays and on others.
+    """
     calls = _calls(trial)
     if not calls:
         return None
@@ -99,7 +115,20 @@ def _first_beyond(found: Array, expected: Array, limit: Array) -> tuple[int, ...
 
 @check("A702", ORDINARY, EXTREME, pooled=True)
 def every_branch(trials: Sequence[Trial]) -> Evidence:
-    """Check that each condition in mappers is true in some example and false in some."""
+    """The examples enter every branch of a mapper.
+
+    A branch that no example enters is untested, and one that none can enter is a mistake.
+
+    Broken by:
+        if x > limit and x < -limit:    # never
+            return 0.0
+    Not run:
+        A branch of a mapper.
+    Fix:
+        Correct the condition, or declare values that reach it: Contract(inputs=..., params=...).
+    How:
+        Check that each condition in mappers is true in some example and false in some.
+    """
     found: dict[int, tuple[Mapper, Branches | None]] = {}
     for trial in trials:
         if not trial.is_runnable:
@@ -128,9 +157,20 @@ def _branches_of(mapper: Mapper) -> Branches | None:
 
 @check("A703", ORDINARY)
 def slopes(trial: Trial) -> Evidence:
-    """Check that the gradient of an operator whose value is a mapper's is the mapper's slope.
+    """A written slope is the mapper's own, but for kinks.
 
-    One that is declared to be another function's, as a straight-through gradient is, is not compared.
+    Whoever differentiates by hand errs; whoever changes the function forgets the slope.
+
+    Broken by:
+        from_mapper(softplus, slope=softplus_slope)    # that of another sharpness
+    Not run:
+        Two mappers of another module.
+    Fix:
+        Correct the slope, or leave it out: slope="auto".
+    How:
+        Check that the gradient of an operator whose value is a mapper's is the mapper's slope.
+
+        One that is declared to be another function's, as a straight-through gradient is, is not compared.
     """
     is_other = trial.subject.contract.why_no_numeric_gradient(trial.prop)
     if is_other or not any(trial.prop.differentiable_inputs()):
@@ -190,7 +230,20 @@ def _expect_slope(trial: Trial, call: MapperCall, position: int, gradient: Array
 
 @check("A704", ORDINARY)
 def scalar_forms(trial: Trial) -> Evidence:
-    """Compare the scalar form of each part that has one with the results of the operator."""
+    """The scalar form of each part gives what the operator gives, values and gradients.
+
+    Plans compute the form in place of the kernels; a network must not change when it is fused.
+
+    Broken by:
+        @from_mapper_operator.kernel("cpu", priority=1)
+        def fast(data): ...    # approximates
+    Not run:
+        A mapper of another module.
+    Fix:
+        Change the function with the kernel, or keep the kernel out of where they differ with when=.
+    How:
+        Compare the scalar form of each part that has one with the results of the operator.
+    """
     compared = [
         _expect_as_form(trial, part, form)
         for part in trial.prop.list_parts()

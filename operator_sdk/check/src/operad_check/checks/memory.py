@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
 from operad.operator import BackwardEntry, OpReq
 from operad_check.cases.kinds import LARGE, ORDINARY
-from operad_check.comparison.bitwise import expect_same, first_difference
-from operad_check.running.register import Evidence, check
+from operad_check.comparison.bitwise import first_difference
+from operad_check.register import Evidence, check
+from operad_check.running.variation import GRADIENTS, OUTPUTS, Runs, Variant, variation
 from operad_check.trials.trial import POISON, Array, Keep, Trial, poisoned
 from operad_check.trials.violation import OperatorRaised, Violation
 
@@ -17,43 +19,70 @@ FILLS = ("garbage", "other garbage", "zeros")
 """Contents that recycled memory may have."""
 
 
-@check("M401", ORDINARY)
-def undeclared_arrays(trial: Trial) -> Evidence:
-    """Check backward with undeclared arrays absent, as in an executor, or recycled."""
-    compared = None
+@variation("M401", ORDINARY, values=GRADIENTS)
+def undeclared_arrays(trial: Trial) -> Runs:
+    """Backward reads only what it declares.
+
+    Arrays that are not declared are recycled before the backward pass: they are gone, or hold something
+    else.
+
+    Broken by:
+        def declare_backward_dependency(self, out_grad, in_data, out_data):
+            return [out_grad[0]]    # and backward uses in_data[0]
+    Within:
+        class Example(LongForm):
+            made = Made
+            HERE
+    Fix:
+        Declare the array, or compute without it. Gradients that name what they read declare it.
+    How:
+        Check backward with undeclared arrays absent, as in an executor, or recycled.
+    """
     for req in request_vectors(trial):
         declared = set(trial.prop.backward_dependency([r is not OpReq.NULL for r in req]))
         hidden = [entry for entry in all_entries(trial) if entry not in declared]
         if not hidden:
             continue
-        compared = (compared or 0) + _without(trial, req, declared, hidden)
-    return compared
+        expected = trial.backward(req=req)
+        names = ", ".join(entry_name(trial, entry) for entry in hidden)
+        absent = partial(trial.backward, req=req, keep=_recycling(declared, None))
+        yield Variant(f"without what it does not declare ({names})", absent, expected=expected)
+        for fill in FILLS:
+            recycled = partial(trial.backward, req=req, keep=_recycling(declared, fill))
+            yield Variant(f"where undeclared arrays ({names}) hold {fill}", recycled, expected=expected)
+    return None
 
 
-def _without(
-    trial: Trial, req: Sequence[OpReq], declared: set[BackwardEntry], hidden: Sequence[BackwardEntry]
-) -> int:
-    names = [f"gradient of {name}" for name in trial.arguments]
-    expected = trial.backward(req=req)
-    without = ", ".join(entry_name(trial, entry) for entry in hidden)
-    try:
-        absent = trial.backward(req=req, keep=lambda e, a: a.copy() if e in declared else None)
-    except OperatorRaised as error:
-        raise Violation(f"without what it does not declare ({without}), {error}") from error
-    compared = expect_same(names, absent, expected, f"without {without}")
-    for fill in FILLS:
-        recycled = trial.backward(req=req, keep=_recycling(declared, fill))
-        expect_same(names, recycled, expected, f"where undeclared arrays ({without}) hold {fill}")
-    return compared
+def _recycling(declared: set[BackwardEntry], fill: str | None) -> Keep:
+    def keep(entry: BackwardEntry, array: Array) -> Array | None:
+        if entry in declared:
+            return array.copy()
+        return None if fill is None else filled(array, fill)
 
-
-def _recycling(declared: set[BackwardEntry], fill: str) -> Keep:
-    return lambda entry, array: array.copy() if entry in declared else filled(array, fill)
+    return keep
 
 
 @check("M402", ORDINARY, pooled=True)
 def unread_arrays(trials: Sequence[Trial]) -> Evidence:
-    """Check that other values of each declared array change some gradient for some parameters."""
+    """What backward declares to read, it reads.
+
+    A declared array is kept from the forward to the backward pass, for nothing: in a deep network that is
+    most of the memory.
+
+    Broken by:
+        @tanh.gradient
+        def _(output_grad, data, output): return output_grad * (1 - output**2)
+    Within:
+        @unary("checked_example", accepts="floating")
+        def tanh(data): return np.tanh(data)
+        HERE
+        Example = tanh
+    Fix:
+        Leave it out of the declaration, or out of the gradient's parameters; a shape is also that of
+        the gradient itself.
+    How:
+        Check that other values of each declared array change some gradient for some parameters.
+    """
     seen: dict[tuple[str, BackwardEntry], list[Trial]] = {}
     read: set[tuple[str, BackwardEntry]] = set()
     for trial in trials:
@@ -83,24 +112,32 @@ def unread_arrays(trials: Sequence[Trial]) -> Evidence:
     return len(read) if seen else None
 
 
-@check("M407", ORDINARY, LARGE)
-def old_contents_of_results(trial: Trial) -> Evidence:
-    """Check that results do not depend on what outputs and gradients held before."""
-    expected = trial.written(trial.result.outputs)
-    compared = 0
+@variation("M407", ORDINARY, LARGE, values=OUTPUTS)
+def old_contents_of_results(trial: Trial) -> Runs:
+    """Results do not depend on what outputs and gradients held before.
+
+    Their memory is recycled: it holds anything, and something else the next time.
+
+    Broken by:
+        def forward(data, output): np.maximum(output, data, out=output)    # output is not zero
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "floating"
+        HERE
+    Fix:
+        Write before reading: np.maximum(0, data, out=output).
+    How:
+        Check that results do not depend on what outputs and gradients held before.
+    """
     for fill in FILLS:
         outputs = [filled(array, fill) for array in trial.poisoned_outputs()]
-        found = trial.forward(outputs=outputs).outputs
-        compared += expect_same(trial.outputs, found, expected, f"where outputs held {fill}")
-    req = trial.write_requests()
-    if any(r is not OpReq.NULL for r in req):
-        gradients = trial.backward(req=req)
-        names = [f"gradient of {name}" for name in trial.arguments]
-        for fill in FILLS:
-            held = [None if g is None else filled(g, fill) for g in trial.poisoned_gradients(req)]
-            again = trial.backward(req=req, in_grads=held)
-            compared += expect_same(names, again, gradients, f"where gradients held {fill}")
-    return compared
+        yield Variant(f"where outputs held {fill}", partial(trial.forward, outputs=outputs))
+    for fill in FILLS if any(trial.differentiable()) else ():
+        held = [
+            None if g is None else filled(g, fill) for g in trial.poisoned_gradients(trial.write_requests())
+        ]
+        yield Variant(f"where gradients held {fill}", partial(trial.backward, in_grads=held), GRADIENTS)
+    return None
 
 
 def request_vectors(trial: Trial) -> Iterator[list[OpReq]]:

@@ -13,7 +13,7 @@ from operad_check.cases.strategies import domain_of
 from operad_check.comparison.closeness import at, expect_close
 from operad_check.comparison.flat import is_flat
 from operad_check.comparison.trusted import beside_each_other
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Array, Trial
 from operad_check.trials.violation import OperatorRaised, Violation
 
@@ -22,7 +22,21 @@ _STEP = 2.0**-6
 
 @check("F212", ORDINARY)
 def nonfinite(trial: Trial) -> Evidence:
-    """Check outputs for a NaN, and for infinities, in one element of each floating argument in turn."""
+    """A NaN in an input shows in the outputs that depend on it, and infinities do no harm.
+
+    A NaN says that something upstream went wrong; an operator that turns it into a number hides that.
+
+    Broken by:
+        def forward(data): return np.where(data > 0, data, 0)    # NaN > 0 is False
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "floating"
+        HERE
+    Fix:
+        Use functions that pass NaN on (np.maximum), or declare Contract(nan_policy=reason).
+    How:
+        Check outputs for a NaN, and for infinities, in one element of each floating argument in turn.
+    """
     rng = np.random.default_rng([trial.case.seed, 3])
     contract = trial.subject.contract
     if not any(_is_tested(trial, i) for i in range(len(trial.inputs))):
@@ -110,7 +124,22 @@ def _with(trial: Trial, i: int, place: tuple[int, ...], value: Any) -> list[Arra
 
 @check("B311", ORDINARY)
 def nonfinite_heads(trial: Trial) -> Evidence:
-    """Check that a NaN in one element of each head gradient shows in the gradients that depend on it."""
+    """A NaN in a head gradient shows in the gradients that depend on it.
+
+    It says that something above went wrong. A gradient that turns it into a number hides that.
+
+    Broken by:
+        def data_grad(output_grad): return np.nan_to_num(output_grad)
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "floating"
+        def forward(data): return data * 1
+        HERE
+    Fix:
+        Let NaN pass; clip and clean outside of operators, where it can be seen.
+    How:
+        Check that a NaN in one element of each head gradient shows in the gradients that depend on it.
+    """
     contract = trial.subject.contract
     if not any(trial.differentiable()) or contract.why_head_is_ignored(trial.prop) or contract.nan_policy:
         return None

@@ -14,8 +14,8 @@ from operad.operator import Param
 from operad_check.cases.kinds import ALL_KINDS, ORDINARY
 from operad_check.cases.retype import is_random
 from operad_check.comparison.closeness import stem
+from operad_check.register import Evidence, check, find_check
 from operad_check.reporting.outcome import Outcome, Status
-from operad_check.running.register import Evidence, check, find_check
 from operad_check.running.runner import run_check
 from operad_check.running.session import Session
 from operad_check.trials.kernels import call_of, is_possible
@@ -46,7 +46,29 @@ class Obligation(NamedTuple):
 
 @check("X805", of_session=True)
 def everything_is_compared(session: Session) -> Evidence:
-    """Check that the evidence of some check meets each obligation."""
+    """Every gradient, output, state, kernel and value of a parameter is compared in some case.
+
+    A check that does not apply is silent. A kernel that no case selects, or an output or a state whose
+    value nothing knows, may compute anything.
+
+    Broken by:
+        @smooth.kernel("cpu", priority=1, when=lambda prop, shapes, types: shapes[0] == (77, 3))
+        def fast(data): ...    # no case has that shape
+    Within:
+        @operator("checked_example")
+        class Example(OperatorProperty):
+            spec = "data:(*S) -> output:(*S)"
+            accepts = "floating"
+            def forward(data): return data * data
+            def data_grad(output_grad, data): return 2 * output_grad * data
+        smooth = Example
+        HERE
+    Fix:
+        Declare what is missing in the Contract: domains of arguments, a reference that returns states
+        too, shapes that a kernel wants.
+    How:
+        Check that the evidence of some check meets each obligation.
+    """
     trials = list(_trials(session))
     if not trials:
         return None

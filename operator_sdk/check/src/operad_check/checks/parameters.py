@@ -11,7 +11,7 @@ from operad.errors import OperadError, ParamError
 from operad.operator import OperatorProperty, Param, is_known
 from operad_check.cases.kinds import ORDINARY
 from operad_check.cases.params import candidates, required_params
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.case import Case
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial
@@ -26,7 +26,24 @@ _MOST_ELEMENTS: Final = 10**4
 
 @check("S103")
 def round_trip(subject: Subject) -> Evidence:
-    """Check that each value of each parameter survives the trip to strings and back."""
+    """Parameters survive the trip to strings and back.
+
+    Graphs are saved as JSON, where parameters are strings. An operator whose parameters do not come back
+    equal is another operator after loading.
+
+    Broken by:
+        def get_params(self):
+            return {'alpha': f'{self.alpha:.2f}'}
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        alpha = param(float, 1.0, doc="A number.")
+        def forward(data): return data * 1
+        HERE
+    Fix:
+        Leave get_params to param(...), or print every digit.
+    How:
+        Check that each value of each parameter survives the trip to strings and back.
+    """
     required = required_params(subject)
     count = 0
     for name, param in subject.cls.params.items():
@@ -76,7 +93,23 @@ def _expect_back(prop: OperatorProperty) -> None:
 
 @check("S104")
 def bounds(subject: Subject) -> Evidence:
-    """Try each parameter within its bounds, beyond them and with another type; and an unknown parameter."""
+    """Parameters within their bounds are accepted, and others refused with a ParamError.
+
+    A wrong parameter that passes shows up later, as a shape error or a wrong result.
+
+    Broken by:
+        def __init__(self, **params):
+            super().__init__(num_hidden=params['num_hidden'])
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        num_hidden = param(int, ge=1, doc="How many.")
+        def forward(data): return data * 1
+        HERE
+    Fix:
+        Say the bounds in param(...), and raise ParamError for what depends on several parameters.
+    How:
+        Try each parameter within its bounds, beyond them and with another type; and an unknown parameter.
+    """
     required = required_params(subject)
     count = 0
     for name, param in subject.cls.params.items():
@@ -135,7 +168,20 @@ def _expect_no_crash(subject: Subject, params: Any) -> None:
 
 @check("S105")
 def defaults(subject: Subject) -> Evidence:
-    """Check that each default is accepted, and stays what it is."""
+    """Every default is a value that the parameter itself accepts.
+
+    Defaults are not validated when used, but they are when a saved graph is loaded: it then fails.
+
+    Broken by:
+        num_group = param(int, 0, ge=1)
+    Not run:
+        Refused where it is declared.
+    Fix:
+        Change the default or the bounds; a parameter that may be left out altogether has the default
+        None.
+    How:
+        Check that each default is accepted, and stays what it is.
+    """
     count = 0
     for name, param in subject.cls.params.items():
         if param.is_required:
@@ -152,7 +198,25 @@ def defaults(subject: Subject) -> Evidence:
 
 @check("S112", ORDINARY, pooled=True)
 def unusual(trials: Sequence[Trial]) -> Evidence:
-    """Pass lists of other lengths, and negative and huge numbers: each is refused by inference, or works."""
+    """Lists of another length, and negative and huge numbers, are refused by inference, or work.
+
+    A call with a wrong parameter should end in words, and not in the middle of a computation, whose
+    message names neither the parameter nor the operator.
+
+    Broken by:
+        def forward(data, offset):
+            top, left = offset    # what if there are three?
+    Within:
+        spec = "data:(N, D) -> output:(N, D)"
+        offset = param("indices", (0, 0), doc="How far.")
+        accepts = "floating"
+        HERE
+            return np.roll(data, (top, left), (0, 1))
+    Fix:
+        Give the parameter bounds, write its length into the shape line, or refuse it in infer_shape.
+    How:
+        Pass lists of other lengths, and negative and huge numbers: each is refused by inference, or works.
+    """
     subject = trials[0].subject
     values = {
         name: _unusual_values(param, subject.contract.params.get(name))

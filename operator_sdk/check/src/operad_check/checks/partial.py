@@ -19,7 +19,7 @@ from operad.errors import OperadError, ShapeError
 from operad.operator import PartialShape
 from operad_check.cases.kinds import ORDINARY
 from operad_check.cases.shapes import has_own_inference_from_outputs, in_place_of
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Trial, raising
 from operad_check.trials.violation import OperatorRaised, Violation
 from operad_sdk.declare.shaped import ShapedProperty
@@ -32,7 +32,21 @@ _TYPES = ("float16", "float32", "float64")
 
 @check("F203", ORDINARY, pooled=True)
 def never_guesses(trials: Sequence[Trial]) -> Evidence:
-    """Check that inference from a part of a case, or the common part of two, holds for the whole."""
+    """Inference from partly known shapes never guesses.
+
+    What inference says of an incomplete graph is final: a guess that turns out wrong makes a correct
+    network fail to bind.
+
+    Broken by:
+        def infer_shape(self, in_shapes):
+            n = in_shapes[0][0] or 1    # unknown is not 1
+    Not run:
+        The rest of an inference decides.
+    Fix:
+        Leave None what does not follow; `is_known` and `unify_shapes` help.
+    How:
+        Check that inference from a part of a case, or the common part of two, holds for the whole.
+    """
     groups: dict[tuple[str, tuple[int, ...]], list[Trial]] = {}
     compared = 0
     for trial in trials:
@@ -100,7 +114,20 @@ def _common(one: Trial, other: Trial) -> Shapes:
 
 @check("F204", ORDINARY)
 def accepts_parts(trial: Trial) -> Evidence:
-    """Check that inference accepts and keeps parts of shapes, also where outputs are known."""
+    """Inference accepts every part of shapes that it accepts as a whole, and keeps what it was given.
+
+    Graphs are inferred in several rounds, from parts. Raising, or forgetting a known axis, stops them.
+
+    Broken by:
+        def infer_shape(self, in_shapes):
+            (n, d), w = in_shapes    # raises where data is unknown yet
+    Not run:
+        The rest of an inference decides.
+    Fix:
+        Handle None for a shape and for an axis, and return what was given with more filled in.
+    How:
+        Check that inference accepts and keeps parts of shapes, also where outputs are known.
+    """
     if not trial.in_shapes:
         return None
     whole = _inferred(trial, list(trial.in_shapes))
@@ -122,7 +149,24 @@ def accepts_parts(trial: Trial) -> Evidence:
 
 @check("F223", ORDINARY, pooled=True)
 def learns(trials: Sequence[Trial]) -> Evidence:
-    """Check that an operator's own inference from outputs completes some shape of an argument."""
+    """Inference from outputs, where an operator has its own, completes some shape of an argument.
+
+    A condition that is the wrong way round gives back what is known already. Nothing contradicts it, and
+    a network stays without shapes.
+
+    Broken by:
+        def infer_shape_backward(self, in_shapes, out_shapes):
+            return in_shapes if out_shapes[0] is not None else list(out_shapes)    # is, for is not
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "floating"
+        HERE
+        def forward(data): return data * 1
+    Fix:
+        Return what follows from the outputs; without such a method, nothing is inferred from them.
+    How:
+        Check that an operator's own inference from outputs completes some shape of an argument.
+    """
     count, is_more = 0, False
     if not has_own_inference_from_outputs(trials[0].subject.cls):
         return None
@@ -168,7 +212,21 @@ def _without_one_axis(trial: Trial) -> list[Shapes]:
 
 @check("F205", ORDINARY)
 def idempotent(trial: Trial) -> Evidence:
-    """Check that inference from its own result gives the same result."""
+    """Inferring again from what was inferred gives the same.
+
+    Inference runs until nothing changes; one that always changes something never ends.
+
+    Broken by:
+        def infer_shape(self, in_shapes):
+            n = self.seen = self.seen + 1
+    Not run:
+        The rest of an inference decides.
+    Fix:
+        Compute the result from the arguments and parameters alone, and complete the arguments in one
+        go.
+    How:
+        Check that inference from its own result gives the same result.
+    """
     if not trial.in_shapes:
         return None
     parts: list[Shapes] = [*_parts(trial), list(trial.in_shapes)]
@@ -184,7 +242,25 @@ def idempotent(trial: Trial) -> Evidence:
 
 @check("F206", ORDINARY)
 def clashes(trial: Trial) -> Evidence:
-    """Check that a longer axis, or one axis too many, is refused with an error that names it."""
+    """Shapes that do not fit raise a ShapeError that names the argument and the axis.
+
+    This message is all that the user of a large network has to find the mistake.
+
+    Broken by:
+        raise ValueError("bad shape")
+    Within:
+        spec = "data:(N, D) -> output:(N, D)"
+        def forward(data): return data * 1
+        def infer_shape(self, in_shapes):
+            if in_shapes[0] is not None and len(in_shapes[0]) != 2:
+                HERE
+            return super().infer_shape(in_shapes)
+    Fix:
+        Raise ShapeError(f"{self.name}: weight has shape {shape}, expected {expected}: axis 1 ..."),
+        or use a spec line, which does.
+    How:
+        Check that a longer axis, or one axis too many, is refused with an error that names it.
+    """
     if not trial.in_shapes:
         return None
     count = 0
@@ -233,7 +309,23 @@ def _names_axis(shapes: Shapes, text: str) -> bool:
 
 @check("F217", ORDINARY)
 def types(trial: Trial) -> Evidence:
-    """Check that types inferred from none, from each one, and from all agree."""
+    """Inference from partly known element types never guesses, never contradicts, and is idempotent.
+
+    As for shapes: types of a graph are found in rounds.
+
+    Broken by:
+        def infer_type(self, in_types):
+            single = np.dtype('float32')
+            return [single], [single], []    # whatever is given
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        def forward(data): return data * 1
+        HERE
+    Fix:
+        Leave None what does not follow, and return what was given.
+    How:
+        Check that types inferred from none, from each one, and from all agree.
+    """
     if not trial.in_types:
         return None
     infer = trial.prop.infer_type

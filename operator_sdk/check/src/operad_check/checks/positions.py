@@ -20,7 +20,7 @@ from operad_check.cases.kinds import ORDINARY
 from operad_check.cases.positions import axis_params, index_arguments, position_arguments
 from operad_check.checks.parameters import outcome_of
 from operad_check.comparison.bitwise import expect_same
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.case import Case
 from operad_check.trials.trial import Array, Trial
 from operad_check.trials.violation import Violation
@@ -37,7 +37,28 @@ Results = Mapping[int, Any]
 
 @check("S113", ORDINARY, pooled=True)
 def axes(trials: Sequence[Trial]) -> Evidence:
-    """Pass each axis, counted from the start and from the end, and one beyond."""
+    """An axis counted from the end is the same one, and one beyond either end is refused.
+
+    Conditions such as -n <= axis < n are easily off by one at one end, where no example looks. Then an
+    axis that is there is refused, or one that is not is read.
+
+    Broken by:
+        def infer_shape(self, in_shapes):
+            if not -len(in_shapes[0] or ()) < self.axis < len(in_shapes[0] or ()):
+                raise ShapeError(f"there is no axis {self.axis}")
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        axis = param(int, 0, doc="Which axis.")
+        accepts = "floating"
+        HERE
+            return super().infer_shape(in_shapes)
+        def forward(data, axis): return np.flip(data, axis)
+    Fix:
+        Refuse what is not in range(-n, n); one that is not counted from the end has a lower bound of
+        0.
+    How:
+        Pass each axis, counted from the start and from the end, and one beyond.
+    """
     count = 0
     for name in axis_params(trials[0].subject.cls):
         found = [
@@ -91,7 +112,26 @@ def _expect_both_ends(trial: Trial, name: str, results: Results, most: int) -> i
 
 @check("F222", ORDINARY)
 def elements(trial: Trial) -> Evidence:
-    """Pass positions beyond an axis as elements of an argument, at both ends, alone and together."""
+    """Positions beyond an axis are refused one by one, and alike at both ends, or computed.
+
+    A test for positions that are out of range has two ends and a word between them, each easily wrong.
+    Then a position is read that is not there, or one refused that is.
+
+    Broken by:
+        if index.size and index.min() < 0 and index.max() >= len(table):    # and, for or
+            raise OperadError(f"index is {index.min()} to {index.max()}")
+    Within:
+        spec = "index:any(N), table:(V + 1) -> output:(N)"
+        contract = Contract(inputs={"index": Index("table")})
+        def forward(index, table):
+            HERE
+            return table[index.astype(int) % len(table)]
+    Fix:
+        Refuse positions below -length and from length on, each alone; or clip them, or wrap them
+        around.
+    How:
+        Pass positions beyond an axis as elements of an argument, at both ends, alone and together.
+    """
     lengths = [length for shape in (*trial.in_shapes, *trial.out_shapes) for length in shape]
     lengths += [value for name in trial.prop.params if type(value := getattr(trial.prop, name)) is int]
     longest = max([1, *lengths])

@@ -24,7 +24,7 @@ from operad_check.comparison.rounding import (
     overflows,
     without_overflow,
 )
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.kernel_arrays import (
     WholeOperator,
     asks,
@@ -50,16 +50,48 @@ _CLEARLY: Final = 16
 
 @check("D602", ORDINARY, LARGE, BULK, EXTREME)
 def outputs_in_coarse_types(trial: Trial) -> Evidence:
-    """Compare outputs in float16 and float32 with those in float64."""
+    """Outputs in each floating type are those of float64, within a tolerance.
+
+    Half and single precision lose digits; more than a few times what the inputs' own rounding costs is a
+    mistake of the computation.
+
+    Broken by:
+        variance = (data**2).mean() - data.mean()**2
+    Within:
+        spec = "data:(N + 2) -> output:(1)"
+        accepts = "floating"
+        def forward(data):
+            HERE
+            return np.full(1, variance, data.dtype)
+    Fix:
+        Rearrange the computation, compute half precision in single (compute_dtype="float32"), or
+        declare Contract(tolerances=...).
+    How:
+        Compare outputs in float16 and float32 with those in float64.
+    """
     return _in_coarse_types(trial, trial.outputs, _outputs)
 
 
 @check("D603", ORDINARY, LARGE, BULK, EXTREME)
 def gradients_in_coarse_types(trial: Trial) -> Evidence:
-    """Compare gradients in float16 and float32 with those in float64."""
+    """Gradients in each floating type are those of float64, within a tolerance.
+
+    As for outputs. An error of up to sixteen roundings may reach the other side of a kink on the way
+    (relu of a normalized row); the slope there is right as well.
+
+    Broken by:
+        @sigmoid.gradient
+        def _(output_grad, y): return output_grad * (y.astype('float16') - y * y)
+    Not run:
+        A sigmoid of another module.
+    Fix:
+        As for outputs.
+    How:
+        Compare gradients in float16 and float32 with those in float64.
+    """
     if not trial.prop.has_gradient or not any(trial.prop.differentiable_inputs()):
         return None
-    return _in_coarse_types(trial, [f"gradient of {name}" for name in trial.arguments], _gradients)
+    return _in_coarse_types(trial, trial.gradient_names, _gradients)
 
 
 def _outputs(trial: Trial) -> Sequence[Any]:
@@ -121,7 +153,22 @@ def _share_types(made: Trial, wide: Trial, dtype: Any) -> bool:
 
 @check("D604", ORDINARY)
 def float64_throughout(trial: Trial) -> Evidence:
-    """Check that results show a movement of the inputs that float32 cannot represent."""
+    """Float64 is computed in float64.
+
+    Numbers that pass through float32 on the way keep seven digits of sixteen; numeric gradients of
+    networks that use the operator fail for no visible reason.
+
+    Broken by:
+        def forward(data): return np.exp(data.astype("float32"))
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "floating"
+        HERE
+    Fix:
+        Compute in the type of the arrays: data.dtype, not a fixed one.
+    How:
+        Check that results show a movement of the inputs that float32 cannot represent.
+    """
     if is_random(trial):
         return None
     wide = retyped(_without_zeros(trial), WIDE_TYPE)
@@ -135,7 +182,7 @@ def float64_throughout(trial: Trial) -> Evidence:
     steps = [perturbed(wide, distance) for distance in (_SLIGHTLY, _VISIBLY, _VISIBLY / 2)]
     # where a domain is declared it may be the domain that is flat
     compared, only_steps = 0, not any(map(trial.subject.contract.domain, trial.arguments))
-    names = [*trial.outputs, *[f"gradient of {name}" for name in trial.arguments]]
+    names = [*trial.outputs, *trial.gradient_names]
     found = [_everything(each) for each in (wide, *steps)]
     # what is left where terms cancel has no more digits than they
     terms = magnitude(wide.inputs, wide.aux, wide.out_grads, *found)
@@ -180,7 +227,26 @@ def _everything(trial: Trial) -> list[Any]:
 
 @check("D606", ORDINARY, LARGE, SPECIAL)
 def kernels_agree(trial: Trial) -> Evidence:
-    """Compare every kernel that applies with the operator's first."""
+    """All kernels that apply give the same, within a tolerance.
+
+    Which kernel runs depends on shapes, types and what is installed; what an operator means does not.
+
+    Broken by:
+        @smooth.kernel("cpu", priority=1)
+        def fast(data): return data / 2    # forgets sigma
+    Within:
+        @operator("checked_example")
+        class Example(OperatorProperty):
+            spec = "data:(*S) -> output:(*S)"
+            sigma = param(float, 2.0, ge=1, doc="Width.")
+            def forward(data, sigma): return data / sigma
+        smooth = Example
+        HERE
+    Fix:
+        Correct the kernel that differs, or narrow its when= condition.
+    How:
+        Compare every kernel that applies with the operator's first.
+    """
     call = call_of(trial)
     with raising("a kernel's condition"):
         tried = usable(call)
@@ -223,7 +289,7 @@ def _made(trial: Trial, call: KernelCall, kernel: Kernel, own: Kernel) -> Operat
 
 
 def _expect_agreement(trial: Trial, name: str, own: Operator, other_name: str, other: Operator) -> int:
-    names = [*trial.outputs, *[f"gradient of {argument}" for argument in trial.arguments]]
+    names = [*trial.outputs, *trial.gradient_names]
 
     def values(each: Trial, operator: Operator = own) -> list[Any]:
         result = each.forward(operator=operator).outputs

@@ -15,7 +15,7 @@ from operad_check.cases.kinds import ORDINARY
 from operad_check.cases.params import candidates
 from operad_check.cases.strategies import BESIDE, case_of, completed_types, made
 from operad_check.comparison.reference import numbers_of
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial, raising
 from operad_check.trials.violation import Violation
@@ -34,7 +34,25 @@ _SIGMAS: Final = 6.0
 
 @check("F218", ORDINARY, pooled=True)
 def distribution(trials: list[Trial]) -> Evidence:
-    """Compare moments and distribution function of many draws; check that another seed gives other draws."""
+    """Random draws have the declared distribution, and follow the seed and nothing else.
+
+    A wrong scale or a biased mask trains, only worse; nobody notices.
+
+    Broken by:
+        mask = generator.random(shape) < p    # keeps with probability p, and should drop
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        resource = ResourceRequest.RANDOM
+        contract = Contract(distribution=Distribution(mean=lambda p: 0.75, variance=lambda p: 3 / 16))
+        def forward(op_ctx, data):
+            generator, shape, p = op_ctx.requested[0].generator, data.shape, 0.25
+            HERE
+            return mask.astype(data.dtype)
+    Fix:
+        Compare the formula with Contract(distribution=...), and draw from op_ctx.requested.
+    How:
+        Compare moments and distribution function of many draws; check that another seed gives other draws.
+    """
     random = [trial for trial in trials if _is_random(trial)]
     if not random:
         return None

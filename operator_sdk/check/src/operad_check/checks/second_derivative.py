@@ -16,7 +16,7 @@ from operad_check.checks.derivative import expect_derivative
 from operad_check.comparison.numeric_derivative import Outputs, numeric_derivatives
 from operad_check.comparison.point import random_direction, real_arguments
 from operad_check.comparison.sample_points import sample_points
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Array, Trial, raising
 
 _LEAST: Final = 1e-6
@@ -27,7 +27,20 @@ _HEADS: Final = 1000
 
 @check("B312", SMOOTH)
 def along_directions(trial: Trial) -> Evidence:
-    """Compare gradients of gradients with numeric derivatives of the gradients along random directions."""
+    """The gradient of the gradient, where there is one, is the gradient's derivative.
+
+    Gradient penalties and Newton steps are trained with it, and nothing else ever looks at it.
+
+    Broken by:
+        @gradient(traced=lambda output_grad, data: output_grad)
+        def data_grad(output_grad, data): return 2 * data * output_grad
+    Not run:
+        A traced gradient beside its own.
+    Fix:
+        Give traced= the formula that the gradient computes; leave it out where that uses NumPy alone.
+    How:
+        Compare gradients of gradients with numeric derivatives of the gradients along random directions.
+    """
     wanted = _wanted(trial)
     made = None if not any(wanted) else gradient_operator(trial, wanted)
     if made is None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from operad.operator import Operator, OperatorProperty
 from operad_check.cases.kinds import LARGE, ORDINARY
 from operad_check.comparison.bitwise import expect_same
-from operad_check.running.register import Evidence, check
+from operad_check.running.variation import OUTPUTS, Runs, Values, Variant, variation
 from operad_check.trials.fresh_copy import fresh_copy
 from operad_check.trials.interrupt import interrupted
 from operad_check.trials.trial import Trial, raising
@@ -28,24 +29,60 @@ _FIRST_LINES = 12
 """Lines at which a second thread comes in while the first one is the first to use a module."""
 
 
-@check("R501", ORDINARY, pooled=True)
-def interleaved_shapes(trials: Sequence[Trial]) -> Evidence:
-    """Compare shapes taken in turn by one property, and values by one operator, with each alone."""
+def both_passes(trial: Trial, operator: Operator) -> list[Any]:
+    """Outputs, states and gradients."""
+    result = trial.forward(operator=operator)
+    if not any(trial.differentiable()):
+        return [*result.outputs, *result.aux]
+    gradients = trial.backward(operator=operator, outputs=result.outputs, aux=result.aux)
+    return [*result.outputs, *result.aux, *gradients]
+
+
+def _names(trial: Trial) -> list[str]:
+    gradients = trial.gradient_names if any(trial.differentiable()) else []
+    return [*trial.outputs, *trial.states, *gradients]
+
+
+ALL: Final = Values(
+    "outputs, states and gradients", _names, lambda trial: both_passes(trial, trial.new_operator()), list
+)
+"""Arrays that `both_passes` gives."""
+
+
+@variation("R501", ORDINARY, values=ALL, pooled=True)
+def interleaved_shapes(trials: Sequence[Trial]) -> Runs:
+    """One property serves several shapes at once, one operator several sets of values.
+
+    A property belongs to a node, not to a shape: the same network runs with batches of two sizes, turn by
+    turn. And operators are shared between nodes.
+
+    Broken by:
+        def infer_shape(self, in_shapes):
+            self.rows = in_shapes[0][0]    # and forward uses self.rows
+    Within:
+        spec = "data:(N + 1, D + 1) -> output:(N + 1, D + 1)"
+        accepts = "floating"
+        HERE
+            return super().infer_shape(in_shapes)
+        def forward(self, data): return data / self.rows
+    Fix:
+        Take shapes from the arrays, or keep them in the operator that create_operator makes for them.
+    How:
+        Compare shapes taken in turn by one property, and values by one operator, with each alone.
+    """
     if not trials or not trials[0].arguments:
         return None
-    compared = sum(_after_other_values(trial) for trial in trials[:: max(1, len(trials) // _MOST)])
+    compared = 0
+    for trial in trials[:: max(1, len(trials) // _MOST)]:
+        compared += yield from _after_other_values(trial)
     for first, second in _pairs_of_shapes(trials):
-        expected = [both_passes(trial, trial.new_operator()) for trial in (first, second)]
-        cases = [first.case, second.case]
-        try:
-            found = _in_turn(first, second)
-        except OperatorRaised as error:
-            message = f"with shapes {first.in_shapes} and {second.in_shapes} in turn, {error}"
-            raise Violation(message, cases=cases) from error
-        for trial, results, alone in zip((first, second), found, expected, strict=True):
-            other = second if trial is first else first
-            when = f"with shapes {trial.in_shapes} and {other.in_shapes} in turn on one property"
-            compared += expect_same(_names(trial), results, alone, when, cases=cases)
+        pair = (first, second)
+        expected = [array for trial in pair for array in both_passes(trial, trial.new_operator())]
+        names = [name for trial in pair for name in _names(trial)]
+        when = f"with shapes {first.in_shapes} and {second.in_shapes} in turn on one property"
+        values = ALL._replace(names=lambda _, names=names: names)  # type: ignore[misc]
+        cases = {"cases": [first.case, second.case]}
+        compared += yield Variant(when, partial(_in_turn, *pair), values, expected, first, cases)
     return compared + _in_another_order(trials)
 
 
@@ -98,25 +135,21 @@ def _expect_same_runs(trial: Trial, found: _Runs, expected: _Runs, others: Seque
         raise
 
 
-def _after_other_values(trial: Trial) -> int:
-    """Compare forward on an operator that has just run on other values."""
+def _after_other_values(trial: Trial) -> Generator[Variant, int, int]:
+    """Forward on an operator that has just run on other values."""
     if not trial.is_runnable:
         return 0
     operator = trial.new_operator()
-    others = [np.array(np.flip(array)) for array in trial.inputs]
     try:
-        trial.forward(others, operator=operator)
+        trial.forward([np.array(np.flip(array)) for array in trial.inputs], operator=operator)
     except OperatorRaised:
         return 0  # values whose order matters
-    found = trial.forward(operator=operator)
     when = "where the operator has run on other values before"
-    exact = not trial.subject.contract.nondeterministic
-    return expect_same(
-        trial.outputs, found.outputs, trial.result.outputs, when, is_exact=exact, cases=[trial.case]
-    )
+    run, cases = partial(trial.forward, operator=operator), {"cases": [trial.case]}
+    return (yield Variant(when, run, OUTPUTS, trial=trial, violation=cases))
 
 
-def _in_turn(first: Trial, second: Trial) -> list[list[Any]]:
+def _in_turn(first: Trial, second: Trial) -> list[Any]:
     with raising("the constructor"):
         prop = first.new_property()
     pair = [_sharing(first, prop), _sharing(second, prop)]
@@ -126,12 +159,12 @@ def _in_turn(first: Trial, second: Trial) -> list[list[Any]]:
             prop.infer_shape(trial.in_shapes)
         operators.append(trial.new_operator())
     forward = [trial.forward(operator=operator) for trial, operator in zip(pair, operators, strict=True)]
-    found = []
+    found: list[Any] = []
     for trial, operator, result in zip(pair, operators, forward, strict=True):
         gradients = []
         if any(trial.differentiable()):
             gradients = trial.backward(operator=operator, outputs=result.outputs, aux=result.aux)
-        found.append([*result.outputs, *result.aux, *gradients])
+        found += [*result.outputs, *result.aux, *gradients]
     return found
 
 
@@ -156,28 +189,51 @@ def _pairs_of_shapes(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Trial]]:
                 yield (first, second) if found % 2 else (second, first)
 
 
-@check("R502", ORDINARY, LARGE, pooled=True)
-def two_threads(trials: Sequence[Trial]) -> Evidence:
-    """Check that one operator, stopped at each line of its code, and another in a second thread agree."""
+@variation("R502", ORDINARY, LARGE, values=ALL, pooled=True)
+def two_threads(trials: Sequence[Trial]) -> Runs:
+    """Two operators in two threads do not disturb each other.
+
+    The engine runs independent nodes at once. What they share must not be written: module variables,
+    class attributes, caches.
+
+    Broken by:
+        _scratch = np.empty(1 << 20)    # one for the whole module
+        def forward(data):
+            return np.exp(data, out=_scratch[:data.size])
+    Not run:
+        A module of its own.
+    Fix:
+        Use local arrays, or temp space from op_ctx.requested.
+    How:
+        Check that one operator, stopped at each line of its code, and another in a second thread agree.
+    """
     usable = [trial for trial in trials if trial.is_runnable]
     large = [trial for trial in usable if sum(array.size for array in trial.inputs) > 1] or usable
     small = [trial for trial in large if _num_elements(trial) <= _LARGE] or large[:2]
     compared = 0
-    for first, second in [*list(pairwise(small))[-_MOST:], *_large_pairs(large)]:
-        expected = [both_passes(trial, trial.new_operator()) for trial in (first, second)]
-        operators = [trial.new_operator() for trial in (first, second)]
-        run = interrupted(
-            lambda trial=first, operator=operators[0]: both_passes(trial, operator),  # type: ignore[misc]
-            lambda trial=second, operator=operators[1]: both_passes(trial, operator),  # type: ignore[misc]
-        )
-        cases = [first.case, second.case]
-        for error in run.errors:
-            raise Violation(f"with another operator of its kind in another thread, {error}", cases=cases)
-        when = f"with another operator of its kind running in another thread at {run.place}"
-        compared += expect_same(_names(first), run.value, expected[0], when, cases=cases)
-        for value in run.others:
-            expect_same(_names(second), value, expected[1], when, cases=cases)
-    return compared + (_first_use(*large[:2]) if len(large) > 1 else 0)
+    for pair in [*list(pairwise(small))[-_MOST:], *_large_pairs(large)]:
+        expected = [both_passes(trial, trial.new_operator()) for trial in pair]
+        when = "with another operator of its kind running in another thread at {}"
+        compared += (yield from _interrupted(pair, expected, when)) or 0
+    if len(large) > 1:
+        compared += yield from _first_use(*large[:2])
+    return compared
+
+
+def _interrupted(
+    pair: Sequence[Trial], expected: Sequence[Any], when: str, only: int | None = None
+) -> Generator[Variant, int, int | None]:
+    """Both passes of one trial, while those of the other run in a second thread; None: they never did."""
+    first, second = (partial(both_passes, trial, trial.new_operator()) for trial in pair)
+    run = interrupted(first, second, only)
+    words = when.format(run.place)
+    cases: dict[str, Any] = {"cases": [trial.case for trial in pair]}
+    for error in run.errors:
+        raise Violation(f"{words}, {error}", **cases)
+    compared = yield Variant(words, lambda: run.value, ALL, expected[0], pair[0], cases)
+    for value in run.others:
+        compared += yield Variant(words, partial(list, value), ALL, expected[1], pair[1], cases)
+    return compared if run.others else None
 
 
 def _num_elements(trial: Trial) -> int:
@@ -194,45 +250,20 @@ def _large_pairs(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Trial]]:
             yield trial, other
 
 
-def _first_use(first: Trial, second: Trial) -> int:
+def _first_use(first: Trial, second: Trial) -> Generator[Variant, int, int]:
     """Check two threads that are the first to use the operator's module; the second starts at one line."""
     runs = [_fresh_runs([trial]) for trial in (first, second)]
     if runs[0] is None or runs[1] is None or not runs[0].leave_something:
         return 0
     expected = [runs[0].results[id(first)], runs[1].results[id(second)]]
-    exact = not first.subject.contract.nondeterministic
-    cases = [first.case, second.case]
     compared = 0
     for line in range(_FIRST_LINES):
         found = fresh_copy(first.subject)
         assert found is not None, "there were copies"
-        one, two = Trial(found.subject, first.case), Trial(found.subject, second.case)
-        operators = [one.new_operator(), two.new_operator()]
-        run = interrupted(
-            lambda one=one, operator=operators[0]: both_passes(one, operator),  # type: ignore[misc]
-            lambda two=two, operator=operators[1]: both_passes(two, operator),  # type: ignore[misc]
-            only=line,
-        )
-        when = f"where two threads are the first to use the operator, one of them at {run.place}"
-        for error in run.errors:
-            raise Violation(f"{when}, {error}", cases=cases)
-        compared += expect_same(_names(first), run.value, expected[0], when, is_exact=exact, cases=cases)
-        for value in run.others:
-            compared += expect_same(_names(second), value, expected[1], when, is_exact=exact, cases=cases)
-        if not run.others:
+        pair = [Trial(found.subject, trial.case) for trial in (first, second)]
+        when = "where two threads are the first to use the operator, one of them at {}"
+        count = yield from _interrupted(pair, expected, when, line)
+        if count is None:
             break
+        compared += count
     return compared
-
-
-def both_passes(trial: Trial, operator: Operator) -> list[Any]:
-    """Outputs, states and gradients."""
-    result = trial.forward(operator=operator)
-    if not any(trial.differentiable()):
-        return [*result.outputs, *result.aux]
-    gradients = trial.backward(operator=operator, outputs=result.outputs, aux=result.aux)
-    return [*result.outputs, *result.aux, *gradients]
-
-
-def _names(trial: Trial) -> list[str]:
-    gradients = [f"gradient of {name}" for name in trial.arguments] if any(trial.differentiable()) else []
-    return [*trial.outputs, *trial.states, *gradients]

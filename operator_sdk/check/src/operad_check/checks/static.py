@@ -12,9 +12,8 @@ from typing import Any, Final, final
 from operad import registry
 from operad.errors import OperadError
 from operad_check.cases.params import candidates, required_params
-from operad_check.catalogue import CATALOGUE
 from operad_check.checks.relations import RELATIONS
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check, operator_entries
 from operad_check.trials.subject import Subject
 from operad_check.trials.violation import Violation
 from operad_sdk.contract import Contract
@@ -28,7 +27,20 @@ _EXEMPTIONS: Final = (
 
 @check("S101")
 def entry_point(subject: Subject) -> Evidence:
-    """Check that the operator's own name leads back to the operator."""
+    """The entry point's name is the operator's own, or that of an alias beside it.
+
+    Graphs are saved under the operator's own name. If no entry point has it, a saved file cannot be
+    loaded.
+
+    Broken by:
+        ReLU6 = "acme_ops.relu:relu6"    # and in the code: @unary("relu_6")
+    Not run:
+        An entry point.
+    Fix:
+        Give the entry point and the decorator one name; an alias is a second entry point.
+    How:
+        Check that the operator's own name leads back to the operator.
+    """
     if not subject.is_registered:
         return None
     own = subject.cls.name
@@ -47,7 +59,22 @@ def entry_point(subject: Subject) -> Evidence:
 
 @check("S107")
 def documented(subject: Subject) -> Evidence:
-    """Check that there is a summary line, and a text for each parameter."""
+    """The operator and each of its parameters are documented.
+
+    Generated documentation, `operad describe` and editors show these texts.
+
+    Broken by:
+        alpha = param(float, 1.0)    # no doc=
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        def forward(data): return data * 1
+        HERE
+    Fix:
+        Give the class or function a docstring whose first line says what it computes, and
+        param(doc=...).
+    How:
+        Check that there is a summary line, and a text for each parameter.
+    """
     doc = docstring(subject)
     summary = doc.strip().split("\n\n", maxsplit=1)[0]
     if not summary or not summary.rstrip().endswith((".", ":")):
@@ -61,7 +88,20 @@ def documented(subject: Subject) -> Evidence:
 
 @check("S108")
 def example(subject: Subject) -> Evidence:
-    """Run the doctest of the docstring."""
+    '''The docstring has an example, and the example gives what it says.
+
+    An example is what most readers look at first; one that is wrong misleads all of them.
+
+    Broken by:
+        """>>> od.nd.twice(od.nd.array([1])).asnumpy()
+        array([3.], dtype=float32)"""
+    Not run:
+        A docstring of an operator that is installed.
+    Fix:
+        Add a doctest (lines that start with >>>), or correct its output.
+    How:
+        Run the doctest of the docstring.
+    '''
     text = docstring(subject)
     module = sys.modules.get(subject.cls.__module__)
     names = dict(vars(module)) if module is not None else {}
@@ -101,7 +141,23 @@ _SHAPE_LINE: Final = re.compile(r"^\s+(\w+): (\([^()]*\))")
 
 @check("S111")
 def documented_shapes(subject: Subject) -> Evidence:
-    """Compare the section `Shapes:` with the spec line: names, and numbers of axes where both are plain."""
+    '''The docstring's shapes are those of the spec line.
+
+    Readers believe the docstring, and the executor the line.
+
+    Broken by:
+        """...
+
+        Shapes:
+            data: (N, D).
+        """    # and spec = "data:(D, N) -> output:(D)"
+    Not run:
+        A docstring.
+    Fix:
+        Correct the section Shapes: of the docstring, which names each tensor and its axes.
+    How:
+        Compare the section `Shapes:` with the spec line: names, and numbers of axes where both are plain.
+    '''
     section = docstring(subject).partition("\nShapes:\n")[2].partition("\n\n")[0]
     spec = getattr(subject.cls, "spec", None)
     if not section or not isinstance(spec, str):
@@ -128,7 +184,21 @@ def _axes(text: str) -> int:
 
 @check("S110")
 def contract(subject: Subject) -> Evidence:
-    """Check the names and reasons in the contract."""
+    """What the contract names exists, and every exemption has a reason.
+
+    A misspelt name in a contract declares nothing, silently.
+
+    Broken by:
+        Contract(inputs={"lable": Integers(0, 9)})
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        def forward(data): return data * 1
+        contract = HERE
+    Fix:
+        Use names of arguments, auxiliary states and parameters, ids of checks, and say why.
+    How:
+        Check the names and reasons in the contract.
+    """
     declared = subject.contract
     unknown = [f"parameter {name!r}" for name in declared.params if name not in subject.cls.params]
     tensors = known_tensors(subject)
@@ -138,7 +208,7 @@ def contract(subject: Subject) -> Evidence:
     drawn_with = {name for params in (distribution.params if distribution else ()) for name in params}
     unknown += [f"parameter {name!r}" for name in sorted(drawn_with - set(subject.cls.params))]
     unknown += [f"relation {name!r}" for name in declared.relations if name not in RELATIONS]
-    unknown += [f"check {id!r}" for id in declared.expected_failures if id not in CATALOGUE]
+    unknown += [f"check {id!r}" for id in declared.expected_failures if id not in operator_entries()]
     if unknown:
         raise Violation(f"the contract names {', '.join(unknown)}, which does not exist")
     _expect_reasons(declared)
@@ -177,7 +247,21 @@ def _some_properties(subject: Subject) -> Iterator[Any]:
 
 @check("X802")
 def reasons(subject: Subject) -> Evidence:
-    """Check that every expected failure has a reason."""
+    """Every expected failure has a reason.
+
+    A failure that nobody explains is a bug that nobody mends.
+
+    Broken by:
+        Contract(expected_failures={"F212": ""})
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        def forward(data): return data * 1
+        contract = HERE
+    Fix:
+        Say why it is expected, and where that is tracked.
+    How:
+        Check that every expected failure has a reason.
+    """
     expected = subject.contract.expected_failures
     for id, reason in expected.items():
         if not reason.strip():

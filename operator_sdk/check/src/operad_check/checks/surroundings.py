@@ -22,7 +22,7 @@ import numpy as np
 from operad.config import settings
 from operad_check.cases.kinds import ORDINARY
 from operad_check.mutations.mutant import Wrapped
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Trial
 from operad_check.trials.violation import OperatorRaised, Violation
 
@@ -132,7 +132,23 @@ def _are_equal(one: Any, other: Any) -> bool:
 
 @check("R507", ORDINARY)
 def leaves_the_process_alone(trial: Trial) -> Evidence:
-    """Compare error states, environment, files, threads and NumPy itself before and after both passes."""
+    """A run leaves the process as it was: error states, environment, directory, threads, NumPy.
+
+    Settings of a process belong to the program. One that is changed here changes results elsewhere.
+
+    Broken by:
+        def forward(data):
+            np.seterr(all="ignore")
+            return np.log(data)
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "floating"
+        HERE
+    Fix:
+        Set it for the duration: with np.errstate(...); leave everything else alone.
+    How:
+        Compare error states, environment, files, threads and NumPy itself before and after both passes.
+    """
     found = _change(trial)
     # a library that is imported by the first run may change the environment, once and for all
     if found.endswith("the environment"):
@@ -158,7 +174,24 @@ def _change(trial: Trial) -> str:
 
 @check("R508", ORDINARY, pooled=True)
 def lets_go_of_arrays(trials: Sequence[Trial]) -> Evidence:
-    """Check that arrays are freed after a pass once their owner drops them."""
+    """Arrays are let go after the pass that reads them.
+
+    An operator that keeps its arrays keeps the memory of a whole batch, as long as the model lives.
+
+    Broken by:
+        def forward(self, data):
+            self.seen.append(data)    # for ever
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        seen = []
+        accepts = "floating"
+        HERE
+            return data * 1
+    Fix:
+        Keep what backward needs in an output, hidden if need be.
+    How:
+        Check that arrays are freed after a pass once their owner drops them.
+    """
     usable = [trial for trial in trials if trial.inputs and trial.is_runnable]
     if not usable or usable[0].prop.is_stateful:
         return None

@@ -19,7 +19,7 @@ from operad_check.comparison.trusted import (
     expect_trusted,
     expect_whole,
 )
-from operad_check.running.register import Evidence, check
+from operad_check.register import Evidence, check
 from operad_check.trials.trial import Array, Trial
 from operad_check.trials.violation import Violation
 
@@ -38,7 +38,22 @@ _LONG: Final = 2**31
 
 @check("F213", ORDINARY, EDGES, LARGE, BULK, EXTREME, SPECIAL, LONG, PARTS)
 def reference(trial: Trial) -> Evidence:
-    """Compare outputs, and states if the reference gives them, with the author's reference function."""
+    """The result is that of the reference function.
+
+    Only a reference tells a wrong result from a right one of the right shape.
+
+    Broken by:
+        Contract(reference=lambda data: data.mean(0))    # and the code divides by n - 1
+    Within:
+        spec = "data:(N + 2, D) -> output:(D)"
+        accepts = "floating"
+        def forward(data): return data.sum(0) / (len(data) - 1)
+        contract = HERE
+    Fix:
+        Correct whichever of the two is wrong.
+    How:
+        Compare outputs, and states if the reference gives them, with the author's reference function.
+    """
     function = trial.subject.contract.reference
     if function is None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from typing import final
 
@@ -9,7 +10,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from operad.cli import Listing, Mark, Page
-from operad_check import catalogue
+from operad.errors import ArgumentError
+from operad_check.foreign.found import register_adapters
+from operad_check.register import Check, entries
 
 
 @final
@@ -70,7 +73,7 @@ def complete_checks(ctx: click.Context, param: click.Parameter, incomplete: str)
     """Ids of checks that begin with what is typed, each with its rule."""
     return [
         CompletionItem(id, help=check.title)
-        for id, check in catalogue.ENTRIES.items()
+        for id, check in entries().items()
         if id.startswith(incomplete.upper())
     ]
 
@@ -82,8 +85,16 @@ def explain(check_id: str | None) -> Explanations:
 
     ID is what `operad check` prints for a failure, such as B301.
     """
-    if check_id is not None:
-        catalogue.explain(check_id)  # raises, with a suggestion, where there is none of that id
-    wanted = catalogue.ENTRIES if check_id is None else [check_id.upper()]
-    found = [catalogue.ENTRIES[id] for id in wanted]
-    return Explanations([CheckExplanation(c.id, c.group, c.title, c.why, c.example, c.fix) for c in found])
+    if check_id is None or check_id.upper() not in entries():
+        register_adapters()
+    wanted = list(entries().values()) if check_id is None else [_entry(check_id.upper())]
+    return Explanations([CheckExplanation(c.id, c.group, c.title, c.why, c.example, c.fix) for c in wanted])
+
+
+def _entry(id: str) -> Check:
+    found = entries().get(id)
+    if found is None:
+        close = difflib.get_close_matches(id, entries(), n=1)
+        hint = f"did you mean {close[0]!r}?" if close else "`operad explain` lists them all"
+        raise ArgumentError(f"explain: check {id!r} is unknown; {hint}")
+    return found

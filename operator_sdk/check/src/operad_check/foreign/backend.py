@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from operad_check.foreign.programs import Syntax
-from operad_check.running.register import CheckFunction
+from operad_check.register import Check
 
 Array = npt.NDArray[Any]
 Function = Callable[..., Any]
@@ -60,8 +60,11 @@ class Backend(ABC):
         """Words of programs that show a finding."""
 
     @property
-    def checks(self) -> Sequence[CheckFunction]:
-        """Checks of what only this library can be asked."""
+    def checks(self) -> Sequence[Check]:
+        """Checks of what only this library can be asked.
+
+        They stand in the module `checks` of the adapter's package, where `operad explain` finds them.
+        """
         return ()
 
     @abstractmethod

@@ -11,8 +11,8 @@ from operad_check.foreign.function import function_of
 from operad_check.foreign.line import described as described_by_line
 from operad_check.foreign.numpy_backend import NumpyBackend
 from operad_check.plan.profile import Profile
+from operad_check.register import Check, find_check
 from operad_check.reporting.outcome import OperatorReport
-from operad_check.running.register import CheckFunction, find_check
 from operad_check.running.runner import Progress, check_operator
 
 TRANSFERRED: Final = (
@@ -23,7 +23,7 @@ TRANSFERRED: Final = (
 """Checks that say something of any function; the others are about engines, requests and memory plans."""
 
 
-def checks_of(backend: Backend) -> list[CheckFunction]:
+def checks_of(backend: Backend) -> list[Check]:
     """The checks of functions of a library: those of operators that mean something there, and its own."""
     own = [find_check(id) for id in TRANSFERRED if id not in backend.skips]
     return [*own, *backend.checks]

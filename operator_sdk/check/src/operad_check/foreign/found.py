@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Final
 
@@ -18,6 +20,16 @@ OURS: Final = {"jax": "operad-check-jax", "numpy": "operad-sdk", "torch": "opera
 def names() -> list[str]:
     """Names of the libraries that are installed, and of those that a package of this project would bring."""
     return sorted({*OURS, *(point.name for point in entry_points(group=GROUP))})
+
+
+def register_adapters() -> None:
+    """Import the module `checks` of each adapter's package that has one, which registers them.
+
+    The library itself need not be installed: such a module imports it where its functions run.
+    """
+    for point in entry_points(group=GROUP):
+        with suppress(Exception):  # there is none, or it is broken, which `operad doctor` tells
+            import_module(f"{point.module.partition('.')[0]}.checks")
 
 
 def backend_named(name: str) -> Backend:

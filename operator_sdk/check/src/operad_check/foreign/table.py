@@ -27,7 +27,7 @@ from operad_check.foreign.found import backend_with
 from operad_check.foreign.function import function_of, named
 from operad_check.foreign.subject import subject_of_function
 from operad_check.plan.profile import Profile, profile_of
-from operad_check.running.register import CheckFunction
+from operad_check.register import Check
 from operad_check.trials.subject import Subject
 from operad_sdk import domains
 from operad_sdk.contract import Contract, ResultTypes, Tolerance
@@ -89,7 +89,7 @@ class Entry:
     profile: Profile
     path: Path
 
-    def checked(self) -> tuple[Subject, Sequence[CheckFunction]]:
+    def checked(self) -> tuple[Subject, Sequence[Check]]:
         """The function as a subject, and the checks that the table wants of it.
 
         Raises:

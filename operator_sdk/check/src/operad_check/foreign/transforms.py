@@ -11,16 +11,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_check.cases.kinds import LARGE, ORDINARY, WIDE, CaseKind
+from operad_check.cases.kinds import LARGE, ORDINARY, WIDE
 from operad_check.cases.retype import perturbed, retyped
-from operad_check.catalogue import ENTRIES
 from operad_check.comparison.closeness import coarsest, magnitude, scale_of, tolerance
 from operad_check.comparison.point import random_direction, real_arguments
 from operad_check.comparison.rounding import hidden_movements
 from operad_check.comparison.terms import expect_close_in_terms, gradients, results
 from operad_check.foreign.backend import Array, Backend, Function, TransformingBackend, quiet
 from operad_check.foreign.function import ForeignFunction
-from operad_check.running.register import CheckFunction, Evidence
+from operad_check.register import Evidence, library_check
 from operad_check.trials.cause import is_own
 from operad_check.trials.trial import Trial
 from operad_check.trials.violation import OperatorRaised, Violation
@@ -31,19 +30,6 @@ _ITEMS: Final = 3
 """Items of a batch."""
 _ROUNDINGS: Final = 16
 """Roundings of a narrow type by which results may be off, of the largest one."""
-
-
-def library_check(
-    id: str, *kinds: CaseKind, pooled: bool = False
-) -> Callable[[Callable[[Any], Evidence]], CheckFunction]:
-    """A check that an adapter adds, under its id in the catalogue."""
-
-    def made(run: Callable[[Any], Evidence]) -> CheckFunction:
-        return CheckFunction(
-            id, run, kinds, pooled, of_session=False, reports_raising=False, entry=ENTRIES[id]
-        )
-
-    return made
 
 
 def function_in(trial: Trial) -> ForeignFunction:
@@ -109,7 +95,7 @@ def expect_same_gradients(trial: Trial, function: Function, when: str) -> int:
     found: list[Any] = [None] * len(trial.arguments)
     for i, gradient in zip(wanted, given, strict=True):
         found[i] = np.zeros_like(trial.inputs[i]) if gradient is None else backend.numpy(gradient)
-    names = [f"gradient of {name}" for name in trial.arguments]
+    names = trial.gradient_names
     _expect_described(names, found, expected, when)
     bounds = tolerance(trial.subject.contract, coarsest(trial))
     scale = scale_of(trial, expected, trial.inputs, trial.out_grads)
@@ -130,7 +116,19 @@ def _transforming(trial: Trial) -> TransformingBackend:
 
 @library_check("L901", ORDINARY, pooled=True)
 def compiled(trials: Sequence[Trial]) -> Evidence:
-    """Compare the compiled function and its gradients with the function, for a few shapes."""
+    """Compiled, a function gives what it gives when called.
+
+    A compiler replaces a function by others that are to be the same: decompositions, fused loops, fake
+    kernels that infer shapes. A model that is compiled must not become another model.
+
+    Broken by:
+        @register_fake("mine::scale")
+        def _(x): return x.new_empty(x.shape[0])    # and it gives x.shape
+    Fix:
+        Correct the decomposition or the fake kernel of the operator named.
+    How:
+        Compare the compiled function and its gradients with the function, for a few shapes.
+    """
     chosen = {
         tuple(trial.in_shapes): trial
         for trial in sorted(trials, key=lambda trial: trial.case.size)
@@ -151,7 +149,19 @@ def _expect_compiled(trial: Trial) -> int:
 
 @library_check("L902", WIDE)
 def transposed(trial: Trial) -> Evidence:
-    """Compare a head gradient times the forward derivative with the gradient times a direction."""
+    """Derivatives forward and backward are transposes of each other.
+
+    Both are one matrix: the products u (J v) and (u J) v are the same number. Forward derivatives are
+    written by hand beside the gradient, and tested less.
+
+    Broken by:
+        @staticmethod
+        def jvp(ctx, dx): return dx * ctx.y    # and backward returns g * (1 - y * y)
+    Fix:
+        Compare both rules with the derivative; B301 says whether the backward one is right.
+    How:
+        Compare a head gradient times the forward derivative with the gradient times a direction.
+    """
     function, backend = function_in(trial), _transforming(trial)
     if not any(trial.differentiable()) or not trial.is_runnable:
         return None
@@ -183,7 +193,17 @@ def transposed(trial: Trial) -> Evidence:
 
 @library_check("L903", ORDINARY)
 def mapped(trial: Trial) -> Evidence:
-    """Compare the function over a batch with the function of each item."""
+    """Mapped over a batch, a function gives what it gives for each item.
+
+    A rule for batches moves the axis of the batch out of the way, and other axes with it.
+
+    Broken by:
+        def vmap(info, in_dims, x): return softmax(x, 1), 0    # 1 is another axis with a batch
+    Fix:
+        Shift the axes that the rule names by that of the batch.
+    How:
+        Compare the function over a batch with the function of each item.
+    """
     function, backend = function_in(trial), _transforming(trial)
     rng = np.random.default_rng([trial.case.seed, 8])
     orders = [rng.permutation(array.size) for array in trial.inputs]
@@ -296,14 +316,34 @@ def _far(one: Array, other: Array, limit: float) -> Array:
 
 @library_check("L908", ORDINARY, LARGE)
 def narrow_results(trial: Trial) -> Evidence:
-    """Compare results in types that NumPy lacks with those in float64."""
+    """Results in the library's own narrow types are those of float64, within a tolerance.
+
+    NumPy has no bfloat16, so tests against it never see one. Sums in eight bits stop growing at 256.
+
+    Broken by:
+        total = x.sum(dtype=torch.bfloat16)
+    Fix:
+        Compute in float32, and round the result.
+    How:
+        Compare results in types that NumPy lacks with those in float64.
+    """
     return _in_narrow_types(trial, trial.outputs, are_gradients=False)
 
 
 @library_check("L909", ORDINARY, LARGE)
 def narrow_gradients(trial: Trial) -> Evidence:
-    """Compare gradients in types that NumPy lacks with those in float64."""
+    """Gradients in the library's own narrow types are those of float64, within a tolerance.
+
+    As for results.
+
+    Broken by:
+        return grad * (y.bfloat16() - y * y)
+    Fix:
+        As for results.
+    How:
+        Compare gradients in types that NumPy lacks with those in float64.
+    """
     if not any(trial.prop.differentiable_inputs()):
         return None
-    names = [f"gradient of {name}" for name in trial.arguments]
+    names = trial.gradient_names
     return _in_narrow_types(trial, names, are_gradients=True)

@@ -16,9 +16,9 @@ from typing import Any, Final, final
 from operad.files import write_atomically
 from operad.system import limit_processor_time
 from operad_check.plan.profile import profile_of
+from operad_check.register import all_checks, find_check
 from operad_check.reporting.outcome import Status
 from operad_check.running.order import FIRST
-from operad_check.running.register import all_checks, find_check
 from operad_check.running.runner import run_check
 from operad_check.running.session import Session
 from operad_check.trials.subject import subject_of

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
-from operad_check.catalogue import ENTRIES
+from operad_check.register import entries
 
 _MARKS: Final = {
     "passed": ("ok", "✓"),
@@ -111,7 +111,7 @@ def page(
     for op in operators:
         for outcome in op["outcomes"]:
             statuses.setdefault(outcome["check_id"], set()).add(str(outcome["status"]))
-    ids = [id for id in ENTRIES if statuses.get(id, _INAPPLICABLE) != _INAPPLICABLE]
+    ids = [id for id in entries() if statuses.get(id, _INAPPLICABLE) != _INAPPLICABLE]
     red = sum(bool(op["red_ids"]) for op in operators) + len(report["unusable"])
     count = len(operators) + len(report["unusable"])
     broken = sum(bool(op.get("broken_ids")) for op in operators)
@@ -155,7 +155,7 @@ def _notes(notes: Iterable[tuple[str, str]]) -> str:
 
 def _table(operators: Sequence[Mapping[str, Any]], ids: Sequence[str], unusable: Iterable[str]) -> str:
     head = "".join(
-        f'<th{_edge(id, ids)} title="{escape(ENTRIES[id].title, quote=True)}"><span>{id}</span></th>'
+        f'<th{_edge(id, ids)} title="{escape(entries()[id].title, quote=True)}"><span>{id}</span></th>'
         for id in ids
     )
     rows = "".join(_row(op, ids) for op in operators)
@@ -290,10 +290,9 @@ def _plan(op: Mapping[str, Any]) -> str:
 
 
 def _explanations(ids: Sequence[str]) -> str:
-    entries = "".join(
-        f'<details id="check-{id}"><summary><b>{id}</b> {escape(ENTRIES[id].title)}</summary>'
-        f"<p>{escape(ENTRIES[id].why)}</p>"
-        f"<pre>{escape(ENTRIES[id].example)}</pre><p>Fix: {escape(ENTRIES[id].fix)}</p></details>"
-        for id in ids
+    texts = "".join(
+        f'<details id="check-{one.id}"><summary><b>{one.id}</b> {escape(one.title)}</summary>'
+        f"<p>{escape(one.why)}</p><pre>{escape(one.example)}</pre><p>Fix: {escape(one.fix)}</p></details>"
+        for one in map(entries().__getitem__, ids)
     )
-    return f"<h2>The checks</h2>{entries}"
+    return f"<h2>The checks</h2>{texts}"

@@ -9,6 +9,7 @@ from html import escape
 from textwrap import indent
 from typing import Any, Final, final
 
+from operad_check.register import rule
 from operad_check.reporting.html import page
 
 
@@ -35,6 +36,10 @@ class Status(StrEnum):
 
 ENDED: Final = "R506"
 """Id under which an operator is red if the process of its run ended."""
+UNCOMPARED: Final = "X801"
+"""Id under which a check without evidence is red."""
+UNEXPECTED: Final = "X803"
+"""Id under which a check is red that passes though a failure is expected."""
 BROKEN: Final = "X806"
 """Id that explains a broken check, and stands for the harness where that breaks outside of any check."""
 OWN_FAULT: Final = "operad's own fault"
@@ -89,15 +94,93 @@ class Outcome:
     @property
     def red_id(self) -> str | None:
         """Id under which the outcome is red: the check's own, or that of the rule on evidence it breaks."""
-        if self.status is Status.NO_EVIDENCE:
-            return "X801"
-        if self.status is Status.UNEXPECTED_PASS:
-            return "X803"
+        if lacks_evidence(self):
+            return UNCOMPARED
+        if passes_unexpectedly(self):
+            return UNEXPECTED
         return self.check_id if self.status.is_red else None
 
     def to_json(self) -> dict[str, Any]:
         """The outcome as plain data."""
         return {**asdict(self), "red_id": self.red_id}
+
+
+@rule(ENDED)
+def ended(reason: str) -> Outcome:
+    """The process goes on: no crash, no exit, no hang.
+
+    Operators run inside somebody else's program. One that ends it, or never returns, takes along all that
+    the program knew.
+
+    Broken by:
+        def forward(data):
+            if not native.load():
+                os._exit(0)
+    Not run:
+        It ends the process.
+    Fix:
+        Look at the stack that is printed; raise an exception instead of leaving.
+    How:
+        The last outcome of an operator whose process ended, for `reason`.
+    """
+    return Outcome(ENDED, Status.FAILED, reason=reason)
+
+
+@rule(UNCOMPARED)
+def lacks_evidence(outcome: Outcome) -> bool:
+    """Every check that applies compared something.
+
+    A check whose examples are all empty, constant or refused passes whatever the operator does.
+
+    Broken by:
+        labels = np.zeros(n)    # every example in class 0, so every other class is untested
+    Not run:
+        Labels of another module.
+    Fix:
+        Declare domains, parameter values or shapes that exercise the operator: Contract(inputs=...,
+        params=..., shapes=...).
+    """
+    return outcome.status is Status.NO_EVIDENCE
+
+
+@rule(UNEXPECTED)
+def passes_unexpectedly(outcome: Outcome) -> bool:
+    """Every expected failure fails.
+
+    An exemption that is no longer needed would hide the next mistake.
+
+    Broken by:
+        Contract(expected_failures={"B301": "the slope at 0"})    # and B301 passes
+    Within:
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "floating"
+        def forward(data): return data * data
+        def data_grad(output_grad, data): return 2 * output_grad * data
+        contract = HERE
+    Fix:
+        Remove the declaration.
+    """
+    return outcome.status is Status.UNEXPECTED_PASS
+
+
+@rule(BROKEN)
+def broken(reason: str, traceback: str) -> Outcome:
+    """No check breaks.
+
+    A check is broken where its own code raises, and not the operator's, or where it finds no case of a
+    kind though the operator's shape line says which there are. That is operad's own fault: it says
+    nothing for or against the operator, which was not checked in this respect.
+
+    Broken by:
+        assert allowed is not None    # a line of a check, for an argument that it did not expect
+    Not run:
+        A check that breaks.
+    Fix:
+        Report it, with the traceback and the declaration of the operator.
+    How:
+        The outcome that stands for the harness where that breaks outside of any check.
+    """
+    return Outcome(BROKEN, Status.BROKEN, reason=reason, traceback=traceback)
 
 
 @final
@@ -175,7 +258,7 @@ class OperatorReport:
         """
         red = {found for outcome in self.outcomes if (found := outcome.red_id)}
         if not red and any(outcome.status is Status.BLOCKED for outcome in self.outcomes):
-            red.add("X801")
+            red.add(UNCOMPARED)
         return sorted(red)
 
     @property
@@ -221,9 +304,10 @@ class OperatorReport:
         """The report as plain data."""
         red_ids = self.red_ids
         outcomes = [outcome.to_json() for outcome in self.outcomes]
-        if red_ids == ["X801"]:  # what is blocked is red where nothing else is
+        if red_ids == [UNCOMPARED]:  # what is blocked is red where nothing else is
             outcomes = [
-                {**data, "red_id": "X801"} if data["status"] == Status.BLOCKED else data for data in outcomes
+                {**data, "red_id": UNCOMPARED} if data["status"] == Status.BLOCKED else data
+                for data in outcomes
             ]
         found = {"outcomes": outcomes, "red_ids": red_ids, "broken_ids": self.broken_ids}
         return {**asdict(self), **found, "seconds": self.seconds}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operad_check.catalogue import ENTRIES
+from operad_check.register import entries
 from operad_check.reporting.outcome import BROKEN, OWN_FAULT, Outcome, Status
 
 
@@ -16,7 +16,7 @@ def outcome_text(operator: str, provider: str, outcome: Outcome) -> str:
     """
     lines = [
         f"{outcome.check_id} {outcome.status}: {operator} of {provider}",
-        f"  wanted: {ENTRIES[outcome.check_id].title}",
+        f"  wanted: {entries()[outcome.check_id].title}",
     ]
     failure = outcome.failure
     if outcome.status is Status.BROKEN:

@@ -14,9 +14,9 @@ import numpy as np
 from operad.operator import choose
 from operad_check.cases.kinds import ORDINARY, WIDE, CaseKind
 from operad_check.cases.strategies import is_takeable
+from operad_check.register import Check, Evidence
 from operad_check.reporting.advice import advice
 from operad_check.reporting.outcome import OWN_FAULT, Failure, Status
-from operad_check.running.register import CheckFunction, Evidence
 from operad_check.running.repro import redrawn, run_on, run_with, script
 from operad_check.running.session import Session
 from operad_check.running.shrink import smallest
@@ -45,7 +45,7 @@ Verdict = tuple[Status, str, Failure | None]
 class CheckRun:
     """One check of one operator, while it runs."""
 
-    def __init__(self, session: Session, check: CheckFunction) -> None:
+    def __init__(self, session: Session, check: Check) -> None:
         self.session = session
         self.check = check
         self.subject: Subject = session.subject
@@ -268,7 +268,7 @@ class CheckRun:
         return self._failed(Violation(message, found.fix), [first])
 
     def _failed(self, error: Violation, cases: Sequence[Case]) -> Verdict:
-        fix = error.fix or self.check.entry.fix
+        fix = error.fix or self.check.fix
         case = "; ".join(case.describe() + self._kernel(case) for case in cases)
         try:
             program = script(self.check.id, self.subject, cases, error.message)

@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from operad_check.plan.profile import Profile
+from operad_check.register import all_checks
 from operad_check.reporting.outcome import OperatorReport
-from operad_check.running.register import all_checks
 from operad_check.running.runner import Progress, check_operator
 from operad_sdk import operator
 from operad_sdk.contract import Contract

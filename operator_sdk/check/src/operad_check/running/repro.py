@@ -13,7 +13,7 @@ import numpy as np
 from operad_check.cases.strategies import case_of
 from operad_check.cases.values import Values
 from operad_check.plan.profile import profile_of
-from operad_check.running.register import CheckFunction, Evidence, find_check
+from operad_check.register import Check, Evidence, find_check
 from operad_check.running.session import Session
 from operad_check.trials.case import Case
 from operad_check.trials.cause import authors_line, is_own
@@ -53,7 +53,7 @@ def verify(check_id: str, operator: Any, *cases: Case) -> Evidence:
         raise Violation(f"[{check_id}] {subject.name}: {error}") from error
 
 
-def run_on(check: CheckFunction, subject: Subject, cases: Sequence[Case]) -> Evidence:
+def run_on(check: Check, subject: Subject, cases: Sequence[Case]) -> Evidence:
     """Run a check on cases.
 
     Raises:
@@ -67,7 +67,7 @@ def run_on(check: CheckFunction, subject: Subject, cases: Sequence[Case]) -> Evi
     return run_with(check, subject, trials if check.pooled else trials[0])
 
 
-def run_with(check: CheckFunction, subject: Subject, trials: Trial | Sequence[Trial]) -> Evidence:
+def run_with(check: Check, subject: Subject, trials: Trial | Sequence[Trial]) -> Evidence:
     """Run a check on a trial or several; raises as `run_on` does."""
     try:
         return check.run(trials)

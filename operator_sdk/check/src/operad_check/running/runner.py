@@ -9,12 +9,12 @@ from typing import Any
 
 from operad_check.cases.kinds import ALL_KINDS
 from operad_check.plan.profile import Profile, profile_of
+from operad_check.register import Check, all_checks, find_check
 from operad_check.reporting.diagnosis import diagnosed
-from operad_check.reporting.outcome import BROKEN, OWN_FAULT, OperatorReport, Outcome, Status
+from operad_check.reporting.outcome import OWN_FAULT, OperatorReport, Outcome, Status, broken
 from operad_check.reporting.unproved import without_evidence
 from operad_check.running.check_run import CheckRun
 from operad_check.running.order import in_order
-from operad_check.running.register import CheckFunction, all_checks, find_check
 from operad_check.running.session import Session
 from operad_check.trials.cause import last_line, trace_of
 from operad_check.trials.subject import subject_of
@@ -25,7 +25,7 @@ Progress = Callable[[Outcome], None]
 def check_operator(
     operator: Any,
     *,
-    checks: Sequence[str | CheckFunction] | None = None,
+    checks: Sequence[str | Check] | None = None,
     profile: str | Profile | None = None,
     progress: Progress | None = None,
     red: Collection[str] = (),
@@ -81,14 +81,14 @@ def _report(session: Session, outcomes: Sequence[Outcome]) -> OperatorReport:
     )
 
 
-def run_check(session: Session, check: CheckFunction) -> Outcome:
+def run_check(session: Session, check: Check) -> Outcome:
     """Run one check, unless the session has it already, and judge it by what the author expects."""
     if check.id not in session.outcomes:
         session.outcomes[check.id] = _outcome(session, check)
     return session.outcomes[check.id]
 
 
-def _outcome(session: Session, check: CheckFunction) -> Outcome:
+def _outcome(session: Session, check: Check) -> Outcome:
     begin = perf_counter()
     run = CheckRun(session, check)
     with warnings.catch_warnings():
@@ -118,7 +118,7 @@ def _outcome(session: Session, check: CheckFunction) -> Outcome:
 
 def broken_report(operator: str, error: BaseException) -> OperatorReport:
     """The report where the harness broke outside of any check."""
-    outcome = Outcome(BROKEN, Status.BROKEN, reason=_broken_by(error), traceback=trace_of(error))
+    outcome = broken(_broken_by(error), trace_of(error))
     profile = profile_of(None)
     return OperatorReport(operator, "", "", profile.name, profile.seed, [outcome])
 

@@ -20,11 +20,11 @@ import pytest
 from operad.errors import ArgumentError
 from operad_check.cases.kinds import ALL_KINDS
 from operad_check.plan.profile import Profile, profile_of
+from operad_check.register import Check, all_checks, find_check
 from operad_check.reporting.outcome import Outcome, Status
 from operad_check.reporting.report import outcome_text
 from operad_check.running.chosen import operators_of
 from operad_check.running.order import RUNS_FIRST
-from operad_check.running.register import CheckFunction, all_checks, find_check
 from operad_check.running.runner import run_check
 from operad_check.running.session import Session
 from operad_check.trials.subject import Subject, subject_of
@@ -45,7 +45,7 @@ class BrokenCheck(pytest.fail.Exception):  # type: ignore[misc, name-defined]  #
 def contract_suite(
     operators: str | Sequence[Any],
     *,
-    checks: Sequence[str | CheckFunction] | None = None,
+    checks: Sequence[str | Check] | None = None,
     profile: str | Profile | None = None,
     strict: bool = False,
 ) -> Callable[..., None]:

@@ -59,7 +59,7 @@ class Run(ABC):
     def names(self) -> list[str]:
         """Names of the arrays that `read` returns."""
         visible = self.trial.outputs[: self.trial.visible] * self.copies
-        gradients = [f"gradient of {name}" for name in self.trial.arguments] if self.gradients else []
+        gradients = self.trial.gradient_names if self.gradients else []
         return [*visible, *self.trial.states, *gradients]
 
     def expected(self) -> list[Any]:

@@ -212,7 +212,7 @@ class Trial:
         try:
             assert self.result
             if any(self.differentiable()):
-                self.backward()
+                assert self.gradients
         except OperatorRaised:
             return False
         return True
@@ -279,6 +279,11 @@ class Trial:
                 operator.backward(op_ctx, *data, requests, grads, states)
         return grads
 
+    @cached_property
+    def gradients(self) -> list[Any]:
+        """One backward pass on the case as it is."""
+        return self.backward()
+
     def context(
         self,
         requests: Sequence[ResourceRequest],
@@ -299,6 +304,11 @@ class Trial:
         if len(flags) != len(self.arguments):
             raise OperatorRaised("differentiable_inputs", ValueError(f"expected {len(self.arguments)} flags"))
         return [flag and dtype.kind == "f" for flag, dtype in zip(flags, self.in_types, strict=True)]
+
+    @property
+    def gradient_names(self) -> list[str]:
+        """Names of the gradients, for messages: one per argument."""
+        return [f"gradient of {name}" for name in self.arguments]
 
     def write_requests(self) -> list[OpReq]:
         """WRITE where a gradient flows, else NULL."""

@@ -16,7 +16,7 @@ class Violation(Meant, AssertionError):  # noqa: N818 - a finding about an opera
 
     Args:
         message: One line: which thing, found, expected.
-        fix: A suggestion for this case; left out: the catalogue's.
+        fix: A suggestion for this case; left out: the check's.
         cases: Those that show it, for a check of several cases.
     """
 

@@ -13,8 +13,8 @@ from operad.errors import OperadError
 from operad_check.commands.check.library import Library
 from operad_check.commands.check.source import Source
 from operad_check.commands.check.workers import Told
+from operad_check.register import all_checks
 from operad_check.running.example import write_example
-from operad_check.running.register import all_checks
 from operad_check.running.runner import broken_report, case_plan, check_operator
 from operad_check.trials.cause import authors_line
 from operad_check.trials.subject import subject_of

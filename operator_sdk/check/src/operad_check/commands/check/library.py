@@ -13,7 +13,7 @@ from operad_check.foreign.checking import checks_of
 from operad_check.foreign.found import backend_with
 from operad_check.foreign.function import function_of
 from operad_check.foreign.line import described
-from operad_check.running.register import CheckFunction
+from operad_check.register import Check
 from operad_check.trials.subject import Subject
 
 LIBRARIES: Final = ("jax", "numpy", "torch")
@@ -57,7 +57,7 @@ class Library:
         found = function_of(self._backend(), self.function, self.line, name=name, keywords=keywords)
         return described(found)
 
-    def checks(self) -> Sequence[CheckFunction]:
+    def checks(self) -> Sequence[Check]:
         """The checks of functions of the library."""
         return checks_of(self._backend())
 

@@ -23,8 +23,6 @@ _ALONE: Final = {
     True: "This program fails in the same way:",
     False: "This program passes by itself: the check fails only after other runs in one process.",
 }
-_RULES: Final = {"no evidence": "X801", "unexpected pass": "X803"}
-"""Rules on evidence: what is broken where a check itself finds nothing wrong."""
 
 
 @final
@@ -339,4 +337,4 @@ def _show_failure(page: Page, op: CheckedOperator, outcome: CheckOutcome) -> Non
     echoes = [other.check_id for other in op.outcomes if other.echo_of == outcome.check_id]
     if echoes:
         page.text(f"probably for the same reason: {' '.join(echoes)}")
-    page.text(Mark(f"more: operad explain {_RULES.get(outcome.status, outcome.check_id)}", "quiet"))
+    page.text(Mark(f"more: operad explain {outcome.red_id or outcome.check_id}", "quiet"))

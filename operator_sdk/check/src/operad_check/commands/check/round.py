@@ -19,7 +19,7 @@ from operad_check.commands.check.records import CheckedOperator, CheckOutcome, C
 from operad_check.commands.check.source import Source
 from operad_check.commands.check.workers import Check, Found, checked
 from operad_check.plan.profile import profile_of
-from operad_check.reporting.outcome import ENDED, OperatorReport, Outcome, Status
+from operad_check.reporting.outcome import OperatorReport, ended
 
 _PROGRAM_LIMIT_S: Final = 60.0
 """Seconds that a program of a report may take."""
@@ -108,7 +108,7 @@ def _cut_short(found: Found, name: str | None) -> dict[str, Any]:
     profile = profile_of(name)
     record = registry.find(found.name)
     distribution, version = (record.distribution, record.version) if record else ("", "")
-    last = Outcome(ENDED, Status.FAILED, reason=found.end)
+    last = ended(found.end)
     report = OperatorReport(found.name, distribution, version, profile.name, profile.seed, [last])
     data: dict[str, Any] = msgspec.to_builtins(report.to_json())
     red = {outcome["red_id"] for outcome in found.told if outcome["red_id"]}

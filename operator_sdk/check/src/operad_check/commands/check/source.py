@@ -10,7 +10,7 @@ import operad
 from operad import registry
 from operad.cli import declared_in, imported, located
 from operad.errors import ArgumentError, OperatorNotFoundError
-from operad_check.running.register import all_checks
+from operad_check.register import all_checks
 from operad_check.trials.subject import IN_PROCESS, Subject, subject_of
 
 _OF_PUBLISHED: Final = ("M402", "S107", "S108")
