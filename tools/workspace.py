@@ -69,7 +69,7 @@ class Distribution:
 
     @property
     def is_meta(self) -> bool:
-        """True if the distribution only requires others, as `operad-standard` does."""
+        """True if it has no entry points: it only requires others, as `operad-standard`, or is a library."""
         return self.is_plugin and not self.declared["project"].get("entry-points")
 
     def entry_points(self, group: str) -> dict[str, str]:

@@ -12,7 +12,8 @@ import pytest
 
 import operad as od
 from operad import config
-from operad.graph import Entry, GraphPrimitive, OpNode, Pass, passes, plugin_passes, repetition, rewrite
+from operad.graph import Entry, GraphPrimitive, OpNode, Pass, passes, plugin_passes, rewrite
+from operad_passes import repetition
 
 SHAPE = (4, 6)
 WIDTH = SHAPE[1]

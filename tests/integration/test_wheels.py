@@ -48,7 +48,7 @@ def test_a_wheel_holds_the_package_and_nothing_else(
 ) -> None:
     names = zipfile.ZipFile(wheels[distribution.name]).namelist()
     inside = {name.partition("/")[0] for name in names}
-    stubs = {"operad-stubs"} if distribution.is_meta else set()  # types of what it brings
+    stubs = {"operad-stubs"} if distribution.name == "operad-standard" else set()  # types of what it brings
     assert inside == {distribution.package, _info(distribution), *stubs}
     assert f"{distribution.package}/py.typed" in names
     assert not [name for name in names if Path(name).match("test_*.py") or Path(name).name == "conftest.py"]
