@@ -80,7 +80,7 @@ def variation_table() -> str:
 
 
 def lacking(text: str) -> list[str]:
-    """What a page does not say as modules of checks do: its first table, or titles of its second."""
+    """Parts of a page that differ from the modules of checks: its first table, titles of its second."""
     from operad_check.register import entries  # noqa: PLC0415 - as above
 
     titles = dict(re.findall(r"^\| (\w+) \| (.*?) \| \d", _parted(text, "zoo")[1], re.MULTILINE))

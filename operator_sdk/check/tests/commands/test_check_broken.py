@@ -12,7 +12,7 @@ from dataclasses import replace
 import operad
 from operad_sdk import unary
 from operad_check import Violation
-from operad_check.running import register
+from operad_check.register import register
 
 planted = {"__name__": "operad_check.planted"}
 exec("def run(subject): raise TypeError('planted')", planted)

@@ -25,6 +25,7 @@ from operad_check.checks import nonfinite as nonfinite
 from operad_check.checks import obligations as obligations
 from operad_check.checks import parameters as parameters
 from operad_check.checks import partial as partial
+from operad_check.checks import partial_types as partial_types
 from operad_check.checks import positions as positions
 from operad_check.checks import precision as precision
 from operad_check.checks import random as random

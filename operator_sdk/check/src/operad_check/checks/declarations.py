@@ -166,7 +166,7 @@ def _spec(trial: Trial, entry: tuple[str, int]) -> tuple[Any, Any]:
 
 @check("S109", ORDINARY, reports_raising=True)
 def backward_dependency(trial: Trial) -> Evidence:
-    """What the backward pass declares to read exists, and asking for fewer gradients never reads more.
+    """Arrays that the backward pass declares to read exist, and asking for fewer gradients never reads more.
 
     The executor keeps exactly the arrays that are declared, and no others.
 

@@ -64,7 +64,7 @@ def _recycling(declared: set[BackwardEntry], fill: str | None) -> Keep:
 
 @check("M402", ORDINARY, pooled=True)
 def unread_arrays(trials: Sequence[Trial]) -> Evidence:
-    """What backward declares to read, it reads.
+    """Backward reads all that it declares to read.
 
     A declared array is kept from the forward to the backward pass, for nothing: in a deep network that is
     most of the memory.

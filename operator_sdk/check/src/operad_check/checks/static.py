@@ -184,7 +184,7 @@ def _axes(text: str) -> int:
 
 @check("S110")
 def contract(subject: Subject) -> Evidence:
-    """What the contract names exists, and every exemption has a reason.
+    """Names in the contract exist, and every exemption has a reason.
 
     A misspelt name in a contract declares nothing, silently.
 

@@ -25,7 +25,7 @@ from operad_check.trials.violation import OperatorRaised, Violation
 
 
 class Values(NamedTuple):
-    """What is compared of a run.
+    """Arrays of a run that are compared.
 
     Attributes:
         words: In the table.
