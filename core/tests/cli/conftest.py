@@ -31,8 +31,8 @@ class Add(Operator):
         np.add(in_data[0], in_data[1], out=out_data[0])
 
 
-def only_matrices(prop, in_shapes, in_types):
-    return len(in_shapes[0]) == 2 or f"wants two axes, got {len(in_shapes[0])}"
+def only_matrices(call):
+    return len(call.in_shapes[0]) == 2 or f"wants two axes, got {len(call.in_shapes[0])}"
 
 
 class Dense(OperatorProperty):

@@ -42,12 +42,12 @@ def test_devices_decide_first():
 
 
 def test_conditions_see_parameters_shapes_and_types():
-    def only_double(prop, shapes, types):
-        return types[0] == FLOAT64 or f"{types[0]} is too narrow"
+    def only_double(call):
+        return call.in_types[0] == FLOAT64 or f"{call.in_types[0]} is too narrow"
 
     prop = prop_with(
         kernel("double", priority=9, when=only_double),
-        kernel("large", priority=5, when=lambda prop, shapes, types: shapes[0][0] > 100),
+        kernel("large", priority=5, when=lambda call: call.in_shapes[0][0] > 100),
         kernel("rest"),
     )
     assert chosen(prop, dtype=FLOAT64) == "double"

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import lru_cache
 from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, final
@@ -49,8 +48,8 @@ FORWARD: Final = "forward"
 KernelFactory = Callable[[Any, Context, Shapes, Types], "Operator"]
 """`factory(prop, ctx, in_shapes, in_types)` makes an `Operator`; an `Operator` class will do."""
 
-KernelPredicate = Callable[..., "bool | str"]
-"""`when(call)`, or `when(prop, in_shapes, in_types)`: True to accept, False or a reason to reject."""
+KernelPredicate = Callable[["KernelCall"], "bool | str"]
+"""`when(call)`: True to accept, False or a reason to reject."""
 
 
 @final
@@ -234,8 +233,7 @@ class Kernel(NamedTuple):
         if call.is_bare and self.has_demands:
             return "has pairs in place or resources of its own, which are not given here"
         if self.when is not None:
-            arguments = (call.prop, call.in_shapes, call.in_types) if _takes_three(self.when) else (call,)
-            verdict = self.ask("when", self.when, *arguments)
+            verdict = self.ask("when", self.when, call)
             if isinstance(verdict, str):
                 return verdict
             if not verdict:
@@ -265,28 +263,6 @@ class Kernel(NamedTuple):
         else:
             own = as_cost(self.ask("cost", self.cost, call))
         return own.corrected(rates().kernels.get(self.name))
-
-
-@lru_cache(maxsize=1024)
-def _takes_three(when: KernelPredicate) -> bool:
-    """Return whether a condition takes property, shapes and types, as all did before there were calls."""
-    function = when if hasattr(when, "__code__") else type(when).__call__
-    code = getattr(function, "__code__", None)
-    if code is None:  # a function of C, such as `partial`
-        kinds = [parameter.kind for parameter in _signature_of(when).parameters.values()]
-        return len(kinds) == 3 or any(kind.name == "VAR_POSITIONAL" for kind in kinds)
-    takes_any = bool(code.co_flags & _VARARGS)
-    return takes_any or code.co_argcount - (function is not when or hasattr(when, "__self__")) == 3
-
-
-_VARARGS: Final = 4
-"""The flag of code that takes `*args`."""
-
-
-def _signature_of(when: KernelPredicate) -> Any:
-    from inspect import signature  # noqa: PLC0415 - lazy: it brings the parser of Python
-
-    return signature(when)
 
 
 class Candidate(NamedTuple):

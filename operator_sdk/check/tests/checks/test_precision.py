@@ -30,7 +30,7 @@ def test_a_kernel_that_is_never_chosen_for_some_types_need_not_run_in_place_ther
         def data_grad(output_grad):
             return output_grad / 2
 
-    @Half.kernel(priority=1, when=lambda prop, in_shapes, in_types: in_types[0].kind in "iu", name="whole")
+    @Half.kernel(priority=1, when=lambda call: call.in_types[0].kind in "iu", name="whole")
     def _(data, output):
         np.floor_divide(data - np.fmod(data, 2), 2, out=output)
 

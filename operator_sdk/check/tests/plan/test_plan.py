@@ -27,7 +27,7 @@ class Scaled(OperatorProperty):
         return factor * data
 
 
-@Scaled.kernel("cpu", when=lambda prop, shapes, types: shapes[0][0] >= 1024 and types[0] == np.float32)
+@Scaled.kernel("cpu", when=lambda call: call.in_shapes[0][0] >= 1024 and call.in_types[0] == np.float32)
 def many_rows(data, factor):
     """For more rows than a drawn case has."""
     return factor * data

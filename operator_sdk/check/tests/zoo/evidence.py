@@ -142,7 +142,7 @@ def _(output_grad, data):
     return 2 * output_grad * data
 
 
-@fast_for_77.kernel("cpu", priority=1, when=lambda prop, shapes, types: shapes[0] == (77, 3, 11))
+@fast_for_77.kernel("cpu", priority=1, when=lambda call: call.in_shapes[0] == (77, 3, 11))
 def cube_for_77(data):
     """The cube, for a shape that no case has."""
     return data * data * data

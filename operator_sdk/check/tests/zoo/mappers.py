@@ -129,7 +129,7 @@ def rectified_value(x):
 rectified = from_mapper(rectified_value, name="zoo_rectified_by_size")
 
 
-@rectified.kernel("cpu", priority=1, when=lambda prop, shapes, types: len(shapes[0]) > 1)
+@rectified.kernel("cpu", priority=1, when=lambda call: len(call.in_shapes[0]) > 1)
 def magnitude(data):
     """Right for positive numbers."""
     return np.abs(data)

@@ -189,9 +189,7 @@ def test_operator_class_with_gradients_is_its_own_factory(scaled):
 
 
 def test_priority_and_condition_choose(scaled):
-    scaled.kernel(priority=2, when=lambda prop, shapes, types: prop.by > 5 or "only by > 5")(
-        lambda data: data * 0
-    )
+    scaled.kernel(priority=2, when=lambda call: call.prop.by > 5 or "only by > 5")(lambda data: data * 0)
     assert not forward(made(scaled, by=6)).any()
     np.testing.assert_array_equal(forward(made(scaled)), 2 * X)
 
@@ -248,9 +246,7 @@ def test_a_kernel_that_fills_can_be_called_directly_and_only_where_it_applies():
     square = unary("square", inplace="data")(lambda x: x * x)
     square.gradient(lambda output_grad, x: 2 * output_grad * x)
 
-    @square.kernel(
-        "cpu", priority=1, when=lambda prop, shapes, types: len(shapes[0]) == 2 or "wants two axes"
-    )
+    @square.kernel("cpu", priority=1, when=lambda call: len(call.in_shapes[0]) == 2 or "wants two axes")
     def power(x, output):
         np.power(x, 2, out=output)
 

@@ -339,7 +339,7 @@ def test_a_function_runs_under_the_lock_up_to_the_cost_that_it_says() -> None:
 def test_a_kernel_names_what_it_wants_as_forward_does() -> None:
     op = unary("twice")(lambda data: data * 2)
 
-    @op.kernel("cpu", priority=1, when=lambda prop, shapes, types: shapes[0] == (2, 3))
+    @op.kernel("cpu", priority=1, when=lambda call: call.in_shapes[0] == (2, 3))
     def fast(data: Any, output: Any) -> None:
         np.multiply(data, 3, out=output)
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from operad_sdk import KernelCall
 
-def is_integer(prop: Any, in_shapes: Any, in_types: Any) -> bool:
+
+def is_integer(call: KernelCall) -> bool:
     """Return whether the kernel for integers applies to these element types."""
-    return in_types[0].kind in "iu"  # mutant: 0 becomes 1: equivalent, because both have one type
+    return call.in_types[0].kind in "iu"  # mutant: 0 becomes 1: equivalent, because both have one type
 
 
 def divide_integers(lhs: Any, rhs: Any, output: Any) -> None:

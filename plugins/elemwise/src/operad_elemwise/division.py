@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from operad_sdk import KernelCall
 
-def is_integer(prop: Any, in_shapes: Any, in_types: Any) -> bool:
+
+def is_integer(call: KernelCall) -> bool:
     """Return whether the results are integers."""
-    return prop.promote(in_types[0]).kind in "iu"
+    return call.prop.promote(call.in_types[0]).kind in "iu"
 
 
 def divide_integers(lhs: Any, rhs: Any, output: Any) -> None:

@@ -52,7 +52,7 @@ def everything_is_compared(session: Session) -> Evidence:
     value nothing knows, may compute anything.
 
     Broken by:
-        @smooth.kernel("cpu", priority=1, when=lambda prop, shapes, types: shapes[0] == (77, 3))
+        @smooth.kernel("cpu", priority=1, when=lambda call: call.in_shapes[0] == (77, 3))
         def fast(data): ...    # no case has that shape
     Within:
         @operator("checked_example")

@@ -42,7 +42,7 @@ class Cubed(OperatorProperty):
         return 3 * output_grad * data * data
 
 
-@Cubed.kernel("cpu", priority=1, when=lambda prop, shapes, types: np.prod(shapes[0]) >= 1024)
+@Cubed.kernel("cpu", priority=1, when=lambda call: np.prod(call.in_shapes[0]) >= 1024)
 def cubed_in_bulk(data, output):
     np.multiply(data, data, out=output)
     np.multiply(output, abs(data), out=output)

@@ -90,7 +90,7 @@ class TwoVariances(OperatorProperty):
             moving_var += (data.var(0) - moving_var) / 10
 
 
-@TwoVariances.kernel("cpu", priority=1, when=lambda prop, shapes, types: shapes[0][1] > 1)
+@TwoVariances.kernel("cpu", priority=1, when=lambda call: call.in_shapes[0][1] > 1)
 def by_other_variance(is_train, data, moving_var, output):
     output[...] = data / np.sqrt(moving_var + 1)
     if is_train:

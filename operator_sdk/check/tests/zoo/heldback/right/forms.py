@@ -106,7 +106,7 @@ class SummedRows(OperatorProperty):
         data_grad[...] = output_grad[:, None]
 
 
-@SummedRows.kernel("cpu", priority=1, when=lambda prop, shapes, types: shapes[0][1] >= 2)
+@SummedRows.kernel("cpu", priority=1, when=lambda call: call.in_shapes[0][1] >= 2)
 def summed_by_product(data):
     return data @ np.ones(data.shape[1], data.dtype)
 
