@@ -8,7 +8,7 @@ ASKED := $(if $(filter file,$(origin PYTHON)),,$(PYTHON))
 HOST := $(or $(wildcard .venv/bin/python),$(PYTHON))
 RUN := .venv/bin/python
 
-SOURCES = $(wildcard core/src operator_sdk/src plugins/*/src contrib_ops/*/src)
+SOURCES = $(wildcard core/src operator_sdk/*/src plugins/*/src contrib_ops/*/src)
 # Hundreds of processes of the tests import operad, and each would compile all of it again: 0.6 s.
 unexport PYTHONDONTWRITEBYTECODE
 TEST_ARGS ?=
@@ -28,7 +28,7 @@ BOTH := "not slow and not contract"
 # Tests beside the fast ones take up to 30 seconds of processor time, and several times that on a busy machine.
 LONGER := -o timeout=600 -o faulthandler_timeout=900
 
-.PHONY: help host setup demo test test-more test-all test-slow test-cupy test-gpu test-pythons test-installs test-arm test-x86 test-next-python bench bench-peers bench-layers check-corpus exports check lint types layers tables format release clean
+.PHONY: help host setup demo test test-more test-all test-slow test-cupy test-gpu test-pythons test-installs test-arm test-x86 test-next-python bench bench-peers bench-layers check-corpus exports check lint types layers tables changes format release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -74,7 +74,7 @@ test-installs: host  ## make test-all without numba, and without LLVM too, as in
 	OPERAD_NUM_THREADS=$${OPERAD_NUM_THREADS:-1} $(HOST) -m tools.pythons --python "$(HOST)" --packages vector,plain --numprocesses $(or $(WORKERS),2) --dist worksteal -m $(BOTH) $(LONGER) $(TEST_ARGS)
 
 # The suites of vector code, for processors with fewer instructions.
-VECTOR := operator_sdk/tests/vector operator_sdk/tests/mapper operator_sdk/tests/test_products.py \
+VECTOR := operator_sdk/sdk/tests/vector operator_sdk/sdk/tests/mapper operator_sdk/sdk/tests/test_products.py \
 	plugins/convolution plugins/fully_connected plugins/fusion plugins/matrix
 
 test-arm: setup  ## an ARM, emulated: vector code, tests, checks (exit 2 where something is missing)
@@ -103,7 +103,7 @@ check-corpus: host  ## check functions of PyTorch and JAX, in an environment of 
 exports: setup  ## check every operator in PyTorch and JAX, and write the page of it
 	$(RUN) -m tests.exports --json build/exports.json --page docs/measurements/exports.md
 
-check: lint types layers tables  ## lint, formatting, types, layers, generated tables
+check: lint types layers tables changes  ## lint, formatting, types, layers, generated tables, changelog
 
 lint: setup
 	$(RUN) -m ruff check .
@@ -123,6 +123,10 @@ tables: setup
 	$(RUN) -m tools.operator_pages --check
 	$(RUN) -m tools.scalar_forms --check
 	$(RUN) -m tools.standard_stubs --check
+	$(RUN) -m tools.project_metadata --check
+
+changes: setup  ## show the next entry of the changelog, as its fragments make it
+	$(RUN) -m towncrier build --draft --version next
 
 format: setup  ## rewrite the sources and tables the way `make check` wants them
 	$(RUN) -m ruff check --fix-only .
@@ -134,9 +138,10 @@ format: setup  ## rewrite the sources and tables the way `make check` wants them
 	$(RUN) -m tools.operator_pages
 	$(RUN) -m tools.scalar_forms
 	$(RUN) -m tools.standard_stubs
+	$(RUN) -m tools.project_metadata
 
-release: setup  ## bump, build and check every distribution in a clone: VERSION=0.3.0; ARGS=--tag tags it here
-	$(RUN) -m tools.release $(VERSION) $(ARGS)
+release: setup  ## bump, check and build (twice) all distributions in clones: VERSION=0.3.0; ARGS=--tag tags it here
+	$(RUN) -m tools.release $(VERSION) --twice $(ARGS)
 
 clean:  ## remove everything that make made
 	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

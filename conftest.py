@@ -44,6 +44,7 @@ MORE = (
     "tests/distributed",
     "tests/exports",
     "tests/integration/test_deletion.py",
+    "tests/integration/test_index.py",
     "tests/integration/test_new.py",
     "tests/integration/test_wheels.py",
     "tests/reliability",

@@ -25,7 +25,7 @@ from tools.workspace import ROOT
 
 PAGE: Final = "docs/cli.md"
 OWNERS: Final = (
-    "operad", "operad-sdk", "operad-export", "operad-image", "operad-kvstore-mpi", "operad-kvstore-ray",
+    "operad", "operad-check", "operad-export", "operad-image", "operad-kvstore-mpi", "operad-kvstore-ray",
     "operad-module", "operad-mxnet", "operad-recordio", "operad-visualization",
 )  # fmt: skip
 _INTRODUCTION: Final = """\
@@ -37,9 +37,8 @@ _INTRODUCTION: Final = """\
 | for | install, [from a checkout until the first release](install.md) |
 |---|---|
 | the script `operad` and the core's commands | `pip install "operad[cli]"` |
-| `operad bench`, `operad tune` | `pip install "operad[cli]" operad-sdk` |
-| `operad check`, `operad explain` | `pip install "operad-sdk[check]"` |
-| `operad new` | `pip install "operad-sdk[new]"` |
+| `operad check`, `operad explain`, `operad bench`, `operad tune` | `pip install operad-check` |
+| `operad new` | `pip install "operad-check[new]"` |
 | `operad export` | `pip install "operad-export[cli]"` |
 | `operad im2rec` | `pip install "operad-image[cli]"` |
 | `operad profile` | `pip install "operad-module[cli]"` |

@@ -49,13 +49,13 @@ TESTS: Final = (
     "core/tests/ndarray/test_arithmetic.py",
     "core/tests/storage",
     "core/tests/test_import.py",
-    "operator_sdk/tests/vector/test_compiled.py",
-    "operator_sdk/tests/vector/test_machine.py",
-    "operator_sdk/tests/vector/test_team.py",
+    "operator_sdk/sdk/tests/vector/test_compiled.py",
+    "operator_sdk/sdk/tests/vector/test_machine.py",
+    "operator_sdk/sdk/tests/vector/test_team.py",
     "plugins/fully_connected",
     "plugins/serialization",
 )
-_EXTRAS: Final = {"operad": ("cli",), "operad-sdk": ("check", "fast")}
+_EXTRAS: Final = {"operad": ("cli",), "operad-sdk": ("fast",)}
 _TOOLS: Final = ("mpmath", "pytest-timeout", "scipy")
 _NOT_PASSED_ON: Final = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 """Variables that would have BLAS take instructions of this machine's processor."""

@@ -1,6 +1,6 @@
 """Write the table of `docs/harness.md`: what the harness, and a plain gradient check, find in the zoo.
 
-Runs every check on every operator of `operator_sdk/tests/zoo/`, which takes some minutes.
+Runs every check on every operator of `operator_sdk/check/tests/zoo/`, which takes some minutes.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Finding = tuple[str, bool, bool, bool]
 def findings(number: int) -> Finding:
     """Findings about one inhabitant."""
     from operad import registry  # noqa: PLC0415 - in the process that needs it
-    from operad_sdk.check import check_operator  # noqa: PLC0415
-    from operad_sdk.check.running.register import all_checks  # noqa: PLC0415
-    from operator_sdk.tests.zoo.plain_gradient_check import plain_gradient_check  # noqa: PLC0415
-    from operator_sdk.tests.zoo.table import ZOO  # noqa: PLC0415
+    from operad_check import check_operator  # noqa: PLC0415
+    from operad_check.running.register import all_checks  # noqa: PLC0415
+    from operator_sdk.check.tests.zoo.plain_gradient_check import plain_gradient_check  # noqa: PLC0415
+    from operator_sdk.check.tests.zoo.table import ZOO  # noqa: PLC0415
 
     fault = ZOO[number]
     operator = fault.operator
@@ -48,7 +48,7 @@ def findings(number: int) -> Finding:
 
 def table(found: list[Finding]) -> str:
     """One row per check, and the sums."""
-    from operad_sdk.check.catalogue import CATALOGUE  # noqa: PLC0415 - an extra of the SDK
+    from operad_check.catalogue import CATALOGUE  # noqa: PLC0415 - as above
 
     by_id: dict[str, list[Finding]] = defaultdict(list)
     for finding in found:
@@ -71,7 +71,7 @@ def _counts(entries: list[Finding]) -> str:
 
 def main() -> int:
     """Measure and write; 1 if a fault was missed."""
-    from operator_sdk.tests.zoo.table import ZOO  # noqa: PLC0415 - slow to import
+    from operator_sdk.check.tests.zoo.table import ZOO  # noqa: PLC0415 - slow to import
 
     context: Any = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(mp_context=context) as pool:

@@ -1,6 +1,6 @@
 """Write `core/src/operad/registry/packages.json`: which package provides which name.
 
-It is read off the entry points that the plugins declare, so that the core's hints name packages that
+It is read off the entry points that distributions declare, so that the core's hints name packages that
 exist. `--check` changes nothing and fails where the file is not what would be written.
 """
 
@@ -16,6 +16,7 @@ from tools.workspace import ROOT, distributions
 TABLE = Path("core/src/operad/registry/packages.json")
 _GROUPS = (
     "operad.attributes",
+    "operad.commands",
     "operad.iterators",
     "operad.kvstores",
     "operad.namespaces",
@@ -31,7 +32,7 @@ def table(root: Path) -> str:
         rows = {
             d.folder.relative_to(root).as_posix(): " ".join(sorted(d.entry_points(group)))
             for d in distributions(root)
-            if d.is_plugin and d.entry_points(group)
+            if d.entry_points(group)
         }
         if rows:
             found[group] = rows

@@ -2,21 +2,26 @@
 
     python -m tools.release 0.3.0          # a rehearsal: wheels and sdists in build/release/0.3.0
     python -m tools.release 0.3.0 --tag    # the same, and then the commit and the tag v0.3.0 here
+    python -m tools.release 0.3.0 --twice  # builds in two clones, and compares every byte
 
-All of it happens in a temporary clone of the last commit. This checkout is changed by the last step alone,
+All of it happens in temporary clones of the last commit. This checkout is changed by the last step alone,
 a fast-forward to the finished commit, so whatever fails leaves it as it was. Nothing is uploaded: that is
 `twine upload` of the folder, by a person.
+
+Files are built from a clone of the release's commit, in which no check has run, and carry that commit's time
+(`SOURCE_DATE_EPOCH`). The same tools build the same bytes again from the tag.
 """
 
 from __future__ import annotations
 
 import argparse
+import filecmp
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,15 +42,24 @@ CHECKS: Final = "make check test-all"
 _DUNDER: Final = (Path("core/src/operad/__init__.py"), "__version__")
 _EXPECTED: Final = (Path("tests/architecture/test_distributions.py"), "VERSION")
 _PAGES: Final = "docs/authoring"
-_TEMPLATE: Final = "operator_sdk/src/operad_sdk/new/templates"
-_UNRELEASED: Final = "## [Unreleased]\n"
+_TEMPLATES: Final = "src/*/new/templates"
+_CHANGES: Final = "changes/+*.md"
 
 
 class ReleaseError(Exception):
     """A release cannot be made; the message says why, and what to do."""
 
 
-def release(root: Path, version: str, folder: Path, *, checks: str, only: Sequence[str], tag: bool) -> None:
+def release(
+    root: Path,
+    version: str,
+    folder: Path,
+    *,
+    checks: str,
+    only: Sequence[str],
+    tag: bool,
+    twice: bool = False,
+) -> None:
     """Bump, build and check in a clone of `root`, and put wheels and sdists into `folder`.
 
     Args:
@@ -54,34 +68,49 @@ def release(root: Path, version: str, folder: Path, *, checks: str, only: Sequen
         checks: A command that must succeed in the clone; "" runs none.
         only: Names of the distributions to build; none: all.
         tag: Whether `root` gets the commit and the tag `v<version>` in the end.
+        twice: Whether everything is built in a second clone, too, and must have the same bytes there.
 
     Raises:
         ReleaseError: The checkout has changes, the version or the folder will not do, or a step failed.
     """
     _check_checkout(root, version, folder)
-    with TemporaryDirectory(prefix="operad-release-") as place:
-        clone, made = Path(place) / "clone", Path(place) / "made"
-        _run(root, "git", "clone", "--quiet", "--no-hardlinks", str(root), str(clone))
+    with TemporaryDirectory(prefix="operad-release-") as name:
+        place = Path(name)
+        clone, made, again = place / "clone", place / "made", place / "again"
+        _clone(root, clone)
         bump(clone, version, date.today())
         if checks:
             _run(clone, *shlex.split(checks))
-        build(_chosen(clone, only), version, made)
-        for key in ("user.name", "user.email"):  # a clone has none of this checkout's own settings
-            _run(
-                clone,
-                "git",
-                "config",
-                key,
-                _output(root, "git", "config", "--default", "operad", "--get", key),
-            )
-        _run(clone, "git", "add", _TEMPLATE)
-        _run(clone, "git", "commit", "--quiet", "--all", "--message", f"release: {version}")
-        _run(clone, "git", "tag", "--annotate", f"v{version}", "--message", f"operad {version}")
+        _commit(clone, root, version)
+        for target in (made, again) if twice else (made,):
+            source = place / f"source-of-{target.name}"
+            _clone(clone, source)
+            build(_chosen(source, only), version, target, epoch=_epoch(source))
+        if twice:
+            compare(made, again)
         shutil.copytree(made, folder, dirs_exist_ok=True)
         if tag:
             _run(root, "git", "fetch", "--quiet", "--no-tags", str(clone), "HEAD")
             _run(root, "git", "merge", "--quiet", "--ff-only", "FETCH_HEAD")
             _run(root, "git", "fetch", "--quiet", str(clone), "tag", f"v{version}")
+
+
+def _clone(root: Path, folder: Path) -> None:
+    _run(root, "git", "clone", "--quiet", "--no-hardlinks", str(root), str(folder))
+
+
+def _commit(clone: Path, root: Path, version: str) -> None:
+    for key in ("user.name", "user.email"):  # a clone has none of this checkout's own settings
+        _run(clone, "git", "config", key, _output(root, "git", "config", "--default", "operad", "--get", key))
+    for templates in _templates(clone):
+        _run(clone, "git", "add", str(templates))
+    _run(clone, "git", "commit", "--quiet", "--all", "--message", f"release: {version}")
+    _run(clone, "git", "tag", "--annotate", f"v{version}", "--message", f"operad {version}")
+
+
+def _epoch(root: Path) -> str:
+    """Time of the last commit, in seconds: what `SOURCE_DATE_EPOCH` wants."""
+    return _output(root, "git", "log", "-1", "--format=%ct")
 
 
 def _check_checkout(root: Path, version: str, folder: Path) -> None:
@@ -102,13 +131,13 @@ def _check_checkout(root: Path, version: str, folder: Path) -> None:
 
 
 def bump(root: Path, version: str, day: date) -> None:
-    """Write the new version wherever one stands, and close the changelog's [Unreleased].
+    """Write the new version wherever one stands, and make the changelog's entry of its fragments.
 
     Distributions require each other within one minor version: `>=0.3,<0.4` from 0.3.0 on. So do the
     packages that `operad new` makes.
 
     Raises:
-        ReleaseError: A file does not say its version in the way that is expected.
+        ReleaseError: A file does not say its version in the way that is expected, or towncrier failed.
     """
     before = _version_of(distributions(root)[0])
     ours = rf'("operad(?:-[\w-]+)?(?:\[[\w,-]+\])?){re.escape(_range(before))}(?=")'
@@ -118,12 +147,27 @@ def bump(root: Path, version: str, day: date) -> None:
         file.write_text(re.sub(ours, rf"\g<1>{_range(version)}", file.read_text()))
     if _range(version) != _range(before):
         pages = [page for page in (root / _PAGES).glob("*.md") if not page.name.startswith("migrating-to-")]
-        for file in [*pages, *filter(Path.is_file, (root / _TEMPLATE).rglob("*"))]:
+        templates = [file for each in _templates(root) for file in each.rglob("*") if file.is_file()]
+        for file in [*pages, *templates]:
             file.write_text(re.sub(ours, rf"\g<1>{_range(version)}", file.read_text()))
     for path, name in (_DUNDER, _EXPECTED):
         _replace(root / path, rf'^{name} = "{re.escape(before)}"$', f'{name} = "{version}"')
-    heading = f"{_UNRELEASED}\n## [{version}] - {day.isoformat()}\n"
-    _replace(root / "CHANGELOG.md", f"^{re.escape(_UNRELEASED)}", heading)
+    _close_changelog(root, version, day)
+
+
+def _close_changelog(root: Path, version: str, day: date) -> None:
+    """Have towncrier make the entry, where nobody has written it by hand."""
+    if f"\n## [{version}] - " not in (root / "CHANGELOG.md").read_text():
+        options = ("--yes", "--version", version, "--date", day.isoformat())
+        _run(root, sys.executable, "-m", "towncrier", "build", *options)
+    elif fragments := sorted(file.name for file in root.glob(_CHANGES)):
+        found = f"CHANGELOG.md has an entry for {version}, and there are fragments: {', '.join(fragments)}"
+        raise ReleaseError(f"{found}; work them in by hand and delete them")
+
+
+def _templates(root: Path) -> list[Path]:
+    """Folders of what `operad new` writes."""
+    return [path for each in distributions(root) for path in each.folder.glob(_TEMPLATES)]
 
 
 def _replace(file: Path, pattern: str, by: str) -> None:
@@ -138,22 +182,56 @@ def _range(version: str) -> str:
     return f">={major}.{minor},<{major}.{minor + 1}"
 
 
-def build(chosen: Sequence[Distribution], version: str, folder: Path) -> None:
+def build(chosen: Sequence[Distribution], version: str, folder: Path, *, epoch: str) -> None:
     """Build a wheel and an sdist of each, with the tools of this environment, and look into the wheels.
+
+    Args:
+        epoch: Time of all files in them, in seconds since 1970.
 
     Raises:
         ReleaseError: What was built is not what is to be released.
     """
+
+    def run(
+        cmd: Sequence[str], cwd: str | None = None, extra_environ: Mapping[str, str] | None = None
+    ) -> None:
+        quiet_subprocess_runner(cmd, cwd, {**(extra_environ or {}), "SOURCE_DATE_EPOCH": epoch})
+
     folder.mkdir(parents=True)
     for distribution in chosen:
         try:
-            builder = ProjectBuilder(distribution.folder, runner=quiet_subprocess_runner)
+            builder = ProjectBuilder(distribution.folder, runner=run)
             builder.build("sdist", str(folder))
             wheel = Path(builder.build("wheel", str(folder)))
         except (BuildException, BuildBackendException) as error:
             raise ReleaseError(f"{distribution.name} cannot be built: {error}") from error
         check_wheel(wheel, distribution, version)
         print(f"built {wheel.name}")
+
+
+def compare(made: Path, again: Path) -> None:
+    """Compare the bytes of what two builds made.
+
+    Raises:
+        ReleaseError: They differ; it names the files, and inside wheels the members.
+    """
+    names = sorted({file.name for folder in (made, again) for file in folder.iterdir()})
+    _, differing, missing = filecmp.cmpfiles(made, again, names, shallow=False)
+    wrong = [*missing]
+    for name in differing:
+        members = _members(made / name) ^ _members(again / name)
+        wrong.append(f"{name} ({', '.join(sorted({member for member, _ in members}))})" if members else name)
+    if wrong:
+        raise ReleaseError(f"two builds of one commit differ: {'; '.join(wrong)}")
+    print(f"{len(names)} files have the same bytes in both builds")
+
+
+def _members(file: Path) -> set[tuple[str, int]]:
+    """Names and checksums of what stands in a wheel; nothing for an sdist."""
+    if file.suffix != ".whl":
+        return set()
+    with ZipFile(file) as archive:
+        return {(member.filename, member.CRC) for member in archive.infolist()}
 
 
 def check_wheel(wheel: Path, distribution: Distribution, version: str) -> None:
@@ -218,6 +296,7 @@ def main() -> int:
         "--checks", default=CHECKS, help=f"command to run before building ({CHECKS}); '' for none"
     )
     parser.add_argument("--tag", action="store_true", help="commit and tag here, once all is well")
+    parser.add_argument("--twice", action="store_true", help="build in two clones, and compare the bytes")
     parser.add_argument("--root", type=Path, default=ROOT, help="checkout to release")
     words = parser.parse_args()
     root: Path = words.root.resolve()
@@ -225,7 +304,15 @@ def main() -> int:
     if words.tag and words.only:
         parser.error("--only is for rehearsals: a tag is of all distributions")
     try:
-        release(root, words.version, folder, checks=words.checks, only=words.only, tag=words.tag)
+        release(
+            root,
+            words.version,
+            folder,
+            checks=words.checks,
+            only=words.only,
+            tag=words.tag,
+            twice=words.twice,
+        )
     except ReleaseError as error:
         print(f"release: {error}", file=sys.stderr)
         return 1

@@ -19,8 +19,8 @@ from operad import registry
 from operad.cli.samples import sample_property
 from operad.errors import OperadError
 from operad.operator import OperatorProperty
-from operad_sdk.check.cases.params import planned_values
-from operad_sdk.check.trials.subject import subject_of
+from operad_check.cases.params import planned_values
+from operad_check.trials.subject import subject_of
 from tools.workspace import ROOT
 
 PAGE: Final = ROOT / "docs" / "authoring" / "scalar-forms.md"

@@ -15,12 +15,12 @@ from pathlib import Path
 from operad import registry
 from operad.context import cpu
 from operad.errors import OperadError
-from operad_sdk.check.cases.kinds import SMOOTH
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import subject_of
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised
+from operad_check.cases.kinds import SMOOTH
+from operad_check.plan.profile import Profile
+from operad_check.running.session import Session
+from operad_check.trials.subject import subject_of
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised
 from tools.workspace import ROOT, distributions
 
 BEGIN = "<!-- gradients of gradients: written by `python -m tools.second_order`, do not edit -->"

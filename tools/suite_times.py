@@ -19,8 +19,8 @@ import pytest
 
 _KEY: Final = "processor_s"
 _MOST: Final = 40
-_DEEP: Final = ("core", "operator_sdk")
-"""Folders whose rooms are told apart: `core/tests/engine`, where elsewhere `plugins/rnn` is enough."""
+_DEPTHS: Final = {"core": 3, "operator_sdk": 4}
+"""Parts of the folders whose rooms are told apart: `core/tests/engine`; elsewhere `plugins/rnn` is enough."""
 
 _last: list[float] = [0.0]
 
@@ -68,7 +68,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def folder(node: str) -> str:
     """`core/tests/engine` or `plugins/rnn`."""
     parts = node.partition("::")[0].split("/")[:-1]
-    return "/".join(parts[: 3 if parts[:1] and parts[0] in _DEEP else 2])
+    return "/".join(parts[: _DEPTHS.get(parts[0], 2) if parts else 0])
 
 
 def function(node: str) -> str:

@@ -119,7 +119,10 @@ WALKED: Final = (
     Rule(re.escape(_DOCS) + r"::test_code_of_the_page_runs\[(?P<row>.*)\]", rows=pages_that_are_read),
     Rule(re.escape(_DOCS) + r"::test_links_of_the_page_lead_to_files\[(?P<row>.*)\]", rows=pages),
 )
-RULES: Final = (*rules_of(Path(__file__).with_suffix(".toml").read_text("utf-8")), *WALKED)
+_TABLE: Final = Path(__file__).with_suffix(".toml").read_text("utf-8")
+RULES: Final = (*rules_of(_TABLE), *WALKED)
+FOLDERS: Final[Mapping[str, str]] = tomllib.loads(_TABLE)["folders"]
+"""Folders now by folders then, of which the first that an id begins with counts; rules name those of now."""
 
 
 def place_of(old: str, now: Mapping[str, str]) -> tuple[str, str] | None:
@@ -128,6 +131,8 @@ def place_of(old: str, now: Mapping[str, str]) -> tuple[str, str] | None:
     Args:
         now: Suites by the ids of today's tests.
     """
+    before = next((folder for folder in FOLDERS if old.startswith(folder)), "")
+    old = FOLDERS.get(before, "") + old.removeprefix(before)
     if old in now:
         return f"the same test, {now[old]}", old
     for rule in RULES:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, final
 
 ROOT = Path(__file__).resolve().parent.parent
-CORE_FOLDERS = ("core", "operator_sdk")
+CORE_FOLDERS = ("core", "operator_sdk/sdk", "operator_sdk/check")
 PLUGIN_FOLDERS = ("plugins", "contrib_ops")
 LEFT_EXTRAS = frozenset(("gpu", "jax", "torch"))
 """Extras that no set-up installs: for devices that few machines have, or very large for few tests."""
@@ -64,7 +64,7 @@ class Distribution:
 
     @property
     def is_plugin(self) -> bool:
-        """True if the distribution is a guest: neither the core nor the SDK."""
+        """True if the distribution is a guest: neither the core nor the toolkit."""
         return self.folder.parent.name in PLUGIN_FOLDERS
 
     @property
@@ -94,7 +94,7 @@ class Distribution:
 
 
 def distributions(root: Path = ROOT) -> list[Distribution]:
-    """Every distribution under `root`: core, SDK, then plugins and contributed operators by folder."""
+    """Every distribution under `root`: core, toolkit, then plugins and contributed operators by folder."""
     folders = [root / name for name in CORE_FOLDERS]
     for group in PLUGIN_FOLDERS:
         folders += sorted(path for path in (root / group).glob("*") if path.is_dir())

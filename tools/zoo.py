@@ -1,8 +1,8 @@
 """Run the contract checks on the zoo's operators, each in a process of its own, and say what they found.
 
-`python -m tools.zoo reported circumstances right` measures these folders of `operator_sdk/tests/zoo`. An
-operator that is wrong is caught if any check is red; one that is right is a false alarm if any is. A process
-that dies or takes too long is neither.
+`python -m tools.zoo reported circumstances right` measures these folders of `operator_sdk/check/tests/zoo`.
+An operator that is wrong is caught if any check is red; one that is right is a false alarm if any is.
+A process that dies or takes too long is neither.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Result(NamedTuple):
 
 def check(folder: str, number: int, examples: int) -> dict[str, Any]:
     """Check one inhabitant in this process."""
-    from operad_sdk.check import Profile, check_operator  # noqa: PLC0415 - in the process that needs it
-    from operad_sdk.check.running.register import all_checks  # noqa: PLC0415
-    from operator_sdk.tests.zoo.fault import Fault  # noqa: PLC0415
-    from operator_sdk.tests.zoo.folders import inhabitants  # noqa: PLC0415
+    from operad_check import Profile, check_operator  # noqa: PLC0415 - in the process that needs it
+    from operad_check.running.register import all_checks  # noqa: PLC0415
+    from operator_sdk.check.tests.zoo.fault import Fault  # noqa: PLC0415
+    from operator_sdk.check.tests.zoo.folders import inhabitants  # noqa: PLC0415
 
     inhabitant = list(inhabitants(folder))[number]
     is_wrong = isinstance(inhabitant, Fault)
@@ -69,7 +69,7 @@ def _fails_as(id: str, program: str) -> bool:
 
 
 _CONTEXT: Final[Any] = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["operad_sdk.check.running.runner", "operator_sdk.tests.zoo.folders"])
+_CONTEXT.set_forkserver_preload(["operad_check.running.runner", "operator_sdk.check.tests.zoo.folders"])
 
 
 def _tell(sender: Connection, folder: str, number: int, examples: int) -> None:
@@ -110,7 +110,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for one operator")
     options = parser.parse_args()
-    from operator_sdk.tests.zoo.folders import inhabitants  # noqa: PLC0415 - slow to import
+    from operator_sdk.check.tests.zoo.folders import inhabitants  # noqa: PLC0415 - slow to import
 
     everybody = [
         (folder, number, one)

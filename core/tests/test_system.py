@@ -62,7 +62,7 @@ io.open = __builtins__.open = opened
 sys.platform = "other"
 
 import operad as od
-from operad_sdk.check.mutants.judged import judged
+from operad_check.mutants.judged import judged
 
 x = od.nd.array(np.linspace(-1, 1, 1 << 20).reshape(1 << 10, -1))  # a block of 4 MiB
 np.testing.assert_allclose(od.nd.tanh(x).asnumpy(), np.tanh(x.asnumpy()), rtol=1e-5, atol=1e-7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -14,6 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from operad.cli.doctor.metadata import GROUPS
+from tools.project_metadata import written
 from tools.workspace import ROOT, Distribution, distributions
 
 ALL = distributions()
@@ -23,8 +25,10 @@ VERSION = "0.2.0"
 _MAJOR, _MINOR = map(int, VERSION.split(".")[:2])
 CORE_RANGE = f"<{_MAJOR}.{_MINOR + 1},>={_MAJOR}.{_MINOR}"
 
-PYTHONS = [f"Programming Language :: Python :: {each}" for each in ("3.11", "3.12", "3.13")]
-"""Those under which the whole suite was run, as docs/platforms.md says."""
+# A row of docs/platforms.md, of the whole suite under some releases of Python.
+RUN = re.compile(
+    r"^\| Python (?P<releases>[\d., ]+) with the newest packages \|.*\| both suites \| passed \|$"
+)
 
 # Imported under one name, installed under another that need not be installed here.
 INSTALLED_AS = {"cupy": "cupy-cuda12x"}
@@ -56,16 +60,15 @@ def _imported(folder: Path) -> Iterator[tuple[str, Path]]:
                 yield node.module.partition(".")[0], file
 
 
-def test_the_workspace_holds_the_core_the_sdk_and_plugins() -> None:
-    assert [d.name for d in ALL[:2]] == ["operad", "operad-sdk"]
+def test_the_workspace_holds_the_core_the_toolkit_and_plugins() -> None:
+    assert [d.name for d in ALL[:3]] == ["operad", "operad-sdk", "operad-check"]
     assert PLUGINS
 
 
 @_by_name(ALL)
 def test_is_named_after_its_folder(distribution: Distribution) -> None:
     folder = distribution.folder.name.replace("_", "-")
-    expected = {"core": "operad", "operator-sdk": "operad-sdk"}.get(folder, f"operad-{folder}")
-    assert distribution.name == expected
+    assert distribution.name == ("operad" if folder == "core" else f"operad-{folder}")
 
 
 @_by_name(ALL)
@@ -85,7 +88,32 @@ def test_declares_what_an_index_shows(distribution: Distribution) -> None:
     assert project["version"] == VERSION
     assert project["authors"] == [{"name": "operad developers"}]
     assert "Typing :: Typed" in project["classifiers"]
-    assert [each for each in project["classifiers"] if "Python :: 3" in each] == PYTHONS
+    assert len(project["keywords"]) == len({*project["keywords"]}) > 1
+    assert {"Homepage", "Documentation", "Source", "Changelog"} <= project["urls"].keys()
+
+
+def test_links_lead_to_one_repository_and_to_files_that_are_there() -> None:
+    (urls,) = {tuple(each.declared["project"]["urls"].items()) for each in ALL}
+    links = dict(urls)
+    assert {link.removeprefix(links["Source"]).partition("/blob/main/")[0] for link in links.values()} == {""}
+    for name in ("Documentation", "Changelog"):
+        assert (ROOT / links[name].partition("/blob/main/")[2]).is_file()
+
+
+def test_classifiers_name_each_python_that_ran_both_suites() -> None:
+    rows = [RUN.match(line) for line in (ROOT / "docs/platforms.md").read_text().splitlines()]
+    releases = [release for row in rows if row for release in row["releases"].split(", ")]
+    ran = sorted({tuple(map(int, release.split(".")[:2])) for release in releases})
+    expected = [f"Programming Language :: Python :: {major}.{minor}" for major, minor in ran]
+    for distribution in ALL:
+        classifiers = distribution.declared["project"]["classifiers"]
+        assert [each for each in classifiers if "Python :: 3" in each] == expected, distribution.name
+
+
+@_by_name(ALL)
+def test_metadata_is_as_make_format_writes_it(distribution: Distribution) -> None:
+    text = (distribution.folder / "pyproject.toml").read_text()
+    assert written(distribution) == text, f"{distribution.name} is stale; run `make format`"
 
 
 @_by_name(ALL)
@@ -146,6 +174,11 @@ def test_entry_points_lead_into_its_own_package(distribution: Distribution) -> N
             exists = module.with_suffix(".py").is_file() or (module / "__init__.py").is_file()
             assert exists, f"{group}: {name} = {target}"
             assert target.startswith(distribution.package)
+
+
+def test_only_authors_tools_require_the_harness() -> None:
+    users = {d.name for d in ALL if "operad-check" in _declared(d)}
+    assert users == {"operad-check-jax", "operad-check-pytest", "operad-check-torch"}
 
 
 def test_no_two_distributions_provide_one_operator() -> None:

@@ -78,7 +78,7 @@ WRITES = {"write_text", "write_bytes", "tofile", "savez", "savetxt", "imwrite"}
 """Calls that write a file in place, by their last name."""
 IN_PLACE = {
     "core/src/operad/cli/group.py": "a formatter of help, which writes no file",
-    "operator_sdk/src/operad_sdk/new/add.py": "files of the author's own package",
+    "operator_sdk/check/src/operad_check/new/add.py": "files of the author's own package",
     "plugins/module/src/operad_module/state_file.py": "an archive in memory",
     "plugins/module/src/operad_module/updates.py": "a temporary file, which a store reads at once",
 }

@@ -14,9 +14,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 CONTRACTS = {
     "layers": "Core: each layer imports only what stands below it",
-    "core-alone": "Core: knows neither the SDK nor a plugin",
+    "core-alone": "Core: knows neither the toolkit nor a plugin",
     "harness": "Harness: each room imports only what stands below it",
-    "sdk-alone": "SDK: knows no plugin",
+    "sdk-alone": "SDK: knows neither the harness nor a plugin",
+    "harness-alone": "Harness: knows no plugin",
     "plugins-apart": "Plugins: none imports another",
     "plugins-public-face": "Plugins: use only the public face of the core",
 }
@@ -32,13 +33,24 @@ VIOLATIONS = {
     ),
     "module-without-layer": ("core/src/operad/stray.py", "", "layers"),
     "core-imports-sdk": ("core/src/operad/engine/__init__.py", "import operad_sdk", "core-alone"),
+    "core-imports-harness": ("core/src/operad/cli/__init__.py", "import operad_check", "core-alone"),
     "room-imports-upward": (
-        "operator_sdk/src/operad_sdk/check/trials/case.py",
-        "import operad_sdk.check.running.runner",
+        "operator_sdk/check/src/operad_check/trials/case.py",
+        "import operad_check.running.runner",
         "harness",
     ),
-    "module-without-room": ("operator_sdk/src/operad_sdk/check/stray.py", "", "harness"),
-    "sdk-imports-plugin": ("operator_sdk/src/operad_sdk/__init__.py", "import operad_alpha", "sdk-alone"),
+    "module-without-room": ("operator_sdk/check/src/operad_check/stray.py", "", "harness"),
+    "sdk-imports-plugin": ("operator_sdk/sdk/src/operad_sdk/__init__.py", "import operad_alpha", "sdk-alone"),
+    "sdk-imports-harness": (
+        "operator_sdk/sdk/src/operad_sdk/contract.py",
+        "def lazily():\n    from operad_check.plan import profile",
+        "sdk-alone",
+    ),
+    "harness-imports-plugin": (
+        "operator_sdk/check/src/operad_check/__init__.py",
+        "import operad_alpha",
+        "harness-alone",
+    ),
     "plugin-imports-plugin": ("plugins/beta/src/operad_beta/op.py", "import operad_alpha", "plugins-apart"),
     "contributed-imports-plugin": (
         "contrib_ops/gamma/src/operad_gamma/op.py",
@@ -60,7 +72,7 @@ VIOLATIONS = {
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy of the core and the SDK, with three plugins that keep every rule."""
+    """A copy of the core and the toolkit, with three plugins that keep every rule."""
     sources = shutil.ignore_patterns("__pycache__", "tests")
     for folder in ("core", "operator_sdk"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=sources)

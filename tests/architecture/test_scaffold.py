@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 
-from operad_sdk.new import create
+from operad_check.new import create
 from tools.workspace import Distribution, distributions
 
 PLUGINS = [d for d in distributions() if d.is_plugin and not d.is_meta and not d.missing()]

@@ -15,8 +15,8 @@ import pytest
 from tests.architecture.test_run import run, suite  # noqa: F401 - a fixture
 from tools.workspace import ROOT
 
-FOLDERS = ("core/tests", "operator_sdk/tests", "plugins/*/tests", "contrib_ops/*/tests", "tests")
-OF_OPERATORS = ROOT / "operator_sdk/tests/zoo"
+FOLDERS = ("core/tests", "operator_sdk/*/tests", "plugins/*/tests", "contrib_ops/*/tests", "tests")
+OF_OPERATORS = ROOT / "operator_sdk/check/tests/zoo"
 """Operators that are wrong on purpose, some by what they draw."""
 UNSEEDED = {"urandom", "SystemRandom", "getrandom", "uuid1", "uuid4"}
 GENERATORS = {

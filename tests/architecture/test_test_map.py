@@ -50,6 +50,16 @@ def test_an_earlier_test_has_a_place_or_is_lost(old: str, expected: tuple[str, s
     assert place_of(old, NOW) == expected
 
 
+def test_a_test_of_a_folder_that_moved_is_the_same_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(test_map, "FOLDERS", {"a/tests/b/": "b/tests/", "a/": "c/a/"})
+    monkeypatch.setattr(test_map, "RULES", (Rule(r"c/a/test_old\.py::(.*)", new=r"c/a/test_new.py::\1"),))
+    moved = {"a/tests/b/test_x.py::f": "b/tests/test_x.py::f", "a/test_old.py::f": "c/a/test_new.py::f"}
+    for old, new in moved.items():
+        place = place_of(old, {new: "fast"})
+        assert (place and place[1]) == new
+    assert place_of("d/a/test_x.py::f", {"d/c/a/test_x.py::f": "fast"}) is None
+
+
 @pytest.mark.usefixtures("rules")
 def test_what_has_no_place_is_named() -> None:
     counts, lost = table(["c.py::test_kept", "a.py::test_each[one]", "a.py::test_each[three]"], NOW)

@@ -14,7 +14,7 @@ from tools.workspace import ROOT
 ROOMS = [
     "contrib_ops/*/src",
     "core/src",
-    "operator_sdk/src",
+    "operator_sdk/*/src",
     "plugins/*/src",
     "tests/architecture",
     "tests/benchmarks",

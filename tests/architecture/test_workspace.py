@@ -11,17 +11,24 @@ def _write(path: Path, text: str) -> None:
 
 
 def test_every_folder_with_a_pyproject_is_a_distribution(tmp_path: Path) -> None:
-    for folder in ("plugins/shape", "core", "contrib_ops/fft", "plugins/elemwise", "operator_sdk", "docs"):
+    for folder in (
+        "plugins/shape",
+        "core",
+        "contrib_ops/fft",
+        "plugins/elemwise",
+        "operator_sdk/sdk",
+        "docs",
+    ):
         _write(tmp_path / folder / "pyproject.toml", f'[project]\nname = "operad-{folder.split("/")[-1]}"')
     (tmp_path / "plugins" / "unfinished").mkdir()
 
     found = [d.folder.relative_to(tmp_path).as_posix() for d in distributions(tmp_path)]
 
-    assert found == ["core", "operator_sdk", "plugins/elemwise", "plugins/shape", "contrib_ops/fft"]
+    assert found == ["core", "operator_sdk/sdk", "plugins/elemwise", "plugins/shape", "contrib_ops/fft"]
 
 
 def test_guests_of_the_core_are_plugins(tmp_path: Path) -> None:
-    for folder in ("core", "operator_sdk", "plugins/shape", "contrib_ops/fft"):
+    for folder in ("core", "operator_sdk/check", "plugins/shape", "contrib_ops/fft"):
         _write(tmp_path / folder / "pyproject.toml", '[project]\nname = "x"')
 
     assert [d.is_plugin for d in distributions(tmp_path)] == [False, False, True, True]

@@ -22,8 +22,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import operad
-from operad_sdk.new import KINDS
-from operad_sdk.new.requests import OF_OTHERS
+from operad_check.new import KINDS
+from operad_check.new.requests import OF_OTHERS
 from tests.authoring.lines import LIBRARIES, OPERATORS, count, program
 from tests.benchmarks.page import cores, processor
 from tests.integration.environments import CleanEnvironment, build_wheels
@@ -44,7 +44,7 @@ _WHEEL: Final = "import sys; from hatchling.build import build_wheel; build_whee
 def measured(kind: str, wheels: Path, scratch: Path) -> dict[str, float]:
     """Seconds of each step for a package with one operator of a kind, nothing in it edited."""
     environment = CleanEnvironment(scratch / "environment", wheels)
-    environment.install("operad-sdk[check,fast,new]", "operad-fully-connected")
+    environment.install("operad-check[new]", "operad-sdk[fast]", "operad-fully-connected")
     environment.add_libraries(["mypy", "ruff", "hatchling", "editables"])
     folder = scratch / "acme-ops"
     name = "FullyConnected" if kind in OF_OTHERS else "AcmeExample"

@@ -1,7 +1,8 @@
 """Time operad: `python -m tests.benchmarks`, or `make bench`; beside its peers with `--peers`.
 
 Every library runs in a process of its own, and they take turns; see `tests.benchmarks.driver`. PyTorch takes
-part where this environment has it. With `--peers`, environments for PyTorch, JAX and MXNet are made under
+part where this environment has it. With `--standard`, operad without numba is the only other one, as
+`operad-standard` installs it. With `--peers`, environments for PyTorch, JAX and MXNet are made under
 `build/peers`. Times are seconds on the wall and of processors.
 """
 
@@ -29,6 +30,8 @@ def main() -> int:
         print(f"no row matches {options.rows!r}; names are in tests/benchmarks/rows.py", file=sys.stderr)
         return 2
     pythons, missing = environments.peers() if options.peers else (environments.installed(), {})
+    if options.standard:
+        pythons = dict.fromkeys(("operad", "standard"), sys.executable)
     versions: dict[str, str] = {}
     runs = [run(rows, pythons, threads, options.rounds, versions) for threads in options.threads]
     about = About(today(), versions, missing, _command(options), options.rounds)
@@ -44,6 +47,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--peers", action="store_true", help="beside PyTorch, JAX and MXNet")
+    parser.add_argument("--standard", action="store_true", help="beside operad without numba")
     parser.add_argument("--rows", metavar="PATTERN", help="only rows whose group and name match, as `re`")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="for each row (default %(default)s)")
     parser.add_argument("--threads", type=int, nargs="+", help="one run for each (default: 1 and 2, or 1)")
@@ -63,7 +67,10 @@ def chosen(pattern: str | None, peers: bool) -> list[Row]:
 
 
 def _command(options: Any) -> str:
-    words = ["python -m tests.benchmarks", "--peers" if options.peers else ""]
+    words = [
+        "python -m tests.benchmarks",
+        *(f"--{name}" for name in ("peers", "standard") if getattr(options, name)),
+    ]
     return " ".join([*filter(None, words), "--threads", *map(str, options.threads)])
 
 

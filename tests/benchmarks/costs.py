@@ -20,9 +20,9 @@ from threadpoolctl import threadpool_limits
 from operad import config, registry
 from operad.context import cpu
 from operad.operator import FORWARD, KernelCall, Shape, choose, forget_rates
-from operad_sdk.commands.bench.contestants import SampleCall
-from operad_sdk.commands.tune.command import tuned
-from operad_sdk.commands.tune.constants import least_us
+from operad_check.commands.bench.contestants import SampleCall
+from operad_check.commands.tune.command import tuned
+from operad_check.commands.tune.constants import least_us
 
 SINGLE: Final = np.dtype(np.float32)
 

@@ -14,7 +14,9 @@ from tests.benchmarks.figures import WORDS, Basis, Figures, basis, ratio
 from tests.benchmarks.load import QUIET_BELOW, Load
 from tests.benchmarks.rows import Row
 
-SHOWN: Final = {"operad": "operad", "torch": "PyTorch", "jax": "JAX", "mxnet": "MXNet"}
+SHOWN: Final = {
+    "operad": "operad", "standard": "operad-standard", "torch": "PyTorch", "jax": "JAX", "mxnet": "MXNet",
+}  # fmt: skip
 _OVERSUBSCRIBED: Final = 1.15
 _LEVEL: Final = 1.05
 _SMALL: Final = 0.03

@@ -12,13 +12,13 @@ from functools import cache
 from typing import Final
 
 from operad.operator import OperatorProperty
-from operad_sdk.check import Profile, verify
-from operad_sdk.check.cases.kinds import CaseKind
-from operad_sdk.check.running.register import find_check
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.subject import subject_of
-from operad_sdk.check.trials.violation import Unavailable, Violation
+from operad_check import Profile, verify
+from operad_check.cases.kinds import CaseKind
+from operad_check.running.register import find_check
+from operad_check.running.session import Session
+from operad_check.trials.case import Case
+from operad_check.trials.subject import subject_of
+from operad_check.trials.violation import Unavailable, Violation
 
 CHECKS: Final = (
     "F201", "F213", "F202", "F203", "F210", "F211", "F219", "B301", "B302", "B305", "B306", "B307", "B313",

@@ -20,11 +20,11 @@ from typing import Any
 import operad as od
 from operad.cli import declared_in
 from operad.operator import OperatorProperty
-from operad_sdk.check import Profile
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import subject_of
-from operad_sdk.commands.check.source import Source
+from operad_check import Profile
+from operad_check.cases.kinds import ORDINARY
+from operad_check.commands.check.source import Source
+from operad_check.running.session import Session
+from operad_check.trials.subject import subject_of
 from tests.conformance.few_checks import red
 from tests.conformance.page_modules import write_modules
 from tests.devices.operators import computed

@@ -7,19 +7,19 @@ import sys
 
 import pytest
 
-from operad_sdk.check import Profile
-from operad_sdk.check.cases.kinds import EDGES, ORDINARY
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import subject_of
+from operad_check import Profile
+from operad_check.cases.kinds import EDGES, ORDINARY
+from operad_check.running.session import Session
+from operad_check.trials.subject import subject_of
 
 PROGRAM = """
 import sys
 for name in sys.argv[1:]:
     __import__(name)
-from operad_sdk.check import Profile
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import subject_of
+from operad_check import Profile
+from operad_check.cases.kinds import ORDINARY
+from operad_check.running.session import Session
+from operad_check.trials.subject import subject_of
 
 session = Session(subject_of("SoftmaxOutput"), Profile("few", examples=30, seconds=1.0))
 for case in session.pool(ORDINARY):

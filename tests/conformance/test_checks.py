@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from operad_sdk.check import check_operator
-from operad_sdk.check.running.register import all_checks
-from operad_sdk.check.running.suite import named_operators
-from operator_sdk.tests.zoo.plain_gradient_check import plain_gradient_check
+from operad_check import check_operator
+from operad_check.running.register import all_checks
+from operad_check.running.suite import named_operators
+from operator_sdk.check.tests.zoo.plain_gradient_check import plain_gradient_check
 
 BACKWARD = [id for id in all_checks() if id[0] == "B"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 from tests.conformance import run_page
 from tests.conformance.overlay import Overlay, as_a_reader
 
@@ -116,5 +116,5 @@ def test_pages_that_install_a_package_of_operads_say_where_it_is_before_a_releas
     reference = ("docs/operators/", "docs/decisions/")  # no page where anybody begins
     names = [name for name, text in pages.items() if INSTALLS.search(text) and not name.startswith(reference)]
     assert {"docs/cli.md", "docs/check-your-operator.md", "docs/authoring/index.md"} <= {*names}
-    assert "Nothing is released yet" in pages["docs/install.md"]
+    assert "No package index has operad yet" in pages["docs/install.md"]
     assert [name for name in names if "install.md" not in pages[name] + name] == []

@@ -10,8 +10,8 @@ from typing import Final
 import pytest
 
 from operad import registry
+from operad_check import Profile, contract_suite
 from operad_sdk import unary
-from operad_sdk.check import Profile, contract_suite
 from tests.conformance.few_checks import main, red
 
 OPERATORS: Final = sorted(

@@ -18,7 +18,7 @@ from tests.conformance.test_docs import ROOT
 
 PAGES: Final = [
     page
-    for page in [*DOCS, ROOT / "operator_sdk/README.md"]
+    for page in [*DOCS, ROOT / "operator_sdk/sdk/README.md"]
     if DECLARES.search(page.read_text(encoding="utf-8")) and "decisions" not in page.parts
 ]
 NAMES: Final = {page: page.relative_to(ROOT).as_posix() for page in PAGES}

@@ -27,7 +27,7 @@ from operad.operator import (
     OpReq,
     ScalarForm,
 )
-from operad_sdk.commands.bench.contestants import SampleCall
+from operad_check.commands.bench.contestants import SampleCall
 from operad_sdk.form_kernels import EXACT
 from operad_sdk.vector import reason_against
 from operad_sdk.vector.machine import statistics

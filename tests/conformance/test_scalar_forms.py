@@ -8,8 +8,9 @@ from click.testing import CliRunner
 
 from operad import registry
 from operad.cli import main
-from operad_sdk.check import check_operator
-from operad_sdk.check.reporting.outcome import Status
+from operad_check import check_operator
+from operad_check.reporting.outcome import Status
+from operad_sdk.vector import reason_against
 from tools import scalar_forms
 
 SHAPE = (4, 5)
@@ -107,3 +108,10 @@ def test_most_operators_of_one_shape_have_forms_and_the_page_says_which(monkeypa
     monkeypatch.setattr(scalar_forms, "found_forms", lambda: found)
     monkeypatch.setattr("sys.argv", ["scalar_forms", "--check"])
     assert scalar_forms.main() == 0
+
+
+@pytest.mark.skipif(bool(reason_against()), reason="there is no vector code")
+def test_a_part_that_a_program_computes_says_so_beside_why_it_has_no_form():
+    done = CliRunner().invoke(main, ["why", "LRN", "--shape", "(64,200,100)", "--param", "nsize=5"])
+    assert "none: the function decides by the lengths of axes" in done.stdout
+    assert "\nLRN.vector_data_grad is a program: " in done.stdout

@@ -12,12 +12,12 @@ from operad.errors import OperadError
 from operad.graph import Entry, Variable
 from operad.symbol import Symbol
 from operad.symbol.compose import apply
-from operad_sdk.check.cases.kinds import SMOOTH
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import subject_of
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import OperatorRaised
+from operad_check.cases.kinds import SMOOTH
+from operad_check.plan.profile import Profile
+from operad_check.running.session import Session
+from operad_check.trials.subject import subject_of
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import OperatorRaised
 from tools import second_order
 from tools.workspace import ROOT, distributions
 

@@ -15,7 +15,7 @@ import pytest
 import operad as od
 from operad.graph import installed_passes, pass_list
 from operad.graph.compilation import Compilation
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 from tests.conformance.trained_programs import PROGRAMS, run
 
 TOLERANCE = 2e-6

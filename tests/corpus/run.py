@@ -17,14 +17,14 @@ from pathlib import Path
 from time import process_time
 from typing import Any, Final
 
-from operad_sdk.check import Profile
-from operad_sdk.check.cases.kinds import SMOOTH
-from operad_sdk.check.foreign.checking import checks_of
-from operad_sdk.check.foreign.found import backend_named
-from operad_sdk.check.foreign.function import function_of
-from operad_sdk.check.foreign.subject import subject_of_function
-from operad_sdk.check.running.runner import check_operator
-from operad_sdk.check.running.session import Session
+from operad_check import Profile
+from operad_check.cases.kinds import SMOOTH
+from operad_check.foreign.checking import checks_of
+from operad_check.foreign.found import backend_named
+from operad_check.foreign.function import function_of
+from operad_check.foreign.subject import subject_of_function
+from operad_check.running.runner import check_operator
+from operad_check.running.session import Session
 from operad_sdk.contract import Contract
 
 PROFILES: Final = {

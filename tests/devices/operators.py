@@ -10,7 +10,7 @@ import numpy as np
 import operad as od
 from operad import registry
 from operad.context import Context
-from operad_sdk.check.trials.case import Case
+from operad_check.trials.case import Case
 
 FIRST_PARTY: Final = sorted(
     record.name

@@ -10,10 +10,10 @@ from typing import Final
 
 import pytest
 
-from operad_sdk.check.cases.kinds import EDGES, ORDINARY, CaseKind
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import subject_of
+from operad_check.cases.kinds import EDGES, ORDINARY, CaseKind
+from operad_check.plan.profile import Profile
+from operad_check.running.session import Session
+from operad_check.trials.subject import subject_of
 from tests.devices.operators import FIRST_PARTY, compare
 
 pytestmark = [pytest.mark.usefixtures("gpu"), pytest.mark.filterwarnings("ignore::RuntimeWarning")]

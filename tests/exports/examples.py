@@ -10,12 +10,12 @@ from typing import Any, final
 import numpy as np
 
 from operad.export import OperatorSignature, signature_of
-from operad_sdk.check.cases.kinds import EDGES, ORDINARY, SMOOTH, CaseKind
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.case import Case
-from operad_sdk.check.trials.subject import Subject, subject_of
-from operad_sdk.check.trials.trial import Trial
+from operad_check.cases.kinds import EDGES, ORDINARY, SMOOTH, CaseKind
+from operad_check.plan.profile import Profile
+from operad_check.running.session import Session
+from operad_check.trials.case import Case
+from operad_check.trials.subject import Subject, subject_of
+from operad_check.trials.trial import Trial
 
 _FEW = Profile("few", examples=6, seconds=2.0)
 _GOALS = 8

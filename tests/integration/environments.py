@@ -86,6 +86,14 @@ class CleanEnvironment:
         self.add_libraries(third_party(wanted))
         self._pip("install", "--no-index", "--find-links", str(self._wheelhouse), *wanted)
 
+    def install_from(self, index: Path, *wanted: str) -> None:
+        """Install distributions of the workspace from an index of their own, and from nowhere else."""
+        self.add_libraries(third_party(wanted))
+        settings = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
+        self._pip(
+            "install", "--index-url", index.as_uri(), *wanted, env=settings | {"PIP_CONFIG_FILE": os.devnull}
+        )
+
     def install_project(self, folder: Path, extra: str) -> None:
         """Install a project outside the workspace in place, as its author does, with one of its extras.
 
@@ -130,9 +138,9 @@ class CleanEnvironment:
         files = [file for path in top for file in ([path] if path.is_file() else path.resolve().rglob("*"))]
         return sum(file.stat().st_size for file in files if file.suffix != ".pyc" and file.is_file())
 
-    def _pip(self, *words: str) -> None:
+    def _pip(self, *words: str, env: dict[str, str] | None = None) -> None:
         pip = [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check"]
-        _output([*pip, *words])
+        _output([*pip, *words], env=env)
 
 
 def for_testing() -> set[str]:
@@ -148,7 +156,18 @@ def left_out() -> set[str]:
 
 
 def third_party(wanted: Iterable[str]) -> set[str]:
-    """What distributions of the workspace, written as `operad-sdk[check]`, require from outside of it."""
+    """What distributions of the workspace, written as `operad-sdk[fast]`, require from outside of it."""
+    return _required(wanted)[1]
+
+
+def of_the_workspace(wanted: Iterable[str]) -> list[Distribution]:
+    """Distributions of the workspace, written as `operad-sdk[fast]`, and those that they require."""
+    names = _required(wanted)[0]
+    return [each for each in COMPLETE if each.name in names]
+
+
+def _required(wanted: Iterable[str]) -> tuple[set[str], set[str]]:
+    """Names of what is required, directly or not: of the workspace, and from outside of it."""
     own = {d.name: d.declared["project"] for d in COMPLETE}
     found: set[str] = set()
     waiting, seen = [Requirement(line) for line in wanted], set[tuple[str, str]]()
@@ -162,7 +181,7 @@ def third_party(wanted: Iterable[str]) -> set[str]:
             seen.add((name, extra))
             lines = own[name]["optional-dependencies"][extra] if extra else own[name].get("dependencies", [])
             waiting += map(Requirement, lines)
-    return found
+    return {name for name, _ in seen}, found
 
 
 def _closure(names: Iterable[str]) -> list[Installed]:

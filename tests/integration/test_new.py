@@ -14,7 +14,7 @@ from typing import NamedTuple, final
 
 import pytest
 
-from operad_sdk.new import KINDS
+from operad_check.new import KINDS
 from tests.integration.environments import CleanEnvironment
 
 NAME = "acme-ops"
@@ -62,7 +62,7 @@ def author(
 ) -> Author:
     folder = tmp_path_factory.mktemp("author")
     environment = CleanEnvironment(folder / "environment", next(iter(wheels.values())).parent)
-    environment.install("operad-sdk[check,fast,new]", "operad-fully-connected")
+    environment.install("operad-check[new]", "operad-sdk[fast]", "operad-fully-connected")
     environment.add_libraries(["mypy", "ruff", "hatchling", "editables"])
     ops = PACKAGES[request.param]
     asked = [word for name, kind in ops.items() for word in ("--op", f"{name}:{kind}")]

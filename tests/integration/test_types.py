@@ -41,7 +41,7 @@ metric.get().shape  # wrong
 
 AUTHOR = """
 from operad_sdk import Array, OpContext, OperatorProperty, gradient, operator, param, unary
-from operad_sdk.testing import check_forward, gradient_check
+from operad_check.testing import check_forward, gradient_check
 import numpy as np
 
 

@@ -64,6 +64,9 @@ def test_a_wheel_says_what_an_index_shows(wheels: dict[str, Path], distribution:
     classifiers = metadata.get_all("Classifier", [])
     assert "Programming Language :: Python :: 3.11" in classifiers
     assert "Operating System :: POSIX :: Linux" in classifiers
+    links = [line.partition(", ")[0] for line in metadata.get_all("Project-URL", [])]
+    assert links == ["Homepage", "Documentation", "Source", "Changelog"]
+    assert "deep-learning" in metadata["Keywords"].split(",")
     assert metadata["Description-Content-Type"] == "text/markdown"
     assert metadata.get_payload() == (distribution.folder / "README.md").read_text()
 
@@ -111,12 +114,15 @@ def test_the_core_alone_imports_and_says_what_to_install(make_environment: MakeE
     assert "pip install operad-elemwise" in environment.run(_MISS_TANH)
 
 
-def test_a_models_user_gets_llvm_and_no_tool(make_environment: MakeEnvironment) -> None:
-    environment = make_environment("operad-standard")
+@pytest.mark.parametrize(
+    ("name", "libraries"), [("operad-elemwise", "operad_sdk"), ("operad-standard", "operad_sdk, llvmlite")]
+)
+def test_a_models_user_gets_no_tool(make_environment: MakeEnvironment, name: str, libraries: str) -> None:
+    environment = make_environment(name)
 
     environment.run(_USE_TANH)
-    environment.run("import llvmlite")
-    unwanted = ("numba", "hypothesis", "pytest", "click", "rich", "jinja2", "copier", "yaml")
+    environment.run(f"import {libraries}")
+    unwanted = ("operad_check", "numba", "hypothesis", "pytest", "click", "rich", "jinja2", "copier", "yaml")
     found = f"from importlib.util import find_spec; print([n for n in {unwanted} if find_spec(n)])"
     assert environment.run(found).strip() == "[]"
 
@@ -143,19 +149,27 @@ def test_the_command_without_its_libraries_says_what_to_install(make_environment
 
 
 @pytest.mark.parametrize(
-    ("command", "extra"), [("check --all", "check"), ("new folder", "new"), ("explain", "check")]
+    ("installed", "command", "wanted"),
+    [
+        ("operad-sdk", "check --all", "no command 'check'; pip install operad-check\n"),
+        ("operad-sdk", "tune", "no command 'tune'; pip install operad-check\n"),
+        (
+            "operad-check",
+            "new folder",
+            'needs copier, which is not installed; pip install "operad-check[new]"\n',
+        ),
+    ],
+    ids=["check", "tune", "new"],
 )
-def test_a_command_without_its_extra_says_what_to_install(
-    make_environment: MakeEnvironment, command: str, extra: str
+def test_a_command_that_is_not_installed_says_what_to_install(
+    make_environment: MakeEnvironment, installed: str, command: str, wanted: str
 ) -> None:
-    environment = make_environment("operad[cli]", "operad-sdk")
+    environment = make_environment("operad[cli]", installed)
     script = environment.python.parent / "operad"
 
     done = subprocess.run([script, *command.split()], check=False, capture_output=True, text=True)
 
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
-    assert f'pip install "operad-sdk[{extra}]"' in line
+    assert (done.returncode, done.stderr.endswith(wanted)) == (2, True), done.stderr
 
 
 def test_an_undeclared_library_is_not_there(make_environment: MakeEnvironment) -> None:

@@ -20,7 +20,7 @@ CONTRIBUTED = [d.name for d in COMPLETE if d.folder.parent.name == "contrib_ops"
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_the_plugins_tests_pass(make_environment: MakeEnvironment, tmp_path: Path) -> None:
-    environment = make_environment("operad-standard", "operad-sdk[check]", *CONTRIBUTED)
+    environment = make_environment("operad-standard", "operad-check", *CONTRIBUTED)
     environment.add_libraries(for_testing() - {"numba"})
     checkout = copy_tests(PLUGINS, tmp_path / "checkout")
 

@@ -22,7 +22,7 @@ from operad_convolution.direct.direct import Forward, WeightGradient
 from operad_convolution.direct.layer import DirectCorrelation
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.vector import CompiledForm, reason_against, tiled_product
-from operator_sdk.tests.vector.programs import Program
+from operator_sdk.sdk.tests.vector.programs import Program
 from plugins.convolution.tests.correlations import Sizes, context, five
 
 DTYPES = (np.dtype("float32"), np.dtype("float64"))

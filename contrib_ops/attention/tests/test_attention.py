@@ -8,7 +8,7 @@ import pytest
 import operad as od
 from operad.errors import ParamError, ShapeError
 from operad_attention.heads import parts_of
-from operad_sdk.testing import check_forward, gradient_check
+from operad_check.testing import check_forward, gradient_check
 
 PREFIX = "_contrib_interleaved_matmul_"
 RNG = np.random.default_rng(0)

@@ -7,8 +7,8 @@ import pytest
 
 import operad as od
 from operad_bilinear_resize import BilinearResize2D
+from operad_check.testing import gradient_check
 from operad_sdk import ShapeError
-from operad_sdk.testing import gradient_check
 
 ROWS, COLUMNS = np.mgrid[:4, :5].astype("float64")
 

@@ -9,8 +9,8 @@ import operad as od
 from operad_box import definitions, suppression
 from operad_box.box_nms import box_nms
 from operad_box.geometry import Corners
+from operad_check.testing import gradient_check
 from operad_sdk import ParamError, ShapeError
-from operad_sdk.testing import gradient_check
 
 SAME, APART = [0.0, 0.0, 1.0, 1.0], [5.0, 5.0, 6.0, 6.0]
 

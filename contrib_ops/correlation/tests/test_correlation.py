@@ -9,8 +9,8 @@ import pytest
 
 import operad as od
 from operad.errors import ParamError, ShapeError
+from operad_check.testing import gradient_check
 from operad_correlation import Correlation
-from operad_sdk.testing import gradient_check
 
 RNG = np.random.default_rng(6)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import operad as od
+from operad_check.testing import gradient_check
 from operad_ctc_loss import alignment
 from operad_ctc_loss.ctc_loss import CTCLoss
 from operad_sdk import OperadError, ShapeError
-from operad_sdk.testing import gradient_check
 
 THIRDS = np.zeros((4, 1, 3))
 

@@ -7,8 +7,8 @@ import pytest
 
 import operad as od
 from operad.errors import ShapeError
+from operad_check.testing import gradient_check
 from operad_fft import fft, ifft
-from operad_sdk.testing import gradient_check
 
 RNG = np.random.default_rng(7)
 

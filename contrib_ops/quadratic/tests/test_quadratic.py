@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import operad as od
+from operad_check.testing import gradient_check
 from operad_quadratic import quadratic
-from operad_sdk.testing import gradient_check
 
 
 def test_it_is_0_at_its_roots() -> None:

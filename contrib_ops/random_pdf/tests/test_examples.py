@@ -1,5 +1,5 @@
 from __future__ import annotations
 
-from operad_sdk.testing import example_suite
+from operad_check.testing import example_suite
 
 test_examples = example_suite("operad_random_pdf")

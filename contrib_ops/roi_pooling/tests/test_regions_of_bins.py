@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import operad as od
+from operad_check.testing import gradient_check
 from operad_roi_pooling.psroi_pooling import PSROIPooling
 from operad_sdk import ShapeError
-from operad_sdk.testing import gradient_check
 
 ROWS, COLUMNS = np.mgrid[:6, :7].astype("float64")
 BINS: dict[str, Any] = {"spatial_scale": 1.0, "output_dim": 1, "pooled_size": 2}

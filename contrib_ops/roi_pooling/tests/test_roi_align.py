@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import operad as od
+from operad_check.testing import gradient_check
 from operad_roi_pooling import regions
 from operad_roi_pooling.roi_align import ROIAlign
 from operad_sdk import ShapeError
-from operad_sdk.testing import gradient_check
 
 ROWS, COLUMNS = np.mgrid[:6, :7].astype("float64")
 

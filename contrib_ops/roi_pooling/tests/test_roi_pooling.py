@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import operad as od
+from operad_check.testing import gradient_check
 from operad_roi_pooling import regions
 from operad_roi_pooling.roi_pooling import ROIPooling
 from operad_sdk import ParamError, ShapeError
-from operad_sdk.testing import gradient_check
 
 DATA = np.arange(20.0).reshape(1, 1, 4, 5)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad_sdk.testing import check_forward, gradient_check
+from operad_check.testing import check_forward, gradient_check
 from operad_smooth_l1 import smooth_l1
 
 

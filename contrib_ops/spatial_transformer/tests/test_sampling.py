@@ -9,7 +9,7 @@ import pytest
 
 import operad as od
 from operad.errors import ParamError, ShapeError
-from operad_sdk.testing import gradient_check
+from operad_check.testing import gradient_check
 from operad_spatial_transformer import BilinearSampler, SpatialTransformer
 
 RNG = np.random.default_rng(5)

@@ -23,6 +23,11 @@ def test_a_misspelt_command_is_an_error_with_a_suggestion(commands, run, name, m
     assert f"no command {name!r}; did you mean {meant!r}?" in done.stderr
 
 
+def test_a_command_of_a_package_that_is_not_installed_names_the_package(commands, run):
+    done = run("rec2idx")  # the plugins of this test alone are installed
+    assert (done.exit_code, "no command 'rec2idx'; pip install " in done.stderr) == (2, True)
+
+
 def test_a_file_that_cannot_be_written_is_one_message(run, tmp_path):
     (tmp_path / "file").touch()
     done = run("stubs", "--out", str(tmp_path / "file" / "folder"))

@@ -97,7 +97,7 @@ def _offered(module: ModuleType | SimpleNamespace, prefix: str = "") -> Iterator
 @cache
 def used() -> set[str]:
     """Names behind `xp.` and `cupy.` in the sources of all distributions."""
-    places = ("core/src", "operator_sdk/src", "plugins/*/src", "contrib_ops/*/src")
+    places = ("core/src", "operator_sdk/*/src", "plugins/*/src", "contrib_ops/*/src")
     sources = [file for place in places for folder in ROOT.glob(place) for file in folder.rglob("*.py")]
     return {found["name"] for file in sources for found in _USED.finditer(file.read_text(encoding="utf-8"))}
 

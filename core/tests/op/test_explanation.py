@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.tests.prepared_arrays import PLAIN, PREPARING, Scaled, call_of
-from operad.op import arrays_in_words, choose, explained
+from operad.op import arrays_in_words, choose, choose_among, explained
 
 
 def test_each_part_is_told_with_its_kernel_its_cost_and_the_others():
@@ -36,3 +36,14 @@ def test_a_kernel_that_is_no_better_by_estimate_says_so():
     (forward,) = explained(choose(call), ["forward"])
     assert forward.kernel == "Scaled.plain"
     assert forward.others["Scaled.other"].endswith("us by estimate, which is not less")
+
+
+def test_one_that_is_asked_later_says_so_where_its_estimate_is_lower():
+    other = PLAIN._replace(name="Scaled.other", cost=lambda _: 0.0)
+    call = call_of()
+    call.prop = type(
+        "Scaled", (Scaled,), {"kernels": [PLAIN._replace(priority=1), other._replace(priority=1)]}
+    )()
+    choice = choose_among(call, call.prop.kernels)
+    (forward,) = explained(choice, ["forward"])
+    assert forward.others["Scaled.other"] == "Scaled.plain is asked first"

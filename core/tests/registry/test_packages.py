@@ -40,8 +40,9 @@ def test_an_unknown_group_has_no_packages():
 def repository(tmp_path, monkeypatch):
     """A checkout with two plugins, in place of the one that these tests run from."""
     required = {
-        "core": "", "operator_sdk": "'operad>=0.2'", "plugins/fully_connected": "'operad', 'operad-sdk>=0.2'",
-        "plugins/layers": "'operad-sdk[check]', 'operad-fully-connected>=0.2,<0.3', 'numpy'",
+        "core": "", "operator_sdk/sdk": "'operad>=0.2'", "operator_sdk/check": "'operad-sdk>=0.2'",
+        "plugins/fully_connected": "'operad', 'operad-sdk>=0.2'",
+        "plugins/layers": "'operad-sdk[vector]', 'operad-fully-connected>=0.2,<0.3', 'numpy'",
     }  # fmt: skip
     for folder, dependencies in required.items():
         (tmp_path / folder).mkdir(parents=True)
@@ -59,7 +60,7 @@ def test_a_wheels_user_gets_the_name_of_the_distribution(repository):
 def test_in_a_checkout_the_folder_is_named(repository, monkeypatch):
     monkeypatch.chdir(repository)
     assert Package("plugins/fully_connected").install_line() == "pip install ./plugins/fully_connected"
-    assert standard_line() == "pip install ./operator_sdk ./plugins/*"
+    assert standard_line() == "pip install ./operator_sdk/* ./plugins/*"
 
 
 def test_elsewhere_the_whole_path_is(repository, monkeypatch):
@@ -75,7 +76,7 @@ def test_a_folder_that_was_deleted_is_not_named(repository):
 def test_the_toolkit_comes_along_where_it_is_missing(repository, monkeypatch):
     monkeypatch.chdir(repository)
     monkeypatch.setattr(module, "find_spec", lambda name: None)
-    wanted = "pip install ./operator_sdk ./plugins/fully_connected"
+    wanted = "pip install ./operator_sdk/sdk ./plugins/fully_connected"
     assert Package("plugins/fully_connected").install_line() == wanted
 
 

@@ -9,7 +9,7 @@ import pytest
 import operad as od
 from operad.errors import DTypeError, ParamError
 from operad_activation import Activation
-from operad_sdk.testing import check_forward, gradient_check
+from operad_check.testing import check_forward, gradient_check
 
 POINTS = np.array([[-30, -2.5, -1, -0.1], [0.2, 1, 3.5, 40]])
 

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 import operad as od
 from operad.errors import DTypeError, ShapeError
 from operad_activation import LeakyReLU
-from operad_sdk.testing import check_forward, gradient_check
+from operad_check.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(3)
 POINTS = np.array([[-40, -2.5, -1], [0.2, 1, 3.5]])

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 import operad as od
 from operad.errors import DTypeError, ShapeError
-from operad_sdk.testing import check_forward, gradient_check
+from operad_check.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(31)
 SHAPES = [

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad_sdk.testing import check_forward
+from operad_check.testing import check_forward
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "equal": np.equal,

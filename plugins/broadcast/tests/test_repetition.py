@@ -8,7 +8,7 @@ import pytest
 import operad as od
 from operad.errors import ParamError, ShapeError
 from operad_broadcast.repetition import BroadcastAxis, BroadcastLike, BroadcastTo
-from operad_sdk.testing import check_forward, gradient_check
+from operad_check.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(37)
 

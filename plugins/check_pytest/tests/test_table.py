@@ -182,7 +182,7 @@ assert not found and "operad_check_pytest.plugin" in sys.modules, found
 
 BROKEN = """
 import pytest
-from operad_sdk.check.running.suite import BrokenCheck
+from operad_check.running.suite import BrokenCheck
 
 def test_broken():
     raise BrokenCheck("F202 broken: twice is not judged: operad's own fault", pytrace=False)

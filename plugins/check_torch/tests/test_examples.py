@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from operad_sdk.testing import example_suite
+from operad_check.testing import example_suite
 
 pytest.importorskip("torch")
 

@@ -6,11 +6,11 @@ import pytest
 
 pytest.importorskip("torch", reason="PyTorch is an extra")
 
+from operad_check.plan.profile import Profile
+from operad_check.reporting.outcome import Status
 from operad_check_torch import check_torch
 from operad_sdk import Contract
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.reporting.outcome import Status
-from operator_sdk.tests.check.trivial import ROWS
+from operator_sdk.check.tests.trivial import ROWS
 
 pytestmark = pytest.mark.filterwarnings("default")  # PyTorch warns of its own
 

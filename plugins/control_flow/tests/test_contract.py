@@ -9,8 +9,8 @@ import pytest
 
 import operad as od
 from operad.operator import OperatorProperty, ParamSet
+from operad_check import Profile, check_operator
 from operad_sdk import Contract, positive
-from operad_sdk.check import Profile, check_operator
 
 x, s, w = (od.sym.var(name) for name in "xsw")
 

@@ -7,8 +7,8 @@ import pytest
 
 import operad as od
 from operad.errors import ParamError, ShapeError
+from operad_check.testing import check_forward, gradient_check
 from operad_convolution import Deconvolution
-from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(11)
 

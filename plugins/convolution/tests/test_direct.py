@@ -25,7 +25,7 @@ from operad_convolution.direct.tiles import (
     weight_tile,
 )
 from operad_sdk.vector import LANES, host, reason_against
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 from plugins.convolution.tests.correlations import Memory, Sizes, assert_close, context, five
 
 require_vector_code()

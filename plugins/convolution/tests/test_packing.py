@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from operad_convolution.direct.packing import Block, Order, Packing, Weights
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 

@@ -9,7 +9,7 @@ from operad_convolution.direct import layer, places
 from operad_convolution.direct.across import AcrossForward
 from operad_convolution.direct.direct import Forward
 from operad_convolution.direct.layer import DirectCorrelation
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 from plugins.convolution.tests.correlations import Sizes, assert_close, context, five
 
 require_vector_code()

@@ -11,7 +11,7 @@ import pytest
 
 from operad_convolution.direct import layer, tables
 from operad_convolution.direct.layer import DirectCorrelation
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 from plugins.convolution.tests.correlations import Sizes, context, five
 from plugins.convolution.tests.test_direct import KINDS
 

@@ -5,8 +5,8 @@ import pytest
 
 import operad as od
 from operad.errors import ShapeError
+from operad_check.testing import check_forward, gradient_check
 from operad_convolution import UpSampling
-from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(2)
 LARGE, SMALL = RNG.normal(size=(2, 3, 2, 4)), RNG.normal(size=(2, 1, 1, 2))

@@ -9,8 +9,8 @@ import pytest
 
 import operad as od
 from operad.errors import ArgumentError, DTypeError, ParamError
+from operad_check import check_operator
 from operad_sdk import Contract
-from operad_sdk.check import check_operator
 
 CUBES = "cubes are products of arrays"
 

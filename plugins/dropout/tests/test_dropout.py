@@ -7,9 +7,9 @@ import pytest
 
 import operad as od
 from operad.errors import DTypeError, ParamError, ShapeError
+from operad_check.testing import check_forward, gradient_check
 from operad_dropout import Dropout
 from operad_dropout.dropout import _draws
-from operad_sdk.testing import check_forward, gradient_check
 
 ONES = np.ones((40, 50), np.float32)
 

@@ -10,7 +10,7 @@ import pytest
 import operad as od
 from operad import registry
 from operad.errors import DTypeError, ParamError, ShapeError
-from operad_sdk.testing import check_forward, gradient_check
+from operad_check.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(2)
 FLOATS = ["float16", "float32", "float64"]

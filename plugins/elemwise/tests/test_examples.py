@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from operad import registry
-from operad_sdk.testing import example_suite
+from operad_check.testing import example_suite
 
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 

@@ -13,7 +13,7 @@ import scipy.special
 import operad as od
 from operad import registry
 from operad.errors import DTypeError
-from operad_sdk.testing import check_forward, gradient_check
+from operad_check.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(1)
 

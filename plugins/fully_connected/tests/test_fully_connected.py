@@ -7,8 +7,8 @@ import pytest
 
 import operad as od
 from operad.errors import ParamError, ShapeError
+from operad_check.testing import check_forward, gradient_check
 from operad_fully_connected import FullyConnected
-from operad_sdk.testing import check_forward, gradient_check
 from operad_sdk.vector import host, reason_against
 
 RNG = np.random.default_rng(7)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from operad_sdk.testing import example_suite
-from operator_sdk.tests.vector_code import require_vector_code
+from operad_check.testing import example_suite
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 

@@ -10,7 +10,7 @@ from operad import sym
 from operad.graph import Composite
 from operad_fusion.candidates import FROM_SIZE
 from operad_fusion.fusion import MOST_INSTRUCTIONS, fusion
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 

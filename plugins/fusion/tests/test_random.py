@@ -10,7 +10,7 @@ import pytest
 from operad_fusion import again
 from operad_fusion import fusion as pass_of_plugin
 from operad_fusion.fusion import fusion
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 from plugins.fusion.tests.networks import Network
 
 require_vector_code()

@@ -8,7 +8,7 @@ import pytest
 import operad as od
 from operad import sym
 from operad.executor import TrainingProgram
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 from plugins.fusion.tests.networks import Network
 
 require_vector_code()

@@ -14,9 +14,9 @@ import pytest
 import operad as od
 from operad import storage
 from operad.errors import OperadError, ShapeError
+from operad_check.testing import check_forward, gradient_check
 from operad_indexing import accumulate
 from operad_indexing.lookup import Embedding, take
-from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(71)
 

@@ -9,6 +9,7 @@ import pytest
 
 import operad as od
 from operad.errors import BindError, OperadError, ParamError, ShapeError
+from operad_check.testing import check_forward, gradient_check
 from operad_indexing.boolean_mask import boolean_mask
 from operad_indexing.choose import batch_take, fill_element_0index, pick
 from operad_indexing.flat_indices import ravel_multi_index, unravel_index
@@ -17,7 +18,6 @@ from operad_indexing.index_copy import index_copy
 from operad_indexing.one_hot import one_hot
 from operad_indexing.points import backward_gather_nd, gather_nd, scatter_nd, scatter_set_nd
 from operad_indexing.where import where
-from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(79)
 POINTS = np.array([[0, 1, -1], [2, 0, -1]])

@@ -6,7 +6,7 @@ import pytest
 import operad as od
 from operad import registry
 from operad.errors import ParamError, ShapeError
-from operad_sdk.testing import check_forward, gradient_check
+from operad_check.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(4)
 TYPES = ["float16", "float32", "float64", "int32", "uint8", "bool"]

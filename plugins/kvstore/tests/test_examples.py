@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 import operad as od
-from operad_sdk.testing import example_suite
+from operad_check.testing import example_suite
 
 test_examples = example_suite("operad_kvstore")
 

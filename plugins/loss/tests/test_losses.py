@@ -7,11 +7,11 @@ import pytest
 
 import operad as od
 from operad.errors import ShapeError
+from operad_check.testing import check_forward, gradient_check
 from operad_loss.make_loss import MakeLoss
 from operad_loss.regression import LinearRegressionOutput, LogisticRegressionOutput, MAERegressionOutput
 from operad_loss.softmax_cross_entropy import SoftmaxCrossEntropy
 from operad_loss.svm_output import SVMOutput
-from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(6)
 

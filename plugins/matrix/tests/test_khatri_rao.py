@@ -8,8 +8,8 @@ import pytest
 
 import operad as od
 from operad.errors import ShapeError
+from operad_check.testing import check_forward, gradient_check
 from operad_matrix.khatri_rao import KhatriRao
-from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(59)
 

@@ -9,13 +9,13 @@ import pytest
 
 import operad as od
 from operad.errors import DTypeError, ShapeError
+from operad_check.testing import check_forward, gradient_check
 from operad_matrix.cholesky import Potrf, Potri, SumLogDiag
 from operad_matrix.factorization import Gelqf, Syevd
 from operad_matrix.gemm import Gemm, Gemm2, Syrk
 from operad_matrix.inverse import Det, Inverse, SLogDet
 from operad_matrix.packing import ExtractDiag, ExtractTrian, MakeDiag, MakeTrian
 from operad_matrix.triangular import Trmm, Trsm
-from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(61)
 LEADS: list[tuple[int, ...]] = [(), (2,), (2, 1), (0,)]

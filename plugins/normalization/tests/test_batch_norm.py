@@ -7,8 +7,8 @@ import pytest
 
 import operad as od
 from operad.errors import DTypeError, ShapeError
+from operad_check.testing import check_forward, gradient_check
 from operad_normalization.batch_norm import BatchNorm
-from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(7)
 GAMMA, BETA = np.array([2.0, -1, 0.5]), np.array([0.0, 1, -3])

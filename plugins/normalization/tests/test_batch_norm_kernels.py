@@ -11,7 +11,7 @@ import operad as od
 from operad.operator import KernelCall, OpContext, OpReq, choose
 from operad_normalization.batch_norm import BatchNorm
 from operad_normalization.batch_statistics import is_affine
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 

@@ -9,9 +9,9 @@ import pytest
 
 import operad as od
 from operad.errors import ShapeError
+from operad_check.testing import check_forward, gradient_check
 from operad_normalization.l2_normalization import L2Normalization
 from operad_normalization.lrn import LRN
-from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(13)
 

@@ -11,11 +11,11 @@ import operad as od
 from operad.context import cpu
 from operad.errors import ShapeError
 from operad.operator import KernelCall
+from operad_check.testing import check_forward, gradient_check
+from operad_check.trials.kernels import is_possible
 from operad_normalization.group_norm import GroupNorm
 from operad_normalization.instance_norm import InstanceNorm
 from operad_normalization.layer_norm import LayerNorm
-from operad_sdk.check.trials.kernels import is_possible
-from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(11)
 

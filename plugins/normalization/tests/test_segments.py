@@ -13,7 +13,7 @@ import operad as od
 from operad_normalization import segments
 from operad_normalization.gradients import BY_BLOCKS, standardize_gradients
 from operad_normalization.groups import Groups
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 

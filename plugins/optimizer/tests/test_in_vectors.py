@@ -19,7 +19,7 @@ from operad_optimizer.updates.family import Blockwise
 from operad_optimizer.updates.in_vectors import DIVIDED_BYTES
 from operad_optimizer.updates.several import Tensorwise
 from operad_optimizer.updates.vector_steps import Steps
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
 

@@ -12,7 +12,7 @@ import operad as od
 from operad import sym
 from operad.errors import ArgumentError, BindError
 from operad.executor import TrainingProgram
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 from plugins.optimizer.tests.training import (
     bound,
     check_equal,

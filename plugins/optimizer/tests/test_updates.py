@@ -8,8 +8,8 @@ import pytest
 import operad as od
 from operad import registry
 from operad.errors import DTypeError, ParamError
+from operad_check.testing import check_forward
 from operad_optimizer.updates.family import BLOCK
-from operad_sdk.testing import check_forward
 
 RNG = np.random.default_rng(9)
 

@@ -1,5 +1,5 @@
 from __future__ import annotations
 
-from operad_sdk.check import contract_suite
+from operad_check import contract_suite
 
 test_contract = contract_suite("operad_pooling", strict=True)

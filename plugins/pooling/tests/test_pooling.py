@@ -8,8 +8,8 @@ import pytest
 
 import operad as od
 from operad.errors import DTypeError, ParamError, ShapeError
+from operad_check.testing import check_forward, gradient_check
 from operad_pooling.pooling import Pooling
-from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(23)
 

@@ -7,8 +7,8 @@ import pytest
 
 import operad as od
 from operad.errors import ShapeError
+from operad_check.testing import check_forward
 from operad_reduce.argmax import ArgMax, ArgMaxChannel, ArgMin
-from operad_sdk.testing import check_forward
 
 RNG = np.random.default_rng(43)
 

@@ -8,12 +8,12 @@ import pytest
 
 import operad as od
 from operad.errors import ParamError, ShapeError
+from operad_check.testing import check_forward, gradient_check
 from operad_reduce.extrema import Max, Min
 from operad_reduce.moments import Moments
 from operad_reduce.norm import Norm
 from operad_reduce.products import NanProd, Prod
 from operad_reduce.sums import Mean, NanSum, Sum
-from operad_sdk.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(41)
 

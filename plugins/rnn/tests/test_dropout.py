@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import operad as od
+from operad_check.testing import check_forward, gradient_check
 from operad_rnn.rnn import RNN
-from operad_sdk.testing import check_forward, gradient_check
 
 MODES = ("rnn_tanh", "lstm", "gru")
 

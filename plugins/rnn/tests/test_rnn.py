@@ -9,13 +9,13 @@ import pytest
 
 import operad as od
 from operad.errors import DTypeError, ParamError, ShapeError
+from operad_check.testing import check_forward, gradient_check
 from operad_rnn import vector_steps, ways
 from operad_rnn.network import _CELLS
 from operad_rnn.reference import unrolled
 from operad_rnn.rnn import RNN
 from operad_rnn.ways import LOOPS
 from operad_sdk import OpContext, multiplication
-from operad_sdk.testing import check_forward, gradient_check
 from operad_sdk.vector import reason_against
 
 MODES = ("rnn_relu", "rnn_tanh", "lstm", "gru")

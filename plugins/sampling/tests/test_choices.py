@@ -11,8 +11,8 @@ from scipy import stats
 
 import operad as od
 from operad.errors import OperadError, ParamError, ShapeError
+from operad_check.testing import check_forward, gradient_check
 from operad_sampling.multinomial import SampleMultinomial
-from operad_sdk.testing import check_forward, gradient_check
 
 LEAST_P = 1e-6
 ROWS = np.array([[0.2, 0.5, 0.3, 0.0], [0.0, 0.1, 0.0, 0.9]])

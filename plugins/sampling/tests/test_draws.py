@@ -9,8 +9,8 @@ import pytest
 
 import operad as od
 from operad.errors import ParamError, ShapeError
+from operad_check.testing import check_forward
 from operad_sampling.from_numbers import random_normal_like
-from operad_sdk.testing import check_forward
 
 FAMILIES = [
     *("uniform", "normal", "gamma", "exponential", "poisson"),

@@ -7,7 +7,7 @@ import pytest
 
 import operad as od
 from operad.errors import DTypeError, ParamError, ShapeError
-from operad_sdk.testing import check_forward, gradient_check
+from operad_check.testing import check_forward, gradient_check
 from operad_sequence.sequence_last import SequenceLast
 from operad_sequence.sequence_mask import SequenceMask
 from operad_sequence.sequence_reverse import SequenceReverse

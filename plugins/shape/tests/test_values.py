@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import operad_shape as shape
-from operad_sdk.testing import check_forward, gradient_check
+from operad_check.testing import check_forward, gradient_check
 
 A = np.arange(24, dtype=np.float64).reshape(2, 3, 4) / 8 - 1
 B = A[::-1] * 2 + 0.5

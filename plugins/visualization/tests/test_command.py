@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import operad as od
 from operad.cli import main
-from operator_sdk.tests.vector_code import require_vector_code
+from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 
 def run(*words: object) -> Result:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from operad import registry
-from operad_sdk.check.cases.kinds import ORDINARY
-from operad_sdk.check.plan.profile import Profile
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.trials.subject import subject_of
+from operad_check.cases.kinds import ORDINARY
+from operad_check.plan.profile import Profile
+from operad_check.running.session import Session
+from operad_check.trials.subject import subject_of
 from tests.devices.operators import FIRST_PARTY, compare
 
 

@@ -12,7 +12,7 @@ from tests.devices.device import is_stand_in
 
 _OF_USERS: Final = ("tests/devices/test_programs.py", "tests/devices/test_stores.py")
 _MARK: Final = "@pytest.mark.gpu"
-_FOLDERS: Final = ("core/tests", "operator_sdk/tests", "plugins/*/tests", "contrib_ops/*/tests", "tests")
+_FOLDERS: Final = ("core/tests", "operator_sdk/*/tests", "plugins/*/tests", "contrib_ops/*/tests", "tests")
 
 
 def names() -> list[str]:

@@ -12,7 +12,7 @@ _MISSING: Final = re.compile(r"ModuleNotFoundError: No module named '(?P<package
 
 
 def missing_extra(broken: Broken) -> str:
-    """The requirement that brings what an entry point lacks, such as `operad-sdk[check]`; "" if none does.
+    """The requirement that brings what an entry point lacks, such as `operad-check[new]`; "" if none does.
 
     A module is taken to be of the distribution whose name contains its own, as `yaml` is of `PyYAML`.
     """

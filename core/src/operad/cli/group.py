@@ -24,7 +24,7 @@ from operad.cli.plugins import plugins
 from operad.cli.stubs import stubs
 from operad.cli.why import why
 from operad.errors import BrokenPluginError, OperadError
-from operad.registry import entry_names
+from operad.registry import entry_names, install_line
 
 _SHOWS_WHERE: Final = "(operad --traceback ... shows where)"
 
@@ -51,7 +51,8 @@ class Operad(click.Group):
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             close = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
-            ctx.fail(f"no command {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
+            hint = install_line([name], "operad.commands") or (f"did you mean {close[0]!r}?" if close else "")
+            ctx.fail(f"no command {name!r}" + (f"; {hint}" if hint else ""))
         found, command, rest = super().resolve_command(ctx, args)
         if command is not None:
             _refuse_repetition(ctx, command, rest)

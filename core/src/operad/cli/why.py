@@ -181,9 +181,12 @@ class KernelChoice:
         parts: dict[tuple[str, ...], list[str]] = {}  # those that say the same together
         for form in self.forms:
             parts.setdefault(tuple(form.text()), []).append(form.part)
+        reasons = {v.kernel: f"{v.kernel} is {v.reason}" for v in self.candidates if v.chosen and v.reason}
+        explained = {p.part: reasons[p.kernel] for p in self.parts if p.kernel in reasons}
         for lines, names in parts.items():
             page.heading(f"Scalar form of {', '.join(names)}")
-            for line in lines:
+            said = dict.fromkeys(explained[name] for name in names if name in explained)
+            for line in [*lines, *said]:
                 page.text(line)
 
 

@@ -157,7 +157,8 @@ def _from_plugin(error: BaseException) -> BaseException:
 
 def _is_ours(frame: FrameType) -> bool:
     package = frame.f_globals.get("__name__", "").partition(".")[0]
-    return package in ("operad", "operad_sdk") or frame.f_code.co_filename.startswith("<operad ")
+    is_generated = frame.f_code.co_filename.startswith("<operad ")
+    return is_generated or package in ("operad", "operad_sdk", "operad_check")
 
 
 def _innermost(error: BaseException) -> str | None:

@@ -78,6 +78,9 @@ def _might_compute(kernel: Kernel, call: KernelCall, part: str) -> bool:
 
 
 def _passed_over(kernel: Kernel, taken: Kernel | None, call: KernelCall) -> str:
-    if taken is None or kernel.priority == taken.priority:
-        return f"{kernel.estimate(call).us:.3g} us by estimate, which is not less"
-    return f"priority {kernel.priority} is below {taken.priority}"
+    if taken is not None and kernel.priority != taken.priority:
+        return f"priority {kernel.priority} is below {taken.priority}"
+    us = kernel.estimate(call).us
+    if taken is not None and us < taken.estimate(call).us:
+        return f"{taken.name} is asked first"
+    return f"{us:.3g} us by estimate, which is not less"

@@ -82,7 +82,7 @@ def standard_line() -> str:
     if root is None:
         return "pip install operad-standard"
     # Together, because they require each other and no index has them.
-    return f"pip install {_path(root, 'operator_sdk')} {_path(root, 'plugins')}/*"
+    return f"pip install {_path(root, 'operator_sdk')}/* {_path(root, 'plugins')}/*"
 
 
 def checkout() -> str | None:
@@ -101,7 +101,7 @@ def _with_missing(root: str, folder: str) -> list[str]:
     found: list[str] = []
     for name in re.findall(r"^operad-([a-z-]+)", "\n".join(required), re.MULTILINE):
         word = name.replace("-", "_")
-        places = ["operator_sdk"] if word == "sdk" else [f"plugins/{word}", f"contrib_ops/{word}"]
+        places = [f"{group}/{word}" for group in ("operator_sdk", "plugins", "contrib_ops")]
         there = [place for place in places if os.path.isdir(os.path.join(root, place))]
         if there and not find_spec(f"operad_{word}"):
             found += _with_missing(root, there[0])

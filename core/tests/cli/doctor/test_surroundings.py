@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import pytest
 
 from operad.cli.doctor import facts, surroundings
@@ -74,9 +76,19 @@ def test_cupy_without_a_device_is_a_warning():
     assert "warning" not in [f.level for f in surroundings.library_findings(libraries, 1)]
 
 
-@pytest.mark.parametrize("missing", ["hypothesis", "llvmlite", "numba"])
+@pytest.mark.parametrize("missing", ["llvmlite", "numba"])
 def test_what_the_toolkit_lacks_is_said_with_the_extra_that_brings_it(missing):
-    extras = {"hypothesis": "check", "llvmlite": "vector", "numba": "fast"}
+    extras = {"llvmlite": "vector", "numba": "fast"}
     libraries = [Library(name, None if name == missing else "1", "") for name in extras]
     (found,) = surroundings.library_findings([*libraries, Library("cupy", None, "")], 0)
     assert (found.level, found.suggestion) == ("advice", f'pip install "operad-sdk[{extras[missing]}]"')
+
+
+@pytest.mark.parametrize("missing", ["operad_sdk", "operad_check"])
+def test_a_part_of_the_toolkit_that_is_missing_is_advice(monkeypatch, missing):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else name)
+    libraries = [Library(name, "1", "") for name in ("llvmlite", "numba")]
+    (found,) = surroundings.library_findings([*libraries, Library("cupy", None, "")], 0)
+    distribution = missing.replace("_", "-")
+    assert (found.about, found.level) == (distribution, "advice")
+    assert found.suggestion == f"pip install {distribution}"

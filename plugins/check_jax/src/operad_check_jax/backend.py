@@ -9,17 +9,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from operad_check_jax.syntax import JaxSyntax
-from operad_sdk.check.foreign.backend import Array, Function, Pull, TransformingBackend
-from operad_sdk.check.foreign.programs import Syntax
-from operad_sdk.check.foreign.transforms import (
+from operad_check.foreign.backend import Array, Function, Pull, TransformingBackend
+from operad_check.foreign.programs import Syntax
+from operad_check.foreign.transforms import (
     compiled,
     mapped,
     narrow_gradients,
     narrow_results,
     transposed,
 )
-from operad_sdk.check.running.register import CheckFunction
+from operad_check.running.register import CheckFunction
+from operad_check_jax.syntax import JaxSyntax
 
 
 @final

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from operad_sdk.check import OperatorReport, check_foreign, foreign_suite
+from operad_check import OperatorReport, check_foreign, foreign_suite
 
 
 def check_jax(function: str | Callable[..., Any], line: str, **options: Any) -> OperatorReport:
@@ -15,7 +15,7 @@ def check_jax(function: str | Callable[..., Any], line: str, **options: Any) -> 
         function: The function, a text that names it, `"jax.nn:softplus"`, or an expression of
             the line's arguments, `"jnp.median(x, -1)"`.
         line: The shapes of its arguments and results, `"x:(N, D) -> y:(N)"`.
-        options: As for `operad_sdk.check.check_foreign`.
+        options: As for `operad_check.check_foreign`.
 
     Raises:
         ArgumentError: There is no such function, or JAX is not installed.
@@ -29,7 +29,7 @@ def jax_suite(table: Mapping[str, Any], **options: Any) -> Callable[..., None]:
 
     Args:
         table: By name a function and its line, and possibly a contract, as for `check_jax`.
-        options: As for `operad_sdk.check.foreign_suite`.
+        options: As for `operad_check.foreign_suite`.
 
     Raises:
         ArgumentError: As for `check_jax`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, final
 
-from operad_sdk.check.foreign.programs import NumpyLike
+from operad_check.foreign.programs import NumpyLike
 
 _X64: Final = 'jax.config.update("jax_enable_x64", True)'
 _SAME: Final = "np.testing.assert_allclose({}, f({{arguments}}), rtol=1e-5, atol=1e-5)"

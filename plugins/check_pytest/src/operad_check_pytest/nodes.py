@@ -10,12 +10,12 @@ from typing import Any, final
 import pytest
 
 from operad.errors import OperadError
+from operad_check.foreign.table import Entry, read_table
+from operad_check.running.register import CheckFunction
+from operad_check.running.runner import run_check
+from operad_check.running.session import Session
+from operad_check.running.suite import note_unproved, report
 from operad_check_pytest.plugin import MARKER
-from operad_sdk.check.foreign.table import Entry, read_table
-from operad_sdk.check.running.register import CheckFunction
-from operad_sdk.check.running.runner import run_check
-from operad_sdk.check.running.session import Session
-from operad_sdk.check.running.suite import note_unproved, report
 
 
 @final

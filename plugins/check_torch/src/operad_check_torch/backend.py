@@ -9,18 +9,18 @@ from typing import Any, Final, final
 import numpy as np
 import torch
 
-from operad_check_torch.checks import OWN
-from operad_check_torch.syntax import TorchSyntax
-from operad_sdk.check.foreign.backend import Array, Function, Pull, TransformingBackend
-from operad_sdk.check.foreign.programs import Syntax
-from operad_sdk.check.foreign.transforms import (
+from operad_check.foreign.backend import Array, Function, Pull, TransformingBackend
+from operad_check.foreign.programs import Syntax
+from operad_check.foreign.transforms import (
     compiled,
     mapped,
     narrow_gradients,
     narrow_results,
     transposed,
 )
-from operad_sdk.check.running.register import CheckFunction
+from operad_check.running.register import CheckFunction
+from operad_check_torch.checks import OWN
+from operad_check_torch.syntax import TorchSyntax
 
 COMPILER: Final = "OPERAD_CHECK_TORCH_COMPILER"
 """Environment variable with the compiler of L901, such as `inductor`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from operad_sdk.check import OperatorReport, check_foreign, foreign_suite
+from operad_check import OperatorReport, check_foreign, foreign_suite
 
 
 def check_torch(function: str | Callable[..., Any], line: str, **options: Any) -> OperatorReport:
@@ -15,7 +15,7 @@ def check_torch(function: str | Callable[..., Any], line: str, **options: Any) -
         function: The function, a text that names it, `"torch.nn.functional:normalize"`, or an expression of
             the line's arguments, `"torch.median(x, -1).values"`.
         line: The shapes of its arguments and results, `"x:(N, D) -> y:(N)"`.
-        options: As for `operad_sdk.check.check_foreign`.
+        options: As for `operad_check.check_foreign`.
 
     Raises:
         ArgumentError: There is no such function, or PyTorch is not installed.
@@ -29,7 +29,7 @@ def torch_suite(table: Mapping[str, Any], **options: Any) -> Callable[..., None]
 
     Args:
         table: By name a function and its line, and possibly a contract, as for `check_torch`.
-        options: As for `operad_sdk.check.foreign_suite`.
+        options: As for `operad_check.foreign_suite`.
 
     Raises:
         ArgumentError: As for `check_torch`.

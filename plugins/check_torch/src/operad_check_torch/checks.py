@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from operad_sdk.check.cases.kinds import BULK, LARGE, ORDINARY
-from operad_sdk.check.comparison.closeness import magnitude
-from operad_sdk.check.foreign.transforms import (
+from operad_check.cases.kinds import BULK, LARGE, ORDINARY
+from operad_check.comparison.closeness import magnitude
+from operad_check.foreign.transforms import (
     arrays_of,
     expect_same_results,
     function_in,
@@ -18,9 +18,9 @@ from operad_sdk.check.foreign.transforms import (
     outputs_of,
     run_otherwise,
 )
-from operad_sdk.check.running.register import Evidence
-from operad_sdk.check.trials.trial import Trial
-from operad_sdk.check.trials.violation import Violation
+from operad_check.running.register import Evidence
+from operad_check.trials.trial import Trial
+from operad_check.trials.violation import Violation
 
 _THREADS: Final = 4
 

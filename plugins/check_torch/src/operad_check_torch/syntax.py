@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, final
 
-from operad_sdk.check.foreign.programs import Syntax
-from operad_sdk.check.trials.case import Array
+from operad_check.foreign.programs import Syntax
+from operad_check.trials.case import Array
 
 _LEAVES: Final = "[x.requires_grad_() for x in ({arguments},)]"
 _SAME: Final = "torch.testing.assert_close({found}, f({arguments}), equal_nan=True)"

@@ -15,7 +15,7 @@ from operad_sdk import Contract
 
 
 def as_operator(op_type: str, contract: Contract | None = None, **params: Any) -> type[RegisteredOperator]:
-    """A registered operator as a class of its own, for `operad_sdk.check` and `operad.registry.register`.
+    """A registered operator as a class of its own, for `operad_check` and `operad.registry.register`.
 
     A class that leaves element types to `CustomOpProp.infer_type` is taken to compute in floating ones.
 

@@ -30,7 +30,7 @@ class Diagnosis:
     """Result of `operad doctor`.
 
     Attributes:
-        versions: Of Python, the platform, operad and operad-sdk; null where not installed.
+        versions: Of Python, the platform, operad, operad-sdk and operad-check; null where not installed.
         libraries: What operad and its toolkit use.
         settings: The settings in force.
         engine: The engine that a process gets.

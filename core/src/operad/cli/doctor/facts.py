@@ -19,7 +19,7 @@ from operad.errors import ConfigError, DuplicateOperatorError, OperadError
 from operad.files import cache as cache_files
 from operad.op import parse_rates, tuned_path
 
-_OWN: Final = ("operad", "operad-sdk")
+_OWN: Final = ("operad", "operad-sdk", "operad-check")
 _LIBRARIES: Final = (
     ("numpy", "numpy", "arrays"),
     ("numba", "numba", "compiled loops of operators"),

@@ -52,7 +52,6 @@ def setting_findings(distributions: Collection[str]) -> Iterator[Finding]:
 
 
 _TOOLKIT: Final = (
-    ("hypothesis", "check", "operad check needs hypothesis"),
     (
         "llvmlite",
         "vector",
@@ -75,12 +74,16 @@ def library_findings(libraries: Sequence[Library], gpus: int) -> Iterator[Findin
     """Libraries whose absence takes something away."""
     missing = {library.name for library in libraries if library.version is None}
     if importlib.util.find_spec("operad_sdk") is None:
-        text = "the toolkit for writing and checking operators is not installed"
-        yield advice("operad-sdk", text, 'pip install "operad-sdk[check,new]"')
+        yield advice(
+            "operad-sdk", "the toolkit for writing operators is not installed", "pip install operad-sdk"
+        )
     else:
         for name, extra, text in _TOOLKIT:
             if name in missing:
                 yield advice("operad-sdk", text, f'pip install "operad-sdk[{extra}]"')
+    if importlib.util.find_spec("operad_check") is None:
+        text = "operad check, new, bench and tune are not installed"
+        yield advice("operad-check", text, "pip install operad-check")
     if shutil.which("nvidia-smi") and "cupy" in missing:
         yield advice("gpu", "there is a CUDA driver and no CuPy", 'pip install "operad[gpu]"')
     elif "cupy" not in missing and not gpus:

@@ -1,0 +1,251 @@
+"""Group D: digits kept and lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from operad.operator import FORWARD, Kernel, KernelCall, Operator, choose_among
+from operad_check.cases.kinds import BULK, EXTREME, LARGE, ORDINARY, SPECIAL
+from operad_check.cases.retype import is_random, perturbed, retyped
+from operad_check.comparison.closeness import ROUNDINGS, at, coarsest, magnitude
+from operad_check.comparison.point import real_arguments
+from operad_check.comparison.rounding import (
+    SPREADS,
+    WIDE_TYPE,
+    Values,
+    cost_of_heads,
+    expect_near,
+    first_beyond,
+    largest,
+    overflows,
+    without_overflow,
+)
+from operad_check.running.register import Evidence, check
+from operad_check.trials.kernel_arrays import (
+    WholeOperator,
+    asks,
+    expect_filled,
+    expect_in_place,
+    expect_untouched,
+    whole_choice,
+)
+from operad_check.trials.kernels import call_of, usable
+from operad_check.trials.trial import Trial, raising
+from operad_check.trials.violation import OperatorRaised, Violation
+
+_COARSE: Final = (np.dtype(np.float16), np.dtype(np.float32))
+_SLIGHTLY: Final = 2.0**-36
+"""A movement that float64 sees and float32 does not."""
+_VISIBLY: Final = 2.0**-12
+"""A movement that float32 sees."""
+_STRAIGHT: Final = 16
+"""Part of a movement by which half of it may be off where a result is smooth."""
+_CLEARLY: Final = 16
+"""Roundings by which a result should move, to be looked at."""
+
+
+@check("D602", ORDINARY, LARGE, BULK, EXTREME)
+def outputs_in_coarse_types(trial: Trial) -> Evidence:
+    """Compare outputs in float16 and float32 with those in float64."""
+    return _in_coarse_types(trial, trial.outputs, _outputs)
+
+
+@check("D603", ORDINARY, LARGE, BULK, EXTREME)
+def gradients_in_coarse_types(trial: Trial) -> Evidence:
+    """Compare gradients in float16 and float32 with those in float64."""
+    if not trial.prop.has_gradient or not any(trial.prop.differentiable_inputs()):
+        return None
+    return _in_coarse_types(trial, [f"gradient of {name}" for name in trial.arguments], _gradients)
+
+
+def _outputs(trial: Trial) -> Sequence[Any]:
+    return trial.result.outputs
+
+
+def _gradients(trial: Trial) -> Sequence[Any]:
+    return trial.backward()
+
+
+def _gradients_of_rounded(dtype: Any) -> list[Values]:
+    """Functions that give gradients from rounded outputs, as a coarse type hands them to backward.
+
+    The second function rounds each output the other way than the first.
+    """
+
+    def rounded(trial: Trial, way: float) -> Sequence[Any]:
+        rng = np.random.default_rng(trial.case.seed)
+        outputs = [
+            array * (1 + way * rng.choice([-1.0, 1.0], array.shape) * float(np.finfo(dtype).eps))
+            if array.dtype == WIDE_TYPE
+            else array
+            for array in trial.result.outputs
+        ]
+        return trial.backward(outputs=outputs)
+
+    return [partial(rounded, way=way) for way in (1.0, -1.0)]
+
+
+def _in_coarse_types(trial: Trial, names: Sequence[str], values: Values) -> Evidence:
+    if not trial.arguments or is_random(trial) or retyped(trial, WIDE_TYPE) is None:
+        return None
+    compared = None
+    own = coarsest(trial)
+    if own.kind != "f":
+        return None
+    for dtype in [own] if own in _COARSE else _COARSE:
+        made = retyped(trial, dtype)
+        wide = None if made is None else retyped(made, WIDE_TYPE)  # whose values are rounded already
+        if made is None or wide is None or (values is _outputs and not _share_types(made, wide, dtype)):
+            continue
+        compared = compared or 0
+        if made.is_runnable and wide.is_runnable:  # else D601 reports it
+            are_gradients = values is _gradients
+            if are_gradients and overflows(wide.result.outputs, dtype):
+                continue  # an output that leaves the range takes along the gradient that is made from it
+            found = without_overflow(made, values, values(made), values(wide))
+            nearby = _gradients_of_rounded(dtype) if are_gradients else [values]
+            compared += expect_near(
+                names, found, wide, values, dtype, nearby=nearby, are_gradients=are_gradients
+            )
+    return compared
+
+
+def _share_types(made: Trial, wide: Trial, dtype: Any) -> bool:
+    """Return whether some output has the type of the arguments."""
+    return (dtype, WIDE_TYPE) in zip(made.out_types, wide.out_types, strict=True)
+
+
+@check("D604", ORDINARY)
+def float64_throughout(trial: Trial) -> Evidence:
+    """Check that results show a movement of the inputs that float32 cannot represent."""
+    if is_random(trial):
+        return None
+    wide = retyped(_without_zeros(trial), WIDE_TYPE)
+    if wide is None:
+        return None
+    types = [*wide.in_types, *wide.out_types, *(state.dtype for state in wide.aux)]
+    if any(dtype.kind == "f" and dtype != WIDE_TYPE for dtype in types):
+        return None  # single precision by declaration
+    if not wide.is_runnable:
+        return 0
+    steps = [perturbed(wide, distance) for distance in (_SLIGHTLY, _VISIBLY, _VISIBLY / 2)]
+    # where a domain is declared it may be the domain that is flat
+    compared, only_steps = 0, not any(map(trial.subject.contract.domain, trial.arguments))
+    names = [*trial.outputs, *[f"gradient of {name}" for name in trial.arguments]]
+    found = [_everything(each) for each in (wide, *steps)]
+    # what is left where terms cancel has no more digits than they
+    terms = magnitude(wide.inputs, wide.aux, wide.out_grads, *found)
+    rounding = ROUNDINGS * float(np.finfo(WIDE_TYPE).eps) * max(1.0, terms)
+    for name, here, there, beyond, halfway in zip(names, *found, strict=True):
+        if here is None or here.dtype != WIDE_TYPE:
+            continue
+        with np.errstate(all="ignore"):
+            move, half = beyond - here, halfway - here
+            expected = (4 * half - move) * (_SLIGHTLY / _VISIBLY)
+            is_step = np.abs(move - 2 * half) > np.abs(move) / 2
+            is_straight = np.abs(move - 2 * half) <= np.abs(move) / _STRAIGHT
+            smooth = is_straight & (np.abs(expected) > _CLEARLY * rounding)
+            astray = smooth & (np.abs(there - here - expected) > np.abs(expected) / 2 + rounding)
+        only_steps &= not (move != 0).any() or bool(is_step[move != 0].all())
+        compared += int(smooth.sum())
+        if 2 * astray.sum() > smooth.sum():
+            raise Violation(
+                f"{name} does not follow where the arguments change by {_SLIGHTLY:.2g}, though it follows "
+                "larger changes: something of it passes through a type of fewer digits than float64"
+            )
+    # what has no gradient, or one by declaration, need not follow anything; nor steps
+    may_be_flat = (
+        trial.subject.contract.why_no_numeric_gradient(trial.prop)
+        or not any(trial.prop.differentiable_inputs())
+        or not real_arguments(wide)
+        or only_steps
+    )
+    return compared or (None if may_be_flat else 0)
+
+
+def _without_zeros(trial: Trial) -> Trial:
+    """The trial, moved off its zeros: a perturbation of 0 itself may be smaller than any digit."""
+    return perturbed(trial, 0.0625, salt=1) if any((array == 0).any() for array in trial.inputs) else trial
+
+
+def _everything(trial: Trial) -> list[Any]:
+    gradients = trial.backward(out_grads=trial.out_grads) if any(trial.differentiable()) else []
+    padded = gradients or [None] * len(trial.arguments)
+    return [*trial.result.outputs, *padded]
+
+
+@check("D606", ORDINARY, LARGE, SPECIAL)
+def kernels_agree(trial: Trial) -> Evidence:
+    """Compare every kernel that applies with the operator's first."""
+    call = call_of(trial)
+    with raising("a kernel's condition"):
+        tried = usable(call)
+    if len(tried) < 2 or is_random(trial):
+        return None
+    whole = [kernel for kernel in tried if kernel.computes(trial.prop, FORWARD)]
+    own = next(one for one in type(trial.prop).kernels if any(one is kernel for kernel in whole))
+    try:
+        computed = _made(trial, call, own, own)
+        if own is not whole[0]:
+            trial.forward(operator=computed)
+    except OperatorRaised:
+        if own is whole[0]:
+            raise
+        return None  # what is never chosen here need not run; the one that is has other checks
+    compared = {}
+    for other in tried:
+        if other is not own:
+            made = _made(trial, call, other, own)
+            compared[f"kernel {other.name}"] = _expect_agreement(trial, own.name, computed, other.name, made)
+    return compared
+
+
+def _made(trial: Trial, call: KernelCall, kernel: Kernel, own: Kernel) -> Operator:
+    """Operator computed by one kernel, and by the operator's own kernel in parts that the first lacks."""
+    if not asks(kernel):
+        with raising(f"kernel {kernel.name}"):
+            choice = choose_among(call, [kernel, own])
+            made = choice.operator()
+        if trial.is_runnable:
+            expect_in_place(trial, choice)
+        return made
+    with raising(f"kernel {kernel.name}"):
+        choice = whole_choice(call, kernel, own)
+        whole = WholeOperator(choice, trial.case.seed)
+    expect_filled(trial, choice)
+    expect_untouched(trial, whole)
+    expect_in_place(trial, choice)
+    return whole
+
+
+def _expect_agreement(trial: Trial, name: str, own: Operator, other_name: str, other: Operator) -> int:
+    names = [*trial.outputs, *[f"gradient of {argument}" for argument in trial.arguments]]
+
+    def values(each: Trial, operator: Operator = own) -> list[Any]:
+        result = each.forward(operator=operator).outputs
+        if not any(each.differentiable()):
+            return [*result, *[None] * len(each.arguments)]
+        return [*result, *each.backward(operator=operator, outputs=trial.result.outputs)]
+
+    expected, found = values(trial), values(trial, other)
+    compared = 0
+    for number, (label, one, want) in enumerate(zip(names, found, expected, strict=True)):
+        if one is None or want is None:
+            continue
+        compared += one.size
+        dtype = one.dtype if one.dtype.kind == "f" else np.dtype(np.float64)
+        precision = float(np.finfo(dtype).eps)
+        limit = ROUNDINGS * precision * largest(want.astype(WIDE_TYPE)) * SPREADS
+        if number >= len(trial.outputs):
+            limit += cost_of_heads(trial, precision)
+        place = first_beyond(one.astype(WIDE_TYPE), want.astype(WIDE_TYPE), np.full(one.shape, limit), dtype)
+        if place is not None:
+            raise Violation(
+                f"{at(label, place)} is {one[place].item()!r} by kernel {other_name}, and "
+                f"{want[place].item()!r} by {name}"
+            )
+    return compared

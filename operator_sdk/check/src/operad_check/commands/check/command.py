@@ -1,0 +1,265 @@
+"""The command `operad check`."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from numpy import __version__ as numpy_version
+
+from operad import config, registry
+from operad.cli import Listing, complete_operators, complete_plugins, param_option
+from operad.cli.page import page
+from operad.errors import OperatorNotFoundError
+from operad.files import write_atomically
+from operad_check.commands.check.last_run import LastRun
+from operad_check.commands.check.library import LIBRARIES, Library
+from operad_check.commands.check.mutation import MutationRun, mutation_run
+from operad_check.commands.check.records import CheckRun
+from operad_check.commands.check.round import Round
+from operad_check.commands.check.source import Source
+from operad_check.commands.check.watch import Files, WatchedRuns, folders_of, watched
+from operad_check.reporting.html import page as html_page
+from operad_check.running.chosen import operators_of
+
+
+def _library_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for name in reversed(LIBRARIES):
+        option = click.option(
+            f"--{name}",
+            metavar="FUNCTION",
+            help=f"Check a function of {name}: module:function, or an expression of the arguments of --line.",
+        )
+        command = option(command)
+    return command
+
+
+@click.command(cls=Listing, result=CheckRun)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=complete_operators)
+@click.option(
+    "--module",
+    metavar="FILE",
+    help="Import this file, or module, first: the NAMEs are operators that it declares or registers.",
+)
+@param_option
+@_library_options
+@click.option(
+    "--line", metavar="LINE", help="Shapes of a function's arguments and results: 'x:(N, D) -> y:(N)'."
+)
+@click.option("--gradient", metavar="FUNCTION", help="Gradient beside a function of --numpy.")
+@click.option(
+    "--plugin",
+    "distributions",
+    metavar="DIST",
+    multiple=True,
+    shell_complete=complete_plugins,
+    help="Check every operator of this distribution; repeat it for several.",
+)
+@click.option("--all", "is_all", is_flag=True, help="Check every installed operator.")
+@click.option(
+    "--profile",
+    type=click.Choice(["dev", "ci", "nightly"]),
+    help="How much to try; left out: what HYPOTHESIS_PROFILE names, else dev.",
+)
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE",
+    help="Write one self-contained page for a browser as well.",
+)
+@click.option(
+    "--jobs", metavar="N", type=click.IntRange(min=1), help="Processes at once; left out: as many as cores."
+)
+@click.option(
+    "--limit",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    help="The longest that one operator may take; left out: 10 minutes, or more with a larger profile.",
+)
+@click.option(
+    "--strict",
+    "is_strict",
+    is_flag=True,
+    help="Fail for an exemption whose reason says nothing, a parameter tried at fewer values than it takes, "
+    "a reference that is the operator's own code, and a kind of cases that is refused.",
+)
+@click.option(
+    "--explain-cases",
+    "explains",
+    is_flag=True,
+    help="Show the plan of cases, with a reason for each, and run no check.",
+)
+@click.option(
+    "--write-example",
+    "writes",
+    is_flag=True,
+    help="Write an example with its result into docstrings that have none, and run no check.",
+)
+@click.option(
+    "--mutate",
+    "mutants",
+    type=click.IntRange(min=1),
+    is_flag=False,
+    flag_value=8,
+    metavar="[N]",
+    help="Change the operators' own source in N places each, one at a time, and say which changes no check "
+    "notices; left out: 8.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="By which --mutate draws its changes.")
+@click.option("--first", "until_red", is_flag=True, help="Stop checking an operator at its first red check.")
+@click.option(
+    "--failed",
+    "only_red",
+    is_flag=True,
+    help="Only operators that were red when they were last checked: of those named, or of all.",
+)
+@click.option(
+    "--watch",
+    "watches",
+    is_flag=True,
+    help="Check again whenever the operators' source changes, each time up to the first red check; "
+    "Ctrl-C ends.",
+)
+def check(
+    names: tuple[str, ...],
+    module: str | None,
+    params: dict[str, str],
+    jax: str | None,
+    numpy: str | None,
+    torch: str | None,
+    line: str | None,
+    gradient: str | None,
+    distributions: tuple[str, ...],
+    is_all: bool,
+    profile: str | None,
+    html: Path | None,
+    jobs: int | None,
+    limit: float | None,
+    is_strict: bool,
+    explains: bool,
+    writes: bool,
+    mutants: int | None,
+    seed: int,
+    until_red: bool,
+    only_red: bool,
+    watches: bool,
+) -> CheckRun | MutationRun | WatchedRuns:
+    """Check whether operators keep their contract.
+
+    Each failure comes with its smallest case, a suggestion, and a program that shows it. Give the
+    NAMEs of operators, --plugin or --all. Each operator is checked in a process of its own. Ctrl-C
+    keeps what is known. Exit code 1: something is wrong; 3: nothing is, but a check is broken, which is
+    operad's own fault.
+
+    With --module a NAME may be what a CustomOpProp was registered by; --param gives what it is made with.
+
+    With --torch, --jax or --numpy, and --line, a function of that library is checked; --param then gives
+    further arguments of the call.
+    """
+    library = _library({"jax": jax, "numpy": numpy, "torch": torch}, line, gradient, params)
+    if library is not None:
+        if names or module is not None or writes or watches or mutants is not None:
+            raise click.UsageError(
+                f"--{library.library} goes without NAMEs, --module, --write-example, --watch and --mutate"
+            )
+        names, params = (library.function,), {}
+    chosen = bool(names) + bool(distributions) + is_all
+    if chosen > 1 or (not chosen and not only_red):
+        raise click.UsageError("give names of operators, or --plugin DIST, or --all")
+    if (module is None and params) or (module is not None and (not names or writes)):
+        raise click.UsageError(
+            "--module goes with names of operators and without --write-example, --param with it"
+        )
+    if (until_red or only_red or watches) and (explains or writes or mutants is not None):
+        raise click.UsageError(
+            "--first, --failed and --watch go without --explain-cases, --write-example and --mutate"
+        )
+    if watches and html is not None:
+        raise click.UsageError("--watch goes without --html; write the page when all is green")
+    source = library if module is None else Source.of(module, params)
+    if html is not None and not html.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {html.parent}", param_hint="--html")
+    wanted = list(dict.fromkeys(names or _operators(distributions)))
+    if mutants is not None:
+        if module is not None or explains or writes or html is not None:
+            raise click.UsageError(
+                "--mutate goes with names, --plugin or --all, --profile, --jobs, --strict and --seed"
+            )
+        jobs = jobs or config.settings().num_threads
+        return mutation_run(wanted, mutants, seed, jobs, profile, is_strict=is_strict)
+    last = LastRun("" if source is None else f"{source.folder}/{source.module}")
+    spared = [name for name in wanted if name not in last.red()] if only_red else []
+    round_ = Round(
+        [name for name in wanted if name not in spared],
+        source=source,
+        profile=profile,
+        jobs=jobs,
+        limit_s=limit,
+        is_strict=is_strict,
+        kind="write" if writes else "explain" if explains else "check",
+        until_red=until_red or watches,
+    )
+    if watches:
+        folders = folders_of(round_.names, source if isinstance(source, Source) else None)
+        if not folders:
+            raise click.UsageError(f"--watch: no source was found of {', '.join(round_.names) or 'nothing'}")
+        return watched(partial(round_.run, last), Files(folders), page())
+    run = replace(round_.run(last), spared=spared)
+    if html is not None:
+        write_atomically(
+            html.absolute(),
+            html_page(msgspec.to_builtins(run), notes=[*run.notes(), *_circumstances(run)]).encode(),
+        )
+    return run
+
+
+def _library(
+    functions: Mapping[str, str | None], line: str | None, gradient: str | None, params: Mapping[str, str]
+) -> Library | None:
+    """The function of a library that is asked for, if any."""
+    given = {name: function for name, function in functions.items() if function is not None}
+    if not given:
+        if line is not None or gradient is not None:
+            raise click.UsageError("--line and --gradient go with --torch, --jax or --numpy")
+        return None
+    if len(given) > 1 or line is None:
+        raise click.UsageError(
+            "give one of --torch, --jax and --numpy, and --line, such as --line 'x:(N, D) -> y:(N)'"
+        )
+    ((name, function),) = given.items()
+    return Library(name, function, line, params, gradient or "")
+
+
+def _circumstances(run: CheckRun) -> list[tuple[str, str]]:
+    """Command, date, seeds and versions with which a report was made."""
+    seeds = ", ".join(sorted({str(op.seed) for op in run.operators}))
+    return [
+        ("command", " ".join(["operad", *sys.argv[1:]])),
+        ("date", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
+        ("seed", seeds),
+        ("python", f"{platform.python_version()} on {platform.machine()}, NumPy {numpy_version}"),
+    ]
+
+
+def _operators(distributions: Sequence[str]) -> Sequence[str]:
+    if not distributions:
+        found = registry.list_operators(aliases=False)
+        if not found:
+            raise OperatorNotFoundError("no operator is installed, so there is nothing to check")
+        return found
+    by_distribution = {name: operators_of(name) for name in distributions}
+    for name, found in by_distribution.items():
+        if not found:
+            raise OperatorNotFoundError(
+                f"no installed distribution {name!r} provides an operator or a kernel; operad plugins "
+                "lists them"
+            )
+    return [name for found in by_distribution.values() for name in found]

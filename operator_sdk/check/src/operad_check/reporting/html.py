@@ -1,0 +1,299 @@
+"""A report as one self-contained page: no script from elsewhere, no style from elsewhere.
+
+One row per operator and one column per check, so that a pattern shows at a glance; a click opens what
+was found, with the program that shows it. The page works without its script, which only filters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any, Final
+
+from operad_check.catalogue import ENTRIES
+
+_MARKS: Final = {
+    "passed": ("ok", "✓"),
+    "does not apply": ("na", "·"),
+    "expected failure": ("exp", "e"),
+    "failed": ("bad", "✗"),
+    "no evidence": ("bad", "0"),
+    "unexpected pass": ("bad", "!"),
+    "blocked": ("blk", "–"),
+    "broken": ("own", "⚠"),
+}
+_BROKEN: Final = "broken, operad's own fault"
+
+_INAPPLICABLE: Final = {"does not apply"}
+"""Statuses without a column: a check gets a column if some operator has another status."""
+
+_LINKED: Final = ("bad", "exp", "own")
+"""Statuses that are listed under the findings."""
+
+_STYLE: Final = """
+:root { color-scheme: light dark; --ink: #1c1c1c; --page: #fff; --faint: #666; --none: #aaa; --line: #e4e4e2;
+        --code: #f6f6f4; --good: #1b6e3c; --bad: #b3261e; --alarm: #fde7e5; --odd: #8a6d00 }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e6e3; --page: #1a1b1c; --faint: #a3a3a0; --none: #666; --line: #333536;
+          --code: #242628; --good: #7ccf98; --bad: #ff9b90; --alarm: #4a211d; --odd: #dcbc55 } }
+body { font: 14px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 90rem; padding: 0 1rem;
+       color: var(--ink); background: var(--page) }
+h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2.2rem }
+.sum { font-size: 1.05rem }
+b.own { color: var(--odd) } b.bad { color: var(--bad) } b.ok { color: var(--good) }
+.notes { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: 1rem 0 }
+.notes dt { margin: 0; font-weight: 400; color: var(--faint) } .notes dd { margin: 0 }
+.scroll { overflow-x: auto } table { border-collapse: collapse }
+th, td { padding: .15rem 0; min-width: 1.05rem; text-align: center; border-bottom: 1px solid var(--line);
+         white-space: nowrap }
+th.op, td.op { text-align: left; position: sticky; left: 0; padding-right: .6rem; background: var(--page) }
+th.new, td.new { border-left: 1px solid var(--line) }
+thead th { font-weight: 600; font-size: .72rem; vertical-align: bottom }
+thead th span { writing-mode: vertical-rl; transform: rotate(180deg) }
+td a { color: inherit; display: block } td.ok { color: var(--good) }
+td.bad { background: var(--alarm); color: var(--bad); font-weight: 700 } td.gone { text-align: left }
+td.na, td.blk { color: var(--none) } td.exp, td.own { color: var(--odd) }
+td.num, th.num { color: var(--faint); text-align: right; padding-left: .6rem }
+details { border: 1px solid var(--line); border-radius: 6px; margin: .5rem 0; padding: .4rem .8rem }
+summary { cursor: pointer } code, pre { font: 12.5px/1.4 ui-monospace, monospace }
+pre { background: var(--code); padding: .6rem; overflow-x: auto; border-radius: 4px }
+dt { font-weight: 600; margin-top: .4rem } dd { margin-left: 1rem; overflow-wrap: anywhere }
+.by { color: var(--faint) } details a { color: inherit }
+label { margin-right: 1rem } .legend span { display: inline-block; margin-right: 1.2rem }
+td.op .reds { display: none } button { float: right; font: inherit; cursor: pointer }
+@media (max-width: 40rem) {
+  body { margin: 1rem auto; padding: 0 .6rem; overflow-wrap: anywhere } dd { margin-left: 0 }
+  .notes { grid-template-columns: 1fr }
+  th:not(.op), td:not(.op):not(.gone) { display: none } th.op, td.op { white-space: normal; width: 100% }
+  td.op .reds { display: block; color: var(--bad) } td.op .reds a { display: inline }
+  td.op .by { display: none } }
+"""
+
+_FILTER: Final = (
+    '<p><label><input type="checkbox" id="only"> only what is not green</label>'
+    '<label>find <input id="find" size="24"></label></p>'
+)
+_SCRIPT: Final = """
+const only = document.getElementById('only'), find = document.getElementById('find');
+function show() {
+  for (const row of document.querySelectorAll('tbody tr')) {
+    const hit = row.dataset.name.includes(find.value.toLowerCase());
+    row.hidden = !hit || (only.checked && row.dataset.red === '0');
+  }
+}
+function unfold() {
+  const aim = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (aim && aim.tagName === 'DETAILS') { aim.open = true; aim.scrollIntoView(); }
+}
+for (const pre of document.querySelectorAll('pre')) {
+  const button = document.createElement('button'), text = pre.textContent;
+  button.textContent = 'copy';
+  button.onclick = () => navigator.clipboard.writeText(text).then(() => { button.textContent = 'copied'; });
+  pre.prepend(button);
+}
+only.addEventListener('change', show); find.addEventListener('input', show);
+addEventListener('hashchange', unfold); unfold();
+"""
+
+
+def page(
+    report: Mapping[str, Any],
+    heading: str = "Operator contract report",
+    notes: Iterable[tuple[str, str]] = (),
+) -> str:
+    """The page for a report as `Report.to_json()` or `operad check --json` gives it.
+
+    Args:
+        notes: Pairs of a word and what it comes to, shown above the table.
+    """
+    operators = report["operators"]
+    statuses: dict[str, set[str]] = {}
+    for op in operators:
+        for outcome in op["outcomes"]:
+            statuses.setdefault(outcome["check_id"], set()).add(str(outcome["status"]))
+    ids = [id for id in ENTRIES if statuses.get(id, _INAPPLICABLE) != _INAPPLICABLE]
+    red = sum(bool(op["red_ids"]) for op in operators) + len(report["unusable"])
+    count = len(operators) + len(report["unusable"])
+    broken = sum(bool(op.get("broken_ids")) for op in operators)
+    if red:
+        verdict = f'<b class="bad">{red} of {count} operators break their contract.</b>'
+    elif broken:
+        verdict = "No operator was seen to break its contract."
+    else:
+        verdict = '<b class="ok">Every operator keeps its contract.</b>'
+    if broken:
+        verdict += f' <b class="own">Checks of {broken} of {count} operators are {_BROKEN}.</b>'
+    return "".join(
+        [
+            '<!doctype html><html lang="en"><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{escape(heading)}</title><style>{_STYLE}</style>",
+            f'<h1>{escape(heading)}</h1><p class="sum">{verdict}</p>',
+            _notes(notes),
+            _legend(),
+            _FILTER,
+            _table(operators, ids, report["unusable"]),
+            _findings(operators, report["unusable"]),
+            _unproved(operators),
+            _plans(operators),
+            _explanations(ids),
+            f"<script>{_SCRIPT}</script></html>",
+        ]
+    )
+
+
+def _legend() -> str:
+    words = {**dict(zip(_MARKS, _MARKS, strict=True)), "broken": _BROKEN}
+    marks = "".join(f"<span>{mark} {escape(words[status])}</span>" for status, (_, mark) in _MARKS.items())
+    return f'<p class="legend by">{marks}</p>'
+
+
+def _notes(notes: Iterable[tuple[str, str]]) -> str:
+    pairs = "".join(f"<dt>{escape(word)}</dt><dd>{escape(text)}</dd>" for word, text in notes)
+    return f'<dl class="notes">{pairs}</dl>' if pairs else ""
+
+
+def _table(operators: Sequence[Mapping[str, Any]], ids: Sequence[str], unusable: Iterable[str]) -> str:
+    head = "".join(
+        f'<th{_edge(id, ids)} title="{escape(ENTRIES[id].title, quote=True)}"><span>{id}</span></th>'
+        for id in ids
+    )
+    rows = "".join(_row(op, ids) for op in operators)
+    rows += "".join(
+        f'<tr data-name="{escape(name.lower(), quote=True)}" data-red="1"><td class="op"><code>{escape(name)}'
+        f'</code></td><td class="bad gone" colspan="{len(ids) + 1}">could not be checked</td></tr>'
+        for name in unusable
+    )
+    return (
+        f'<div class="scroll"><table><thead><tr><th class="op">operator</th>{head}'
+        f'<th class="num">seconds</th></tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+
+
+def _edge(id: str, ids: Sequence[str]) -> str:
+    """The attribute that draws a line before the first check of a group."""
+    at = ids.index(id)
+    return ' class="new"' if at == 0 or ids[at - 1][0] != id[0] else ""
+
+
+def _row(op: Mapping[str, Any], ids: Sequence[str]) -> str:
+    found = {outcome["check_id"]: outcome for outcome in op["outcomes"]}
+    cells = "".join(_cell(op["operator"], found.get(id), _edge(id, ids)) for id in ids)
+    name, provider = escape(op["operator"]), escape(f"{op['distribution']} {op['version']}".strip())
+    search = escape(f"{op['operator']} {op['distribution']}".lower(), quote=True)
+    reds = " ".join(
+        f'<a href="#{_anchor(op["operator"], outcome)}">{escape(outcome["check_id"])}</a>'
+        for outcome in op["outcomes"]
+        if _MARKS[str(outcome["status"])][0] in ("bad", "own")
+    )
+    return (
+        f'<tr data-name="{search}" data-red="{len(op["red_ids"]) + len(op.get("broken_ids", ()))}">'
+        f'<td class="op"><code>{name}</code> <span class="by">{provider}</span>'
+        f'<span class="reds">{reds}</span></td>{cells}'
+        f'<td class="num">{op["seconds"]:.1f}</td></tr>'
+    )
+
+
+def _cell(operator: str, outcome: Mapping[str, Any] | None, edge: str) -> str:
+    if outcome is None:
+        return f"<td{edge}></td>"
+    kind, mark = _MARKS[str(outcome["status"])]
+    compared = sum(outcome["evidence"].values())
+    title = (
+        f"{outcome['check_id']} {outcome['status']}, {outcome['examples']} examples, {compared} comparisons"
+    )
+    if outcome["reason"]:
+        title += f": {outcome['reason']}"
+    body = f'<a href="#{_anchor(operator, outcome)}">{mark}</a>' if kind in _LINKED else mark
+    return f'<td class="{kind}{" new" if edge else ""}" title="{escape(title, quote=True)}">{body}</td>'
+
+
+def _anchor(operator: str, outcome: Mapping[str, Any]) -> str:
+    return escape(f"{operator}-{outcome['check_id']}", quote=True)
+
+
+def _findings(operators: Sequence[Mapping[str, Any]], unusable: Mapping[str, str]) -> str:
+    found = [
+        _finding(op, outcome)
+        for op in operators
+        for outcome in op["outcomes"]
+        if _MARKS[str(outcome["status"])][0] in _LINKED
+    ]
+    found += [
+        f"<details open><summary><code>{escape(name)}</code> could not be checked</summary>"
+        f"<pre>{escape(error)}</pre></details>"
+        for name, error in unusable.items()
+    ]
+    return f"<h2>What was found</h2>{''.join(found) or '<p>Nothing.</p>'}"
+
+
+def _finding(op: Mapping[str, Any], outcome: Mapping[str, Any]) -> str:
+    failure = outcome["failure"]
+    shown = {"found": outcome["reason"]} if failure is None else {"found": failure["message"]}
+    if failure is not None:
+        shown |= {"smallest case": failure["case"] or "none", "fix": failure["fix"]}
+    if failure is not None and outcome["reason"]:
+        shown["reason"] = outcome["reason"]
+    if outcome.get("echo_of"):
+        shown["cause"] = f"probably {outcome['echo_of']}, which is red as well"
+    pairs = "".join(f"<dt>{key}</dt><dd>{escape(value)}</dd>" for key, value in shown.items())
+    program = "" if failure is None else f"<dt>program</dt><dd><pre>{escape(failure['script'])}</pre></dd>"
+    if outcome.get("traceback"):
+        program = f"<dt>traceback</dt><dd><pre>{escape(outcome['traceback'])}</pre></dd>"
+    status = str(outcome["status"]).replace("broken", _BROKEN)
+    is_open = " open" if str(outcome["status"]) != "expected failure" and not outcome.get("echo_of") else ""
+    return (
+        f'<details{is_open} id="{_anchor(op["operator"], outcome)}"><summary><b>{outcome["check_id"]}</b> '
+        f"{escape(status)}: <code>{escape(op['operator'])}</code> "
+        f'<span class="by">{escape(op["distribution"])} {escape(op["version"])}</span></summary>'
+        f"<dl>{pairs}{program}</dl>"
+        f'<p><a href="#check-{outcome["check_id"]}">what {outcome["check_id"]} is for</a></p></details>'
+    )
+
+
+def _unproved(operators: Sequence[Mapping[str, Any]]) -> str:
+    """Section on what no check looked at, because an author declared so."""
+    rows = "".join(
+        f'<tr><td class="op"><code>{escape(op["operator"])}</code></td>'
+        + "".join(f'<td class="gone">{escape(one[key])}</td>' for key in ("name", "what", "reason"))
+        + "</tr>"
+        for op in operators
+        for one in op.get("unproved", ())
+    )
+    if not rows:
+        return ""
+    head = '<th class="op">operator</th><th>declared</th><th>what no check looked at</th><th>because</th>'
+    return (
+        f'<h2>Not proved</h2><div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _plans(operators: Sequence[Mapping[str, Any]]) -> str:
+    """Section on the cases on which each operator was checked."""
+    plans = "".join(_plan(op) for op in operators if op.get("coverage"))
+    return f"<h2>The cases</h2>{plans}" if plans else ""
+
+
+def _plan(op: Mapping[str, Any]) -> str:
+    met = sum(each["cases"] > 0 for each in op["coverage"])
+    rows = "".join(
+        f'<tr><td class="op">{escape(each["kind"])}: {escape(each["goal"])}</td>'
+        f'<td class="gone">{each["cases"] or each["lack"]}</td></tr>'
+        for each in op["coverage"]
+    )
+    return (
+        f"<details><summary><code>{escape(op['operator'])}</code> "
+        f"{met} of {len(op['coverage'])} goals</summary>"
+        f"<table>{rows}</table></details>"
+    )
+
+
+def _explanations(ids: Sequence[str]) -> str:
+    entries = "".join(
+        f'<details id="check-{id}"><summary><b>{id}</b> {escape(ENTRIES[id].title)}</summary>'
+        f"<p>{escape(ENTRIES[id].why)}</p>"
+        f"<pre>{escape(ENTRIES[id].example)}</pre><p>Fix: {escape(ENTRIES[id].fix)}</p></details>"
+        for id in ids
+    )
+    return f"<h2>The checks</h2>{entries}"

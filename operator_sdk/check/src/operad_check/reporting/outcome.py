@@ -1,0 +1,253 @@
+"""Outcomes of checks, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from html import escape
+from textwrap import indent
+from typing import Any, Final, final
+
+from operad_check.reporting.html import page
+
+
+class Status(StrEnum):
+    """Verdict of a check on one operator."""
+
+    PASSED = "passed"
+    INAPPLICABLE = "does not apply"
+    EXPECTED = "expected failure"
+    FAILED = "failed"
+    NO_EVIDENCE = "no evidence"
+    UNEXPECTED_PASS = "unexpected pass"
+    BLOCKED = "blocked"
+    BROKEN = "broken"
+
+    @property
+    def is_red(self) -> bool:
+        """True if the status is an error of the operator.
+
+        A check that another one blocks is red in that one only, and a broken check is no operator's fault.
+        """
+        return self in (Status.FAILED, Status.NO_EVIDENCE, Status.UNEXPECTED_PASS)
+
+
+ENDED: Final = "R506"
+"""Id under which an operator is red if the process of its run ended."""
+BROKEN: Final = "X806"
+"""Id that explains a broken check, and stands for the harness where that breaks outside of any check."""
+OWN_FAULT: Final = "operad's own fault"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A broken contract.
+
+    Attributes:
+        message: One line: found, expected.
+        fix: One suggestion.
+        case: The smallest case found, in one line.
+        script: A program that fails in the same way; empty where no program of a few lines does.
+    """
+
+    message: str
+    fix: str
+    case: str
+    script: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One check of one operator.
+
+    Attributes:
+        check_id: What ran.
+        status: How it ended.
+        examples: Cases it was shown.
+        evidence: Things it compared, by name.
+        reason: Why a failure is expected, a check does not apply or is blocked, what it did not find, or what
+            broke it.
+        failure: What is broken.
+        seconds: Time it took.
+        echo_of: The id of the red check that explains this one; empty: none does.
+        traceback: Where a check broke; empty: it did not, or nothing was raised.
+    """
+
+    check_id: str
+    status: Status
+    examples: int = 0
+    evidence: Mapping[str, int] = field(default_factory=dict)
+    reason: str = ""
+    failure: Failure | None = None
+    seconds: float = 0.0
+    echo_of: str = ""
+    traceback: str = ""
+
+    @property
+    def red_id(self) -> str | None:
+        """Id under which the outcome is red: the check's own, or that of the rule on evidence it breaks."""
+        if self.status is Status.NO_EVIDENCE:
+            return "X801"
+        if self.status is Status.UNEXPECTED_PASS:
+            return "X803"
+        return self.check_id if self.status.is_red else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The outcome as plain data."""
+        return {**asdict(self), "red_id": self.red_id}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """One goal of the case plan, and the cases made for it.
+
+    Attributes:
+        kind: The kind of cases.
+        goal: What they are to show.
+        reason: Why such cases are wanted.
+        cases: How many there are.
+        lack: Why there are none: "refused" (by the operator, whatever it was asked for), "too large" (it
+            takes such arrays, and the checks make none so large) or "no such size"; empty if there are some.
+        words: The operator's, where it refused.
+    """
+
+    kind: str
+    goal: str
+    reason: str
+    cases: int
+    lack: str = ""
+    words: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unproved:
+    """Something that a report does not prove, because of a declaration of the author's.
+
+    Attributes:
+        kind: "exemption", "narrowing", "types", "own reference", "digits", "refused", "untried" or
+            "no evidence".
+        name: The declaration, or the parameter, or the kind of cases.
+        what: Property that is not proved.
+        reason: Why, in the author's words; empty where a declaration has none.
+        is_accepted: Whether `operad check --strict` lets it stand.
+    """
+
+    kind: str
+    name: str
+    what: str
+    reason: str
+    is_accepted: bool
+
+    def __str__(self) -> str:
+        """A line for a person."""
+        return f"{self.name}: {self.what}" + (f", because {self.reason}" if self.reason else "")
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class OperatorReport:
+    """All checks of one operator.
+
+    Attributes:
+        coverage: The case plan, as far as some check asked for cases.
+        unproved: What the checks did not look at, because the author declared so.
+    """
+
+    operator: str
+    distribution: str
+    version: str
+    profile: str
+    seed: int
+    outcomes: Sequence[Outcome]
+    coverage: Sequence[Coverage] = ()
+    unproved: Sequence[Unproved] = ()
+
+    @property
+    def red_ids(self) -> list[str]:
+        """The ids under which something is red, sorted.
+
+        What is blocked is no evidence either, and counts where no other check explains it.
+        """
+        red = {found for outcome in self.outcomes if (found := outcome.red_id)}
+        if not red and any(outcome.status is Status.BLOCKED for outcome in self.outcomes):
+            red.add("X801")
+        return sorted(red)
+
+    @property
+    def broken_ids(self) -> list[str]:
+        """The ids of checks that broke, which says nothing of the operator, sorted."""
+        return sorted(one.check_id for one in self.outcomes if one.status is Status.BROKEN)
+
+    @property
+    def passed(self) -> bool:
+        """True if nothing is red, and no check broke."""
+        return not self.red_ids and not self.broken_ids
+
+    @property
+    def seconds(self) -> float:
+        """Time that all checks took together."""
+        return sum(outcome.seconds for outcome in self.outcomes)
+
+    def __repr__(self) -> str:
+        """The verdict in a line, and one for each cause."""
+        passed = sum(outcome.status is Status.PASSED for outcome in self.outcomes)
+        broken = f"{' '.join(self.broken_ids)} broken, {OWN_FAULT}" if self.broken_ids else ""
+        verdict = ", ".join(filter(None, (" ".join(self.red_ids), broken))) or "passed"
+        lines = [f"<report on {self.operator}: {verdict}; {passed} checks passed in {self.seconds:.1f} s>"]
+        for outcome in self.outcomes:
+            if outcome.status.is_red and not outcome.echo_of:
+                failure = outcome.failure
+                lines.append(f"  {outcome.check_id}: {failure.message if failure else outcome.reason}")
+                lines += [f"        fix: {failure.fix}"] if failure else []
+            if outcome.status is Status.BROKEN:
+                lines += [
+                    f"  {outcome.check_id}: {outcome.reason}",
+                    *indent(outcome.traceback, " " * 8).splitlines(),
+                ]
+        lines += [f"  not proved: {one}" for one in self.unproved]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The page of the report, for notebooks, in a frame so that its style stays its own."""
+        text = page({"operators": [self.to_json()], "unusable": {}}, f"Contract of {self.operator}")
+        return f'<iframe srcdoc="{escape(text, quote=True)}" width="100%" height="480"></iframe>'
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        red_ids = self.red_ids
+        outcomes = [outcome.to_json() for outcome in self.outcomes]
+        if red_ids == ["X801"]:  # what is blocked is red where nothing else is
+            outcomes = [
+                {**data, "red_id": "X801"} if data["status"] == Status.BLOCKED else data for data in outcomes
+            ]
+        found = {"outcomes": outcomes, "red_ids": red_ids, "broken_ids": self.broken_ids}
+        return {**asdict(self), **found, "seconds": self.seconds}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The reports of several operators.
+
+    Attributes:
+        operators: In the order asked for.
+        unusable: Operators that could not be loaded: name and error.
+    """
+
+    operators: Sequence[OperatorReport]
+    unusable: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """True if nothing is red, no check broke, and everything could be loaded."""
+        return not self.unusable and all(report.passed for report in self.operators)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        operators = [report.to_json() for report in self.operators]
+        return {"passed": self.passed, "operators": operators, "unusable": dict(self.unusable)}

@@ -1,0 +1,37 @@
+"""An outcome as text."""
+
+from __future__ import annotations
+
+from operad_check.catalogue import ENTRIES
+from operad_check.reporting.outcome import BROKEN, OWN_FAULT, Outcome, Status
+
+
+def outcome_text(operator: str, provider: str, outcome: Outcome) -> str:
+    """A red outcome for a person: id, operator, smallest case, suggestion, program; or what broke a check.
+
+    Args:
+        operator: The operator's name.
+        provider: Its distribution and version.
+        outcome: What was found.
+    """
+    lines = [
+        f"{outcome.check_id} {outcome.status}: {operator} of {provider}",
+        f"  wanted: {ENTRIES[outcome.check_id].title}",
+    ]
+    failure = outcome.failure
+    if outcome.status is Status.BROKEN:
+        lines[0] += f" is not judged by it: this is {OWN_FAULT}"
+        lines += [f"  {outcome.reason}", *(f"    {line}" for line in outcome.traceback.splitlines())]
+    elif failure is None:
+        lines.append(f"  found: {outcome.reason}")
+    else:
+        lines += [
+            f"  found: {failure.message}",
+            f"  smallest case: {failure.case or 'none'}",
+            f"  fix: {failure.fix}",
+            *["  this program fails in the same way:"][: len(failure.script)],
+            *(f"    {line}" for line in failure.script.splitlines()),
+        ]
+    id = BROKEN if outcome.status is Status.BROKEN else outcome.red_id or outcome.check_id
+    lines.append(f"  more: operad explain {id}")
+    return "\n".join(lines)

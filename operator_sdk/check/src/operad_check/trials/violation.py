@@ -1,0 +1,62 @@
+"""Exceptions that checks raise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+from operad.errors import OperadError
+from operad_check.trials.case import Case
+from operad_check.trials.cause import Meant, authors_line
+
+
+@final
+class Violation(Meant, AssertionError):  # noqa: N818 - a finding about an operator, no error of ours
+    """Breach of an operator's contract.
+
+    Args:
+        message: One line: which thing, found, expected.
+        fix: A suggestion for this case; left out: the catalogue's.
+        cases: Those that show it, for a check of several cases.
+    """
+
+    def __init__(self, message: str, fix: str = "", cases: Sequence[Case] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+        self.cases = cases
+
+
+@final
+class OperatorRaised(Meant, Exception):  # noqa: N818 - says what happened, in the operator's code
+    """Exception from an operator's code where none is allowed.
+
+    One check of each pass reports it; the others have no example in this case.
+
+    Args:
+        where: `forward`, `backward`, `infer_shape` and so on.
+        error: What it raised.
+    """
+
+    def __init__(self, where: str, error: BaseException) -> None:
+        line = authors_line(error)
+        place = f" ({line})" if line else ""
+        notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
+        super().__init__(f"{where} raised {type(error).__name__}: {error}{place}{notes}")
+        self.where = where
+        self.error = error
+
+    @property
+    def is_refusal(self) -> bool:
+        """True if arguments were refused that nothing says must be taken."""
+        return isinstance(self.error, Refusal)
+
+
+@final
+class Refusal(OperadError):  # noqa: N818 - what a function may do, no error of ours
+    """Refusal of arguments by a function of another library, which promises to take none in particular."""
+
+
+@final
+class Unavailable(Meant, Exception):  # noqa: N818 - no error of anybody's
+    """Lack of something on this machine that a check needs; the message names it."""

@@ -1,0 +1,69 @@
+"""Kernels beside each other, and types of fewer digits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from operad_check import Case, Profile, check_operator, verify
+from operad_check.trials.violation import Violation
+from operad_sdk import OperatorProperty, operator
+
+FEW = Profile("few", examples=30, seconds=1.0)
+
+
+def test_a_kernel_that_is_never_chosen_for_some_types_need_not_run_in_place_there():
+    """Of whole numbers the second kernel is always chosen; the first cannot write quotients into them."""
+
+    @operator("precision_half")
+    class Half(OperatorProperty):
+        """Half of each number, of whole ones rounded towards zero."""
+
+        spec = "data:(*S) -> output:(*S)"
+        accepts = "number"
+        inplace = "data -> output"
+        by_numpy = True
+
+        def forward(data, output):
+            np.divide(data, 2, out=output)
+
+        def data_grad(output_grad):
+            return output_grad / 2
+
+    @Half.kernel(priority=1, when=lambda prop, in_shapes, in_types: in_types[0].kind in "iu", name="whole")
+    def _(data, output):
+        np.floor_divide(data - np.fmod(data, 2), 2, out=output)
+
+    (outcome,) = check_operator(Half, checks=["D606"], profile=FEW).outcomes
+    assert outcome.status == "does not apply", (outcome.status, outcome.reason, outcome.failure)
+
+
+def row_norm(factor):
+    """Rows over their norms, with a kernel whose gradient has another order, and an error by `factor`."""
+
+    @operator("precision_row_norm")
+    class RowNorm(OperatorProperty):
+        spec = "data:(N, D) -> output:(N, D), hidden norm:(N, 1)"
+        accepts = "floating"
+
+        def forward(data):
+            norm = np.sqrt((data * data).sum(1, keepdims=True))
+            return data / norm, norm
+
+        def data_grad(output_grad, output, norm):
+            return (output_grad - output * (output_grad * output).sum(1, keepdims=True)) / norm
+
+    @RowNorm.kernel("data_grad", priority=1, name="reordered")
+    def reordered(output_grad, output, norm):
+        terms = [output_grad[:, i : i + 1] * output[:, i : i + 1] for i in reversed(range(output.shape[1]))]
+        return factor * output_grad / norm - output / norm * sum(terms)
+
+    return RowNorm
+
+
+def test_kernels_may_leave_other_roundings_where_multiples_of_the_head_gradient_cancel():
+    row = np.array([[1.375, -1.0, -1.625]], "float32")
+    case = Case(inputs={"data": row}, out_grads=(row,))
+    assert verify("D606", row_norm(1.0), case)
+    with pytest.raises(Violation, match=r"by kernel .*reordered"):
+        verify("D606", row_norm(1.001), case)

@@ -1,0 +1,78 @@
+"""All checks on trivial operators and functions: none breaks, none accuses, and each of them runs."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from operad_check import check_numpy, check_operator
+from operad_check.plan.profile import Profile
+from operad_check.reporting.outcome import OperatorReport, Status
+from operad_check.running.register import all_checks
+from operad_sdk import Contract
+from operator_sdk.check.tests import trivial
+
+FEW = Profile("few", 4, 1.0)
+FAST = ("where W >= 3", "of drawn", "of any integers", "of several")
+FAST_ROWS = ("W >= 3", "of drawn", "of integers", "with truth", "of places")
+OPERATORS = trivial.operators()
+
+
+def each(names, fast):
+    return [pytest.param(name, marks=() if name in fast else pytest.mark.slow) for name in names]
+
+
+UNDOCUMENTED = ("limited", "smoother")
+"""Operators of mappers, which have no docstring of their own."""
+
+
+@cache
+def report_on(name: str) -> OperatorReport:
+    left_out = ("S107", "S108") if name in UNDOCUMENTED else ()
+    return check_operator(
+        OPERATORS[name], checks=[id for id in all_checks() if id not in left_out], profile=FEW
+    )
+
+
+@cache
+def report_on_row(name: str) -> OperatorReport:
+    row = trivial.ROWS[name]
+    return check_numpy(row.expression, row.line, row.gradient, contract=Contract(**row.contract), profile=FEW)
+
+
+@pytest.mark.parametrize("name", each(OPERATORS, FAST))
+def test_no_check_breaks_on_a_trivial_operator_or_accuses_it(name):
+    report = report_on(name)
+    assert (report.red_ids, report.broken_ids) == ([], []), repr(report)
+
+
+@pytest.mark.parametrize("name", each(trivial.ROWS, FAST_ROWS))
+def test_no_check_breaks_on_a_trivial_function_or_accuses_it(name):
+    report = report_on_row(name)
+    assert (report.red_ids, report.broken_ids) == ([], []), repr(report)
+    assert any(outcome.status is Status.PASSED for outcome in report.outcomes)
+
+
+NEVER = {
+    "D605": "it takes a GPU",
+    "D606": "it takes two kernels, as plugins/normalization has",
+    "F223": "it takes an inference from outputs of an author's own",
+    "R509": "another process imports the operator from a module",
+    "S101": "it takes an entry point",
+    "S113": "it takes a parameter that is an axis, as plugins/reduce has",
+    "X802": "it takes an expected failure, and nothing here fails",
+}
+"""Checks that say nothing of any of these, and why."""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_every_check_compares_something_in_some_of_them():
+    passed = {
+        outcome.check_id
+        for name in OPERATORS
+        for outcome in report_on(name).outcomes
+        if outcome.status is Status.PASSED
+    }
+    assert set(all_checks()) - passed == set(NEVER)

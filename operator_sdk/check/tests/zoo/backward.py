@@ -1,0 +1,308 @@
+"""Faults of backward passes: requests, buffers, and what they keep or change."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from operad.operator import Operator, OpReq, assign, unify_shapes
+from operad.operator import OperatorProperty as CoreProperty
+from operad_sdk import OperatorProperty, binary, operator, unary
+from operator_sdk.check.tests.zoo.fault import Fault
+
+
+class LongProduct(CoreProperty):
+    """A product in the long form, for faults that no shorter one can have."""
+
+    operator_class: type[Operator]
+
+    def list_arguments(self):
+        """Two factors."""
+        return ["lhs", "rhs"]
+
+    def infer_shape(self, in_shapes):
+        """All alike."""
+        shape = unify_shapes(*in_shapes, f"{self.name}: lhs (axes as those of rhs)")
+        return [shape, shape], [shape], []
+
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        """No output."""
+        return [*out_grad, *in_data]
+
+    def create_operator(self, ctx, in_shapes, in_types):
+        """That of the class."""
+        return self.operator_class()
+
+
+class _Product(Operator):
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        assign(out_data[0], req[0], in_data[0] * in_data[1])
+
+
+class _IgnoresAdd(_Product):
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        for i in (0, 1):
+            if req[i] is not OpReq.NULL:
+                in_grad[i][...] = out_grad[0] * in_data[1 - i]
+
+
+class IgnoresAdd(LongProduct):
+    """A product whose gradients are written whatever is asked for."""
+
+    name = "zoo_ignores_add"
+    operator_class = _IgnoresAdd
+
+
+class _AddsTwice(_Product):
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        for i in (0, 1):
+            if req[i] is OpReq.ADD and in_grad[i].dtype == np.float16:
+                wide = in_grad[i].astype(np.float32)
+                wide += out_grad[0] * in_data[1 - i]
+                in_grad[i] += wide
+            else:
+                assign(in_grad[i], req[i], out_grad[0] * in_data[1 - i])
+
+
+class AddsTwice(LongProduct):
+    """A product that adds in a wider copy in half precision, and then adds the copy."""
+
+    name = "zoo_adds_twice"
+    operator_class = _AddsTwice
+
+
+class _FirstRequest(_Product):
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        for i in (0, 1):
+            if in_grad[i] is not None:
+                assign(in_grad[i], req[0] or req[1], out_grad[0] * in_data[1 - i])
+
+
+class FirstRequest(LongProduct):
+    """A product that takes the first gradient's request for that of both."""
+
+    name = "zoo_first_request"
+    operator_class = _FirstRequest
+
+
+class _BothOrNone(_Product):
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        if req[0] is OpReq.NULL:
+            return
+        for i in (0, 1):
+            assign(in_grad[i], req[i], out_grad[0] * in_data[1 - i])
+
+
+class BothOrNone(LongProduct):
+    """A product that takes the second gradient to be wanted where the first is."""
+
+    name = "zoo_both_or_none"
+    operator_class = _BothOrNone
+
+
+class _Replaces(_Product):
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        for i in (0, 1):
+            if req[i] is OpReq.ADD:
+                in_grad[i] += out_grad[0] * in_data[1 - i]
+            elif req[i] is not OpReq.NULL:
+                in_grad[i] = out_grad[0] * in_data[1 - i]
+
+
+class Replaces(LongProduct):
+    """A product that puts its gradients into the list, and not into the arrays."""
+
+    name = "zoo_replaces"
+    operator_class = _Replaces
+
+
+@unary("zoo_total", "data:(...) -> output:(1)", accepts="floating")
+def total(x):
+    """The sum of all sines."""
+    return np.sin(x).sum().reshape(1)
+
+
+@total.gradient
+def _(output_grad, x):
+    return output_grad * np.cos(x).reshape(-1)
+
+
+@operator("zoo_bias")
+class Bias(OperatorProperty):
+    """A bias added to rows."""
+
+    accepts = "floating"
+    spec = "data:(N, D), bias:(D) -> output:(N, D)"
+
+    def forward(data, bias):
+        """The sum."""
+        return data + bias
+
+    def backward(output_grad):
+        """The first axis is taken for one of length 1."""
+        return output_grad, output_grad
+
+
+@operator("zoo_first_row")
+class FirstRow(OperatorProperty):
+    """Distance of each row from the first."""
+
+    accepts = "floating"
+    spec = "data:(N, D) -> output:(N, D)"
+
+    def forward(data):
+        """The difference."""
+        return data - data[:1]
+
+    def data_grad(output_grad, data_grad):
+        """There may be no row."""
+        data_grad[...] = output_grad
+        data_grad[0] = -output_grad[1:].sum(0)
+
+
+@operator("zoo_take_first")
+class TakeFirst(OperatorProperty):
+    """The first of the columns."""
+
+    accepts = "floating"
+    spec = "data:(N, D) -> output:(N, 1)"
+
+    def forward(data):
+        """The column."""
+        return data[:, :1] if data.shape[1] else 0
+
+    def data_grad(output_grad, data_grad):
+        """The others are left as they are."""
+        data_grad[:, :1] = output_grad
+
+
+@unary("zoo_pairs", accepts="floating")
+def pairs(x, output):
+    """Twice every element."""
+    np.multiply(x, 2, out=output)
+
+
+@pairs.gradient
+def _(output_grad, x_grad):
+    # two at a time; the last of an odd number is left
+    flat, head = x_grad.reshape(-1), output_grad.reshape(-1)
+    even = head.size // 2 * 2
+    flat[:even] = 2 * head[:even]
+
+
+@operator("zoo_scales_head")
+class ScalesHead(OperatorProperty):
+    """A product whose gradient is computed in the head gradient's memory."""
+
+    accepts = "floating"
+    spec = "data:(*S), scale:(*S) -> output:(*S)"
+
+    def forward(data, scale):
+        """The product."""
+        return data * scale
+
+    def scale_grad(output_grad, data):
+        """Right."""
+        return output_grad * data
+
+    def data_grad(output_grad, scale):
+        """Multiplies what it was given to read."""
+        np.multiply(output_grad, scale, out=output_grad)
+        return output_grad
+
+
+@unary("zoo_tanh", accepts="floating")
+def tanh(x):
+    """Hyperbolic tangent of every element."""
+    return np.tanh(x)
+
+
+@tanh.gradient
+def _(output_grad, output):
+    output *= -output
+    output += 1
+    return output_grad * output
+
+
+class _KeepsMask(Operator):
+    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        self.mask = in_data[0] > 0
+        assign(out_data[0], req[0], in_data[0] * self.mask)
+
+    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+        assign(in_grad[0], req[0], out_grad[0] * self.mask)
+
+
+class KeepsMask(CoreProperty):
+    """A rectifier that keeps its mask in self, and does not say that it is stateful."""
+
+    name = "zoo_keeps_mask"
+
+    def infer_shape(self, in_shapes):
+        """All alike."""
+        return list(in_shapes), list(in_shapes), []
+
+    def create_operator(self, ctx, in_shapes, in_types):
+        """One with a mask."""
+        return _KeepsMask()
+
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        """The mask is at hand."""
+        return out_grad
+
+
+_noise = np.random.default_rng(0)
+
+
+@binary("zoo_noisy", accepts="floating")
+def noisy(lhs, rhs):
+    """The sum."""
+    return lhs + rhs
+
+
+@noisy.gradient("lhs")
+def _(output_grad):
+    return output_grad
+
+
+@noisy.gradient("rhs")
+def _(output_grad):
+    # in the last bits of double precision, where only a comparison bit for bit sees it
+    return output_grad * (1 + 4e-15 * _noise.random(output_grad.shape))
+
+
+ZOO = [
+    Fault("B305", IgnoresAdd, "gradients are written where they are to be added"),
+    Fault("B305", AddsTwice, "what is there is added twice in half precision"),
+    Fault("B305", FirstRequest, "one request is taken for all"),
+    Fault("B305", BothOrNone, "nothing is computed where the first gradient is not wanted"),
+    Fault(
+        "B306",
+        Replaces,
+        "arrays in the list are replaced",
+        also=("B301", "B302", "B305", "B307", "M404", "M405", "M407", "R503", "D603"),
+    ),
+    Fault("B306", total, "the gradient has another shape", also=("F210", "X801")),
+    Fault("B306", Bias, "the gradient of a bias has the shape of the data", also=("B305", "F210", "X801")),
+    Fault("F210", FirstRow, "backward raises for no rows"),
+    Fault(
+        "B307",
+        TakeFirst,
+        "elements without a gradient are not set to zero",
+        also=("M405", "M407", "R503"),
+    ),
+    Fault(
+        "B307",
+        pairs,
+        "the last element is left out",
+        also=("B301", "B302", "B305", "F211", "M405", "M407", "R503"),
+    ),
+    Fault("B309", ScalesHead, "the head gradient is overwritten", also=("R503",)),
+    Fault("B309", tanh, "the output is overwritten", also=("R503",)),
+    Fault("B310", KeepsMask, "what backward needs is kept in self", also=("R501", "R502", "R503")),
+    Fault(
+        "B310",
+        noisy,
+        "backward draws random numbers of its own",
+        also=("M401", "M405", "M407", "R501", "R502", "R503"),
+    ),
+]

@@ -1,0 +1,54 @@
+"""Faults of gradients at kinks alone: everywhere else each is right."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from operad_sdk import OperatorProperty, operator, unary
+from operator_sdk.check.tests.zoo.fault import Fault
+
+
+@unary("zoo_kink_rectified", accepts="floating")
+def rectified(x):
+    """The larger of an element and 0."""
+    return np.maximum(x, 0)
+
+
+@rectified.gradient
+def _(output_grad, x):
+    return output_grad * np.heaviside(x, 2)
+
+
+@unary("zoo_kink_clipped", accepts="floating")
+def clipped(x):
+    """Elements between -1 and 1."""
+    return np.clip(x, -1, 1)
+
+
+@clipped.gradient
+def _(output_grad, x):
+    return output_grad * np.where(abs(x) == 1, -1, abs(x) < 1)
+
+
+@operator("zoo_kink_largest")
+class Largest(OperatorProperty):
+    """The largest of each row."""
+
+    accepts = "floating"
+    spec = "data:(N, D + 1) -> output:(N)"
+
+    def forward(data):
+        """The largest."""
+        return data.max(1)
+
+    def data_grad(output_grad, data, output):
+        """Each that is largest gets the gradient as often as there are such."""
+        is_largest = data == output[:, None]
+        return output_grad[:, None] * is_largest * is_largest.sum(1, keepdims=True)
+
+
+ZOO = [
+    Fault("B313", rectified, "at 0 the slope is that of both sides and once more"),
+    Fault("B313", clipped, "at a bound the sign is wrong"),
+    Fault("B313", Largest, "ties multiply the gradient"),
+]

@@ -1,0 +1,42 @@
+"""All inhabitants of the zoo, and those of them that the fast tests look at."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from operator_sdk.check.tests.zoo.fault import Fault
+
+_MODULES = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
+
+ZOO: list[Fault] = [
+    fault
+    for name in _MODULES
+    if name not in ("conftest", "fault", "folders", "long_form", "plain_gradient_check", "table")
+    for fault in import_module(f"operator_sdk.check.tests.zoo.{name}").ZOO
+]
+
+
+def of_groups(letters: str, *modules: str) -> list[Fault]:
+    """The faults of some groups of checks in some modules."""
+    found = [import_module(f"operator_sdk.check.tests.zoo.{name}").ZOO for name in modules]
+    return [fault for faults in found for fault in faults if fault.id[0] in letters]
+
+
+COSTLY = ("M411", "R508")
+"""Checks whose first fault may take twenty seconds too."""
+
+
+def each_fault(faults: list[Fault]) -> pytest.MarkDecorator:
+    """Parametrizes a test by faults: the first of every check is fast, the others are slow."""
+    first = {fault.id: fault for fault in reversed(faults)}
+
+    def marks(fault: Fault) -> tuple[pytest.MarkDecorator, ...]:
+        if first[fault.id] is not fault:
+            return (pytest.mark.slow,)
+        return (pytest.mark.more,) if fault.id in COSTLY else ()
+
+    cases = [pytest.param(fault, id=fault.title, marks=marks(fault)) for fault in faults]
+    return pytest.mark.parametrize("fault", cases)

@@ -1,0 +1,263 @@
+"""Right operators at ties and kinks, of degenerate structure, and of arguments that are one array."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from operad_sdk import (
+    Contract,
+    OperatorProperty,
+    binary,
+    operator,
+    unary,
+)
+from operad_sdk.domains import Index, Integers
+from operator_sdk.check.tests.zoo.fault import Right
+
+
+def _first(data, value):
+    is_value = data == value
+    return is_value & (np.cumsum(is_value, 1) == 1)
+
+
+@operator("zoo_right_first_largest")
+class FirstLargest(OperatorProperty):
+    """The largest of each row; the first of equal ones gets the gradient."""
+
+    accepts = "floating"
+    spec = "data:(N, D + 1) -> output:(N)"
+
+    def forward(data):
+        return data.max(1)
+
+    def data_grad(output_grad, data, output):
+        return output_grad[:, None] * _first(data, output[:, None])
+
+
+@binary("zoo_right_left_larger", accepts="floating")
+def left_larger(lhs, rhs):
+    """The larger element; of equal ones the first gets the gradient."""
+    return np.maximum(lhs, rhs)
+
+
+@left_larger.gradient
+def _(output_grad, lhs, rhs):
+    return output_grad * (lhs >= rhs), output_grad * (rhs > lhs)
+
+
+@binary("zoo_right_halved_smaller", accepts="floating")
+def halved_smaller(lhs, rhs):
+    """The smaller element; equal ones share the gradient."""
+    return np.minimum(lhs, rhs)
+
+
+@halved_smaller.gradient
+def _(output_grad, lhs, rhs):
+    share = np.where(lhs == rhs, 0.5, 1.0)
+    return output_grad * (lhs <= rhs) * share, output_grad * (rhs <= lhs) * share
+
+
+@operator("zoo_right_ascending")
+class Sorted(OperatorProperty):
+    """Rows in ascending order."""
+
+    accepts = "floating"
+    spec = "data:(N, D) -> output:(N, D)"
+
+    def forward(data):
+        return np.sort(data, 1)
+
+    def data_grad(output_grad, data, data_grad):
+        np.put_along_axis(data_grad, np.argsort(data, 1, kind="stable"), output_grad, 1)
+
+
+@operator("zoo_right_pairs")
+class Pairs(OperatorProperty):
+    """The larger of each two neighbours."""
+
+    accepts = "floating"
+    spec = "data:(N, W + 1) -> output:(N, W)"
+
+    def forward(data):
+        return np.maximum(data[:, 1:], data[:, :-1])
+
+    def data_grad(output_grad, data, data_grad):
+        is_second = data[:, 1:] > data[:, :-1]
+        data_grad[...] = 0
+        data_grad[:, 1:] += output_grad * is_second
+        data_grad[:, :-1] += output_grad * ~is_second
+
+
+@operator("zoo_right_top_two")
+class TopTwo(OperatorProperty):
+    """Sum of the two largest of each row."""
+
+    accepts = "floating"
+    spec = "data:(N, D + 2) -> output:(N)"
+
+    def forward(data):
+        return np.sort(data, 1)[:, -2:].sum(1)
+
+    def data_grad(output_grad, data, data_grad):
+        data_grad[...] = 0
+        np.put_along_axis(data_grad, np.argsort(data, 1)[:, -2:], output_grad[:, None], 1)
+
+
+@operator("zoo_right_largest_magnitude")
+class LargestMagnitude(OperatorProperty):
+    """The largest magnitude of each row."""
+
+    accepts = "floating"
+    spec = "data:(N, D + 1) -> output:(N)"
+
+    def forward(data):
+        return abs(data).max(1)
+
+    def data_grad(output_grad, data, output):
+        return output_grad[:, None] * np.sign(data) * _first(abs(data), output[:, None])
+
+
+@operator("zoo_right_product_of_rows")
+class Product(OperatorProperty):
+    """Product of each row, zeros included."""
+
+    accepts = "floating"
+    compute_dtype = "float64"
+    spec = "data:(N, D + 1) -> output:(N)"
+
+    def forward(data):
+        return data.prod(1)
+
+    def data_grad(output_grad, data, data_grad):
+        for place in range(data.shape[1]):
+            data_grad[:, place] = output_grad * np.delete(data, place, 1).prod(1)
+
+
+@operator("zoo_right_determinant")
+class Determinant(OperatorProperty):
+    """Determinants of 2 x 2."""
+
+    accepts = "floating"
+    compute_dtype = "float64"
+    spec = "data:(N, 2, 2) -> output:(N)"
+
+    def forward(data):
+        return data[:, 0, 0] * data[:, 1, 1] - data[:, 0, 1] * data[:, 1, 0]
+
+    def data_grad(output_grad, data, data_grad):
+        data_grad[:, 0, 0], data_grad[:, 1, 1] = output_grad * data[:, 1, 1], output_grad * data[:, 0, 0]
+        data_grad[:, 0, 1], data_grad[:, 1, 0] = -output_grad * data[:, 1, 0], -output_grad * data[:, 0, 1]
+
+
+@operator("zoo_right_margin")
+class Margin(OperatorProperty):
+    """How far the two largest of a row are apart."""
+
+    accepts = "floating"
+    spec = "data:(N, D + 2) -> output:(N)"
+
+    def forward(data):
+        order = np.sort(data, 1)
+        return order[:, -1] - order[:, -2]
+
+    def data_grad(output_grad, data, data_grad):
+        order = np.argsort(data, 1, kind="stable")
+        data_grad[...] = 0
+        np.put_along_axis(data_grad, order[:, -1:], output_grad[:, None], 1)
+        np.put_along_axis(data_grad, order[:, -2:-1], -output_grad[:, None], 1)
+
+
+@operator("zoo_right_hinge")
+class Hinge(OperatorProperty):
+    """Margins of a class beside all others."""
+
+    accepts = "floating"
+    spec = "data:(N, K + 2), label:int64(N) -> output:(N)"
+    contract = Contract(inputs={"label": Index(of="data", axis=1)})
+
+    def forward(data, label):
+        own = np.take_along_axis(data, label[:, None], 1)
+        margins = np.maximum(0, data - own + 1)
+        np.put_along_axis(margins, label[:, None], 0, 1)
+        return margins.sum(1)
+
+    def data_grad(output_grad, data, label):
+        own = np.take_along_axis(data, label[:, None], 1)
+        flow = ((data - own + 1) > 0) * output_grad[:, None]
+        np.put_along_axis(flow, label[:, None], 0, 1)
+        np.put_along_axis(flow, label[:, None], -flow.sum(1, keepdims=True), 1)
+        return flow
+
+
+@binary("zoo_right_distance_of_numbers", accepts="floating")
+def distance(lhs, rhs):
+    """A distance of numbers."""
+    return abs(lhs - rhs)
+
+
+@distance.gradient
+def _(output_grad, lhs, rhs):
+    return output_grad * np.sign(lhs - rhs), output_grad * np.sign(rhs - lhs)
+
+
+@unary("zoo_right_clipped_closed", accepts="floating")
+def clipped(x):
+    """Elements between -1 and 1, ends included."""
+    return np.clip(x, -1, 1)
+
+
+@clipped.gradient
+def _(output_grad, x):
+    return output_grad * (abs(x) <= 1)
+
+
+@operator("zoo_right_sequence_end")
+class SequenceEnd(OperatorProperty):
+    """The element of each row that a length says is the last."""
+
+    accepts = "floating"
+    spec = "data:(N, D + 1), length:int64(N) -> output:(N)"
+    contract = Contract(inputs={"length": Index(of="data", axis=1)})
+
+    def forward(data, length):
+        return np.take_along_axis(data, length[:, None], 1)[:, 0]
+
+    def data_grad(output_grad, length, data_grad):
+        data_grad[...] = 0
+        np.put_along_axis(data_grad, length[:, None], output_grad[:, None], 1)
+
+
+@operator("zoo_right_rows_of_table")
+class RowsOfTable(OperatorProperty):
+    """Rows of a table, places cut at its ends."""
+
+    accepts = "floating"
+    compute_dtype = "float64"
+    spec = "place:int64(N), table:(K + 1, D) -> output:(N, D)"
+    contract = Contract(inputs={"place": Integers(-3, 8)})
+
+    def forward(place, table):
+        return table[np.clip(place, 0, len(table) - 1)]
+
+    def table_grad(output_grad, place, table_grad):
+        table_grad[...] = 0
+        np.add.at(table_grad, np.clip(place, 0, len(table_grad) - 1), output_grad)
+
+
+ZOO = [
+    Right(FirstLargest, "of equal ones the first"),
+    Right(left_larger, "of two equal arguments the first"),
+    Right(halved_smaller, "two equal arguments share"),
+    Right(Sorted, "each place has one source"),
+    Right(Pairs, "windows that overlap, ties to the left"),
+    Right(TopTwo, "two of several equal ones"),
+    Right(LargestMagnitude, "one of an element and its negative"),
+    Right(Product, "one 0 among others, and several"),
+    Right(Determinant, "singular matrices"),
+    Right(Margin, "a difference of the two largest, which may be equal"),
+    Right(Hinge, "kinks in a sum, and labels"),
+    Right(distance, "two arguments that may be one"),
+    Right(clipped, "ends included"),
+    Right(SequenceEnd, "lengths"),
+    Right(RowsOfTable, "places outside, cut"),
+]

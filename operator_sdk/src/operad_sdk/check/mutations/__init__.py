@@ -1,4 +1,0 @@
-"""Mutation testing: mutants of an operator, and the faults put into it to see whether the checks notice."""
-
-from operad_sdk.check.mutations.every import FAULTS as FAULTS
-from operad_sdk.check.mutations.fault import Fault as Fault

@@ -1,3 +1,0 @@
-"""Case plans: the cases on which an operator is checked, derived from its declarations, with reasons."""
-
-from operad_sdk.check.plan.plan import CasePlan as CasePlan
