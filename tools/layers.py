@@ -64,12 +64,15 @@ def main() -> int:
     config = root / "build" / "importlinter.toml"
     config.parent.mkdir(exist_ok=True)
     config.write_text(_as_toml(contracts(root)))
-    program = "import sys; from importlinter.cli import lint_imports_command; lint_imports_command()"
-    words = ["--config", str(config), "--no-cache", "--no-logo"]
+    program = (
+        "from inspect import signature; from importlinter.cli import lint_imports; "
+        "words = {'no_logo': True} if 'no_logo' in signature(lint_imports).parameters else {}; "
+        f"sys.exit(lint_imports({str(config)!r}, no_cache=True, **words))"  # older releases have no logo
+    )
     sources = [str(d.folder / "src") for d in distributions(root)]
     # The checkout's own sources come first, whatever the environment has installed.
     path = f"import sys; sys.path[:0] = {sources!r}; {program}"
-    return subprocess.run([sys.executable, "-c", path, *words], check=False, cwd=root).returncode
+    return subprocess.run([sys.executable, "-c", path], check=False, cwd=root).returncode
 
 
 if __name__ == "__main__":
