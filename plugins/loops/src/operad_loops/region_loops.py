@@ -35,13 +35,17 @@ def pool(data: Any, images: Any, rows: Any, columns: Any, output: Any, maxidx: A
 
 
 @loop
-def unpool(output_grad: Any, images: Any, maxidx: Any, data_grad: Any) -> None:
-    """Add each bin's gradient to its largest element, in order."""
+def unpool(output_grad: Any, rois: Any, maxidx: Any, data_grad: Any) -> None:
+    """Add each bin's gradient to its largest element, in order.
+
+    Args:
+        rois: (R, 5), whose first column counts for regions with an element alone.
+    """
     width = data_grad.shape[3]
     for n, c, i, j in np.ndindex(maxidx.shape):
         position = maxidx[n, c, i, j]
         if position >= 0:
-            data_grad[images[n], c, position // width, position % width] += output_grad[n, c, i, j]
+            data_grad[int(rois[n, 0]), c, position // width, position % width] += output_grad[n, c, i, j]
 
 
 @loop
@@ -50,7 +54,7 @@ def sample(pixels: Any, rows: Any, columns: Any, share: Any, output: Any) -> Non
 
     Args:
         pixels: (channels, H, W).
-        rows: low, high, fraction and is_inside of `Samples`. And `columns`.
+        rows: low, high, fraction and is_inside, as `ROIAlign.sample_by` gives them. And `columns`.
     """
     low_row, high_row, below, has_row = rows
     low_column, high_column, beyond, has_column = columns
