@@ -62,6 +62,15 @@ def test_roi_align_agrees(params: dict[str, Any], monkeypatch: pytest.MonkeyPatc
     np.testing.assert_allclose(*by_loop_and_without(monkeypatch, compute), rtol=1e-12, atol=1e-12)
 
 
+@needs_numba
+@pytest.mark.parametrize("image", [-1, 2, 1e9, np.nan, np.inf])
+def test_a_region_that_was_moved_out_of_all_images_gets_no_gradient(image: float) -> None:
+    data_grad = np.zeros((2, 1, 3, 4))
+    rois = np.array([[image, 0, 0, 1, 1], [1, 0, 0, 1, 1]])
+    LOOPS.unpool(np.ones((2, 1, 1, 1)), rois, np.full((2, 1, 1, 1), 5), data_grad)
+    assert (data_grad.sum(), data_grad[1, 0, 1, 1]) == (1, 1)
+
+
 def test_the_distribution_of_a_kernel_is_told() -> None:
     names = [kernel.name for kernel in od.registry.get("_contrib_ROIAlign").kernels if kernel.distribution]
     assert names == ["_contrib_ROIAlign.align_by_loop"]

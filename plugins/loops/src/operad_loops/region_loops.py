@@ -41,11 +41,12 @@ def unpool(output_grad: Any, rois: Any, maxidx: Any, data_grad: Any) -> None:
     Args:
         rois: (R, 5), whose first column counts for regions with an element alone.
     """
-    width = data_grad.shape[3]
+    images, _, _, width = data_grad.shape
     for n, c, i, j in np.ndindex(maxidx.shape):
-        position = maxidx[n, c, i, j]
-        if position >= 0:
-            data_grad[int(rois[n, 0]), c, position // width, position % width] += output_grad[n, c, i, j]
+        position, image = maxidx[n, c, i, j], int(rois[n, 0])
+        # Regions may have been overwritten since the maxima were found, and a loop checks no bounds.
+        if position >= 0 and 0 <= image < images:
+            data_grad[image, c, position // width, position % width] += output_grad[n, c, i, j]
 
 
 @loop
