@@ -8,12 +8,19 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.integration.environments import COMPLETE, CleanEnvironment, copy_tests, for_testing
+from tests.integration.environments import (
+    COMPLETE,
+    CleanEnvironment,
+    copy_tests,
+    for_testing,
+    left_out,
+    third_party,
+)
 from tools.workspace import ROOT
 
 MakeEnvironment = Callable[..., CleanEnvironment]
 
-ALL = {d.name: d for d in COMPLETE}
+ALL = {d.name: d for d in COMPLETE if not third_party([d.name]) & left_out()}
 # Of those whose folders stand: the one nearly everything leans on, a heavy one, a loss.
 DELETED = [name for name in ("operad-elemwise", "operad-convolution", "operad-loss") if name in ALL]
 

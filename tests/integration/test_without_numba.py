@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.environments import COMPLETE, CleanEnvironment, copy_tests, for_testing
+from tests.integration.environments import COMPLETE, CleanEnvironment, copy_tests, for_testing, third_party
 
 MakeEnvironment = Callable[..., CleanEnvironment]
 
 _FIND_NUMBA = "from importlib.util import find_spec; print(find_spec('numba'))"
 
-PLUGINS = [d for d in COMPLETE if d.folder.parent.name == "plugins"]
+PLUGINS = [d for d in COMPLETE if d.folder.parent.name == "plugins" and "numba" not in third_party([d.name])]
 CONTRIBUTED = [d.name for d in COMPLETE if d.folder.parent.name == "contrib_ops"]
 
 

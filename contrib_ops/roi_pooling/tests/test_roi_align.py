@@ -7,7 +7,6 @@ import pytest
 
 import operad as od
 from operad_check.testing import gradient_check
-from operad_roi_pooling import regions
 from operad_roi_pooling.roi_align import ROIAlign
 from operad_sdk import ShapeError
 
@@ -77,19 +76,3 @@ def test_data_without_pixels_is_refused() -> None:
 def test_channels_that_are_no_multiple_of_the_bins_are_refused() -> None:
     with pytest.raises(ShapeError, match="data has shape"):
         align([[0, 0, 0, 1, 1]], np.zeros((1, 3, 4, 4)), pooled_size=(2, 2), position_sensitive=True)
-
-
-@pytest.mark.parametrize("params", [{}, {"aligned": True}, {"sample_ratio": 2}, {"position_sensitive": True}])
-def test_compiled_and_other_code_agree(params: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
-    rng = np.random.default_rng(0)
-    data = rng.normal(size=(2, 24, 12, 15))
-    data[0, 0, 3, 4] = np.inf
-    rois = rng.random((9, 5)) * [3, 18, 15, 9, 9] - [0, 2, 2, 0, 0]
-    rois[:, 3:] += rois[:, 1:3]
-    found = []
-    for size in (0, 1 << 30):
-        monkeypatch.setattr(regions.LOOPS, "from_size", size)
-        od.registry.refresh()  # plans know the kernels that were chosen
-        found.append(align(rois, data, pooled_size=(3, 4), **params))
-    np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-12)

@@ -47,7 +47,7 @@ def test_a_broken_command_says_why_and_names_its_distribution(commands, run, nam
 def test_what_is_no_command_is_said_to_be_none(commands, run):
     done = run("number")
     assert done.exit_code == 1
-    assert "command 'number' is 3, expected a click.Command" in done.stderr
+    assert "'good_commands:not_a_command' is of the wrong kind (int), expected a click.Command" in done.stderr
 
 
 def test_a_broken_command_leaves_the_others_alone(commands, run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import msgspec  # noqa: F401 - found now, because site-packages is hidden below
@@ -149,8 +150,8 @@ def test_a_blocked_distribution_rewrites_nothing(plugins, set_environment):
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("wrong", "it is 7, expected a Pass"),
-        ("late", "its stage is 'after', expected 'forward' or 'training'"),
+        ("wrong", r"\(int\), expected an operad.graph.Pass of stage 'forward' or 'training'"),
+        ("late", r"\(Pass\), expected an operad.graph.Pass of stage 'forward' or 'training'"),
         ("absent", "does not exist"),
     ],
 )
@@ -161,7 +162,7 @@ def test_what_cannot_be_used_is_left_out_with_a_warning_and_a_record(plugins, na
         assert run()[1] == operators
     (record,) = [record for record in registry.plugins() if record.name == "graph-tricks"]
     assert record.state == "broken"
-    assert reason in record.reason
+    assert re.search(reason, record.reason)
 
 
 def test_a_broken_pass_leaves_the_others_at_work(plugins):

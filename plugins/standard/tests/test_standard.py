@@ -9,8 +9,9 @@ from typing import Any
 PLUGINS = Path(__file__).parents[2]
 OTHERS = {
     "operad-standard", "operad-check-jax", "operad-check-pytest", "operad-check-torch", "operad-export",
+    "operad-loops",
 }  # fmt: skip
-"""Itself, and ways to other libraries, for those who have these."""
+"""Itself, ways to other libraries, for those who have these, and what the extra `fast` brings."""
 
 
 def _project(folder: str) -> dict[str, Any]:
@@ -22,6 +23,11 @@ def test_it_requires_the_core_and_every_first_party_plugin_in_their_common_range
     found = _project("standard")["dependencies"]
     plugins = _in_range("operad", *(name for name in _beside(PLUGINS) if name not in OTHERS))
     assert sorted(found) == sorted([*plugins, *_in_range("operad-sdk[vector]")])
+
+
+def test_its_extra_fast_brings_loops_and_their_compiler() -> None:
+    found = _project("standard")["optional-dependencies"]["fast"]
+    assert found == _in_range("operad-loops", "operad-sdk[fast]")
 
 
 def test_its_extra_all_brings_every_package_of_contrib_ops() -> None:

@@ -10,9 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from operad_sdk import Array, CompiledLoops, ParamError, Shape
-
-LOOPS: Final = CompiledLoops("operad_roi_pooling.compiled")
+from operad_sdk import Array, ParamError, Shape
 
 NOWHERE: Final = -1
 """Image number of a region that lies in no image; all its bins are 0."""

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from operad_roi_pooling.regions import LOOPS, NOWHERE, check_pooled_size, drawn_regions, regions
-from operad_roi_pooling.samples import Samples, sampled, sampled_by_loop, samples, spread
+from operad_roi_pooling.regions import NOWHERE, check_pooled_size, drawn_regions, regions
+from operad_roi_pooling.samples import Samples, sampled, samples, spread
 from operad_sdk import (
     Array,
     Contract,
     Drawn,
     InferredShapes,
-    KernelCall,
     OpContext,
     OperatorProperty,
     PartialShape,
@@ -143,11 +142,19 @@ class ROIAlign(OperatorProperty):
 
     def forward(self, op_ctx: OpContext, data: Array, rois: Array, output: Array) -> None:
         """Sample the rows of each bin, then the columns."""
-        self._sample_by(sampled, op_ctx.xp, data, rois, output)
+        self.sample_by(sampled, op_ctx.xp, data, rois, output)
 
-    def _sample_by(
+    def sample_by(
         self, sampled: Callable[..., Array], xp: Any, data: Array, rois: Array, output: Array
     ) -> None:
+        """Fill `output` with what `sampled` gives for parts of regions.
+
+        For kernels of other distributions, too.
+
+        Args:
+            sampled: Called with the arrays' module, pixels (channels, H, W), and the `Samples` of bins along
+                rows and columns.
+        """
         output[...] = 0
         for n, image, rows, columns in self._samples(data.shape, rois):
             for part, channels, of_rows, of_columns in self._parts(rows, columns):
@@ -184,16 +191,3 @@ class ROIAlign(OperatorProperty):
         for n, (i, j) in enumerate(np.ndindex(*self.pooled_size)):
             part = (slice(None), slice(i, i + 1), slice(j, j + 1))
             yield part, slice(n, None, self.bins), rows.bin(i), columns.bin(j)
-
-
-# mutant: equivalent, because it decides between two ways to the same
-def _bins_at_a_time(call: KernelCall) -> int:
-    """Number of bins that are sampled together: all of a region, or those at one position in it."""
-    _, channels, *bins = call.shape("output")
-    return int(channels * (1 if call.prop.position_sensitive else np.prod(bins)))
-
-
-@ROIAlign.kernel("forward", priority=1, when=LOOPS.when(_bins_at_a_time))
-def align_by_loop(self: ROIAlign, op_ctx: OpContext, data: Array, rois: Array, output: Array) -> None:
-    """Each part of a region in a compiled loop."""
-    self._sample_by(sampled_by_loop, op_ctx.xp, data, rois, output)

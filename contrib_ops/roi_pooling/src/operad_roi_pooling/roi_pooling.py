@@ -7,14 +7,7 @@ from typing import Any
 import numpy as np
 
 from operad_roi_pooling.bins import bins, pool
-from operad_roi_pooling.regions import (
-    LOOPS,
-    NOWHERE,
-    Regions,
-    check_pooled_size,
-    drawn_regions,
-    regions,
-)
+from operad_roi_pooling.regions import NOWHERE, Regions, check_pooled_size, drawn_regions, regions
 from operad_sdk import (
     Array,
     Contract,
@@ -96,13 +89,16 @@ class ROIPooling(OperatorProperty):
 
     def forward(self, op_ctx: OpContext, data: Array, rois: Array, output: Array, maxidx: Array) -> None:
         """Find the bins, then the maximum of each."""
-        where, rows, columns = self._begin(data, rois, output, maxidx)
+        where, rows, columns = self.begin(data, rois, output, maxidx)
         for n, image in enumerate(where.image.tolist()):
             if image != NOWHERE:
                 pool(op_ctx.xp, data[image], rows[n], columns[n], output[n], maxidx[n])
 
-    def _begin(self, data: Array, rois: Array, output: Array, maxidx: Array) -> tuple[Regions, Array, Array]:
-        """The regions and their bins, all of which are empty as yet."""
+    def begin(self, data: Array, rois: Array, output: Array, maxidx: Array) -> tuple[Regions, Array, Array]:
+        """The regions, and where their bins start and stop along both axes; empty the outputs.
+
+        For kernels of other distributions, too.
+        """
         where = regions(rois, len(data), self.spatial_scale)
         output[...] = 0
         maxidx[...] = -1
@@ -118,22 +114,3 @@ class ROIPooling(OperatorProperty):
         region, channel, *_ = found = xp.nonzero(maxidx >= 0)
         image, position = rois[region, 0].astype(np.intp), maxidx[found]
         xp.add.at(data_grad, (image, channel, position // width, position % width), output_grad[found])
-
-
-_many_bins = LOOPS.when(lambda call: call.size("output"))
-
-
-@ROIPooling.kernel("forward", priority=1, when=_many_bins)
-def pool_by_loop(self: ROIPooling, data: Array, rois: Array, output: Array, maxidx: Array) -> None:
-    """All regions in one compiled loop."""
-    where, rows, columns = self._begin(data, rois, output, maxidx)
-    LOOPS.pool(data, where.image, rows, columns, output, maxidx)
-
-
-@ROIPooling.kernel("data_grad", accumulate=True, priority=1, when=_many_bins)
-def unpool_by_loop(
-    self: ROIPooling, output_grad: Array, maxidx: Array, rois: Array, data_grad: Array
-) -> None:
-    """Likewise, in the same order."""
-    images = regions(rois, len(data_grad), self.spatial_scale).image
-    LOOPS.unpool(output_grad, images, maxidx, data_grad)

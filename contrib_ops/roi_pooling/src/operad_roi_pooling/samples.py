@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from operad_roi_pooling.regions import LOOPS
 from operad_sdk import Array
 
 
@@ -63,14 +62,6 @@ def sampled(xp: Any, pixels: Array, rows: Samples, columns: Samples) -> Array:
     """The mean of the samples in each bin: (channels, bins of rows, bins of columns) of (channels, H, W)."""
     used = pixels[:, rows.support, columns.support]
     return _along(xp, _along(xp, used.swapaxes(1, 2), rows).swapaxes(1, 2), columns)
-
-
-def sampled_by_loop(xp: Any, pixels: Array, rows: Samples, columns: Samples) -> Array:
-    """The same in one compiled loop."""
-    output = np.empty((len(pixels), len(rows.low), len(columns.low)), pixels.dtype)
-    share = pixels.dtype.type(1 / max(1, rows.low.shape[1] * columns.low.shape[1]))
-    LOOPS.sample(pixels[:, rows.support, columns.support], rows[1:], columns[1:], share, output)
-    return output
 
 
 def _along(xp: Any, values: Array, along: Samples) -> Array:

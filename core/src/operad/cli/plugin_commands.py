@@ -6,17 +6,19 @@ so that the others, and `operad --help`, go on working.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple, NoReturn, final
+from typing import Any, Final, NamedTuple, NoReturn, cast, final
 
 import click
 
 from operad import registry
 from operad.cli.sources import first_line
-from operad.errors import BrokenPluginError, OperadError
+from operad.errors import OperadError
 from operad.registry import loading
+from operad.registry.kinds import KINDS, instance_of
 from operad.registry.policy import usable
 
 COMMANDS: Final = "operad.commands"
+KINDS[COMMANDS] = instance_of(click.Command, "a click.Command")
 
 
 @final
@@ -54,12 +56,7 @@ def plugin_commands() -> list[PluginCommand]:
 def plugin_command(name: str) -> click.Command:
     """The command `name` of a plugin, imported now; one that only raises where that fails."""
     try:
-        found = registry.entry(COMMANDS, name)
-        if isinstance(found, click.Command):
-            return found
-        raise BrokenPluginError(
-            f"command {name!r} is {found!r}, expected a click.Command; report it to the plugin's author"
-        )
+        return cast("click.Command", registry.entry(COMMANDS, name))
     except OperadError as error:
         return BrokenCommand(name, error)
 

@@ -8,6 +8,7 @@ from typing import Final
 from operad import registry
 from operad.errors import GraphError
 from operad.graph.compilation import FORWARD, TRAINING, Pass
+from operad.registry.kinds import KINDS, Kind
 
 GROUP: Final = "operad.passes"
 
@@ -19,19 +20,17 @@ def installed_passes() -> dict[str, Pass]:
     distribution: graphs bind without it.
     """
     found: dict[str, Pass] = {}
-    for name, value, distribution in registry.loaded(GROUP, _problem):
+    for name, value, distribution in registry.loaded(GROUP):
         assert isinstance(value, Pass)
         found[name] = value._replace(distribution=distribution)
     return found
 
 
-def _problem(value: object) -> str | None:
-    """Why an object cannot be used as a pass; None where it can."""
-    if not isinstance(value, Pass):
-        return f"it is {value!r}, expected a Pass"
-    if value.stage not in {FORWARD, TRAINING}:
-        return f"its stage is {value.stage!r}, expected {FORWARD!r} or {TRAINING!r}"
-    return None
+def _pass_of(candidate: object) -> Pass | None:
+    return candidate if isinstance(candidate, Pass) and candidate.stage in {FORWARD, TRAINING} else None
+
+
+KINDS[GROUP] = Kind(f"an operad.graph.Pass of stage {FORWARD!r} or {TRAINING!r}", _pass_of)
 
 
 def passes_of(stage: str, known: Collection[str]) -> list[Pass]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -29,10 +29,10 @@ def entry_names(group: str) -> list[str]:
     return sorted(n for n, entries in loading.current().manifest.entries(group).items() if usable(entries))
 
 
-def loaded(group: str, problem: Callable[[object], str | None]) -> Iterator[tuple[str, object, str]]:
+def loaded(group: str) -> Iterator[tuple[str, object, str]]:
     """Everything usable in `group`: names, sorted, what they name, and the distribution and its version.
 
-    What cannot be imported is left out with a warning, and so is what `problem` says something against.
+    What cannot be used is left out with a warning.
 
     Raises:
         DuplicateOperatorError: Several distributions provide one name.
@@ -41,7 +41,7 @@ def loaded(group: str, problem: Callable[[object], str | None]) -> Iterator[tupl
     for name in entry_names(group):
         point = plugins.choose(group, name)
         try:
-            value = plugins.checked(point, problem)
+            value = plugins.load(point)
         except (BrokenPluginError, IncompatiblePluginError) as error:
             warnings.warn(f"left out: {str(error).splitlines()[0]}", RuntimeWarning, stacklevel=2)
             continue

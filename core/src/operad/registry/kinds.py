@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import ModuleType
 from typing import Final, NamedTuple, final
 
+from operad import config
 from operad.op import Kernel, OperatorProperty
 from operad.registry.plugins import KERNELS, NAMESPACES, OPERATORS
 
@@ -37,16 +38,18 @@ def kernel_of(candidate: object) -> Kernel | None:
     return kernel if isinstance(kernel, Kernel) else None
 
 
-def _module_of(candidate: object) -> ModuleType | None:
-    return candidate if isinstance(candidate, ModuleType) else None
+def instance_of(cls: type, expected: str) -> Kind:
+    """The kind of the instances of `cls`."""
+    return Kind(expected, lambda candidate: candidate if isinstance(candidate, cls) else None)
 
 
 ANYTHING: Final = Kind("any object but None", lambda candidate: candidate)
-KINDS: Final[Mapping[str, Kind]] = {
-    OPERATORS: Kind(
-        "an OperatorProperty subclass, or an object whose operad_property is such a subclass",
-        property_of,
-    ),
+_CALLED: Final = Kind("a class or function", lambda candidate: candidate if callable(candidate) else None)
+KINDS: Final[dict[str, Kind]] = {
+    OPERATORS: Kind("an OperatorProperty subclass, or an object whose operad_property is one", property_of),
     KERNELS: Kind("an operad.operator.Kernel, or an object whose operad_kernel is one", kernel_of),
-    NAMESPACES: Kind("a module", _module_of),
+    NAMESPACES: instance_of(ModuleType, "a module"),
+    config.PLUGIN_SETTINGS: instance_of(config.Option, "an operad.config.plugin_setting"),
+    **dict.fromkeys(("operad.iterators", "operad.kvstores", "operad.check_backends"), _CALLED),
 }
+"""By group; packages that use groups of objects of their own add these."""

@@ -19,7 +19,7 @@ import importlib
 import locale
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
@@ -36,7 +36,7 @@ from operad.errors import (
 from operad.first_use import first_use, is_importing
 from operad.interrupts import is_of_handler
 from operad.registry.discovery import Manifest, forget_listings, read_manifest
-from operad.registry.kinds import ANYTHING, KINDS
+from operad.registry.kinds import ANYTHING, KINDS, Kind
 from operad.registry.missing import not_found
 from operad.registry.plugins import ATTRIBUTES, Broken, Distribution, Entry, PluginRecord
 from operad.registry.policy import block_reason, choose, range_problem
@@ -44,7 +44,7 @@ from operad.registry.policy import block_reason, choose, range_problem
 _VALUE: Final = re.compile(r"(?P<module>[\w.]+)\s*(:\s*(?P<path>[\w.]+))?\s*(\[.*\])?\s*")
 _OUR_FILES: Final = (__file__, importlib.__file__)
 
-_Key = tuple[str, str, str]
+_Key = tuple[str, str, str, Kind]
 
 
 class _Unusable(Exception):  # noqa: N818 - never leaves this module
@@ -136,13 +136,6 @@ class Plugins:
         absent = self.added("registry.absent")
         return None if absent is None else absent.absent_text(name)
 
-    def checked(self, entry: Entry, problem: Callable[[object], str | None]) -> object:
-        """Like `load`; what `problem` says something against is as broken as what cannot be imported."""
-        found = self.load(entry)
-        if (reason := problem(found)) is not None:
-            self.mark_broken(entry, reason)
-        return self.load(entry)
-
     def mark_broken(self, entry: Entry, reason: str) -> None:
         """Record that what `entry` names turned out to be of no use."""
         self._outcomes[_key(entry)] = Broken(entry.owner.name, "", entry, reason)
@@ -190,8 +183,9 @@ def renew() -> None:
 
 
 def _key(entry: Entry) -> _Key:
-    # Not the name: an alias is another name for one value, and one value is loaded once.
-    return (entry.group, entry.owner.name, entry.value)
+    # Not the name: an alias is another name for one value, and one value is loaded once; and again where
+    # the package that uses the group was imported since, and has said what kind of objects it needs.
+    return (entry.group, entry.owner.name, entry.value, KINDS.get(entry.group, ANYTHING))
 
 
 def _attempt(entry: Entry) -> object:

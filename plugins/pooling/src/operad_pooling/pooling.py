@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from operad_pooling.by_loop import BY_LOOP, loop_cost, pool_by_loop, spread_by_loop
 from operad_pooling.examples import PARAMS, pooled_shapes
 from operad_pooling.fold import divisor, fold_max, fold_sum, spread, spread_to_first
 from operad_pooling.pairs import pool_pairs, spread_pairs
@@ -235,9 +234,3 @@ class Pooling(OperatorProperty):
 
     def _divisor(self, xp: Any, axes: Sequence[Axis], like: Array) -> Any:
         return divisor(xp, axes, self.count_include_pad is not False, like.ndim, like.dtype)
-
-
-Pooling.kernel("forward", name="max_by_loop", priority=1, when=BY_LOOP, cost=loop_cost)(pool_by_loop)
-Pooling.kernel("data_grad", name="max_gradient_by_loop", priority=1, when=BY_LOOP, cost=loop_cost)(
-    spread_by_loop
-)

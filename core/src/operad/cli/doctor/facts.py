@@ -174,14 +174,10 @@ def plugin_settings() -> list[config.Option]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            found = [value for _, value, _ in registry.loaded(config.PLUGIN_SETTINGS, _problem_of_setting)]
+            found = [value for _, value, _ in registry.loaded(config.PLUGIN_SETTINGS)]
         except (ConfigError, DuplicateOperatorError):  # findings of their own
             return []
     return [option for option in found if isinstance(option, config.Option)]
-
-
-def _problem_of_setting(value: object) -> str | None:
-    return None if isinstance(value, config.Option) else f"it is {value!r}, expected a plugin_setting"
 
 
 def settings() -> list[Setting]:

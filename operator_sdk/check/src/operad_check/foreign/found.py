@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Final
+from typing import Final, cast
 
-from operad.errors import ArgumentError
+from operad import registry
+from operad.errors import ArgumentError, BrokenPluginError, OperatorNotFoundError
 from operad_check.foreign.backend import Backend
 from operad_check.foreign.function import named
 from operad_check.foreign.numpy_backend import NumpyBackend
 
 GROUP: Final = "operad.check_backends"
-OURS: Final = {"jax": "operad-check-jax", "numpy": "operad-sdk", "torch": "operad-check-torch"}
+OURS: Final = {"jax": "operad-check-jax", "numpy": "operad-check", "torch": "operad-check-torch"}
 """Packages of this project that provide a library, by its name."""
 
 
 def names() -> list[str]:
     """Names of the libraries that are installed, and of those that a package of this project would bring."""
-    return sorted({*OURS, *(point.name for point in entry_points(group=GROUP))})
+    return sorted({*OURS, *registry.entry_names(GROUP)})
 
 
 def register_adapters() -> None:
@@ -37,21 +39,20 @@ def backend_named(name: str) -> Backend:
 
     Raises:
         ArgumentError: No package provides it, or the library itself is not installed.
+        PluginError: What provides it cannot be used.
     """
-    found = [point for point in entry_points(group=GROUP) if point.name == name]
-    if not found:
-        known = ", ".join(names())
-        hint = f"pip install {OURS[name]}" if name in OURS else f"expected one of {known}"
-        raise ArgumentError(f"check: no installed package checks functions of {name!r}; {hint}")
-    (point, *_) = found
     try:
-        backend = point.load()
-    except ImportError as error:
+        backend = cast("Callable[[], Backend]", registry.entry(GROUP, name))
+    except OperatorNotFoundError as error:
+        hint = f"pip install {OURS[name]}" if name in OURS else f"expected one of {', '.join(names())}"
+        raise ArgumentError(f"check: no installed package checks functions of {name!r}; {hint}") from error
+    except BrokenPluginError as error:
+        if f"No module named {name!r}" not in str(error):
+            raise
         raise ArgumentError(
-            f"check: functions of {name!r} need the library: {error}; pip install {name}"
+            f"check: functions of {name!r} need the library, which is not installed; pip install {name}"
         ) from error
-    made: Backend = backend()
-    return made
+    return backend()
 
 
 def backend_with(name: str, gradient: str = "") -> Backend:

@@ -35,13 +35,18 @@ def pool(data: Any, images: Any, rows: Any, columns: Any, output: Any, maxidx: A
 
 
 @loop
-def unpool(output_grad: Any, images: Any, maxidx: Any, data_grad: Any) -> None:
-    """Add each bin's gradient to its largest element, in order."""
-    width = data_grad.shape[3]
+def unpool(output_grad: Any, rois: Any, maxidx: Any, data_grad: Any) -> None:
+    """Add each bin's gradient to its largest element, in order.
+
+    Args:
+        rois: (R, 5), whose first column counts for regions with an element alone.
+    """
+    images, _, _, width = data_grad.shape
     for n, c, i, j in np.ndindex(maxidx.shape):
-        position = maxidx[n, c, i, j]
-        if position >= 0:
-            data_grad[images[n], c, position // width, position % width] += output_grad[n, c, i, j]
+        position, image = maxidx[n, c, i, j], int(rois[n, 0])
+        # Regions may have been overwritten since the maxima were found, and a loop checks no bounds.
+        if position >= 0 and 0 <= image < images:
+            data_grad[image, c, position // width, position % width] += output_grad[n, c, i, j]
 
 
 @loop
@@ -50,7 +55,7 @@ def sample(pixels: Any, rows: Any, columns: Any, share: Any, output: Any) -> Non
 
     Args:
         pixels: (channels, H, W).
-        rows: low, high, fraction and is_inside of `Samples`. And `columns`.
+        rows: low, high, fraction and is_inside, as `ROIAlign.sample_by` gives them. And `columns`.
     """
     low_row, high_row, below, has_row = rows
     low_column, high_column, beyond, has_column = columns

@@ -1,4 +1,4 @@
-"""Maxima of windows of 2 x 2 by compiled loops."""
+"""Kernels of operad-pooling's `Pooling`: maxima of windows of 2 x 2."""
 
 from __future__ import annotations
 
@@ -6,36 +6,37 @@ from collections.abc import Callable
 from math import prod
 from typing import Final
 
-from operad_pooling.pairs import clear_beside
-from operad_sdk import Array, Cost, KernelCall, OpContext
-from operad_sdk.loops import CompiledLoops
+from operad_sdk import Array, CompiledLoops, Cost, KernelCall, OpContext, kernel
 
-LOOPS: Final = CompiledLoops("operad_pooling.max_loops")
+LOOPS: Final = CompiledLoops("operad_loops.window_loops")
 _PART_ELEMENTS: Final = 1 << 15
 """Elements of data that are worth handing to another thread."""
 _MOST_PARTS: Final = 16
 
 
-BY_LOOP: Final = LOOPS.when(
+_PAYS: Final = LOOPS.when(
     lambda call: call.size("data"), lambda call: call.prop.has_places or "the loops know pairs of pairs alone"
 )
-"""The condition of both kernels."""
 
 
-def loop_cost(call: KernelCall) -> Cost:
+def _cost(call: KernelCall) -> Cost:
     """One pass over data, or its gradient, and over what there is for each window."""
     moved = (call.size("data") + call.size("output")) * call.dtype("data").itemsize + call.size("output")
     return Cost(0.5 * call.size("data"), size_bytes=moved, beside_us=10)
 
 
+@kernel("Pooling", "forward", name="max_by_loop", priority=1, when=_PAYS, cost=_cost)
 def pool_by_loop(op_ctx: OpContext, data: Array, output: Array, places: Array) -> None:
     """The largest element of each window, and where it is."""
     _by_parts(op_ctx, LOOPS.pool, data, output, places)
 
 
+@kernel("Pooling", "data_grad", name="max_gradient_by_loop", priority=1, when=_PAYS, cost=_cost)
 def spread_by_loop(op_ctx: OpContext, output_grad: Array, places: Array, data_grad: Array) -> None:
     """`dy/dx = 1` for the first largest element of each window, else 0."""
-    clear_beside(data_grad, output_grad.shape)
+    _, _, rows, columns = output_grad.shape
+    data_grad[:, :, 2 * rows :] = 0  # in no window
+    data_grad[:, :, :, 2 * columns :] = 0
     _by_parts(op_ctx, LOOPS.spread, output_grad, places, data_grad)
 
 
