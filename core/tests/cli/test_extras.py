@@ -34,12 +34,12 @@ def test_an_entry_point_of_an_extra_is_not_broken_whatever_its_group(tmp_path, m
     site = Site(tmp_path)
     site.write("aa_needs", "import nolib\n")
     for name, group in owners.items():
-        site.install(name, requires=LINES, **{group.removeprefix("operad."): {"x": "aa_needs:x"}})
+        site.install(name, requires=LINES, **{group.removeprefix("operad."): {"x.x": "aa_needs:x"}})
     found = {each.name: each for each in failed_plugins() if each.name in owners}
     assert {name: each.extra for name, each in found.items()} == {name: f"{name}[quick]" for name in owners}
     for each in found.values():
         assert each.reason.startswith("optional, and not installed: ")
-        assert each.reason.endswith("'x' needs nolib")
+        assert each.reason.endswith("'x.x' needs nolib")
 
 
 @pytest.mark.parametrize(

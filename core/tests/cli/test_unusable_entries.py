@@ -101,6 +101,7 @@ def test_the_doctor_lists_them_all_with_their_reasons(site, run_json, monkeypatc
     for number, case in enumerate(CASES):
         group, value, _ = case.values
         site.install(f"acme-{number}", **entry_of(group, value))
+    site.install("acme-undotted", kernels={"thing": "acme_faulty:number"})
     for module, source in MODULES.items():
         site.write(module, source)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site.folder), os.environ.get("PYTHONPATH", "")]))
@@ -113,4 +114,5 @@ def test_the_doctor_lists_them_all_with_their_reasons(site, run_json, monkeypatc
     for number, case in enumerate(CASES):
         group, _, reason = case.values
         assert re.search(reason_of(group, reason), texts[f"acme-{number}"]), case.id
+    assert "kernel 'thing': its name adds it to no operator" in texts["acme-undotted"]
     assert {p["state"] for p in found["plugins"] if p["name"].startswith("acme")} == {"broken"}

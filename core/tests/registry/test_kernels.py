@@ -64,6 +64,15 @@ def test_a_broken_kernel_is_left_out_and_shows_in_the_plugins_state(convolution,
     assert "kernel 'Convolution.unfit'" in states["acme-fast"].reason
 
 
+@pytest.mark.parametrize("name", ["Convolution", "Convolution.", ".fast", "fast"])
+def test_a_kernel_whose_name_has_no_operator_and_a_dot_is_broken(convolution, name):
+    install_kernels(convolution, {name: "kernel_fast:fast"})
+    assert names("Convolution") == []
+    (acme,) = [p for p in registry.load_all() if p.name == "acme-fast"]
+    assert acme.state == "broken"
+    assert "its name adds it to no operator, expected the operator's, a dot" in acme.reason
+
+
 def test_a_blocked_kernel_is_left_out(convolution, set_environment):
     install_kernels(convolution, {"Convolution.fast": "kernel_fast:fast"})
     set_environment(BLOCK="acme-fast")

@@ -18,8 +18,7 @@ def load_kernels(plugins: Plugins, names: Iterable[str]) -> list[Kernel]:
     wanted = set(names)
     found: list[Kernel] = []
     for name, entries in sorted(plugins.manifest.entries(KERNELS).items()):
-        operator, dot, _ = name.partition(".")
-        if not dot or operator not in wanted:
+        if name.partition(".")[0] not in wanted:
             continue
         for entry in entries:
             kernel = plugins.try_load(entry)

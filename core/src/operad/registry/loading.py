@@ -38,7 +38,7 @@ from operad.interrupts import is_of_handler
 from operad.registry.discovery import Manifest, forget_listings, read_manifest
 from operad.registry.kinds import ANYTHING, KINDS, Kind
 from operad.registry.missing import not_found
-from operad.registry.plugins import ATTRIBUTES, Broken, Distribution, Entry, PluginRecord
+from operad.registry.plugins import ATTRIBUTES, KERNELS, Broken, Distribution, Entry, PluginRecord
 from operad.registry.policy import block_reason, choose, range_problem
 
 _VALUE: Final = re.compile(r"(?P<module>[\w.]+)\s*(:\s*(?P<path>[\w.]+))?\s*(\[.*\])?\s*")
@@ -205,6 +205,8 @@ def _resolve(entry: Entry) -> object:
     parts = _VALUE.fullmatch(entry.value)
     if parts is None:
         raise _Unusable(f"its value {entry.value!r} is not of the form 'module:attribute'")
+    if entry.group == KERNELS and not all(entry.name.partition(".")):
+        raise _Unusable("its name adds it to no operator, expected the operator's, a dot, and one of its own")
     with _kept_settings():
         module = importlib.import_module(parts["module"])
     if getattr(module.__spec__, "_initializing", False):

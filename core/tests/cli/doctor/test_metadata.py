@@ -67,15 +67,6 @@ def test_a_command_hidden_by_the_core_is_a_warning(acme, findings):
     assert findings("thief 1.0") == [("warning", "its command 'ops' is hidden by operad's own")]
 
 
-@pytest.mark.parametrize("name", ["double", ".fast", "double."])
-def test_a_kernel_that_names_no_operator_or_not_itself_is_an_error(acme, findings, name):
-    acme.install("fast", kernels={name: "acme_ops:double"})
-    registry.refresh()
-    ((level, text),) = findings("fast 1.0")
-    assert level == "error"
-    assert text.startswith(f"entry point {name!r} in operad.kernels")
-
-
 def test_the_remains_of_an_installation_are_an_error(acme, findings):
     folder = acme.folder / "~half-1.0.dist-info"
     folder.mkdir()

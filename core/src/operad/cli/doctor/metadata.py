@@ -85,9 +85,6 @@ def _entry_findings(group: str, entry: Entry, own_commands: Collection[str]) -> 
     elif module_spec(entry.value.partition(":")[0].strip()) is None:
         text = f"{entry.title} names {entry.value}, and there is no such module"
         yield error(owner, text, f"pip install --force-reinstall {entry.owner.name}")
-    elif group == KERNELS and not all(entry.name.partition(".")):
-        text = f"entry point {entry.name!r} in {group} adds a kernel to no operator"
-        yield error(owner, text, "ask its author to name it by the operator, a dot, and a name of its own")
     elif group == COMMANDS and entry.name in own_commands:
         yield warning(
             owner, f"its command {entry.name!r} is hidden by operad's own", "ask its author to rename it"
