@@ -10,8 +10,8 @@ from operad_convolution.correlate import correlate, correlate_data_gradient, cor
 from operad_convolution.direct.layer import DirectCorrelation, computed_in, direct_correlation, refusal
 from operad_convolution.direct.prepared import prepared_weights
 from operad_convolution.examples import NARROWED, PARAMS, by_windows, convolution_shapes
-from operad_convolution.geometry import with_three_axes
-from operad_convolution.layer import Layer, output_shape, scratch_for, sum_over_positions
+from operad_convolution.geometry import Geometry, with_three_axes
+from operad_convolution.layer import Layer, output_shape, scratch_for
 from operad_sdk import (
     Array,
     Contract,
@@ -104,22 +104,18 @@ class Convolution(Layer):
         total = correlate_weight_gradient(op_ctx, geometry, images, heads, scratch)
         weight_grad[...] = total.reshape(weight_grad.shape)
 
-    def bias_grad(output_grad: Array, bias_grad: Array) -> None:
-        """`d/d bias[f] = sum of output_grad[n, f, o]` over all n and o."""
-        sum_over_positions(output_grad, bias_grad)
+
+def _geometry_of(prop: Convolution, in_shapes: Sequence[Shape]) -> Geometry:
+    """The correlation that a layer is."""
+    return prop.geometry(in_shapes[0], output_shape(prop, in_shapes), prop.pad)
 
 
 def _refusal(call: KernelCall, is_large: bool) -> str | None:
-    return refusal(
-        call.prop.geometry(call.in_shapes[0], output_shape(call.prop, call.in_shapes), call.prop.pad),
-        is_large,
-    )
+    return refusal(_geometry_of(call.prop, call.in_shapes), is_large)
 
 
 def _correlation(call: KernelCall) -> DirectCorrelation:
-    prop = call.prop
-    geometry = prop.geometry(call.in_shapes[0], output_shape(prop, call.in_shapes), prop.pad)
-    return direct_correlation(geometry, computed_in(call.in_types[0]))
+    return direct_correlation(_geometry_of(call.prop, call.in_shapes), computed_in(call.in_types[0]))
 
 
 @Convolution.kernel(
@@ -134,8 +130,7 @@ class Direct:
     def __init__(
         self, prop: Convolution, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> None:
-        geometry = prop.geometry(in_shapes[0], output_shape(prop, in_shapes), prop.pad)
-        self._correlation = direct_correlation(geometry, computed_in(in_types[0]))
+        self._correlation = direct_correlation(_geometry_of(prop, in_shapes), computed_in(in_types[0]))
 
     def forward(
         self,

@@ -12,7 +12,7 @@ from operad_convolution.direct.layer import DirectCorrelation, computed_in, dire
 from operad_convolution.direct.prepared import prepared_weights
 from operad_convolution.examples import NARROWED, PARAMS, deconvolution_shapes
 from operad_convolution.geometry import Geometry, with_three_axes
-from operad_convolution.layer import Layer, output_shape, scratch_for, sum_over_positions
+from operad_convolution.layer import Layer, output_shape, scratch_for
 from operad_sdk import (
     Array,
     Contract,
@@ -162,10 +162,6 @@ class Deconvolution(Layer):
         scratch = scratch_for(op_ctx, geometry, heads.dtype)
         total = correlate_weight_gradient(op_ctx, geometry, images, heads, scratch)
         weight_grad[...] = total.reshape(weight_grad.shape)
-
-    def bias_grad(output_grad: Array, bias_grad: Array) -> None:
-        """`d/d bias[f] = sum of output_grad[n, f, o]` over all n and o."""
-        sum_over_positions(output_grad, bias_grad)
 
     def transposed(self, data: Shape, output: Shape) -> Geometry:
         """The convolution of which this is the transpose."""

@@ -88,6 +88,10 @@ class Layer(OperatorProperty):
         """As in the forward pass."""
         return [ResourceRequest.TEMP_SPACE]
 
+    def bias_grad(output_grad: Array, bias_grad: Array) -> None:
+        """`d/d bias[f] = sum of output_grad[n, f, o]` over all n and o."""
+        output_grad.sum((0, *range(2, output_grad.ndim)), out=bias_grad)
+
     def geometry(self, images: Shape, out: Shape, pad: Shape) -> Geometry:
         """The correlation that maps `images` to `out`."""
         return Geometry.of(images, out, self.kernel, self.stride, self.dilate, pad, self.num_group)
@@ -103,8 +107,3 @@ def output_shape(prop: OperatorProperty, in_shapes: Sequence[Shape]) -> Shape:
 def scratch_for(op_ctx: OpContext, geometry: Geometry, dtype: DType) -> Array:
     """Scratch memory for one pass: (threads, elements)."""
     return op_ctx.requested[0].get_space((op_ctx.num_threads, scratch_size(geometry)), dtype)
-
-
-def sum_over_positions(output_grad: Array, bias_grad: Array) -> None:
-    """The gradient of a bias."""
-    output_grad.sum((0, *range(2, output_grad.ndim)), out=bias_grad)

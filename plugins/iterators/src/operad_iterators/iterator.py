@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from operad import NDArray
-from operad.errors import UnsupportedError
+from operad.errors import ArgumentError, UnsupportedError
 from operad_iterators.batch import DataBatch
 from operad_sdk.arguments import Suggesting
 from operad_sdk.notebook import html_table
@@ -106,3 +106,30 @@ class DataIter(metaclass=Suggesting):
             f"{type(self).__name__} has no {call}, so training on it cannot be resumed; "
             "define state_dict and load_state_dict"
         )
+
+
+class CurrentBatchIter(DataIter):
+    """An iterator that keeps the batch it moved to as `current_batch`, which a subclass sets."""
+
+    current_batch: DataBatch | None
+
+    def getdata(self) -> Sequence[NDArray]:
+        """The inputs of the current batch."""
+        return self._batch().data
+
+    def getlabel(self) -> Sequence[NDArray] | None:
+        """The labels of the current batch."""
+        return self._batch().label
+
+    def getpad(self) -> int | None:
+        """Number of rows that only fill up the current batch."""
+        return self._batch().pad
+
+    def getindex(self) -> np.ndarray[Any, Any] | None:
+        """Numbers of the current batch's rows."""
+        return self._batch().index
+
+    def _batch(self) -> DataBatch:
+        if self.current_batch is None:
+            raise ArgumentError(f"{type(self).__name__}: there is no current batch; call iter_next first")
+        return self.current_batch

@@ -11,13 +11,10 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, final
 
-import numpy as np
-
-from operad import NDArray
 from operad.errors import ArgumentError, EngineError, FormatError, UnsupportedError
 from operad_iterators.batch import DataBatch, DataDesc
 from operad_iterators.checks import own_state, state_of
-from operad_iterators.iterator import DataIter
+from operad_iterators.iterator import CurrentBatchIter
 from operad_iterators.read_ahead import ReadAhead
 
 _DEPTH: Final = 2
@@ -28,7 +25,7 @@ Renaming = Sequence[Mapping[str, str]] | None
 
 
 @final
-class PrefetchingIter(DataIter):
+class PrefetchingIter(CurrentBatchIter):
     """The batches of one iterator, or of several side by side, made ahead by a thread.
 
     The thread begins with the first batch of a pass that is asked for, so iterators of which no
@@ -159,22 +156,6 @@ class PrefetchingIter(DataIter):
             return False
         return True
 
-    def getdata(self) -> Sequence[NDArray]:
-        """The inputs of the current batch."""
-        return self._batch().data
-
-    def getlabel(self) -> Sequence[NDArray] | None:
-        """The labels of the current batch."""
-        return self._batch().label
-
-    def getpad(self) -> int | None:
-        """Number of rows that only fill up the current batch."""
-        return self._batch().pad
-
-    def getindex(self) -> np.ndarray[Any, Any] | None:
-        """Numbers of the current batch's rows."""
-        return self._batch().index
-
     def __enter__(self) -> Self:
         return self
 
@@ -189,11 +170,6 @@ class PrefetchingIter(DataIter):
         self._states = _known_states(self.iters)
         self._pass = ReadAhead(joined, _DEPTH, "operad-prefetching")
         self._forgotten = weakref.finalize(self, self._pass.request_stop)
-
-    def _batch(self) -> DataBatch:
-        if self.current_batch is None:
-            raise ArgumentError("PrefetchingIter: there is no current batch; call iter_next first")
-        return self.current_batch
 
 
 @final

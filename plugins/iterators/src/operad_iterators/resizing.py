@@ -5,20 +5,17 @@ Source: ResizeIter, python/mxnet/io/io.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, final
 
-import numpy as np
-
-from operad import NDArray
 from operad.errors import ArgumentError, ParamError
 from operad_iterators.batch import DataBatch, DataDesc
 from operad_iterators.checks import is_count, own_state, state_of
-from operad_iterators.iterator import DataIter
+from operad_iterators.iterator import CurrentBatchIter
 
 
 @final
-class ResizeIter(DataIter):
+class ResizeIter(CurrentBatchIter):
     """Passes of `size` batches of another iterator, which begins again as often as that needs.
 
     Args:
@@ -87,22 +84,6 @@ class ResizeIter(DataIter):
             raise StopIteration
         return self._batch()
 
-    def getdata(self) -> Sequence[NDArray]:
-        """The inputs of the current batch."""
-        return self._batch().data
-
-    def getlabel(self) -> Sequence[NDArray] | None:
-        """The labels of the current batch."""
-        return self._batch().label
-
-    def getpad(self) -> int | None:
-        """Number of rows that only fill up the current batch."""
-        return self._batch().pad
-
-    def getindex(self) -> np.ndarray[Any, Any] | None:
-        """Numbers of the current batch's rows."""
-        return self._batch().index
-
     def _next(self) -> DataBatch:
         for _ in range(2):
             batch: DataBatch | None = next(self.data_iter, None)
@@ -112,8 +93,3 @@ class ResizeIter(DataIter):
         raise ArgumentError(
             f"ResizeIter: {type(self.data_iter).__name__} has no batches, also after its reset"
         )
-
-    def _batch(self) -> DataBatch:
-        if self.current_batch is None:
-            raise ArgumentError("ResizeIter: there is no current batch; call iter_next first")
-        return self.current_batch

@@ -18,7 +18,7 @@ from operad_module.base_module import BaseModule
 from operad_module.errors import ModuleStateError
 from operad_module.executor_group import DataParallelExecutorGroup
 from operad_module.inputs import Described, check_described, check_names, described
-from operad_module.interface import Params, small_uniform
+from operad_module.interface import BindRequest, Params, small_uniform
 from operad_module.placement import placement_of
 
 _LABEL: Final = "softmax_label"
@@ -116,40 +116,27 @@ class BoundModule(BaseModule):
         known = self._symbol.list_arguments()
         return self._symbol.summary(**{one.name: tuple(one.shape) for one in inputs if one.name in known})
 
-    def bind(
-        self,
-        data_shapes: Iterable[Any],
-        label_shapes: Iterable[Any] | None = None,
-        for_training: bool = True,
-        inputs_need_grad: bool = False,
-        force_rebind: bool = False,
-        shared_module: BoundModule | None = None,
-        grad_req: Any = "write",
-    ) -> None:
-        """Make the executors; see `BaseModule.bind`.
-
-        Raises:
-            BindError: Names are not those of the module, or batches differ in length.
-        """
-        if self.binded and not force_rebind:
+    def _bind(self, request: BindRequest) -> None:
+        if self.binded and not request.force_rebind:
             self.logger.warning("Already bound, ignoring bind()")
             return
-        if inputs_need_grad and not for_training:
+        if request.inputs_need_grad and not request.for_training:
             raise BindError("bind: inputs_need_grad=True needs for_training=True")
-        if shared_module is not None and not shared_module.binded:
+        shared: BoundModule | None = request.shared_module
+        if shared is not None and not shared.binded:
             raise ModuleStateError("bind: the shared module is not bound; call its bind first")
-        own, others = self._placement.contexts, (shared_module or self)._placement.contexts
+        own, others = self._placement.contexts, (shared or self)._placement.contexts
         if len(own) != len(others):
             raise BindError(
                 f"bind: this module has {len(own)} contexts, the shared one {len(others)}; modules that "
                 "share arrays have the same contexts"
             )
-        data, labels = described(data_shapes), described(label_shapes)
+        data, labels = described(request.data_shapes), described(request.label_shapes)
         check_described("data_shapes", data, self._data_names)
-        check_described("label_shapes", labels, self._label_names if label_shapes is not None else [])
+        check_described("label_shapes", labels, self._label_names if request.label_shapes is not None else [])
         if self.binded and self.params_initialized:
             self._loaded = self.get_params()
-        self._grad_req = grad_req
+        self._grad_req = request.grad_req
         self._group = DataParallelExecutorGroup(
             self._symbol,
             self._placement.contexts,
@@ -157,16 +144,16 @@ class BoundModule(BaseModule):
             data,
             labels,
             self._param_names,
-            for_training,
-            inputs_need_grad,
-            None if shared_module is None else shared_module._exec_group,
+            request.for_training,
+            request.inputs_need_grad,
+            None if shared is None else shared._exec_group,
             fixed_param_names=self._fixed_param_names,
-            grad_req=grad_req,
+            grad_req=request.grad_req,
             state_names=self._state_names,
             group2ctxs=self._placement.groups,
         )
-        self.binded, self.for_training, self.inputs_need_grad = True, for_training, inputs_need_grad
-        if shared_module is not None and shared_module.params_initialized:
+        self._set_bound(request)
+        if shared is not None and shared.params_initialized:
             self.params_initialized = True
         elif self._loaded is not None:
             loaded, self._loaded = self._loaded, None

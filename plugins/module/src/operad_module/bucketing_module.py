@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from operad import Context, NDArray, Symbol, nd, sym
@@ -19,7 +20,7 @@ from operad_module.bucket_symbols import Generated, generator_of
 from operad_module.checkpoint import load_params, params_path
 from operad_module.delegating import DelegatingModule
 from operad_module.errors import ModuleStateError
-from operad_module.interface import Params, small_uniform
+from operad_module.interface import BindRequest, Params
 from operad_module.module import Module
 
 
@@ -164,32 +165,17 @@ class BucketingModule(DelegatingModule):
     def _present(self) -> Module:
         return self._buckets.get(self._curr_bucket_key, self._default)
 
-    def bind(
-        self,
-        data_shapes: Iterable[Any],
-        label_shapes: Iterable[Any] | None = None,
-        for_training: bool = True,
-        inputs_need_grad: bool = False,
-        force_rebind: bool = False,
-        shared_module: Any = None,
-        grad_req: Any = "write",
-    ) -> None:
-        """Bind the default bucket; others follow when their batches come. See `BaseModule.bind`.
-
-        Raises:
-            ArgumentError: `shared_module` is given.
-        """
-        if shared_module is not None:
+    def _bind(self, request: BindRequest) -> None:
+        """Bind the default bucket; others follow when their batches come."""
+        if request.shared_module is not None:
             raise ArgumentError("bind: a BucketingModule cannot take another module's arrays")
-        if self.binded and not force_rebind:
+        if self.binded and not request.force_rebind:
             self.logger.warning("Already bound, ignoring bind()")
             return
-        self._buckets, self._grad_req = {self._default_bucket_key: self._default}, grad_req
-        self._default.bind(
-            data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind=True, grad_req=grad_req
-        )
+        self._buckets, self._grad_req = {self._default_bucket_key: self._default}, request.grad_req
+        self._default._bind(replace(request, force_rebind=True))
         self._curr_bucket_key = self._default_bucket_key
-        self.binded, self.for_training, self.inputs_need_grad = True, for_training, inputs_need_grad
+        self._set_bound(request)
         if self._loaded is not None:
             loaded, self._loaded = self._loaded, None
             self.set_params(*loaded)
@@ -228,37 +214,15 @@ class BucketingModule(DelegatingModule):
         arguments, states = ({name: array.copy() for name, array in some.items()} for some in self._loaded)
         return arguments, states
 
-    def init_params(
-        self,
-        initializer: Any = small_uniform,
-        arg_params: Params | None = None,
-        aux_params: Params | None = None,
-        allow_missing: bool = False,
-        force_init: bool = False,
-        allow_extra: bool = False,
-    ) -> None:
-        """Give the parameters, which all buckets share, their first values."""
-        if self.params_initialized and not force_init:
-            return
+    def _init_params(self, *given: Any) -> None:
         self._need("init_params")
-        self._default.init_params(initializer, arg_params, aux_params, allow_missing, force_init, allow_extra)
+        self._default.init_params(*given)
         for bucket in self._buckets.values():
             bucket.params_initialized = True
-        self.params_initialized = True
 
-    def init_optimizer(
-        self,
-        kvstore: Any = "local",
-        optimizer: Any = "sgd",
-        optimizer_params: Any = (("learning_rate", 0.01),),
-        force_init: bool = False,
-    ) -> None:
-        """Choose the optimizer of all buckets; gradients are divided by the default bucket's batch size."""
+    def _init_optimizer(self, *choice: Any) -> None:
         self._need("init_optimizer", params=True)
-        if self.optimizer_initialized and not force_init:
-            self.logger.warning("The optimizer is already initialized; init_optimizer is ignored")
-            return
-        self._default.init_optimizer(kvstore, optimizer, optimizer_params, force_init)
+        self._default.init_optimizer(*choice)
         for bucket in self._buckets.values():
             if bucket is not self._default:
                 bucket.borrow_optimizer(self._default)

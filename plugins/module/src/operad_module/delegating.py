@@ -15,6 +15,11 @@ class DelegatingModule(BaseModule):
         """The module that answers `call`."""
         raise NotImplementedError
 
+    def _ready(self, call: str, optimizer: bool = False) -> Any:
+        """The module that answers `call`, which needs parameters, and an optimizer if so said."""
+        self._need(call, params=True, optimizer=optimizer)
+        return self._chosen(call)
+
     @property
     def symbol(self) -> Symbol | None:
         """The symbol of the present module."""
@@ -42,41 +47,33 @@ class DelegatingModule(BaseModule):
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Copies of the parameters and of the auxiliary states on the host, by name."""
-        self._need("get_params", params=True)
-        found: tuple[dict[str, NDArray], dict[str, NDArray]] = self._chosen("get_params").get_params()
+        found: tuple[dict[str, NDArray], dict[str, NDArray]] = self._ready("get_params").get_params()
         return found
 
     def backward(self, out_grads: Any = None) -> None:
         """Compute the gradients of the last forward."""
-        self._need("backward", params=True)
-        self._chosen("backward").backward(out_grads)
+        self._ready("backward").backward(out_grads)
 
     def update(self) -> None:
         """Move the parameters along the gradients of the last backward."""
-        self._need("update", params=True, optimizer=True)
-        self._chosen("update").update()
+        self._ready("update", optimizer=True).update()
 
     def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
         """The outputs of the last forward."""
-        self._need("get_outputs", params=True)
-        return list(self._chosen("get_outputs").get_outputs(merge_multi_context))
+        return list(self._ready("get_outputs").get_outputs(merge_multi_context))
 
     def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
         """Gradients of the data."""
-        self._need("get_input_grads", params=True)
-        return list(self._chosen("get_input_grads").get_input_grads(merge_multi_context))
+        return list(self._ready("get_input_grads").get_input_grads(merge_multi_context))
 
     def get_states(self, merge_multi_context: bool = True) -> list[Any]:
         """The values of the states."""
-        self._need("get_states", params=True)
-        return list(self._chosen("get_states").get_states(merge_multi_context))
+        return list(self._ready("get_states").get_states(merge_multi_context))
 
     def set_states(self, states: Any = None, value: float | None = None) -> None:
         """Set the states to arrays, or all to one number."""
-        self._need("set_states", params=True)
-        self._chosen("set_states").set_states(states, value)
+        self._ready("set_states").set_states(states, value)
 
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
         """Show a metric the labels and the outputs of the last forward."""
-        self._need("update_metric", params=True)
-        self._chosen("update_metric").update_metric(eval_metric, labels, pre_sliced)
+        self._ready("update_metric").update_metric(eval_metric, labels, pre_sliced)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import operad as od
@@ -22,6 +23,19 @@ Params = Mapping[str, NDArray]
 def small_uniform(desc: str, arr: NDArray) -> None:
     """The initializer where none is given: `Uniform(0.01)`."""
     od.init.Uniform(0.01)(desc, arr)
+
+
+@dataclass(frozen=True, slots=True)
+class BindRequest:
+    """Arguments of `bind`, as they were given."""
+
+    data_shapes: Iterable[Any]
+    label_shapes: Iterable[Any] | None
+    for_training: bool
+    inputs_need_grad: bool
+    force_rebind: bool
+    shared_module: Any
+    grad_req: Any
 
 
 class ModuleInterface(metaclass=Suggesting):
@@ -130,10 +144,27 @@ class ModuleInterface(metaclass=Suggesting):
             for_training: Whether gradients are computed.
             inputs_need_grad: Whether gradients of the data are.
             force_rebind: Bind again if bound.
-            shared_module: A bound module whose parameters and memory are used too.
+            shared_module: A bound module whose parameters, memory and optimizer are used too.
             grad_req: `write`, `add` or `null`, for all, as a list, or by name.
+        Raises:
+            BindError: Names are not those of the module, batches differ in length, or a `PythonModule` is
+                to add gradients.
+            ModuleStateError: The shared module is not bound, or a chain is empty.
+            ArgumentError: `shared_module` is given to a `BucketingModule`.
+            GraphError: `shared_module` is given to a `SequentialModule`.
         """
+        request = BindRequest(
+            data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, shared_module, grad_req
+        )
+        self._bind(request)
+
+    def _bind(self, request: BindRequest) -> None:
+        """Do what `bind` says, as this kind of module does."""
         raise self._lacking("bind")
+
+    def _set_bound(self, request: BindRequest) -> None:
+        self.binded, self.for_training = True, request.for_training
+        self.inputs_need_grad = request.inputs_need_grad
 
     def init_params(
         self,
@@ -153,7 +184,17 @@ class ModuleInterface(metaclass=Suggesting):
             allow_missing: Whether those may lack some, which the initializer then gives.
             force_init: Initialize again if initialized.
             allow_extra: Whether those may have more.
+        Raises:
+            MissingParameterError: A parameter has no value among those given.
+            GraphError: Two modules of a chain have a parameter of the same name.
         """
+        if self.params_initialized and not force_init:
+            return
+        self._init_params(initializer, arg_params, aux_params, allow_missing, force_init, allow_extra)
+        self.params_initialized = True
+
+    def _init_params(self, *given: Any) -> None:
+        """Do what `init_params` says, whose arguments these are, in their order."""
         raise self._lacking("init_params")
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
@@ -172,9 +213,17 @@ class ModuleInterface(metaclass=Suggesting):
         Args:
             kvstore: None, a name, or an object with `init`, `push` and `pull`.
             optimizer: An optimizer, or a name.
-            optimizer_params: Arguments of the named one, as a mapping or as pairs.
+            optimizer_params: Arguments of the named one, as a mapping or as pairs. Without `rescale_grad`
+                gradients are divided by the batch's size, in all buckets by that of the default one.
             force_init: Choose again if chosen.
         """
+        if self.optimizer_initialized and not force_init:
+            self.logger.warning("The optimizer is already initialized; init_optimizer is ignored")
+            return
+        self._init_optimizer(kvstore, optimizer, optimizer_params, force_init)
+
+    def _init_optimizer(self, *choice: Any) -> None:
+        """Do what `init_optimizer` says, whose arguments these are, in their order."""
         raise self._lacking("init_optimizer")
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:

@@ -5,7 +5,7 @@ Source: Module, python/mxnet/module/module.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from operad import NDArray
@@ -15,6 +15,7 @@ from operad_module.checkpoint import load_checkpoint, save_checkpoint
 from operad_module.context_states import context_states, load_context_states
 from operad_module.errors import ModuleStateError
 from operad_module.inputs import Described, labels_of, with_shape
+from operad_module.interface import BindRequest
 from operad_module.underscored import Underscored
 from operad_module.updates import Updates, optimizer_of, store_of
 
@@ -63,35 +64,14 @@ class Module(Underscored):
         if save_optimizer_states:
             self.save_optimizer_states(_states_path(prefix, epoch))
 
-    def bind(
-        self,
-        data_shapes: Iterable[Any],
-        label_shapes: Iterable[Any] | None = None,
-        for_training: bool = True,
-        inputs_need_grad: bool = False,
-        force_rebind: bool = False,
-        shared_module: Any = None,
-        grad_req: Any = "write",
-    ) -> None:
-        """Make the executors, and borrow the optimizer of `shared_module`; see `BaseModule.bind`."""
-        super().bind(
-            data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, shared_module, grad_req
-        )
-        if shared_module is not None and shared_module.optimizer_initialized:
-            self.borrow_optimizer(shared_module)
+    def _bind(self, request: BindRequest) -> None:
+        super()._bind(request)
+        if request.shared_module is not None and request.shared_module.optimizer_initialized:
+            self.borrow_optimizer(request.shared_module)
 
-    def init_optimizer(
-        self,
-        kvstore: Any = "local",
-        optimizer: Any = "sgd",
-        optimizer_params: Any = (("learning_rate", 0.01),),
-        force_init: bool = False,
-    ) -> None:
-        """Choose the optimizer; gradients are divided by the batch's size unless `rescale_grad` is given."""
+    def _init_optimizer(self, *choice: Any) -> None:
         self._need("init_optimizer", params=True)
-        if self.optimizer_initialized and not force_init:
-            self.logger.warning("The optimizer is already initialized; init_optimizer is ignored")
-            return
+        kvstore, optimizer, optimizer_params, _ = choice
         group = self._exec_group
         store = store_of(kvstore, len(self._placement.contexts))
         size = group.batch_size

@@ -6,14 +6,14 @@ Source: PythonModule and PythonLossModule, python/mxnet/module/python_module.py.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from operad import NDArray, nd
 from operad.errors import BindError, FormatError
 from operad_module.base_module import BaseModule
 from operad_module.inputs import described
-from operad_module.interface import Params, small_uniform
+from operad_module.interface import BindRequest
 
 
 class PythonModule(BaseModule):
@@ -71,50 +71,30 @@ class PythonModule(BaseModule):
         """Names and shapes of the outputs, from the descriptions of data and labels."""
         raise self._lacking("_compute_output_shapes")
 
-    def bind(
-        self,
-        data_shapes: Iterable[Any],
-        label_shapes: Iterable[Any] | None = None,
-        for_training: bool = True,
-        inputs_need_grad: bool = False,
-        force_rebind: bool = False,
-        shared_module: Any = None,
-        grad_req: Any = "write",
-    ) -> None:
-        """Take note of shapes.
-
-        Raises:
-            BindError: There are not as many inputs as names, or gradients are to be added.
-        """
-        if self.binded and not force_rebind:
+    def _bind(self, request: BindRequest) -> None:
+        """Take note of shapes."""
+        if self.binded and not request.force_rebind:
             self.logger.warning("Already bound, ignoring bind()")
             return
-        if grad_req != "write":
-            raise BindError(f"bind: grad_req is {grad_req!r}; Python modules only write their gradients")
-        data, labels = described(data_shapes), described(label_shapes)
+        if request.grad_req != "write":
+            raise BindError(
+                f"bind: grad_req is {request.grad_req!r}; Python modules only write their gradients"
+            )
+        data, labels = described(request.data_shapes), described(request.label_shapes)
         if [one.name for one in data] != self._data_names:
             raise BindError(
                 f"bind: data_shapes describes {[one.name for one in data]}, expected {self._data_names}"
             )
         self._data_shapes, self._label_shapes = data, labels
         self._output_shapes = self._compute_output_shapes()
-        self.binded, self.for_training, self.inputs_need_grad = True, for_training, inputs_need_grad
+        self._set_bound(request)
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """No parameters."""
         return {}, {}
 
-    def init_params(
-        self,
-        initializer: Any = small_uniform,
-        arg_params: Params | None = None,
-        aux_params: Params | None = None,
-        allow_missing: bool = False,
-        force_init: bool = False,
-        allow_extra: bool = False,
-    ) -> None:
+    def _init_params(self, *given: Any) -> None:
         """Nothing to do."""
-        self.params_initialized = True
 
     def init_optimizer(
         self,

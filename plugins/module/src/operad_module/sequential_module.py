@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Self
 
 import operad as od
@@ -16,7 +16,7 @@ from operad.errors import FormatError, GraphError
 from operad_module.base_module import BaseModule
 from operad_module.errors import ModuleStateError
 from operad_module.inputs import described
-from operad_module.interface import Params, small_uniform
+from operad_module.interface import BindRequest
 
 
 class SequentialModule(BaseModule):
@@ -86,31 +86,17 @@ class SequentialModule(BaseModule):
         self._need("output_shapes")
         return self._modules[-1].output_shapes
 
-    def bind(
-        self,
-        data_shapes: Iterable[Any],
-        label_shapes: Iterable[Any] | None = None,
-        for_training: bool = True,
-        inputs_need_grad: bool = False,
-        force_rebind: bool = False,
-        shared_module: Any = None,
-        grad_req: Any = "write",
-    ) -> None:
-        """Bind one module after the other, each for the outputs of the one before.
-
-        Raises:
-            ModuleStateError: The chain is empty.
-            GraphError: `shared_module` is given.
-        """
-        if self.binded and not force_rebind:
+    def _bind(self, request: BindRequest) -> None:
+        """Bind one module after the other, each for the outputs of the one before."""
+        if self.binded and not request.force_rebind:
             self.logger.warning("Already bound, ignoring bind()")
             return
-        if shared_module is not None:
+        if request.shared_module is not None:
             raise GraphError("bind: a SequentialModule cannot take another module's arrays")
         if not self._modules:
             raise ModuleStateError("bind: the chain is empty; call add first")
-        labels = described(label_shapes)
-        shapes = described(data_shapes)
+        labels = described(request.label_shapes)
+        shapes = described(request.data_shapes)
         for i, module in enumerate(self._modules):
             if self._metas[i].get(self.META_AUTO_WIRING):
                 names = module.data_names
@@ -118,35 +104,20 @@ class SequentialModule(BaseModule):
             module.bind(
                 shapes,
                 labels if self._takes_labels(i) else None,
-                for_training,
-                inputs_need_grad or (for_training and i > 0),
-                force_rebind,
-                grad_req=grad_req,
+                request.for_training,
+                request.inputs_need_grad or (request.for_training and i > 0),
+                request.force_rebind,
+                grad_req=request.grad_req,
             )
             shapes = described(module.output_shapes)
         self._label_shapes = labels if any(map(self._takes_labels, range(len(self._modules)))) else []
-        self.binded, self.for_training, self.inputs_need_grad = True, for_training, inputs_need_grad
+        self._set_bound(request)
 
-    def init_params(
-        self,
-        initializer: Any = small_uniform,
-        arg_params: Params | None = None,
-        aux_params: Params | None = None,
-        allow_missing: bool = False,
-        force_init: bool = False,
-        allow_extra: bool = False,
-    ) -> None:
-        """Give the parameters of every module their first values.
-
-        Raises:
-            GraphError: Two modules have a parameter of the same name.
-        """
-        if self.params_initialized and not force_init:
-            return
+    def _init_params(self, *given: Any) -> None:
         self._need("init_params")
         owners: dict[str, int] = {}
         for i, module in enumerate(self._modules):
-            module.init_params(initializer, arg_params, aux_params, allow_missing, force_init, allow_extra)
+            module.init_params(*given)
             for params in module.get_params():
                 for name in params:
                     if owners.setdefault(name, i) != i:
@@ -154,7 +125,6 @@ class SequentialModule(BaseModule):
                             f"SequentialModule: modules {owners[name]} and {i} both have a parameter "
                             f"{name!r}; rename one"
                         )
-        self.params_initialized = True
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Copies of the parameters and of the auxiliary states of all modules."""
@@ -167,20 +137,10 @@ class SequentialModule(BaseModule):
             aux.update(own_aux)
         return args, aux
 
-    def init_optimizer(
-        self,
-        kvstore: Any = "local",
-        optimizer: Any = "sgd",
-        optimizer_params: Any = (("learning_rate", 0.01),),
-        force_init: bool = False,
-    ) -> None:
-        """Choose the optimizer of every module."""
+    def _init_optimizer(self, *choice: Any) -> None:
         self._need("init_optimizer", params=True)
-        if self.optimizer_initialized and not force_init:
-            self.logger.warning("The optimizer is already initialized; init_optimizer is ignored")
-            return
         for module in self._modules:
-            module.init_optimizer(kvstore, optimizer, optimizer_params, force_init)
+            module.init_optimizer(*choice)
         self.optimizer_initialized = True
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, final
 
 from operad import NDArray, nd
+from operad_optimizer.adaptive import AdamAverages
 from operad_optimizer.base import Index, Optimizer, State, register
 from operad_optimizer.state import zeros_like
 
@@ -49,7 +50,7 @@ class Adamax(Optimizer):
 
 @register
 @final
-class Nadam(Optimizer):
+class Nadam(AdamAverages):
     """Adam with Nesterov's momentum, whose share grows towards `beta1`.
 
     Args:
@@ -76,16 +77,9 @@ class Nadam(Optimizer):
         schedule_decay: float = 0.004,
         **arguments: Any,
     ) -> None:
-        super().__init__(learning_rate=learning_rate, **arguments)
-        self.beta1 = beta1
-        self.beta2 = beta2
-        self.epsilon = epsilon
+        super().__init__(beta1, beta2, epsilon, learning_rate=learning_rate, **arguments)
         self.schedule_decay = schedule_decay
         self.m_schedule = 1.0
-
-    def create_state(self, index: Index, weight: NDArray) -> State:
-        """Both averages."""
-        return zeros_like(weight), zeros_like(weight)
 
     def step(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         """Adam's step along the gradient and the average ahead, each corrected for its bias towards 0."""

@@ -12,9 +12,23 @@ from operad_optimizer.base import Index, Optimizer, State, UpdateCall, register
 from operad_optimizer.state import zeros_like
 
 
+class AdamAverages(Optimizer):
+    """Keeps averages of the gradient and of its square; arguments are those of `Adam`."""
+
+    def __init__(self, beta1: float, beta2: float, epsilon: float, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Both averages."""
+        return zeros_like(weight), zeros_like(weight)
+
+
 @register
 @final
-class Adam(Optimizer):
+class Adam(AdamAverages):
     """Steps along the average gradient, divided by the root of the average squared gradient.
 
     Args:
@@ -40,15 +54,8 @@ class Adam(Optimizer):
         lazy_update: bool = True,
         **arguments: Any,
     ) -> None:
-        super().__init__(learning_rate=learning_rate, **arguments)
-        self.beta1 = beta1
-        self.beta2 = beta2
-        self.epsilon = epsilon
+        super().__init__(beta1, beta2, epsilon, learning_rate=learning_rate, **arguments)
         self.lazy_update = lazy_update
-
-    def create_state(self, index: Index, weight: NDArray) -> State:
-        """Both averages."""
-        return zeros_like(weight), zeros_like(weight)
 
     def step_call(self, index: Index, state: State) -> UpdateCall:
         """With both averages; the learning rate corrects their bias towards 0."""
@@ -176,7 +183,7 @@ class FTML(Optimizer):
 
 @register
 @final
-class LAMB(Optimizer):
+class LAMB(AdamAverages):
     """Adam's direction, with steps in proportion to each weight's norm; for large batches.
 
     Args:
@@ -201,18 +208,11 @@ class LAMB(Optimizer):
         bias_correction: bool = True,
         **arguments: Any,
     ) -> None:
-        super().__init__(learning_rate=learning_rate, **arguments)
-        self.beta1 = beta1
-        self.beta2 = beta2
-        self.epsilon = epsilon
+        super().__init__(beta1, beta2, epsilon, learning_rate=learning_rate, **arguments)
         self.lower_bound = lower_bound
         self.upper_bound = upper_bound
         self.bias_correction = bias_correction
         self.aggregate_num = aggregation_size(45)
-
-    def create_state(self, index: Index, weight: NDArray) -> State:
-        """Both averages."""
-        return zeros_like(weight), zeros_like(weight)
 
     def step_several(
         self, indices: Sequence[Index], weights: Sequence[NDArray], grads: Sequence[NDArray], states: State

@@ -158,11 +158,11 @@ class _Decay(LRScheduler):
     def __init__(
         self,
         max_update: int,
-        base_lr: float,
-        final_lr: float,
-        warmup_steps: int,
-        warmup_begin_lr: float,
-        warmup_mode: WarmupMode,
+        base_lr: float = 0.01,
+        final_lr: float = 0.0,
+        warmup_steps: int = 0,
+        warmup_begin_lr: float = 0.0,
+        warmup_mode: WarmupMode = "linear",
     ) -> None:
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
         if max_update <= warmup_steps:
@@ -218,17 +218,6 @@ class CosineScheduler(_Decay):
     >>> [round(schedule(n), 4) for n in (0, 5, 10, 11)]
     [1.0, 0.5, 0.0, 0.0]
     """
-
-    def __init__(
-        self,
-        max_update: int,
-        base_lr: float = 0.01,
-        final_lr: float = 0.0,
-        warmup_steps: int = 0,
-        warmup_begin_lr: float = 0.0,
-        warmup_mode: WarmupMode = "linear",
-    ) -> None:
-        super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
 
     def weight(self, done: float) -> float:
         """The cosine, moved to lie between 0 and 1."""
