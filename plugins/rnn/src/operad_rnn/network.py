@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from operad_rnn.arrays import Bounds, Saved, Weights
+from operad_rnn.arrays import Bounds, Ends, Saved, Weights
 from operad_rnn.cell import Cell
 from operad_rnn.gru import GRU
 from operad_rnn.layout import PackedLayout
@@ -146,16 +146,11 @@ class Network:
             ) -> None:
                 number = layer * self._directions + direction
                 cell = self._cell(layer, direction)
-                hidden, state = self._states(self._initial, number)
-                sums = cell.backward(
-                    out_grad[..., self._columns(direction)],
-                    hidden,
-                    state,
-                    *self._states(states_grad, number),
-                    Scratch(own[direction]),
-                )
+                first, last = (self._states(states, number) for states in (self._initial, states_grad))
+                ends = Ends(out_grad[..., self._columns(direction)], *first, *last)
+                sums = cell.backward(ends, Scratch(own[direction]))
                 weights_grad = None if grads is None else Weights.of(grads, self._names[number])
-                cell.finish(sums, inputs, hidden, weights_grad, targets[direction])
+                cell.finish(sums, inputs, ends.hidden, weights_grad, targets[direction])
 
             self._each_direction(run)
             if target is not None:
