@@ -128,24 +128,11 @@ class RNN(RecurrentProperty):
         return Cost(flops=2.0 * prod(in_shapes[0][:2]) * prod(in_shapes[1]))
 
     def _go_forward(
-        self,
-        op_ctx: OpContext,
-        is_train: bool,
-        data: Array,
-        parameters: Array,
-        state: Array,
-        state_cell: Array | None,
-        sequence_length: Array | None,
-        output: Array,
-        state_output: Array | None,
-        statecell_output: Array | None,
-        gates: Array | None,
-        inner: Array | None,
-        between: Array | None,
-        mask: Array | None,
-        scale: Array | None,
-        way: Way,
-    ) -> None:
+        self, op_ctx: OpContext, is_train: bool, data: Array, parameters: Array, state: Array,
+        state_cell: Array | None, sequence_length: Array | None, output: Array, state_output: Array | None,
+        statecell_output: Array | None, gates: Array | None, inner: Array | None, between: Array | None,
+        mask: Array | None, scale: Array | None, way: Way,
+    ) -> None:  # fmt: skip
         """Draw what is dropped, and go through the layers."""
         targets = Targets(op_ctx.xp)
         layout, dropped, memory = self.layout(data.shape[2]), None, None
@@ -175,29 +162,12 @@ class RNN(RecurrentProperty):
     forward = partial(_go_forward, way=Way.STEPS)
 
     def _go_back(
-        self,
-        op_ctx: OpContext,
-        wanted: frozenset[str],
-        data: Array,
-        parameters: Array,
-        state: Array,
-        state_cell: Array | None,
-        sequence_length: Array | None,
-        output: Array,
-        gates: Array | None,
-        inner: Array | None,
-        between: Array | None,
-        mask: Array | None,
-        scale: Array | None,
-        output_grad: Array,
-        state_output_grad: Array | None,
-        statecell_output_grad: Array | None,
-        data_grad: Array,
-        parameters_grad: Array,
-        state_grad: Array,
-        state_cell_grad: Array | None,
-        way: Way,
-    ) -> None:
+        self, op_ctx: OpContext, wanted: frozenset[str], data: Array, parameters: Array, state: Array,
+        state_cell: Array | None, sequence_length: Array | None, output: Array, gates: Array | None,
+        inner: Array | None, between: Array | None, mask: Array | None, scale: Array | None,
+        output_grad: Array, state_output_grad: Array | None, statecell_output_grad: Array | None,
+        data_grad: Array, parameters_grad: Array, state_grad: Array, state_cell_grad: Array | None, way: Way,
+    ) -> None:  # fmt: skip
         """Go through the layers from the last; see the cells for the formulas."""
         targets = Targets(op_ctx.xp)
         layout = self.layout(data.shape[2])
