@@ -142,10 +142,10 @@ class RNN(RecurrentProperty):
             size = forward_memory(layout, data.shape)
             memory = op_ctx.requested[0].get_space((size,), data.dtype)
         network = Network(
-            op_ctx,
-            layout,
-            parameters,
-            self.bounds(),
+            op_ctx=op_ctx,
+            layout=layout,
+            parameters=parameters,
+            bounds=self.bounds(),
             initial=(state, state_cell),
             runs=_runs(op_ctx.xp, sequence_length, len(data)),
             data=data,
@@ -173,10 +173,10 @@ class RNN(RecurrentProperty):
         layout = self.layout(data.shape[2])
         size = backward_memory(layout, self.drops, data.shape)
         network = Network(
-            op_ctx,
-            layout,
-            parameters,
-            self.bounds(),
+            op_ctx=op_ctx,
+            layout=layout,
+            parameters=parameters,
+            bounds=self.bounds(),
             initial=(state, state_cell),
             runs=_runs(op_ctx.xp, sequence_length, len(data)),
             data=data,
