@@ -42,7 +42,7 @@ class Saved(NamedTuple):
 
 @final
 class Ends(NamedTuple):
-    """What goes into a cell's backward pass at its ends, and what comes out there.
+    """Arrays at the ends of a cell's backward pass: those that it reads, and gradients that it makes anew.
 
     Attributes:
         out_grad: The gradient of all hidden states, 0 where rows do not run.

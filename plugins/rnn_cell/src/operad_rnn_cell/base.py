@@ -166,7 +166,7 @@ class BaseRNNCell:
     def _unrolled(
         self, length: int, inputs: Any, begin_state: States, layout: str, merge_outputs: bool | None
     ) -> tuple[Any, list[Any]]:
-        """What `unroll` returns, of a cell that has begun again."""
+        """The network of `unroll`, of a cell that has begun again."""
         steps, _ = arranged(length, inputs, layout, merge=False)
         states = list(self.begin_state() if begin_state is None else begin_state)
         outputs = []
