@@ -26,15 +26,9 @@ from operad_sdk import (
 
 
 def _reference(
-    lda: Array,
-    alpha: Array,
-    beta: Array,
-    state: Array,
-    lags: Array,
-    marks: Array,
-    valid_length: Array,
+    lda: Array, alpha: Array, beta: Array, state: Array, lags: Array, marks: Array, valid_length: Array,
     max_time: Array,
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array]:  # fmt: skip
     """By definition: every intensity is a sum over all earlier events of its mark."""
     found, left = np.zeros(len(lda)), np.zeros(state.shape)
     for n, length in enumerate(valid_length.astype(int)):
@@ -93,10 +87,7 @@ class hawkesll(OperatorProperty):
     compute_dtype = "float32"
     contract = Contract(
         inputs={
-            "lda": positive(),
-            "alpha": positive(),
-            "beta": positive(),
-            "state": positive(),
+            **dict.fromkeys(("lda", "alpha", "beta", "state"), positive()),
             "lags": positive(0.5),
             "marks": Index("lda", axis=1),
             "valid_length": Index("lags", axis=1, inclusive=True),
@@ -116,16 +107,9 @@ class hawkesll(OperatorProperty):
 
     @staticmethod
     def forward(
-        op_ctx: OpContext,
-        lda: Array,
-        alpha: Array,
-        beta: Array,
-        state: Array,
-        lags: Array,
-        marks: Array,
-        valid_length: Array,
-        max_time: Array,
-    ) -> tuple[Array, Array]:
+        op_ctx: OpContext, lda: Array, alpha: Array, beta: Array, state: Array, lags: Array, marks: Array,
+        valid_length: Array, max_time: Array,
+    ) -> tuple[Array, Array]:  # fmt: skip
         """Event by event."""
         of = Process(lda, alpha, beta)
         numbers = _checked(marks, valid_length, lda.shape[1])
@@ -135,18 +119,9 @@ class hawkesll(OperatorProperty):
     @staticmethod
     @gradient("lda", "alpha", "beta", "state", "lags", "max_time")
     def gradients(
-        op_ctx: OpContext,
-        output_grad: Array,
-        out_state_grad: Array,
-        lda: Array,
-        alpha: Array,
-        beta: Array,
-        state: Array,
-        lags: Array,
-        marks: Array,
-        valid_length: Array,
-        max_time: Array,
-    ) -> Any:
+        op_ctx: OpContext, output_grad: Array, out_state_grad: Array, lda: Array, alpha: Array, beta: Array,
+        state: Array, lags: Array, marks: Array, valid_length: Array, max_time: Array,
+    ) -> Any:  # fmt: skip
         """The same steps, then back from the last one; see `operad_hawkes.process`."""
         of = Process(lda, alpha, beta)
         numbers = marks.astype(np.intp)

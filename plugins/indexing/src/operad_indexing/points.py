@@ -157,6 +157,12 @@ class _Scatter(OperatorProperty):
         _read(op_ctx.xp, "scatter_nd", output_grad, indices, data_grad)
 
 
+def _contract(*, once: bool) -> Contract:
+    """Values written or added at points, each of which comes once or may come again."""
+    indices = coordinates("", once=once)
+    return Contract(inputs={"indices": indices}, params=SHAPES, shapes=values_and_points, reference=summed)
+
+
 @operator("scatter_nd")
 class scatter_nd(_Scatter):
     """Zeros, with elements or parts written at points; of several at one point the last one stays.
@@ -178,12 +184,7 @@ class scatter_nd(_Scatter):
     Source: ScatterNDParam, src/operator/tensor/indexing_op.h.
     """
 
-    contract = Contract(
-        inputs={"indices": coordinates("", once=True)},
-        params=SHAPES,
-        shapes=values_and_points,
-        reference=summed,
-    )
+    contract = _contract(once=True)
 
     def forward(data: Array, op_ctx: OpContext, indices: Array, output: Array) -> None:
         """Write at the points."""
@@ -212,12 +213,7 @@ class backward_gather_nd(_Scatter):
     Source: _backward_gather_nd, src/operator/tensor/indexing_op.cc.
     """
 
-    contract = Contract(
-        inputs={"indices": coordinates("", once=False)},
-        params=SHAPES,
-        shapes=values_and_points,
-        reference=summed,
-    )
+    contract = _contract(once=False)
 
     def forward(data: Array, op_ctx: OpContext, indices: Array, output: Array) -> None:
         """Add at the points."""

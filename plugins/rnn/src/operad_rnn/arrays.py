@@ -41,6 +41,23 @@ class Saved(NamedTuple):
 
 
 @final
+class Ends(NamedTuple):
+    """Arrays at the ends of a cell's backward pass: those that it reads, and gradients that it makes anew.
+
+    Attributes:
+        out_grad: The gradient of all hidden states, 0 where rows do not run.
+        hidden: The hidden state that forward began with, and `state` the cell state.
+        hidden_grad: The gradient of the last hidden state; becomes that of the first. `state_grad` alike.
+    """
+
+    out_grad: Array
+    hidden: Array
+    state: Array
+    hidden_grad: Array
+    state_grad: Array
+
+
+@final
 class Bounds(NamedTuple):
     """Bounds of an LSTM's cell states; `stops_nan`: a NaN becomes the lower bound."""
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 
 from operad_rnn import vector_steps
-from operad_rnn.arrays import Bounds, Saved, Weights, copies, flat, keep
+from operad_rnn.arrays import Bounds, Ends, Saved, Weights, copies, flat, keep
 from operad_rnn.scratch import Scratch
 from operad_rnn.vector_steps import Back, Order
 from operad_rnn.ways import Way
@@ -123,14 +123,7 @@ class Cell(ABC):
         """All steps in one compiled loop, with the arguments of `forward`."""
 
     @abstractmethod
-    def loop_back(
-        self,
-        out_grad: Array,
-        hidden: Array,
-        state: Array | None,
-        hidden_grad: Array,
-        state_grad: Array | None,
-    ) -> None:
+    def loop_back(self, ends: Ends) -> None:
         """All steps back in one compiled loop, with the arguments of `backward`."""
 
     def set_factor(self, matrix: Array) -> None:
@@ -200,45 +193,24 @@ class Cell(ABC):
         if self.runs is not None:
             keep(self.runs, self.out, 0)
 
-    def backward(
-        self,
-        out_grad: Array,
-        hidden: Array,
-        state: Array | None,
-        hidden_grad: Array,
-        state_grad: Array | None,
-        scratch: Scratch,
-    ) -> Array:
+    def backward(self, ends: Ends, scratch: Scratch) -> Array:
         """Go through all steps from the last.
 
-        Args:
-            out_grad: As `out`, 0 where rows do not run.
-            hidden: The hidden state that forward began with, and `state` the cell state.
-            hidden_grad: The gradient of the last hidden state; becomes that of the first. `state_grad` alike.
         Returns:
             The gradient of the recurrent products, for `finish`.
         """
         sums = self.begin_backward(scratch)
         if self._way is Way.LOOP:
-            self.loop_back(out_grad, hidden, state, hidden_grad, state_grad)
-            return sums
-        states = (hidden, state, hidden_grad, state_grad)
-        if self.in_vectors:
-            vector_steps.go_back(self, np.array(self._order), out_grad, sums, *states)
+            self.loop_back(ends)
+        elif self.in_vectors:
+            vector_steps.go_back(self, np.array(self._order), ends, sums)
         else:
-            self._go_back(out_grad, sums, *states)
+            self._go_back(ends, sums)
         return sums
 
-    def _go_back(
-        self,
-        out_grad: Array,
-        sums: Array,
-        hidden: Array,
-        state: Array | None,
-        hidden_grad: Array,
-        state_grad: Array | None,
-    ) -> None:
-        """All steps from the last, after `begin_backward`; arguments are those of `backward`."""
+    def _go_back(self, ends: Ends, sums: Array) -> None:
+        """All steps from the last, after `begin_backward`."""
+        out_grad, hidden, state, hidden_grad, state_grad = ends
         h2h = RightFactor(self.weights.h2h)
         grad = self.xp.empty(hidden_grad.shape, hidden_grad.dtype)
         for number in reversed(range(len(self._order))):

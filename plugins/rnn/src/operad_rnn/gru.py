@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from operad.operator import ScalarForm
-from operad_rnn.arrays import flat
+from operad_rnn.arrays import Ends, flat
 from operad_rnn.cell import Cell
 from operad_rnn.scratch import Scratch
 from operad_rnn.sigmoids import Gates, sigmoid
@@ -143,25 +143,18 @@ class GRU(Cell):
         weight = np.ascontiguousarray(h2h.T)
         LOOPS.gru_steps(self.gates, self.inner, self.out, weight, *biases, hidden, self.is_reverse)
 
-    def loop_back(
-        self,
-        out_grad: Array,
-        hidden: Array,
-        state: Array | None,
-        hidden_grad: Array,
-        state_grad: Array | None,
-    ) -> None:
+    def loop_back(self, ends: Ends) -> None:
         """Compute all steps back in a compiled loop."""
         LOOPS.gru_steps_back(
             self.gates,
             self.inner,
             self.out,
-            out_grad,
+            ends.out_grad,
             self._sums,
             self._candidates,
             self.weights.h2h,
-            hidden,
-            hidden_grad,
+            ends.hidden,
+            ends.hidden_grad,
             self.is_reverse,
         )
 

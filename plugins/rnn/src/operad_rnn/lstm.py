@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from operad.operator import ScalarForm
-from operad_rnn.arrays import Bounds, flat
+from operad_rnn.arrays import Bounds, Ends, flat
 from operad_rnn.cell import Cell
 from operad_rnn.scratch import Scratch
 from operad_rnn.sigmoids import Gates, sigmoid
@@ -186,19 +186,11 @@ class LSTM(Cell):
         weight, bias = np.ascontiguousarray(h2h.T), i2h_bias + h2h_bias
         LOOPS.lstm_steps(self.gates, self.inner, self.out, weight, bias, hidden, state, self.is_reverse)
 
-    def loop_back(
-        self,
-        out_grad: Array,
-        hidden: Array,
-        state: Array | None,
-        hidden_grad: Array,
-        state_grad: Array | None,
-    ) -> None:
+    def loop_back(self, ends: Ends) -> None:
         """Compute all steps back in a compiled loop."""
         sums, weight = self._sums.reshape(self.gates.shape), self.weights.h2h
-        LOOPS.lstm_steps_back(
-            self.gates, self.inner, out_grad, sums, weight, state, hidden_grad, state_grad, self.is_reverse
-        )
+        out_grad, _, state, *grads = ends
+        LOOPS.lstm_steps_back(self.gates, self.inner, out_grad, sums, weight, state, *grads, self.is_reverse)
 
     def projection_grad(self, h2r_grad: Array) -> None:
         """The sum of `dh'.T @ (o tanh(c'))` over all steps."""

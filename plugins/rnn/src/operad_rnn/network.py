@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from operad_rnn.arrays import Bounds, Saved, Weights
+from operad_rnn.arrays import Bounds, Ends, Saved, Weights
 from operad_rnn.cell import Cell
 from operad_rnn.gru import GRU
 from operad_rnn.layout import PackedLayout
@@ -45,10 +46,11 @@ class Dropped(NamedTuple):
 
 
 @final
+@dataclass(kw_only=True, eq=False)
 class Network:
     """The layers of one call.
 
-    Args:
+    Attributes:
         initial: The hidden states and, of an LSTM, the cell states before the first step.
         runs: (T, N, 1), whether a sequence runs in a step; None: all do.
         saved: Of all cells, one after another; see `operad_rnn.cell`.
@@ -59,48 +61,36 @@ class Network:
         way: How each cell goes through its steps.
     """
 
-    def __init__(
-        self,
-        op_ctx: OpContext,
-        layout: PackedLayout,
-        parameters: Array,
-        bounds: Bounds | None,
-        *,
-        initial: tuple[Array, Array | None],
-        runs: Array | None,
-        data: Array,
-        output: Array,
-        saved: Saved,
-        between: Array | None,
-        dropped: Dropped | None,
-        memory: Array | None,
-        way: Way,
-    ) -> None:
-        self._op_ctx: Final = op_ctx
-        self._layout: Final = layout
-        self._names: Final = layout.cell_names()
-        self._weights: Final = layout.unpack(parameters)
-        self._bounds: Final = bounds
-        self._initial: Final = initial
-        self._runs: Final = runs
-        self._data: Final = data
-        self._outputs: Final = [*(() if between is None else between), output]
-        self._saved: Final = saved
-        self._dropped: Final = dropped
-        self._memory: Final = memory
-        self._way: Final = way
-        self._directions: Final = 2 if layout.bidirectional else 1
+    op_ctx: OpContext
+    layout: PackedLayout
+    parameters: Array
+    bounds: Bounds | None
+    initial: tuple[Array, Array | None]
+    runs: Array | None
+    data: Array
+    output: Array
+    saved: Saved
+    between: Array | None
+    dropped: Dropped | None
+    memory: Array | None
+    way: Way
+
+    def __post_init__(self) -> None:
+        self._names = self.layout.cell_names()
+        self._weights = self.layout.unpack(self.parameters)
+        self._outputs = [*(() if self.between is None else self.between), self.output]
+        self._directions = 2 if self.layout.bidirectional else 1
 
     def forward(self, last: tuple[Array | None, Array | None]) -> None:
         """Fill the outputs of all layers, and `last`, as `initial` but after the last step."""
-        seen = None if self._memory is None else _part(self._memory, self._outputs[0].shape)
-        for layer in range(self._layout.num_layers):
+        seen = None if self.memory is None else _part(self.memory, self._outputs[0].shape)
+        for layer in range(self.layout.num_layers):
             inputs = self._inputs(layer, seen)
 
             def run(direction: int, _: int, layer: int = layer, inputs: Array = inputs) -> None:
                 number = layer * self._directions + direction
                 cell = self._cell(layer, direction)
-                ends = cell.forward(inputs, *self._states(self._initial, number))
+                ends = cell.forward(inputs, *self._states(self.initial, number))
                 for target, end in zip(last, ends, strict=True):
                     if target is not None and end is not None:
                         target[number] = end
@@ -120,21 +110,21 @@ class Network:
         Args:
             states_grad: The gradients of the last states; become those of the first.
         """
-        scratch = Scratch(self._memory)
-        steps, batch, _ = self._data.shape
-        own = [scratch.take(_cell_memory(self._layout) * steps * batch) for _ in range(self._directions)]
+        scratch = Scratch(self.memory)
+        steps, batch, _ = self.data.shape
+        own = [scratch.take(_cell_memory(self.layout) * steps * batch) for _ in range(self._directions)]
         wide = self._outputs[0].shape
-        seen = None if self._dropped is None else scratch.take(*wide)
-        below = [scratch.take(*wide) for _ in range(2)] if self._layout.num_layers > 1 else []
-        other = scratch.take(steps * batch * _widest(self._layout)) if self._directions > 1 else None
-        grads = None if parameters_grad is None else self._layout.unpack(parameters_grad)
+        seen = None if self.dropped is None else scratch.take(*wide)
+        below = [scratch.take(*wide) for _ in range(2)] if self.layout.num_layers > 1 else []
+        other = scratch.take(steps * batch * _widest(self.layout)) if self._directions > 1 else None
+        grads = None if parameters_grad is None else self.layout.unpack(parameters_grad)
         out_grad = output_grad
-        for layer in reversed(range(self._layout.num_layers)):
+        for layer in reversed(range(self.layout.num_layers)):
             inputs = self._inputs(layer, seen)
             target = below[layer % 2] if layer else data_grad
             targets = [target, None if other is None or target is None else _part(other, target.shape)]
-            if self._runs is not None:
-                out_grad = np.where(self._runs, out_grad, 0)
+            if self.runs is not None:
+                out_grad = np.where(self.runs, out_grad, 0)
 
             def run(
                 direction: int,
@@ -146,52 +136,47 @@ class Network:
             ) -> None:
                 number = layer * self._directions + direction
                 cell = self._cell(layer, direction)
-                hidden, state = self._states(self._initial, number)
-                sums = cell.backward(
-                    out_grad[..., self._columns(direction)],
-                    hidden,
-                    state,
-                    *self._states(states_grad, number),
-                    Scratch(own[direction]),
-                )
+                first, last = (self._states(states, number) for states in (self.initial, states_grad))
+                ends = Ends(out_grad[..., self._columns(direction)], *first, *last)
+                sums = cell.backward(ends, Scratch(own[direction]))
                 weights_grad = None if grads is None else Weights.of(grads, self._names[number])
-                cell.finish(sums, inputs, hidden, weights_grad, targets[direction])
+                cell.finish(sums, inputs, ends.hidden, weights_grad, targets[direction])
 
             self._each_direction(run)
             if target is not None:
                 if targets[1] is not None:
                     np.add(target, targets[1], out=target)
-                if layer and self._dropped is not None:
-                    self._dropped.apply(layer, target, target)
+                if layer and self.dropped is not None:
+                    self.dropped.apply(layer, target, target)
                 out_grad = target
 
     def _inputs(self, layer: int, seen: Array | None) -> Array:
         """Inputs of a layer; `seen` is where they are written if something is dropped."""
         if layer == 0:
-            return self._data
+            return self.data
         outputs = self._outputs[layer - 1]
-        if self._dropped is None or seen is None:
+        if self.dropped is None or seen is None:
             return outputs
-        self._dropped.apply(layer, outputs, seen)
+        self.dropped.apply(layer, outputs, seen)
         return seen
 
     def _cell(self, layer: int, direction: int) -> Cell:
         number = layer * self._directions + direction
-        return _CELLS[self._layout.mode](
-            self._op_ctx.xp,
-            self._op_ctx if self._directions == 1 else None,
+        return _CELLS[self.layout.mode](
+            self.op_ctx.xp,
+            self.op_ctx if self._directions == 1 else None,
             Weights.of(self._weights, self._names[number]),
-            Saved(*(None if saved is None else saved[number] for saved in self._saved)),
+            Saved(*(None if saved is None else saved[number] for saved in self.saved)),
             self._outputs[layer][..., self._columns(direction)],
             is_reverse=direction == 1,
-            runs=self._runs,
-            bounds=self._bounds,
-            way=self._way,
+            runs=self.runs,
+            bounds=self.bounds,
+            way=self.way,
         )
 
     def _columns(self, direction: int) -> slice:
         """Columns of a direction's hidden states among the features of a layer's output."""
-        size = self._layout.recurrent_size
+        size = self.layout.recurrent_size
         return slice(direction * size, (direction + 1) * size)
 
     def _states(self, states: tuple[Array, Array | None], number: int) -> tuple[Array, Array | None]:
@@ -203,7 +188,7 @@ class Network:
         if self._directions == 1:
             run(0, 0)
         else:
-            self._op_ctx.parallel(run, 2, min(2, self._op_ctx.num_threads))
+            self.op_ctx.parallel(run, 2, min(2, self.op_ctx.num_threads))
 
 
 def forward_memory(layout: PackedLayout, data: Shape) -> int:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from operad.operator import ScalarForm
-from operad_rnn.arrays import flat
+from operad_rnn.arrays import Ends, flat
 from operad_rnn.cell import Cell
 from operad_rnn.scratch import Scratch
 from operad_rnn.vector_steps import Back, Order
@@ -77,18 +77,11 @@ class _Plain(Cell):
         weight, bias = np.ascontiguousarray(h2h.T), i2h_bias + h2h_bias
         LOOPS.plain_steps(self.out, weight, bias, hidden, self.is_tanh, self.is_reverse)
 
-    def loop_back(
-        self,
-        out_grad: Array,
-        hidden: Array,
-        state: Array | None,
-        hidden_grad: Array,
-        state_grad: Array | None,
-    ) -> None:
+    def loop_back(self, ends: Ends) -> None:
         """Compute all steps back in a compiled loop."""
         weight = self.weights.h2h
         LOOPS.plain_steps_back(
-            self.out, out_grad, self._sums, weight, hidden_grad, self.is_tanh, self.is_reverse
+            self.out, ends.out_grad, self._sums, weight, ends.hidden_grad, self.is_tanh, self.is_reverse
         )
 
     def activate(self, sums: Array) -> None:

@@ -26,6 +26,7 @@ from operad_sdk import (
     Shape,
     Tolerance,
     as_dtype,
+    gradient,
     operator,
 )
 from operad_sdk.vector import InVectorCode
@@ -126,49 +127,13 @@ class RNN(RecurrentProperty):
         """Multiplications and additions: each weight is used once for every step of every row."""
         return Cost(flops=2.0 * prod(in_shapes[0][:2]) * prod(in_shapes[1]))
 
-    def forward(
-        self,
-        op_ctx: OpContext,
-        is_train: bool,
-        data: Array,
-        parameters: Array,
-        state: Array,
-        state_cell: Array | None,
-        sequence_length: Array | None,
-        output: Array,
-        state_output: Array | None,
-        statecell_output: Array | None,
-        gates: Array | None,
-        inner: Array | None,
-        between: Array | None,
-        mask: Array | None,
-        scale: Array | None,
-    ) -> None:
-        """Draw what is dropped, and go through the layers."""
-        self._go_forward(
-            op_ctx, is_train, data, parameters, state, state_cell, sequence_length, output, state_output,
-            statecell_output, gates, inner, between, mask, scale, way=Way.STEPS,
-        )  # fmt: skip
-
     def _go_forward(
-        self,
-        op_ctx: OpContext,
-        is_train: bool,
-        data: Array,
-        parameters: Array,
-        state: Array,
-        state_cell: Array | None,
-        sequence_length: Array | None,
-        output: Array,
-        state_output: Array | None,
-        statecell_output: Array | None,
-        gates: Array | None,
-        inner: Array | None,
-        between: Array | None,
-        mask: Array | None,
-        scale: Array | None,
-        way: Way,
-    ) -> None:
+        self, op_ctx: OpContext, is_train: bool, data: Array, parameters: Array, state: Array,
+        state_cell: Array | None, sequence_length: Array | None, output: Array, state_output: Array | None,
+        statecell_output: Array | None, gates: Array | None, inner: Array | None, between: Array | None,
+        mask: Array | None, scale: Array | None, way: Way,
+    ) -> None:  # fmt: skip
+        """Draw what is dropped, and go through the layers."""
         targets = Targets(op_ctx.xp)
         layout, dropped, memory = self.layout(data.shape[2]), None, None
         if self.drops:
@@ -177,10 +142,10 @@ class RNN(RecurrentProperty):
             size = forward_memory(layout, data.shape)
             memory = op_ctx.requested[0].get_space((size,), data.dtype)
         network = Network(
-            op_ctx,
-            layout,
-            parameters,
-            self.bounds(),
+            op_ctx=op_ctx,
+            layout=layout,
+            parameters=parameters,
+            bounds=self.bounds(),
             initial=(state, state_cell),
             runs=_runs(op_ctx.xp, sequence_length, len(data)),
             data=data,
@@ -194,68 +159,24 @@ class RNN(RecurrentProperty):
         network.forward((state_output, statecell_output))
         targets.write_back()
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        wanted: frozenset[str],
-        data: Array,
-        parameters: Array,
-        state: Array,
-        state_cell: Array | None,
-        sequence_length: Array | None,
-        output: Array,
-        gates: Array | None,
-        inner: Array | None,
-        between: Array | None,
-        mask: Array | None,
-        scale: Array | None,
-        output_grad: Array,
-        state_output_grad: Array | None,
-        statecell_output_grad: Array | None,
-        data_grad: Array,
-        parameters_grad: Array,
-        state_grad: Array,
-        state_cell_grad: Array | None,
-    ) -> None:
-        """Go through the layers from the last; see the cells for the formulas."""
-        self._go_back(
-            op_ctx, wanted, data, parameters, state, state_cell, sequence_length, output, gates, inner,
-            between, mask, scale, output_grad, state_output_grad, statecell_output_grad, data_grad,
-            parameters_grad, state_grad, state_cell_grad, way=Way.STEPS,
-        )  # fmt: skip
+    forward = partial(_go_forward, way=Way.STEPS)
 
     def _go_back(
-        self,
-        op_ctx: OpContext,
-        wanted: frozenset[str],
-        data: Array,
-        parameters: Array,
-        state: Array,
-        state_cell: Array | None,
-        sequence_length: Array | None,
-        output: Array,
-        gates: Array | None,
-        inner: Array | None,
-        between: Array | None,
-        mask: Array | None,
-        scale: Array | None,
-        output_grad: Array,
-        state_output_grad: Array | None,
-        statecell_output_grad: Array | None,
-        data_grad: Array,
-        parameters_grad: Array,
-        state_grad: Array,
-        state_cell_grad: Array | None,
-        way: Way,
-    ) -> None:
+        self, op_ctx: OpContext, wanted: frozenset[str], data: Array, parameters: Array, state: Array,
+        state_cell: Array | None, sequence_length: Array | None, output: Array, gates: Array | None,
+        inner: Array | None, between: Array | None, mask: Array | None, scale: Array | None,
+        output_grad: Array, state_output_grad: Array | None, statecell_output_grad: Array | None,
+        data_grad: Array, parameters_grad: Array, state_grad: Array, state_cell_grad: Array | None, way: Way,
+    ) -> None:  # fmt: skip
+        """Go through the layers from the last; see the cells for the formulas."""
         targets = Targets(op_ctx.xp)
         layout = self.layout(data.shape[2])
         size = backward_memory(layout, self.drops, data.shape)
         network = Network(
-            op_ctx,
-            layout,
-            parameters,
-            self.bounds(),
+            op_ctx=op_ctx,
+            layout=layout,
+            parameters=parameters,
+            bounds=self.bounds(),
             initial=(state, state_cell),
             runs=_runs(op_ctx.xp, sequence_length, len(data)),
             data=data,
@@ -276,6 +197,8 @@ class RNN(RecurrentProperty):
             targets.contiguous(data_grad) if "data_grad" in wanted else None,
         )
         targets.write_back()
+
+    backward = gradient(partial(_go_back, way=Way.STEPS))
 
 
 _GRADIENTS: Final = tuple(f"{name}_grad" for name in ("data", "parameters", "state", "state_cell"))

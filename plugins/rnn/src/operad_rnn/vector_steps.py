@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operad.operator import ScalarForm
+from operad_rnn.arrays import Ends
 from operad_sdk import Array
 from operad_sdk.differentiate import elements_form
 from operad_sdk.vector import PackedMatrix, StepArray, StepCall, StepLoop, form_call, run_steps
@@ -67,20 +68,11 @@ def go_forward(cell: Cell, order: Order, hidden: Array, state: Array | None) -> 
     _run(cell, calls)
 
 
-def go_back(
-    cell: Cell,
-    order: Order,
-    out_grad: Array,
-    sums: Array,
-    hidden: Array,
-    state: Array | None,
-    hidden_grad: Array,
-    state_grad: Array | None,
-) -> None:
-    """All steps from the last, after `begin_backward`; arguments are those of `Cell.backward`."""
+def go_back(cell: Cell, order: Order, ends: Ends, sums: Array) -> None:
+    """All steps from the last, after `begin_backward`."""
+    out_grad, hidden, state, *grads = ends
     h2h = PackedMatrix.of(cell.weights.h2h)
     before: Array = cell.out if cell.runs is None else np.where(cell.runs, cell.out, hidden)
-    grads = hidden_grad, state_grad
     carried = [None if grad is None else np.ascontiguousarray(grad) for grad in grads]
 
     def calls(rows: slice) -> list[StepCall]:

@@ -14,6 +14,8 @@ from typing import Any, Final, final
 from operad import NDArray, Symbol, nd, sym
 from operad.errors import ArgumentError, GraphError, UnsupportedError
 
+States = Sequence[Symbol] | None
+
 _GROUPS: Final = ("i2h", "h2h")
 
 
@@ -159,6 +161,12 @@ class BaseRNNCell:
             ArgumentError: There are not as many inputs as steps, or the layout has no time.
         """
         self.reset()
+        return self._unrolled(length, inputs, begin_state, layout, merge_outputs)
+
+    def _unrolled(
+        self, length: int, inputs: Any, begin_state: States, layout: str, merge_outputs: bool | None
+    ) -> tuple[Any, list[Any]]:
+        """The network of `unroll`, of a cell that has begun again."""
         steps, _ = arranged(length, inputs, layout, merge=False)
         states = list(self.begin_state() if begin_state is None else begin_state)
         outputs = []

@@ -9,7 +9,7 @@ from typing import Any, Final
 import operad
 from operad import NDArray, Symbol, nd, sym
 from operad.errors import ArgumentError, ShapeError, UnsupportedError
-from operad_rnn_cell.base import BaseRNNCell, RNNParams, arranged
+from operad_rnn_cell.base import BaseRNNCell, RNNParams, States, arranged
 from operad_rnn_cell.cells import GRUCell, LSTMCell, RNNCell
 from operad_rnn_cell.modifiers import DropoutCell
 from operad_rnn_cell.stacked import BidirectionalCell, SequentialRNNCell
@@ -24,6 +24,8 @@ _GATES: Final[Mapping[str, Sequence[str]]] = {
 
 class FusedRNNCell(BaseRNNCell):
     """Layers of cells over a whole sequence in one operator, with all weights in one vector.
+
+    `unroll` makes the operator. With time first, `"TNC"`, nothing is transposed.
 
     Args:
         num_hidden: Length of each layer's output and states.
@@ -115,16 +117,9 @@ class FusedRNNCell(BaseRNNCell):
         """
         raise UnsupportedError("FusedRNNCell cannot be stepped; use unroll, or unfuse() first")
 
-    def unroll(
-        self,
-        length: int,
-        inputs: Any,
-        begin_state: Sequence[Symbol] | None = None,
-        layout: str = "NTC",
-        merge_outputs: bool | None = None,
+    def _unrolled(
+        self, length: int, inputs: Any, begin_state: States, layout: str, merge_outputs: bool | None
     ) -> tuple[Any, list[Any]]:
-        """The operator; see `BaseRNNCell.unroll`. With time first, `"TNC"`, nothing is transposed."""
-        self.reset()
         data, axis = arranged(length, inputs, layout, merge=True)
         if axis == 1:
             data = sym.swapaxes(data, dim1=0, dim2=1)

@@ -7,11 +7,13 @@ from typing import Any
 
 from operad import NDArray, Symbol, sym
 from operad.errors import ArgumentError
-from operad_rnn_cell.base import BaseRNNCell, RNNParams, arranged
+from operad_rnn_cell.base import BaseRNNCell, RNNParams, States, arranged
 
 
 class DropoutCell(BaseRNNCell):
     """Drops elements of its inputs in training; has no states.
+
+    `unroll` takes all steps at once where they are one symbol.
 
     Args:
         dropout: The part that is dropped.
@@ -31,20 +33,13 @@ class DropoutCell(BaseRNNCell):
         """One step, or all steps at once."""
         return (sym.Dropout(inputs, p=self.dropout) if self.dropout > 0 else inputs), list(states)
 
-    def unroll(
-        self,
-        length: int,
-        inputs: Any,
-        begin_state: Sequence[Symbol] | None = None,
-        layout: str = "NTC",
-        merge_outputs: bool | None = None,
+    def _unrolled(
+        self, length: int, inputs: Any, begin_state: States, layout: str, merge_outputs: bool | None
     ) -> tuple[Any, list[Any]]:
-        """All steps at once where they are one symbol; see `BaseRNNCell.unroll`."""
-        self.reset()
         inputs, _ = arranged(length, inputs, layout, merge_outputs)
         if isinstance(inputs, Symbol):
             return self(inputs, [])
-        return super().unroll(length, inputs, begin_state, layout, merge_outputs)
+        return super()._unrolled(length, inputs, begin_state, layout, merge_outputs)
 
 
 class ModifierCell(BaseRNNCell):
@@ -148,16 +143,9 @@ class ResidualCell(ModifierCell):
         output, after = self.base_cell(inputs, states)
         return _plus_residual(output, inputs), after
 
-    def unroll(
-        self,
-        length: int,
-        inputs: Any,
-        begin_state: Sequence[Symbol] | None = None,
-        layout: str = "NTC",
-        merge_outputs: bool | None = None,
+    def _unrolled(
+        self, length: int, inputs: Any, begin_state: States, layout: str, merge_outputs: bool | None
     ) -> tuple[Any, list[Any]]:
-        """The network of `length` steps; see `BaseRNNCell.unroll`."""
-        self.reset()
         begin = self.begin_state() if begin_state is None else begin_state
         outputs, after = self.base_cell.unroll(length, inputs, begin, layout, merge_outputs)
         merged = isinstance(outputs, Symbol) if merge_outputs is None else merge_outputs

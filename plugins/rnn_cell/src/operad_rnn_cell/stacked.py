@@ -7,7 +7,7 @@ from typing import Any
 
 from operad import NDArray, Symbol, sym
 from operad.errors import ArgumentError, GraphError, UnsupportedError
-from operad_rnn_cell.base import BaseRNNCell, RNNParams, arranged
+from operad_rnn_cell.base import BaseRNNCell, RNNParams, States, arranged
 
 
 class _Group(BaseRNNCell):
@@ -74,6 +74,8 @@ class _Group(BaseRNNCell):
 class SequentialRNNCell(_Group):
     """Cells on top of each other: each one's output is the next one's input.
 
+    `unroll` goes layer by layer.
+
     Args:
         params: Variables that all cells share; None: each has its own.
     """
@@ -94,16 +96,9 @@ class SequentialRNNCell(_Group):
             following.extend(after)
         return inputs, following
 
-    def unroll(
-        self,
-        length: int,
-        inputs: Any,
-        begin_state: Sequence[Symbol] | None = None,
-        layout: str = "NTC",
-        merge_outputs: bool | None = None,
+    def _unrolled(
+        self, length: int, inputs: Any, begin_state: States, layout: str, merge_outputs: bool | None
     ) -> tuple[Any, list[Any]]:
-        """The network of `length` steps, layer by layer; see `BaseRNNCell.unroll`."""
-        self.reset()
         states = self.begin_state() if begin_state is None else begin_state
         following: list[Any] = []
         for cell, own in zip(self._cells, self._shared_out(states), strict=True):
@@ -115,6 +110,8 @@ class SequentialRNNCell(_Group):
 
 class BidirectionalCell(_Group):
     """Two cells, of which the second sees the sequence backwards; outputs of both stand beside each other.
+
+    The states after `unroll` are a list of each cell's.
 
     Args:
         l_cell: The cell that goes forwards.
@@ -145,16 +142,9 @@ class BidirectionalCell(_Group):
         """
         raise UnsupportedError("BidirectionalCell cannot be stepped; use unroll")
 
-    def unroll(
-        self,
-        length: int,
-        inputs: Any,
-        begin_state: Sequence[Symbol] | None = None,
-        layout: str = "NTC",
-        merge_outputs: bool | None = None,
+    def _unrolled(
+        self, length: int, inputs: Any, begin_state: States, layout: str, merge_outputs: bool | None
     ) -> tuple[Any, list[Any]]:
-        """The network of `length` steps; see `BaseRNNCell.unroll`. States are a list of each cell's."""
-        self.reset()
         steps, axis = arranged(length, inputs, layout, merge=False)
         states = self.begin_state() if begin_state is None else begin_state
         outputs, after = [], []

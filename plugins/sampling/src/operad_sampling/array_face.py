@@ -25,118 +25,75 @@ Shape = int | tuple[int, ...] | None
 
 
 def uniform(
-    low: Number = 0,
-    high: Number = 1,
-    shape: Shape = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-    out: NDArray | None = None,
-    **named: Any,
-) -> NDArray:
+    low: Number = 0, high: Number = 1, shape: Shape = None, dtype: Any = None, ctx: Context | None = None,
+    out: NDArray | None = None, **named: Any,
+) -> NDArray:  # fmt: skip
     """Numbers spread evenly over [low, high)."""
     return _drawn("uniform", {"low": low, "high": high}, shape, dtype, ctx, out, named)
 
 
 def normal(
-    loc: Number = 0,
-    scale: Number = 1,
-    shape: Shape = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-    out: NDArray | None = None,
-    **named: Any,
-) -> NDArray:
+    loc: Number = 0, scale: Number = 1, shape: Shape = None, dtype: Any = None, ctx: Context | None = None,
+    out: NDArray | None = None, **named: Any,
+) -> NDArray:  # fmt: skip
     """Numbers of the normal distribution with mean `loc` and standard deviation `scale`."""
     return _drawn("normal", {"loc": loc, "scale": scale}, shape, dtype, ctx, out, named)
 
 
 def randn(
-    *shape: int,
-    loc: Number = 0,
-    scale: Number = 1,
-    dtype: Any = None,
-    ctx: Context | None = None,
-    out: NDArray | None = None,
-    **named: Any,
-) -> NDArray:
+    *shape: int, loc: Number = 0, scale: Number = 1, dtype: Any = None, ctx: Context | None = None,
+    out: NDArray | None = None, **named: Any,
+) -> NDArray:  # fmt: skip
     """Numbers of the normal distribution, whose shape is given as arguments: `randn(2, 3)`."""
     return normal(loc, scale, shape or None, dtype, ctx, out, **named)
 
 
 def gamma(
-    alpha: Number = 1,
-    beta: Number = 1,
-    shape: Shape = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-    out: NDArray | None = None,
-    **named: Any,
-) -> NDArray:
+    alpha: Number = 1, beta: Number = 1, shape: Shape = None, dtype: Any = None, ctx: Context | None = None,
+    out: NDArray | None = None, **named: Any,
+) -> NDArray:  # fmt: skip
     """Numbers of the gamma distribution with shape `alpha` and scale `beta`."""
     return _drawn("gamma", {"alpha": alpha, "beta": beta}, shape, dtype, ctx, out, named)
 
 
 def exponential(
-    scale: Number = 1,
-    shape: Shape = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-    out: NDArray | None = None,
-    **named: Any,
-) -> NDArray:
+    scale: Number = 1, shape: Shape = None, dtype: Any = None, ctx: Context | None = None,
+    out: NDArray | None = None, **named: Any,
+) -> NDArray:  # fmt: skip
     """Numbers of the exponential distribution with mean `scale`."""
     lam = 1.0 / scale if isinstance(scale, NDArray) else rate_of(scale)
     return _drawn("exponential", {"lam": lam}, shape, dtype, ctx, out, named)
 
 
 def poisson(
-    lam: Number = 1,
-    shape: Shape = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-    out: NDArray | None = None,
-    **named: Any,
-) -> NDArray:
+    lam: Number = 1, shape: Shape = None, dtype: Any = None, ctx: Context | None = None,
+    out: NDArray | None = None, **named: Any,
+) -> NDArray:  # fmt: skip
     """Counts of the Poisson distribution with mean `lam`."""
     return _drawn("poisson", {"lam": lam}, shape, dtype, ctx, out, named)
 
 
 def negative_binomial(
-    k: Number = 1,
-    p: Number = 1,
-    shape: Shape = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-    out: NDArray | None = None,
-    **named: Any,
-) -> NDArray:
+    k: Number = 1, p: Number = 1, shape: Shape = None, dtype: Any = None, ctx: Context | None = None,
+    out: NDArray | None = None, **named: Any,
+) -> NDArray:  # fmt: skip
     """Numbers of trials that fail before `k` succeed, each with probability `p`."""
     return _drawn("negative_binomial", {"k": k, "p": p}, shape, dtype, ctx, out, named)
 
 
 def generalized_negative_binomial(
-    mu: Number = 1,
-    alpha: Number = 1,
-    shape: Shape = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-    out: NDArray | None = None,
-    **named: Any,
-) -> NDArray:
+    mu: Number = 1, alpha: Number = 1, shape: Shape = None, dtype: Any = None, ctx: Context | None = None,
+    out: NDArray | None = None, **named: Any,
+) -> NDArray:  # fmt: skip
     """Counts of mean `mu` and variance `mu + alpha mu^2`."""
     values = {"mu": mu, "alpha": alpha}
     return _drawn("generalized_negative_binomial", values, shape, dtype, ctx, out, named)
 
 
 def randint(
-    low: int,
-    high: int,
-    shape: Shape = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-    out: NDArray | None = None,
-    **named: Any,
-) -> NDArray:
+    low: int, high: int, shape: Shape = None, dtype: Any = None, ctx: Context | None = None,
+    out: NDArray | None = None, **named: Any,
+) -> NDArray:  # fmt: skip
     """Whole numbers from `low` up to and without `high`, of type int32 or int64; int32 if left out."""
     return _drawn_of_numbers("randint", {"low": low, "high": high}, shape, dtype, ctx, out, named)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from operad_sampling import family as families
 from operad_sampling.family import Family
-from operad_sampling.from_numbers import FLOATS, Drawing
-from operad_sdk import Array, Contract, Distribution, OpContext, OperatorProperty, operator, param
+from operad_sampling.from_numbers import FLOATS, Drawing, declared
+from operad_sdk import Array, Contract, Distribution, OpContext, OperatorProperty, param
 
 
 class _OfArrays(Drawing):
@@ -36,24 +36,20 @@ def _of_two(self: _OfArrays, op_ctx: OpContext, first: Array, second: Array, out
 
 def _of_arrays(family: Family) -> type[OperatorProperty]:
     name, tensors = f"_sample_{family.name}", family.tensor_names
-    made = type(
+    return declared(
         name,
-        (_OfArrays,),
-        {
-            "__doc__": _documented(family, name),
-            "__module__": __name__,
-            "shape": param("shape", (), doc="Shape of the draws for each element."),
-            "dtype": param("dtype", None, doc="float16, float32 or float64; left out: float32."),
-            "spec": f"{', '.join(f'{tensor}:(*P)' for tensor in tensors)} -> output:drawn(*P, *shape)",
-            "accepts": "number",
-            "aliases": dict(zip(("first", "second"), tensors, strict=False)),
-            "forward": _of_one if len(tensors) == 1 else _of_two,
-            "family": family,
-            "contract": _contract(family),
-        },
+        _OfArrays,
+        __doc__=_documented(family, name),
+        __module__=__name__,
+        shape=param("shape", (), doc="Shape of the draws for each element."),
+        dtype=param("dtype", None, doc="float16, float32 or float64; left out: float32."),
+        spec=f"{', '.join(f'{tensor}:(*P)' for tensor in tensors)} -> output:drawn(*P, *shape)",
+        accepts="number",
+        aliases=dict(zip(("first", "second"), tensors, strict=False)),
+        forward=_of_one if len(tensors) == 1 else _of_two,
+        family=family,
+        contract=_contract(family),
     )
-    declared: type[OperatorProperty] = operator(name)(made)
-    return declared
 
 
 def _contract(family: Family) -> Contract:

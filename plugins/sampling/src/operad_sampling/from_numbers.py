@@ -56,6 +56,12 @@ class Drawing(OperatorProperty):
         return self.dtype or "float32"
 
 
+def declared(name: str, base: type[OperatorProperty], **attributes: Any) -> type[OperatorProperty]:
+    """The operator `name`: a class with these attributes."""
+    made: type[OperatorProperty] = operator(name)(type(name, (base,), attributes))
+    return made
+
+
 class _OfNumbers(Drawing):
     """The forward pass where parameters are numbers."""
 
@@ -132,62 +138,52 @@ def _documented(family: Family, name: str, shapes: str, call: str, source: str) 
 def _of_numbers(family: Family) -> type[OperatorProperty]:
     name = f"_random_{family.name}"
     shapes = "output: `shape`, of type `dtype`."
-    made = type(
+    return declared(
         name,
-        (_OfNumbers,),
-        {
-            "__doc__": _documented(family, name, shapes, "{}, shape=(100, 100)", "SampleUniformParam"),
-            "__module__": __name__,
-            **family.params,
-            "shape": param("shape", None, doc="Shape of the output; left out: the graph's."),
-            "ctx": param(str, "", ignored="Accepted for MXNet's files; the call or the binding says where."),
-            "dtype": param("dtype", None, doc="float16, float32 or float64; left out: float32."),
-            "spec": "-> output:drawn(*shape)",
-            "family": family,
-            "contract": Contract(
-                params={"shape": ((), (2, 3), (4,)), "dtype": (None, *FLOATS), **_values(family)},
-                distribution=_distribution(
-                    family,
-                    [
-                        *({"shape": _MANY, **values} for values in (family.example, *family.further)),
-                        {"shape": _PARTS, **family.example},
-                    ],
-                ),
+        _OfNumbers,
+        __doc__=_documented(family, name, shapes, "{}, shape=(100, 100)", "SampleUniformParam"),
+        __module__=__name__,
+        **family.params,
+        shape=param("shape", None, doc="Shape of the output; left out: the graph's."),
+        ctx=param(str, "", ignored="Accepted for MXNet's files; the call or the binding says where."),
+        dtype=param("dtype", None, doc="float16, float32 or float64; left out: float32."),
+        spec="-> output:drawn(*shape)",
+        family=family,
+        contract=Contract(
+            params={"shape": ((), (2, 3), (4,)), "dtype": (None, *FLOATS), **_values(family)},
+            distribution=_distribution(
+                family,
+                [
+                    *({"shape": _MANY, **values} for values in (family.example, *family.further)),
+                    {"shape": _PARTS, **family.example},
+                ],
             ),
-        },
+        ),
     )
-    declared: type[OperatorProperty] = operator(name)(made)
-    return declared
 
 
 def _like(family: Family) -> type[OperatorProperty]:
     name = f"_random_{family.name}_like"
     shapes = "data: (...), of a floating type.\n        output: As data."
-    made = type(
+    return declared(
         name,
-        (_OfNumbers,),
-        {
-            "__doc__": _documented(
-                family, name, shapes, "od.nd.zeros((100, 100)), {}", "SampleUniformLikeParam"
+        _OfNumbers,
+        __doc__=_documented(family, name, shapes, "od.nd.zeros((100, 100)), {}", "SampleUniformLikeParam"),
+        __module__=__name__,
+        **family.params,
+        spec="data:(...) -> output:(...)",
+        accepts="floating",
+        inplace="data -> output",
+        family=family,
+        contract=Contract(
+            params=_values(family),
+            distribution=_distribution(
+                family,
+                [family.example, *(one for one in family.further if "dtype" not in one)],
+                shapes=[_MANY],
             ),
-            "__module__": __name__,
-            **family.params,
-            "spec": "data:(...) -> output:(...)",
-            "accepts": "floating",
-            "inplace": "data -> output",
-            "family": family,
-            "contract": Contract(
-                params=_values(family),
-                distribution=_distribution(
-                    family,
-                    [family.example, *(one for one in family.further if "dtype" not in one)],
-                    shapes=[_MANY],
-                ),
-            ),
-        },
+        ),
     )
-    declared: type[OperatorProperty] = operator(name)(made)
-    return declared
 
 
 def _values(family: Family) -> dict[str, tuple[float, ...]]:
