@@ -240,7 +240,7 @@ def test_rows_have_names_of_their_own_and_somebody_who_makes_them() -> None:
 
     assert len({row.name for row in ROWS}) == len(ROWS)
     assert made <= set(load("operad", 1)._makers)
-    assert set(LIBRARIES) == {"operad", "torch", "jax", "mxnet"}
+    assert set(LIBRARIES) == {"operad", "standard", "torch", "jax", "mxnet"}
 
 
 def test_beside_peers_rows_of_operad_alone_are_left_out_unless_named() -> None:
