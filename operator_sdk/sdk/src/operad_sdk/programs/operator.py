@@ -83,8 +83,6 @@ def _made(
         return str(error)
     if not program.num_kernels:
         return "no step of it is faster in vector code than NumPy's own call"
-    if not always and program.looks_up:
-        return "it looks up elements by positions, as NumPy's own functions do faster"
     others = len(program.whole.steps) - program.num_kernels
     cost = program.cost.plus(Estimates(0.0, _STEP_US * program.num_kernels + _CALL_US * others))
     if not always and not cost.favour_vectors:

@@ -28,6 +28,9 @@ from operad_sdk.vector.primitives import NoVectorCodeError
 _DOUBLE_BYTES: Final = 8
 _COPY_US: Final = 2.5e-5
 """Time of a byte that is copied."""
+_LOOK_UP_US: Final = 0.01
+"""Time by which an element that is taken by its position takes longer: tracing has one way for what authors
+write by `np.take` and others."""
 _PART_PRODUCTS: Final = 1 << 18
 """Multiplications of a part of many small products, below which a thread is not worth its call."""
 
@@ -45,7 +48,6 @@ class Program:
         specs: Shape and type of each result.
         cost: Estimates of what kernels compute, by them and by NumPy's calls.
         num_kernels: How many kernels there are.
-        looks_up: Whether a step takes or writes elements by positions, for which tracing has one way.
 
     Raises:
         TraceError: It is too long.
@@ -57,12 +59,14 @@ class Program:
         self._plans: dict[tuple[int, ...], Plan] = {}
         self.specs = [(node.value.shape, node.value.dtype) for node in results]
         self.num_kernels = len(self._clusters.every)
-        self.looks_up = any(map(_looks_up, self._clusters.steps))
         self.cost = Estimates()
         for cluster in self._clusters.every:
             self.cost = self.cost.plus(cluster.cost)
         copied = self.whole.copied_bytes
-        self.cost = self.cost._replace(vector_us=self.cost.vector_us + copied * _COPY_US)
+        beside_us = copied * _COPY_US + sum(
+            node.value.size * _LOOK_UP_US for node in self._clusters.steps if _looks_up(node)
+        )
+        self.cost = self.cost._replace(vector_us=self.cost.vector_us + beside_us)
         for node in {*inputs, *self._clusters.steps}:  # of which the shape is enough
             node.value = np.broadcast_to(np.zeros((), node.value.dtype), node.value.shape)
 

@@ -43,7 +43,7 @@ class Stores:
         unfilled: Of those that are writes, whether what was there before has to be copied.
         placed: What kernels and ufuncs make and nothing reads but a write, with the root and the place there.
         after: The units that read an array before it is written.
-        copied_bytes: Of arrays that are copied so that they can be written.
+        copied_bytes: Of arrays that are copied before they are written, and half of what numbers fill.
     """
 
     def __init__(
@@ -150,12 +150,9 @@ class Stores:
         if is_first:
             self.unfilled[root] = not (is_apart and counts.all())
             whole = step_of(root).args[0]
-            if (
-                self.unfilled[root]
-                and isinstance(whole, Node)
-                and (self.is_made(whole) or whole in self._given)
-            ):
-                self.copied_bytes += whole.value.nbytes
+            is_read = isinstance(whole, Node) and (self.is_made(whole) or whole in self._given)
+            if self.unfilled[root]:  # a number is written alone
+                self.copied_bytes += root.value.nbytes if is_read else root.value.nbytes // 2
 
     def _place(self, root: Node, node: Node, *, is_apart: bool) -> None:
         """Have what computes a part write it where it belongs.
