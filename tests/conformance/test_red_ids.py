@@ -30,7 +30,10 @@ def found(*patterns: str) -> list[pytest.ParameterSet]:
     """Files that show ids, by their paths."""
     files = sorted(file for pattern in patterns for file in ROOT.glob(pattern))
     shown = [file for file in files if SHOWN.search(file.read_text("utf-8"))]
-    return [pytest.param(file, id=file.relative_to(ROOT).as_posix()) for file in shown]
+    long = {ROOT / "docs/authoring/checks.md": pytest.mark.more}
+    return [
+        pytest.param(file, id=file.relative_to(ROOT).as_posix(), marks=long.get(file, ())) for file in shown
+    ]
 
 
 PAGES = found("*.md", "docs/**/*.md", "*/README.md", "*/*/README.md")

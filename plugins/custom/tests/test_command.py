@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.more
+
 
 def ran(*words: str) -> Any:
     command = [sys.executable, "-m", "operad", "check", "--module", "my_ops.py", *words, "--json"]
@@ -25,7 +27,6 @@ def found() -> Any:
     return {each["operator"]: each for each in printed["operators"]}
 
 
-@pytest.mark.more
 def test_a_right_operator_passes(found: Any) -> None:
     right = found["my_scale"]
     assert right["red_ids"] == []

@@ -16,7 +16,7 @@ from plugins.fusion.tests.networks import Network
 require_vector_code()
 
 FEW, MANY = 40, 1500
-NUMBERS = [pytest.param(number, marks=() if number < 12 else pytest.mark.more) for number in range(FEW)]
+NUMBERS = [pytest.param(number, marks=() if number < 8 else pytest.mark.more) for number in range(FEW)]
 assert fusion is pass_of_plugin
 
 

@@ -209,6 +209,7 @@ def test_echoes_are_folded_under_their_cause(plugin, run_json):
     assert failure["alone"] is True, "the program was not tried by itself"
 
 
+@pytest.mark.more
 def test_what_is_known_stays_when_a_run_is_interrupted(plugin, run_json, monkeypatch):
     def interrupted(names, *args):
         yield from list(checked(names[:1], *args[:1], 1, *args[2:]))

@@ -53,6 +53,7 @@ def test_what_was_found_before_the_end_stays():
     assert found.told == [{"check_id": "F201"}]
 
 
+@pytest.mark.more
 def test_a_process_that_hangs_is_stopped_and_shows_where_it_was():
     found = run(["hangs"], 1, end_badly, limit_s=3.0)
     assert "was stopped after 3 s, after check F201" in found["hangs"].end
