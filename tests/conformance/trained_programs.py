@@ -7,6 +7,7 @@ Data are drawn by NumPy. Networks are small, but large enough for passes over gr
     python tests/conformance/trained_programs.py train|predict FOLDER [--library mxnet]
 
 runs all of them and writes their predictions to a file of the folder. Either library reads the other's files.
+They stand in one file, as MXNet's interpreter runs it by its path and has nothing of this checkout.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ import pytest
 import operad as od
 from operad.graph import OpNode, Pass, plugin_passes, rewrite
 from operator_sdk.sdk.tests.vector_code import require_vector_code
+from tests.integration import bound_modules  # noqa: F401 - adds the ways of modules
 from tests.integration.bound_networks import ACTIVATIONS, LIKE_THE_OUTPUT, LOSSES, Network
 from tests.integration.bound_ways import MOVED, PREDICTED, TRAINED, Found, Way
 

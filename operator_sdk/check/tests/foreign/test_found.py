@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from operad import config, registry
 from operad.errors import ArgumentError, BlockedPluginError, BrokenPluginError
-from operad_check.foreign.found import backend_named, names
+from operad_check.foreign.found import backend_named, names, register_adapters
 from operad_check.foreign.numpy_backend import NumpyBackend
 
 
@@ -74,3 +75,20 @@ def test_a_package_that_is_switched_off_is_not_used(
     install("operad_check.foreign.numpy_backend:NumpyBackend")
     with pytest.raises(BlockedPluginError, match="OPERAD_BLOCK switches acme-check off"):
         backend_named("acmelib")
+
+
+@pytest.mark.parametrize("blocked", ["", "acme-check"])
+def test_checks_of_an_adapter_are_registered_unless_it_is_switched_off(
+    install: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocked: str
+) -> None:
+    folder = tmp_path / "acme_adapter"
+    folder.mkdir()
+    for name in ("__init__", "checks"):
+        (folder / f"{name}.py").touch()
+    monkeypatch.setenv("OPERAD_BLOCK", blocked)
+    config.reload()
+    install("acme_adapter.checking:Backend")
+    for name in ("acme_adapter", "acme_adapter.checks"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    register_adapters()
+    assert ("acme_adapter.checks" in sys.modules) == (not blocked)

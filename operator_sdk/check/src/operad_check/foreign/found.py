@@ -29,7 +29,10 @@ def register_adapters() -> None:
 
     The library itself need not be installed: such a module imports it where its functions run.
     """
+    usable = registry.entry_names(GROUP)
     for point in entry_points(group=GROUP):
+        if point.name not in usable:
+            continue
         with suppress(Exception):  # there is none, or it is broken, which `operad doctor` tells
             import_module(f"{point.module.partition('.')[0]}.checks")
 
