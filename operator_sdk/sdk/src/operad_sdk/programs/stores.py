@@ -170,6 +170,7 @@ class Stores:
         cluster = self._clusters.by_node.get(part)
         if cluster is None:
             is_early = self.is_made(part) and writes(part)
+            # operad's own products write before they have read all of their factors
             is_early = is_early and step_of(part).primitive.function is not np.matmul
         else:
             is_early = not is_apart and self._may_wait(cluster, root, node)
