@@ -12,7 +12,7 @@ from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
 from operad.first_use import import_module
 from operad.interrupts import raise_of_handler
-from operad.operator import FORWARD, BackwardArrays, ForwardArrays, NoForm, OpReq, Shape
+from operad.operator import FORWARD, BackwardArrays, ForwardArrays, KernelCall, NoForm, OpReq, Shape
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.function import Bound
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
@@ -76,11 +76,7 @@ def no_form(reason: str, error: Exception) -> NoForm:
 
 
 def traced_program(
-    prop: OperatorProperty,
-    parts: Sequence[str],
-    in_shapes: Sequence[Shape],
-    in_types: Sequence[DType],
-    is_train: bool,
+    call: KernelCall, parts: Sequence[str], is_train: bool
 ) -> tuple[list[Traced], list[tuple[str, Traced]]] | NoForm:
     """The functions that compute some parts, traced for these very shapes; or why they cannot be.
 
@@ -88,13 +84,14 @@ def traced_program(
         The arrays given: arguments and states, or for gradients the entries that they read together; and
         what was computed, by name.
     """
+    prop = call.prop
     try:
         if prop.is_stateful or prop.is_shaped_by_values or type(prop).params.run_time:
             raise TraceError("it keeps a state, has run-time parameters, or its shapes depend on values")
         for bound in functions_of(prop, parts):
             if (reason := reason_against_tracing(bound.function)) is not None:
                 raise TraceError(reason)
-        inputs, results = recorded(prop, parts, list(in_shapes), in_types, is_train, PROGRAM, None)
+        inputs, results = recorded(prop, parts, list(call.in_shapes), call.in_types, is_train, PROGRAM, None)
         return [cell for _, cell in inputs], results
     except OperadError as error:
         return no_form(str(error), error)
