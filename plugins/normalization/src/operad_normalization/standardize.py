@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_normalization.groups import Groups
+from operad_normalization.groups import Groups, Part
 from operad_sdk import Array, OpContext
 
 
@@ -54,23 +54,21 @@ def standardize(
         variance: To be written, without eps; None: not wanted.
         rest: To be written: what rounding took from a quarter of the mean; None: not wanted.
     """
-    blocks = groups.blocks(data)
 
-    def run(part: int, slot: int) -> None:
-        x, y, m, s, b = (groups.of(blocks[part], array) for array in (data, output, mean, deviation, beta))
-        with np.errstate(all="ignore"):
-            find = _statistics if type(x) is np.ndarray else _scaled_statistics
-            m[...], v, lost, s[...], inverse, low = find(x, y, groups, eps)  # and `x - m`, scaled, into `y`
-            if variance is not None:
-                groups.of(blocks[part], variance)[...] = v
-            if rest is not None:
-                groups.of(blocks[part], rest)[...] = low
-            y -= lost
-            y *= inverse  # which is no more than 1e23 where the square is not 0
-            scale(y, None if gamma is None else groups.of(blocks[part], gamma))
-            y += b
+    def run(of: Part) -> None:
+        x, y, m, s = map(of, (data, output, mean, deviation))
+        find = _statistics if type(x) is np.ndarray else _scaled_statistics
+        m[...], v, lost, s[...], inverse, low = find(x, y, groups, eps)  # and `x - m`, scaled, into `y`
+        if variance is not None:
+            of(variance)[...] = v
+        if rest is not None:
+            of(rest)[...] = low
+        y -= lost
+        y *= inverse  # which is no more than 1e23 where the square is not 0
+        scale(y, of(gamma))
+        y += of(beta)
 
-    op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
+    groups.each_block(op_ctx, data, run)
 
 
 _Statistics = tuple[Array, Array, Array, Array, Array, Array]
@@ -155,17 +153,15 @@ def apply_statistics(
     inverse: Array,
 ) -> None:
     """Write `gamma (x - mean) inverse + beta` for a given mean and inverse deviation of every group."""
-    blocks = groups.blocks(data)
 
-    def run(part: int, slot: int) -> None:
-        x, y, m, r, b = (groups.of(blocks[part], array) for array in (data, output, mean, inverse, beta))
-        with np.errstate(all="ignore"):
-            subtract(x, m, y)
-            y *= r * 4
-            scale(y, None if gamma is None else groups.of(blocks[part], gamma))
-            y += b
+    def run(of: Part) -> None:
+        y = of(output)
+        subtract(of(data), of(mean), y)
+        y *= of(inverse) * 4
+        scale(y, of(gamma))
+        y += of(beta)
 
-    op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
+    groups.each_block(op_ctx, data, run)
 
 
 def scale(array: Array, gain: Array | None) -> None:
