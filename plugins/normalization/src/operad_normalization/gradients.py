@@ -15,7 +15,7 @@ import numpy as np
 
 from operad_normalization.groups import Groups
 from operad_normalization.standardize import scale, subtract
-from operad_sdk import Array, OpContext
+from operad_sdk import Array, OpContext, blocked_sum
 
 
 def standardize_gradients(
@@ -83,15 +83,15 @@ def _write_gradients(
     What rounding the mean lost, which `h` has, is subtracted from the sum of `g h`, so that a form walks over
     the data once less.
     """
-    gain_sums[...] = (g * h).sum(groups.axes, keepdims=True)
-    offset_sums[...] = g.sum(groups.axes, keepdims=True)
+    gain_sums[...] = blocked_sum(g * h, groups.axes, keepdims=True)
+    offset_sums[...] = blocked_sum(g, groups.axes, keepdims=True)
     if is_given:
         if dx is not None:
             np.multiply(g, r, out=dx)
             scale(dx, gain)
         return
     # mutant: equivalent, because it makes up for roundings, less than is allowed
-    rest = h.sum(groups.axes, keepdims=True) / groups.count
+    rest = blocked_sum(h, groups.axes, keepdims=True) / groups.count
     gain_sums -= rest * offset_sums
     if dx is not None:
         h -= rest

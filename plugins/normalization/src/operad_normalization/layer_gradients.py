@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from operad_normalization.groups import Groups
-from operad_sdk import Array, OpContext
+from operad_sdk import Array, OpContext, blocked_sum
 
 
 def write_data_gradient(
@@ -50,7 +50,7 @@ def write_data_gradient(
     def run(of: _Part) -> None:
         h, r = _standardized(of, groups, data, mean, deviation, rest, is_coarse)
         k = of(output_grad, groups.shape) * of(gamma, groups.vector)
-        total, product = (each.sum(groups.axes, keepdims=True) for each in (k, k * h))
+        total, product = (blocked_sum(each, groups.axes, keepdims=True) for each in (k, k * h))
         of(data_grad, groups.shape)[...] = _data_gradient(groups, k, h, total, product) * r
 
     _each_block(op_ctx, groups, data, run)
@@ -73,7 +73,8 @@ def write_vector_gradients(
     def run(of: _Part) -> tuple[Array, Array]:
         h, _ = _standardized(of, groups, data, mean, deviation, rest, is_coarse)
         g = of(output_grad, groups.shape)
-        return (g * h).sum(groups.others, keepdims=True), g.sum(groups.others, keepdims=True)
+        gain, offset = (blocked_sum(each, groups.others, keepdims=True) for each in (g * h, g))
+        return gain, offset
 
     _write_sums(groups, _each_block(op_ctx, groups, data, run), gamma_grad, beta_grad)
 
@@ -97,12 +98,13 @@ def write_all_gradients(
     def run(of: _Part) -> tuple[Array, Array]:
         h, r = _standardized(of, groups, data, mean, deviation, rest, is_coarse)
         g = of(output_grad, groups.shape)
-        total, product = (each.sum(groups.axes, keepdims=True) for each in (g, g * h))
+        total, product = (blocked_sum(each, groups.axes, keepdims=True) for each in (g, g * h))
         if data_grad is not None:
             # By gamma last: its product with a large `r` may be beyond the type's range.
             found = _data_gradient(groups, g, h, total, product) * r * of(gamma, groups.vector)
             of(data_grad, groups.shape)[...] = found
-        return product.sum(groups.others, keepdims=True), total.sum(groups.others, keepdims=True)
+        gain, offset = (blocked_sum(each, groups.others, keepdims=True) for each in (product, total))
+        return gain, offset
 
     _write_sums(groups, _each_block(op_ctx, groups, data, run), gamma_grad, beta_grad)
 
@@ -131,7 +133,7 @@ def _standardized(
     m, s, lost = (of(each, groups.statistics) for each in (mean, deviation, rest))
     d = of(data, groups.shape) * 0.25 - m * 0.25 - lost
     if is_coarse:
-        d = d - d.sum(groups.axes, keepdims=True) / groups.count
+        d = d - blocked_sum(d, groups.axes, keepdims=True) / groups.count
     return d * (4 / s), 1 / s
 
 
