@@ -39,7 +39,7 @@ def test_wide_numbers_have_the_same_rule(shape, axis) -> None:
 def test_shape_type_and_layout_are_those_of_numpy(lengths, seed, keepdims, dtype) -> None:
     random = np.random.default_rng(seed)
     lengths[random.integers(len(lengths))] *= 7
-    x = random.integers(0, 9, lengths).astype(dtype).transpose(random.permutation(len(lengths)))
+    x = random.integers(0, 2 if dtype == "float16" else 9, lengths).astype(dtype).transpose(random.permutation(len(lengths)))
     x = x[tuple(slice(None, None, int(random.choice([1, -1, 2]))) for _ in lengths)]
     axes = tuple(np.flatnonzero(random.integers(0, 2, x.ndim)) - random.integers(0, 2) * x.ndim)
     axis = tuple(int(one) for one in axes) or None

@@ -143,7 +143,7 @@ def _rows(x: Array, axis: int) -> Array:
         return _blocks(x, axis)
     whole = count // beside * beside
     lines = _part(x, axis, 0, whole).reshape(*before, whole // beside, beside * width)
-    found = np.add.reduce(_rows(lines, axis).reshape(*before, beside, *behind), axis)
+    found = _rows(_rows(lines, axis).reshape(*before, beside, *behind), axis)
     return found if whole == count else found + _rows(_part(x, axis, whole, count), axis)
 
 
