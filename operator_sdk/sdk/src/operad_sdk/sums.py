@@ -13,7 +13,7 @@ On a device CuPy's own reductions are taken, whose threads add few elements each
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, Final
 
@@ -35,6 +35,7 @@ _CHUNK: Final = 1 << 18
 """Elements whose groups are added before their blocks, so that groups stay in the processor's cache."""
 _DOUBLE: Final = np.dtype(np.float64)
 _BY_BLOCKS: Final = (np.dtype(np.float32), _DOUBLE)
+_reduce: Final[Callable[..., Any]] = np.add.reduce
 
 
 def blocked_sum(
@@ -62,7 +63,7 @@ def blocked_sum(
     axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
     kind, count = x.dtype if dtype is None else np.dtype(dtype), prod([x.shape[one] for one in axes])
     if kind not in _BY_BLOCKS or count <= _FEW or not x.size or _is_run(x, axes):
-        return np.add.reduce(x, axes, dtype, out, keepdims)
+        return _reduce(x, axes, dtype, out, keepdims)
     axes = tuple(one % x.ndim for one in axes)
     found = _in_double(x if x.dtype == kind else x.astype(kind), axes)
     found = found if keepdims else found.reshape([n for i, n in enumerate(x.shape) if i not in axes])
@@ -121,7 +122,7 @@ def _in_double(x: Array, axes: tuple[int, ...]) -> Array:
         first = last = gone.pop()
         while gone and gone[-1] == first - 1 and y.flags.c_contiguous:
             first = gone.pop()
-        y = np.add.reduce(y, tuple(range(first, last + 1)), keepdims=True)
+        y = _reduce(y, tuple(range(first, last + 1)), keepdims=True)
     while gone:
         first = last = gone.pop()
         while gone and gone[-1] == first - 1 and y.flags.c_contiguous:
@@ -136,7 +137,7 @@ def _rows(x: Array, axis: int) -> Array:
     """The sum along one axis, in double precision, by blocks."""
     count, before, behind = x.shape[axis], x.shape[:axis], x.shape[axis + 1 :]
     if count <= _FEW:
-        return np.add.reduce(x, axis).astype(_DOUBLE, copy=False)
+        return _reduce(x, axis).astype(_DOUBLE, copy=False)
     width = prod(behind)
     beside = min(_WIDE_ROW // width, count // _GROUP)
     if beside < 2 or not x.flags.c_contiguous:
@@ -158,11 +159,11 @@ def _blocks(x: Array, axis: int) -> Array:
         last = min(first + step, whole)
         rows = _part(x, axis, first * _BLOCK, last * _BLOCK).reshape(*before, -1, _GROUP, *behind)
         some = _part(groups, axis, 0, last - first)
-        np.add.reduce(rows, axis + 1, None, some.reshape(*before, -1, *behind))
-        np.add.reduce(some, axis + 1, None, _part(blocks, axis, first, last))
+        _reduce(rows, axis + 1, None, some.reshape(*before, -1, *behind))
+        _reduce(some, axis + 1, None, _part(blocks, axis, first, last))
     for number, first in enumerate(rest, whole):
         rows = _part(x, axis, first, first + _GROUP)
-        np.add.reduce(rows, axis, None, _part(blocks, axis, number, number + 1), keepdims=True)
+        _reduce(rows, axis, None, _part(blocks, axis, number, number + 1), keepdims=True)
     return _rows(blocks.astype(_DOUBLE), axis)
 
 
