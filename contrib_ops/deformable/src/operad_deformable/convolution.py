@@ -9,6 +9,7 @@ from operad_sdk import (
     Contract,
     OpContext,
     Real,
+    blocked_sum,
     gradient,
     operator,
     param,
@@ -89,7 +90,7 @@ class DeformableConvolution(DeformableBase):
     @gradient(when=has_bias)
     def bias_grad(output_grad: Array) -> Array:
         """Sums over all windows."""
-        return output_grad.sum(axis=(0, 2, 3))
+        return blocked_sum(output_grad, (0, 2, 3))
 
 
 @operator("_contrib_ModulatedDeformableConvolution")
@@ -180,4 +181,4 @@ class ModulatedDeformableConvolution(DeformableBase):
     @gradient(when=has_bias)
     def bias_grad(output_grad: Array) -> Array:
         """Sums over all windows."""
-        return output_grad.sum(axis=(0, 2, 3))
+        return blocked_sum(output_grad, (0, 2, 3))

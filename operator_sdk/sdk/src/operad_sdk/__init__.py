@@ -72,6 +72,8 @@ from operad_sdk.loops import loop as loop
 from operad_sdk.mapper import mapper as mapper
 from operad_sdk.mapper.words import all_words as _mapper_words
 from operad_sdk.mapper.words import word as _word
+from operad_sdk.sums import blocked_cumsum as blocked_cumsum
+from operad_sdk.sums import blocked_sum as blocked_sum
 
 if TYPE_CHECKING:
     from operad_sdk.declare.mapped import from_mapper as from_mapper

@@ -14,6 +14,7 @@ from operad_sdk import (
     ResourceRequest,
     Shape,
     ShapeError,
+    blocked_sum,
     param,
 )
 
@@ -87,7 +88,7 @@ class Layer(OperatorProperty):
 
     def bias_grad(output_grad: Array, bias_grad: Array) -> None:
         """`d/d bias[f] = sum of output_grad[n, f, o]` over all n and o."""
-        output_grad.sum((0, *range(2, output_grad.ndim)), out=bias_grad)
+        blocked_sum(output_grad, (0, *range(2, output_grad.ndim)), out=bias_grad)
 
     def geometry(self, images: Shape, out: Shape, pad: Shape) -> Geometry:
         """The correlation that maps `images` to `out`."""

@@ -24,6 +24,7 @@ from operad_sdk import (
     OperatorProperty,
     Shape,
     as_dtype,
+    blocked_sum,
     gradient,
     param,
 )
@@ -192,4 +193,4 @@ class BatchStatistics(OperatorProperty):
     @gradient("beta", when=is_affine)
     def affine_beta_gradient(self, output_grad: Array) -> Array:
         """`d/dbeta = 1`."""
-        return output_grad.sum(self.groups(output_grad.shape).axes)
+        return blocked_sum(output_grad, self.groups(output_grad.shape).axes)

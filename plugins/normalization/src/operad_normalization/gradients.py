@@ -15,7 +15,7 @@ import numpy as np
 
 from operad_normalization.groups import Groups, Part
 from operad_normalization.standardize import scale, subtract
-from operad_sdk import Array, OpContext
+from operad_sdk import Array, OpContext, blocked_sum
 
 
 def standardize_gradients(
@@ -56,13 +56,13 @@ def standardize_gradients(
         h = op_ctx.xp.empty(x.shape, x.dtype)
         subtract(x, of(mean), h)
         h *= r * 4
-        gain_sums[...] = (g * h).sum(groups.axes, keepdims=True)
-        offset_sums[...] = g.sum(groups.axes, keepdims=True)
+        gain_sums[...] = blocked_sum(g * h, groups.axes, keepdims=True)
+        offset_sums[...] = blocked_sum(g, groups.axes, keepdims=True)
         if not is_given:
             # What rounding the mean lost, which `h` has, is subtracted from the sum of `g h`, so that a form
             # walks over the data once less.
             # mutant: equivalent, because it makes up for roundings, less than is allowed
-            rest = h.sum(groups.axes, keepdims=True) / groups.count
+            rest = blocked_sum(h, groups.axes, keepdims=True) / groups.count
             gain_sums -= rest * offset_sums
         if dx is None:
             return

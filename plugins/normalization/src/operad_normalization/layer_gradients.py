@@ -17,7 +17,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from operad_normalization.groups import Groups, Part
-from operad_sdk import Array, OpContext
+from operad_sdk import Array, OpContext, blocked_sum
 
 
 @final
@@ -58,7 +58,7 @@ def write_data_gradient(
     def run(of: Part) -> None:
         h, r = _standardized(of, kept)
         k = of(output_grad.reshape(groups.shape)) * of(gamma.reshape(groups.vector))
-        total, product = (each.sum(groups.axes, keepdims=True) for each in (k, k * h))
+        total, product = (blocked_sum(each, groups.axes, keepdims=True) for each in (k, k * h))
         of(data_grad.reshape(groups.shape))[...] = _data_gradient(groups, k, h, total, product) * r
 
     groups.each_block(op_ctx, kept.data, run)
@@ -73,7 +73,7 @@ def write_vector_gradients(
     def run(of: Part) -> tuple[Array, Array]:
         h, _ = _standardized(of, kept)
         g = of(output_grad.reshape(groups.shape))
-        return (g * h).sum(groups.others, keepdims=True), g.sum(groups.others, keepdims=True)
+        return blocked_sum(g * h, groups.others, keepdims=True), blocked_sum(g, groups.others, keepdims=True)
 
     _write_sums(groups, groups.each_block(op_ctx, kept.data, run), gamma_grad, beta_grad)
 
@@ -93,12 +93,13 @@ def write_all_gradients(
     def run(of: Part) -> tuple[Array, Array]:
         h, r = _standardized(of, kept)
         g = of(output_grad.reshape(groups.shape))
-        total, product = (each.sum(groups.axes, keepdims=True) for each in (g, g * h))
+        total, product = (blocked_sum(each, groups.axes, keepdims=True) for each in (g, g * h))
         if data_grad is not None:
             # By gamma last: its product with a large `r` may be beyond the type's range.
             found = _data_gradient(groups, g, h, total, product) * r * of(gamma.reshape(groups.vector))
             of(data_grad.reshape(groups.shape))[...] = found
-        return product.sum(groups.others, keepdims=True), total.sum(groups.others, keepdims=True)
+        gain, offset = (blocked_sum(each, groups.others, keepdims=True) for each in (product, total))
+        return gain, offset
 
     _write_sums(groups, groups.each_block(op_ctx, kept.data, run), gamma_grad, beta_grad)
 
@@ -109,7 +110,7 @@ def _standardized(of: Part, kept: Kept) -> tuple[Array, Array]:
     m, s, lost = (of(each.reshape(groups.statistics)) for each in (kept.mean, kept.deviation, kept.rest))
     d = of(kept.data.reshape(groups.shape)) * 0.25 - m * 0.25 - lost
     if kept.is_coarse:
-        d = d - d.sum(groups.axes, keepdims=True) / groups.count
+        d = d - blocked_sum(d, groups.axes, keepdims=True) / groups.count
     return d * (4 / s), 1 / s
 
 

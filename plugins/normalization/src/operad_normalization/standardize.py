@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from operad_normalization.groups import Groups, Part
-from operad_sdk import Array, OpContext
+from operad_sdk import Array, OpContext, blocked_sum
 
 
 def standardize(
@@ -105,17 +105,17 @@ def subtract(x: Array, mean: Array, out: Array) -> None:
 
 
 def _mean(x: Array, groups: Groups) -> Array:
-    mean: Array = x.sum(groups.axes, keepdims=True) / groups.count
+    mean: Array = blocked_sum(x, groups.axes, keepdims=True) / groups.count
     if type(x) is not np.ndarray or np.isfinite(mean).all():
         return mean
     small = x.dtype.type(2.0**-40)
-    scaled = (x * small).sum(groups.axes, keepdims=True) / groups.count / small
+    scaled = blocked_sum(x * small, groups.axes, keepdims=True) / groups.count / small
     return np.where(np.isfinite(mean), mean, scaled)
 
 
 def _variance(y: Array, groups: Groups) -> tuple[Array, Array]:
-    rest = y.sum(groups.axes, keepdims=True) / groups.count
-    squares = np.square(y).sum(groups.axes, keepdims=True) / groups.count
+    rest = blocked_sum(y, groups.axes, keepdims=True) / groups.count
+    squares = blocked_sum(np.square(y), groups.axes, keepdims=True) / groups.count
     # Beyond the range of the type the variance is infinite, and not infinity less infinity.
     return np.maximum(squares - np.minimum(rest * rest, np.finfo(y.dtype).max), 0), rest
 
@@ -128,14 +128,14 @@ def _scaled_statistics(x: Array, y: Array, groups: Groups, eps: float) -> _Stati
     """
     kind, most = x.dtype.type, np.finfo(x.dtype).maxexp
     part = x * kind(2**-24)  # so many elements have a sum; of subnormal numbers it is not the mean
-    size = np.abs(part).sum(groups.axes, keepdims=True)
-    mean = part.sum(groups.axes, keepdims=True) / groups.count * kind(2**24)
+    size = blocked_sum(np.abs(part), groups.axes, keepdims=True)
+    mean = blocked_sum(part, groups.axes, keepdims=True) / groups.count * kind(2**24)
     grown = np.where(size < kind(2.0 ** (-most * 9 // 32)), kind(2.0 ** (most * 7 // 16)), kind(0.25))
     scale = np.where(size > kind(2.0 ** (most * 19 // 64)), kind(2.0 ** (-most * 9 // 16)), grown)
     np.multiply(x, scale, out=y)
     y -= mean * scale
-    rest = y.sum(groups.axes, keepdims=True) / groups.count
-    squares = np.square(y).sum(groups.axes, keepdims=True) / groups.count
+    rest = blocked_sum(y, groups.axes, keepdims=True) / groups.count
+    squares = blocked_sum(np.square(y), groups.axes, keepdims=True) / groups.count
     variance = np.maximum(squares - rest * rest, 0)
     root = np.sqrt(variance + eps * scale * scale)
     deviation = np.minimum(root / scale, np.finfo(x.dtype).max)  # beyond which roundings may take it

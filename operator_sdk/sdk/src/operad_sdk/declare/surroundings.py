@@ -44,6 +44,7 @@ _OF_ROWS: Final = frozenset(
         "std",
         "average",
         "nansum",
+        "blocked_sum",
         "softmax",
         "arange",
         "take_along_axis",
