@@ -107,7 +107,7 @@ class Liveness:
         bound: Mapping[int, OpReq],
     ) -> Liveness:
         """Take that of the graph's estimate, if the same was asked, or make one."""
-        known: Liveness | None = schedule.graph.estimated
+        known: Liveness | None = schedule.graph.memo.get("liveness")
         asked = shapes, types, schedule.contexts, schedule.partitions, frozenset(pinned), bound
         if known is not None and known._asked == asked:
             return known

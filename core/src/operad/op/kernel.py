@@ -64,10 +64,12 @@ class KernelCall:
         threads: How many threads an operation may use at most.
         is_bare: Whether who asks knows the operator alone, and so gives a kernel no resources and no memory
             but what the operator declares.
+        verdicts: Kernels whose conditions were asked, and what these said, by the kernel's id.
     """
 
     __slots__ = (
-        "_outputs", "ctx", "in_shapes", "in_types", "is_bare", "is_train", "prop", "threads",
+        "_arrays", "_outputs", "ctx", "in_shapes", "in_types", "is_bare", "is_train", "prop", "threads",
+        "verdicts",
     )  # fmt: skip
 
     def __init__(
@@ -87,7 +89,9 @@ class KernelCall:
         self.is_train = is_train
         self.threads = settings().num_threads if threads is None else threads
         self.is_bare = is_bare
+        self._arrays: dict[str, tuple[Any, Any]] | None = None
         self._outputs: tuple[list[Any], list[Any]] | None = None
+        self.verdicts: dict[int, tuple[Kernel, bool | str]] = {}
 
     def has(self, name: str) -> bool:
         """Return whether there is an argument or an output of this name for these parameters.
@@ -95,12 +99,11 @@ class KernelCall:
         Raises:
             ArgumentError: There is none for any.
         """
-        known = [*self.prop.list_arguments(), *self.prop.list_outputs()]
-        if name in known:
+        if name in self._named():
             return True
         if name in (self.prop.optional_inputs or ()):
             return False
-        advice = suggestion(name, known)
+        advice = suggestion(name, self._named())
         raise ArgumentError(
             f"{self.prop.name}: a kernel asks for {name!r}, which is no array of it; {advice}"
         )
@@ -124,13 +127,15 @@ class KernelCall:
             raise ArgumentError(
                 f"{self.prop.name}: {name!r} is absent for these parameters; ask has(...) before"
             )
-        arguments = self.prop.list_arguments()
-        if name in arguments:
-            position = arguments.index(name)
-            return self.in_shapes[position], self.in_types[position]
-        shapes, types = self._inferred()
-        position = self.prop.list_outputs().index(name)
-        return shapes[position], types[position]
+        return self._named()[name]
+
+    def _named(self) -> dict[str, tuple[Any, Any]]:
+        """Shape and type of each output and argument, by name."""
+        if self._arrays is None:
+            outs = zip(self.prop.list_outputs(), zip(*self._inferred(), strict=True), strict=True)
+            args = zip(self.in_shapes, self.in_types, strict=True)
+            self._arrays = {**dict(outs), **dict(zip(self.prop.list_arguments(), args, strict=True))}
+        return self._arrays
 
     def _inferred(self) -> tuple[list[Any], list[Any]]:
         if self._outputs is None:
@@ -233,7 +238,9 @@ class Kernel(NamedTuple):
         if call.is_bare and self.has_demands:
             return "has pairs in place or resources of its own, which are not given here"
         if self.when is not None:
-            verdict = self.ask("when", self.when, call)
+            known = call.verdicts.get(id(self))
+            verdict = self.ask("when", self.when, call) if known is None else known[1]
+            call.verdicts[id(self)] = self, verdict
             if isinstance(verdict, str):
                 return verdict
             if not verdict:
@@ -270,6 +277,11 @@ class Candidate(NamedTuple):
 
     kernel: Kernel
     rejection: str | None
+
+
+def listed(prop: OperatorProperty) -> list[Kernel]:
+    """The kernels of an operator: derived ones, and then those that are registered, in order."""
+    return [*prop.derived_kernels(), *type(prop).kernels]
 
 
 def ranked(call: KernelCall) -> list[Kernel]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
+from math import prod
 from typing import Any, Final, final
 
 from operad.first_use import import_module
 from operad.graph import Entry, Graph, Node, OpNode, Pass, Variable, rebuilt
 from operad.operator import Instruction, Shape
 from operad_fusion.again import again
-from operad_fusion.candidates import Candidate, Candidates
+from operad_fusion.candidates import FROM_SIZE, Candidate, Candidates
 from operad_fusion.merging import Merged, Step, merged
 from operad_fusion.settings import MODE
 from operad_fusion.uses import Uses
@@ -34,11 +35,13 @@ Specs = tuple[tuple[Shape, Any], ...]
 
 def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     mode = MODE.read()
-    if mode == "off":
+    if mode == "off" or max(map(prod, set(facts["shapes"].values)), default=0) < FROM_SIZE:
         return graph, {}
     if import_module("operad_sdk.vector").reason_against() is not None:  # it imports the compiler
         return graph, {}
     found = _Fusion(graph, facts, is_exact=mode == "exact")
+    if not found.has_candidates:
+        return graph, {}
     found.merge()
     changed = found.with_repeated()
     if changed is not None:
@@ -68,6 +71,11 @@ class _Fusion:
         ]
         self._with_rows = {number for number, each in found if each.has_rows}
         self._uneven = {number for number, each in found if not each.is_even}
+
+    @property
+    def has_candidates(self) -> bool:
+        """Return whether any node may be in a cluster."""
+        return any(isinstance(each, Candidate) for each in self._candidates)
 
     def merge(self) -> None:
         """Find the clusters."""

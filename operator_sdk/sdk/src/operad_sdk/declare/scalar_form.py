@@ -96,14 +96,21 @@ def kept(
     if found is None:
         if len(cache) >= _MAX_FORMS:
             cache.clear()
-        said = (tuple(prop.get_params().items()), prop.epoch, tuple(in_shapes))  # of all parts and types
-        fixed: Any = cache.get(said)
-        if fixed is None:
-            fixed = cache[said] = _said_by_parameters(prop, in_shapes)
-        pattern = (*params, tuple(_renumbered(in_shapes, _KEYS, 0, fixed)))
-        found = cache.get(pattern)
-        if found is None:
-            found = cache[pattern] = find(fixed)
+        # Lengths that parameters fixed in other shapes: what holds of a pattern with these holds here.
+        said: dict[Any, frozenset[int]] = cache.setdefault((tuple(prop.get_params().items()), prop.epoch), {})
+        for fixed in dict.fromkeys([*said.values()]):
+            found = cache.get((*params, tuple(_renumbered(in_shapes, _KEYS, 0, fixed))))
+            if found is not None:
+                break
+        else:
+            shapes = tuple(in_shapes)  # all parts and types ask
+            if shapes not in said:
+                said[shapes] = _said_by_parameters(prop, in_shapes)
+            fixed = said[shapes]
+            pattern = (*params, tuple(_renumbered(in_shapes, _KEYS, 0, fixed)))
+            found = cache.get(pattern)
+            if found is None:
+                found = cache[pattern] = find(fixed)
         cache[asked] = found
     return found
 
