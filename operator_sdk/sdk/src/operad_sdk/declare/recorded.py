@@ -120,6 +120,8 @@ def recorded(
         raise TraceError("its parameters say how long axes are") from None
     if inferred[0][0] != shapes:
         raise TraceError("its shapes do not follow from the number of axes")
+    if (prop.forward_resource if FORWARD in parts else prop.backward_resource)(shapes):
+        raise TraceError("it asks for random numbers or for scratch memory")
     specs = [list(zip(*pair, strict=True)) for pair in zip(*inferred, strict=True)]
     rng = import_module("numpy.random").default_rng([length for shape in shapes for length in shape])
     operator = BoundOperator(
@@ -150,8 +152,6 @@ def _forward(
     unwritten: Callable[..., Traced],
 ) -> tuple[Named, Named]:
     arguments, states = [make(spec) for spec in specs[0]], [make(spec) for spec in specs[2]]
-    if prop.forward_resource([array.shape for array in arguments]):
-        raise TraceError("it asks for random numbers or for scratch memory")
     given = [*arguments, *states]
     inputs = [Traced(array.node) for array in given]
     outputs = [unwritten(spec) for spec in specs[1]]
@@ -184,8 +184,6 @@ def _gradients(
     }
     names[OUT_GRAD] = [f"{name}_grad" for name in names[OUT_DATA]]
     wanted = [f"{name}_grad" in parts for name in names[IN_DATA]]
-    if prop.backward_resource([shape for shape, _ in specs[0]]):
-        raise TraceError("it asks for random numbers or for scratch memory")
     entries = prop.backward_dependency(wanted)
     every: Mapping[str, Any] = {IN_DATA: specs[0], OUT_DATA: specs[1], OUT_GRAD: specs[1]}
     arrays = [make(every[kind][index]) for kind, index in entries]
