@@ -20,7 +20,7 @@ from operad.graph import Graph, OpNode, Pass, Variable, assign_contexts, head_na
 from operad.op import Gradient, PartialShape, is_np_shape, rates
 from operad.program import Program, compile_graph
 
-_MOST_NODES: Final = 1 << 15
+_MOST_NODES: Final = 1 << 14
 """Nodes of all graphs and programs together that are kept; each takes some 4 kB."""
 
 
@@ -85,7 +85,7 @@ def _known(graph: Graph, passes: list[Pass]) -> _Known:
     found = _graphs.get(key)
     if found is None or not found.is_current:
         graph = Graph(graph.outputs, graph.computed) if graph.memo else graph
-        ops = [node.op.of if isinstance(node.op, Gradient) else node.op for node in graph.op_nodes]
+        ops = [node.op.of if type(node.op) is Gradient else node.op for node in graph.op_nodes]
         classes = {type(op): (op.epoch, *op.kernels) for op in ops}
         attrs = [dict(node.attrs) for node in graph.nodes]
         found = _graphs[key] = _Known(graph, head_names(graph), attrs, classes, {})

@@ -287,6 +287,11 @@ class Graph:
         return tuple(node for node in self.nodes if isinstance(node, OpNode))
 
     @property
+    def with_aux(self) -> Iterable[OpNode]:
+        """The nodes that may have auxiliary states, or sums: more inputs than arguments."""
+        return (node for node in self.op_nodes if len(node.inputs) > node.num_args)
+
+    @property
     def arguments(self) -> tuple[Variable, ...]:
         """Variables that are not auxiliary states, in order of first use.
 
@@ -307,7 +312,7 @@ class Graph:
     @cached_property
     def _variables(self) -> dict[bool, tuple[Variable, ...]]:
         """The variables, apart by whether they are auxiliary states."""
-        states = {entry.node for node in self.op_nodes for entry in node.aux}
+        states = {entry.node for node in self.with_aux for entry in node.aux}
         found: dict[str, Variable] = {}
         for node in self.nodes:
             if isinstance(node, Variable) and found.setdefault(node.name, node) is not node:

@@ -85,7 +85,7 @@ class Liveness:
         graph = self._graph = schedule.graph
         self._readers = self._find_readers()
         self._buffer_of: dict[int, Buffer] = {}
-        self._pairs: Memo[list[tuple[int, int]]] = Memo()
+        self._pairs: Memo[list[tuple[int, int]]] = graph.memo.setdefault("pairs", Memo())
         self.buffers: list[Buffer] = []
         self.bound = {entry: entry for entry, request in bound.items() if request is not OpReq.NULL}
         self.inplace: dict[int, int] = {}

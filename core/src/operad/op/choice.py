@@ -174,9 +174,9 @@ class Choice:
     @property
     def resource_spans(self) -> dict[int, slice]:
         """Places in `backward_resources` that are a kernel's, by its id; none where all share them."""
-        kernels = self.gradient_kernels()
-        if not any(kernel.resources is not None for kernel in kernels):
+        if not any(kernel is not None and kernel.resources is not None for kernel in self.kernels.values()):
             return {}
+        kernels = self.gradient_kernels()
         found, first = {}, 0
         for kernel in kernels:
             end = first + len(self._resources(kernel, ""))

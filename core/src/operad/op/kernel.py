@@ -18,6 +18,7 @@ computes the same bits on every run.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from math import prod
 from types import MappingProxyType
@@ -64,7 +65,7 @@ class KernelCall:
         threads: How many threads an operation may use at most.
         is_bare: Whether who asks knows the operator alone, and so gives a kernel no resources and no memory
             but what the operator declares.
-        verdicts: Kernels whose conditions were asked, and what these said, by the kernel's id.
+        verdicts: Kernels that were asked, and why each does not apply, by id.
     """
 
     __slots__ = (
@@ -91,7 +92,7 @@ class KernelCall:
         self.is_bare = is_bare
         self._arrays: dict[str, tuple[Any, Any]] | None = None
         self._outputs: tuple[list[Any], list[Any]] | None = None
-        self.verdicts: dict[int, tuple[Kernel, bool | str]] = {}
+        self.verdicts: dict[int, tuple[Kernel, str | None]] = {}
 
     def has(self, name: str) -> bool:
         """Return whether there is an argument or an output of this name for these parameters.
@@ -232,23 +233,27 @@ class Kernel(NamedTuple):
 
     def rejection(self, call: KernelCall, part: str | None = None) -> str | None:
         """Why this kernel does not apply to a call, or to a part of it; None when it does."""
+        known = call.verdicts.get(id(self))
+        if known is None:
+            known = call.verdicts[id(self)] = self, self._rejection(call)
+        # Asked last: names of a kernel's function need not mean anything where it does not apply.
+        if part is None or known[1] is not None:
+            return known[1]
+        return None if self.computes(call.prop, part) else f"computes no {part}"
+
+    def _rejection(self, call: KernelCall) -> str | None:
         device = "gpu" if call.ctx.is_gpu else "cpu"
         if self.device not in ("any", device):
             return f"runs on {self.device}, not on {device}"
         if call.is_bare and self.has_demands:
             return "has pairs in place or resources of its own, which are not given here"
         if self.when is not None:
-            known = call.verdicts.get(id(self))
-            verdict = self.ask("when", self.when, call) if known is None else known[1]
-            call.verdicts[id(self)] = self, verdict
+            verdict = self.ask("when", self.when, call)
             if isinstance(verdict, str):
                 return verdict
             if not verdict:
                 return "its `when` condition is false"
-        # Asked last: names of a kernel's function need not mean anything where it does not apply.
-        if part is None:
-            return None
-        return None if self.computes(call.prop, part) else f"computes no {part}"
+        return None
 
     def ask(self, name: str, function: Callable[..., R], *args: Any) -> R:
         """Result of a function of the kernel's, its own exceptions with a note that names both."""
@@ -300,10 +305,12 @@ def _in_order(call: KernelCall, kernels: list[Kernel]) -> list[Kernel]:
     if not any(kernel.cost is not None or kernel.name in measured for kernel in kernels):
         return sorted(kernels, key=lambda kernel: -kernel.priority)
 
+    rivals = Counter([kernel.priority for kernel in kernels if kernel.rejection(call) is None])
+
     def order(kernel: Kernel) -> tuple[float, float]:
-        # What applies nowhere need not be able to say what it costs.
-        us = kernel.estimate(call).us if kernel.rejection(call) is None else math.inf
-        return -kernel.priority, us
+        # What applies nowhere need not be able to say what it costs, and what has no rival is not asked.
+        is_asked = rivals[kernel.priority] > 1 and kernel.rejection(call) is None
+        return -kernel.priority, kernel.estimate(call).us if is_asked else math.inf
 
     return sorted(kernels, key=order)
 

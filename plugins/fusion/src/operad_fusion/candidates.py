@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from operad.first_use import import_module
+from operad.first_use import cached_property, import_module
 from operad.graph import Entry, Graph, Node, OpNode
 from operad.operator import Gradient, OperatorProperty, Shape
 from operad_fusion.merging import Merged, Step, itself, merged
@@ -90,7 +90,7 @@ class Candidates:
         is_exact: Whether only what gives NumPy's bits is taken.
 
     Attributes:
-        by_node: For each node what it contributes; or, as text, why it can be in no cluster.
+        beside: Large nodes that read of large ones, or are read by these, or read what may be a view.
     """
 
     def __init__(self, graph: Graph, facts: Mapping[str, Any], *, is_exact: bool) -> None:
@@ -101,8 +101,12 @@ class Candidates:
         self._awaited = {dep for node in graph.nodes for dep in node.control_deps}
         self._summed = {entry for node in graph.op_nodes for _, entry in node.sums}
         self._sizes = self._largest()
-        self._beside = self._with_neighbours()
-        self.by_node: Final = [self._candidate(number, node) for number, node in enumerate(graph.nodes)]
+        self.beside: Final = self._with_neighbours()
+
+    @cached_property
+    def by_node(self) -> list[Candidate | str]:
+        """For each node what it contributes; or, as text, why it can be in no cluster."""
+        return [self._candidate(number, node) for number, node in enumerate(self._graph.nodes)]
 
     def _arrays(self, number: int, node: OpNode) -> list[int]:
         """Numbers of the entries that are a node's arguments and outputs."""
@@ -121,7 +125,6 @@ class Candidates:
         ]
 
     def _with_neighbours(self) -> set[int]:
-        """Large nodes that read of large ones, or are read by these, or read what may be a view."""
         found, ids = set[int](), self._graph.node_ids
         for number, node in enumerate(self._graph.nodes):
             for source, _ in node.inputs if self._sizes[number] >= FROM_SIZE else ():
@@ -154,7 +157,7 @@ class Candidates:
         # Before forms are asked for, as most nodes need none.
         if self._sizes[number] < FROM_SIZE:
             return too_small(self._sizes[number])
-        if number not in self._beside:
+        if number not in self.beside:
             return "nothing beside it computes element by element"
         specs = [(self._shapes.values[i], self._types.values[i]) for i in self._arrays(number, node)]
         key = (node.signature, self._is_exact, *specs)

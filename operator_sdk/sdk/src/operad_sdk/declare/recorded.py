@@ -91,9 +91,7 @@ def traced_program(
     try:
         if prop.is_stateful or prop.is_shaped_by_values or type(prop).params.run_time:
             raise TraceError("it keeps a state, has run-time parameters, or its shapes depend on values")
-        for bound in functions_of(prop, parts):
-            if (reason := reason_against_tracing(bound.function)) is not None:
-                raise TraceError(reason)
+        check_traceable(prop, parts, in_shapes)
         inputs, results = recorded(prop, parts, list(in_shapes), in_types, is_train, PROGRAM, None)
         return [cell for _, cell in inputs], results
     except OperadError as error:
@@ -101,6 +99,19 @@ def traced_program(
     except Exception as error:  # noqa: BLE001 - the author's function, which then runs as it is
         raise_of_handler(error)
         return no_form(f"it cannot be traced ({type(error).__name__}: {error})", error)
+
+
+def check_traceable(prop: OperatorProperty, parts: Sequence[str], in_shapes: Sequence[Shape]) -> None:
+    """Make sure that the functions of some parts depend on their arrays alone.
+
+    Raises:
+        TraceError: They do not.
+    """
+    if (prop.forward_resource if FORWARD in parts else prop.backward_resource)(in_shapes):
+        raise TraceError("it asks for random numbers or for scratch memory")
+    for bound in functions_of(prop, parts):
+        if (reason := reason_against_tracing(bound.function)) is not None:
+            raise TraceError(reason)
 
 
 def recorded(
@@ -120,8 +131,6 @@ def recorded(
         raise TraceError("its parameters say how long axes are") from None
     if inferred[0][0] != shapes:
         raise TraceError("its shapes do not follow from the number of axes")
-    if (prop.forward_resource if FORWARD in parts else prop.backward_resource)(shapes):
-        raise TraceError("it asks for random numbers or for scratch memory")
     specs = [list(zip(*pair, strict=True)) for pair in zip(*inferred, strict=True)]
     rng = import_module("numpy.random").default_rng([length for shape in shapes for length in shape])
     operator = BoundOperator(

@@ -67,7 +67,6 @@ class _Read(NamedTuple):
     is_constant: bool
 
 
-@lru_cache(maxsize=4096)
 def reason_against_tracing(function: Callable[..., Any]) -> str | None:
     """Reason not to trace a function: it reads or does something that may differ between calls; else None."""
     return next(filter(None, map(_reason, _functions_behind(function))), None)

@@ -132,20 +132,31 @@ def _forms_of(
     parts: Sequence[str], prop: Any, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
 ) -> list[_Forms] | str:
     """The forms of some parts, in each mode; or why a part has none, or its form no kernel."""
-    found = []
-    for one in _of_modes(parts, prop, in_shapes, in_types):
-        forms, signatures = [], []
-        for part in parts:
-            form, _ = form_of_part(one, part, in_shapes, in_types)
-            if isinstance(form, str):
-                return form
-            signature = Signature(one, part, form, in_shapes, in_types)
-            if isinstance(reason := _estimates(form, signature.dtype, signature.specs, False), str):
-                return reason
-            forms.append(form)
-            signatures.append(signature)
-        found.append(_Forms(forms, signatures))
-    return found
+    found = _forms_in(prop, parts, in_shapes, in_types)
+    if isinstance(found, _Forms):
+        return [found]
+    if found != MODES:
+        return found
+    both = [_forms_in(in_mode(prop, is_train), parts, in_shapes, in_types) for is_train in (True, False)]
+    reason = next((one for one in both if isinstance(one, str)), None)
+    return [one for one in both if isinstance(one, _Forms)] if reason is None else reason
+
+
+def _forms_in(
+    prop: Any, parts: Sequence[str], in_shapes: Sequence[Shape], in_types: Sequence[DType]
+) -> _Forms | str:
+    """The forms of some parts in the modes of `prop`."""
+    forms, signatures = [], []
+    for part in parts:
+        form, _ = form_of_part(prop, part, in_shapes, in_types)
+        if isinstance(form, str):
+            return form
+        signature = Signature(prop, part, form, in_shapes, in_types)
+        if isinstance(reason := _estimates(form, signature.dtype, signature.specs, False), str):
+            return reason
+        forms.append(form)
+        signatures.append(signature)
+    return _Forms(forms, signatures)
 
 
 def _forms_or_program(
