@@ -13,7 +13,7 @@ Source: nnvm::Node, NodeEntry and Graph, nnvm/include/nnvm.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final, NamedTuple, TypeVar, final
 
@@ -242,13 +242,14 @@ class Graph:
         outputs: The entries asked for, in the caller's order.
         computed: Operators that have run before the graph does, as those of a tape have. Passes leave them
             as they are, and new nodes may read those of their values that gradients read anyhow.
-        estimated: The `Liveness` of which its memory was estimated, for the next plan.
+        memo: What was found out about it and serves all shapes, by who asks; and the `Liveness` of which its
+            memory was estimated, for the next plan.
     """
 
     def __init__(self, outputs: Iterable[Entry], computed: Collection[Node] = frozenset()) -> None:
         self.outputs = tuple(outputs)
         self.computed = computed
-        self.estimated: Any = None
+        self.memo: dict[Hashable, Any] = {}
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -286,6 +287,11 @@ class Graph:
         return tuple(node for node in self.nodes if isinstance(node, OpNode))
 
     @property
+    def with_aux(self) -> Iterable[OpNode]:
+        """The nodes that may have auxiliary states, or sums: more inputs than arguments."""
+        return (node for node in self.op_nodes if len(node.inputs) > node.num_args)
+
+    @property
     def arguments(self) -> tuple[Variable, ...]:
         """Variables that are not auxiliary states, in order of first use.
 
@@ -306,7 +312,7 @@ class Graph:
     @cached_property
     def _variables(self) -> dict[bool, tuple[Variable, ...]]:
         """The variables, apart by whether they are auxiliary states."""
-        states = {entry.node for node in self.op_nodes for entry in node.aux}
+        states = {entry.node for node in self.with_aux for entry in node.aux}
         found: dict[str, Variable] = {}
         for node in self.nodes:
             if isinstance(node, Variable) and found.setdefault(node.name, node) is not node:

@@ -85,7 +85,7 @@ class Liveness:
         graph = self._graph = schedule.graph
         self._readers = self._find_readers()
         self._buffer_of: dict[int, Buffer] = {}
-        self._pairs: Memo[list[tuple[int, int]]] = Memo()
+        self._pairs: Memo[list[tuple[int, int]]] = graph.memo.setdefault("pairs", Memo())
         self.buffers: list[Buffer] = []
         self.bound = {entry: entry for entry, request in bound.items() if request is not OpReq.NULL}
         self.inplace: dict[int, int] = {}
@@ -107,7 +107,7 @@ class Liveness:
         bound: Mapping[int, OpReq],
     ) -> Liveness:
         """Take that of the graph's estimate, if the same was asked, or make one."""
-        known: Liveness | None = schedule.graph.estimated
+        known: Liveness | None = schedule.graph.memo.get("liveness")
         asked = shapes, types, schedule.contexts, schedule.partitions, frozenset(pinned), bound
         if known is not None and known._asked == asked:
             return known

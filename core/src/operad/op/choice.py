@@ -10,7 +10,7 @@ from operad.dtypes import DType
 from operad.errors import OperadError
 from operad.op.cost import Cost, gradient_cost, own_cost
 from operad.op.entry import BackwardEntry, inplace_pairs
-from operad.op.kernel import FORWARD, Candidate, Kernel, KernelCall, no_kernel, ranked
+from operad.op.kernel import FORWARD, Candidate, Kernel, KernelCall, listed, no_kernel, ranked
 from operad.op.operator import Operator
 from operad.op.parts import KernelOperator, PartsOperator
 from operad.op.rates import rates
@@ -174,9 +174,9 @@ class Choice:
     @property
     def resource_spans(self) -> dict[int, slice]:
         """Places in `backward_resources` that are a kernel's, by its id; none where all share them."""
-        kernels = self.gradient_kernels()
-        if not any(kernel.resources is not None for kernel in kernels):
+        if not any(kernel is not None and kernel.resources is not None for kernel in self.kernels.values()):
             return {}
+        kernels = self.gradient_kernels()
         found, first = {}, 0
         for kernel in kernels:
             end = first + len(self._resources(kernel, ""))
@@ -232,7 +232,7 @@ class Choice:
             for part, position in positions.items()
             if self.kernels[part] is None
         }
-        ignore_values = [kernel.ignores_values for kernel in ranked(self.call)]
+        ignore_values = [kernel.ignores_values for kernel in listed(self.call.prop)]
         return PartsOperator(self._made(self.forward), gradients, errors, takes_values=all(ignore_values))
 
     def _made(self, kernel: Kernel, prop: Any = None) -> Operator:

@@ -18,6 +18,7 @@ computes the same bits on every run.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from math import prod
 from types import MappingProxyType
@@ -64,10 +65,12 @@ class KernelCall:
         threads: How many threads an operation may use at most.
         is_bare: Whether who asks knows the operator alone, and so gives a kernel no resources and no memory
             but what the operator declares.
+        verdicts: Kernels that were asked, and why each does not apply, by id.
     """
 
     __slots__ = (
-        "_outputs", "ctx", "in_shapes", "in_types", "is_bare", "is_train", "prop", "threads",
+        "_arrays", "_outputs", "ctx", "in_shapes", "in_types", "is_bare", "is_train", "prop", "threads",
+        "verdicts",
     )  # fmt: skip
 
     def __init__(
@@ -87,7 +90,9 @@ class KernelCall:
         self.is_train = is_train
         self.threads = settings().num_threads if threads is None else threads
         self.is_bare = is_bare
+        self._arrays: dict[str, tuple[Any, Any]] | None = None
         self._outputs: tuple[list[Any], list[Any]] | None = None
+        self.verdicts: dict[int, tuple[Kernel, str | None]] = {}
 
     def has(self, name: str) -> bool:
         """Return whether there is an argument or an output of this name for these parameters.
@@ -95,12 +100,11 @@ class KernelCall:
         Raises:
             ArgumentError: There is none for any.
         """
-        known = [*self.prop.list_arguments(), *self.prop.list_outputs()]
-        if name in known:
+        if name in self._named():
             return True
         if name in (self.prop.optional_inputs or ()):
             return False
-        advice = suggestion(name, known)
+        advice = suggestion(name, self._named())
         raise ArgumentError(
             f"{self.prop.name}: a kernel asks for {name!r}, which is no array of it; {advice}"
         )
@@ -124,13 +128,15 @@ class KernelCall:
             raise ArgumentError(
                 f"{self.prop.name}: {name!r} is absent for these parameters; ask has(...) before"
             )
-        arguments = self.prop.list_arguments()
-        if name in arguments:
-            position = arguments.index(name)
-            return self.in_shapes[position], self.in_types[position]
-        shapes, types = self._inferred()
-        position = self.prop.list_outputs().index(name)
-        return shapes[position], types[position]
+        return self._named()[name]
+
+    def _named(self) -> dict[str, tuple[Any, Any]]:
+        """Shape and type of each output and argument, by name."""
+        if self._arrays is None:
+            outs = zip(self.prop.list_outputs(), zip(*self._inferred(), strict=True), strict=True)
+            args = zip(self.in_shapes, self.in_types, strict=True)
+            self._arrays = {**dict(outs), **dict(zip(self.prop.list_arguments(), args, strict=True))}
+        return self._arrays
 
     def _inferred(self) -> tuple[list[Any], list[Any]]:
         if self._outputs is None:
@@ -227,6 +233,15 @@ class Kernel(NamedTuple):
 
     def rejection(self, call: KernelCall, part: str | None = None) -> str | None:
         """Why this kernel does not apply to a call, or to a part of it; None when it does."""
+        known = call.verdicts.get(id(self))
+        if known is None:
+            known = call.verdicts[id(self)] = self, self._rejection(call)
+        # Asked last: names of a kernel's function need not mean anything where it does not apply.
+        if part is None or known[1] is not None:
+            return known[1]
+        return None if self.computes(call.prop, part) else f"computes no {part}"
+
+    def _rejection(self, call: KernelCall) -> str | None:
         device = "gpu" if call.ctx.is_gpu else "cpu"
         if self.device not in ("any", device):
             return f"runs on {self.device}, not on {device}"
@@ -238,10 +253,7 @@ class Kernel(NamedTuple):
                 return verdict
             if not verdict:
                 return "its `when` condition is false"
-        # Asked last: names of a kernel's function need not mean anything where it does not apply.
-        if part is None:
-            return None
-        return None if self.computes(call.prop, part) else f"computes no {part}"
+        return None
 
     def ask(self, name: str, function: Callable[..., R], *args: Any) -> R:
         """Result of a function of the kernel's, its own exceptions with a note that names both."""
@@ -272,6 +284,11 @@ class Candidate(NamedTuple):
     rejection: str | None
 
 
+def listed(prop: OperatorProperty) -> list[Kernel]:
+    """The kernels of an operator: derived ones, and then those that are registered, in order."""
+    return [*prop.derived_kernels(), *type(prop).kernels]
+
+
 def ranked(call: KernelCall) -> list[Kernel]:
     """The kernels of an operator, best first, whether they apply or not."""
     kernels: list[Kernel] = type(call.prop).kernels
@@ -288,10 +305,12 @@ def _in_order(call: KernelCall, kernels: list[Kernel]) -> list[Kernel]:
     if not any(kernel.cost is not None or kernel.name in measured for kernel in kernels):
         return sorted(kernels, key=lambda kernel: -kernel.priority)
 
+    rivals = Counter([kernel.priority for kernel in kernels if kernel.rejection(call) is None])
+
     def order(kernel: Kernel) -> tuple[float, float]:
-        # What applies nowhere need not be able to say what it costs.
-        us = kernel.estimate(call).us if kernel.rejection(call) is None else math.inf
-        return -kernel.priority, us
+        # What applies nowhere need not be able to say what it costs, and what has no rival is not asked.
+        is_asked = rivals[kernel.priority] > 1 and kernel.rejection(call) is None
+        return -kernel.priority, kernel.estimate(call).us if is_asked else math.inf
 
     return sorted(kernels, key=order)
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
+from math import prod
 from typing import Any, Final, final
 
 from operad.first_use import import_module
 from operad.graph import Entry, Graph, Node, OpNode, Pass, Variable, rebuilt
 from operad.operator import Instruction, Shape
 from operad_fusion.again import again
-from operad_fusion.candidates import Candidate, Candidates
+from operad_fusion.candidates import FROM_SIZE, Candidate, Candidates
 from operad_fusion.merging import Merged, Step, merged
 from operad_fusion.settings import MODE
 from operad_fusion.uses import Uses
@@ -34,15 +35,19 @@ Specs = tuple[tuple[Shape, Any], ...]
 
 def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     mode = MODE.read()
-    if mode == "off":
+    if mode == "off" or max(map(prod, set(facts["shapes"].values)), default=0) < FROM_SIZE:
         return graph, {}
-    if import_module("operad_sdk.vector").reason_against() is not None:  # it imports the compiler
+    candidates = Candidates(graph, facts, is_exact=mode == "exact")
+    # The next line imports the compiler, and the one behind it the tracer.
+    if not candidates.beside or import_module("operad_sdk.vector").reason_against() is not None:
         return graph, {}
-    found = _Fusion(graph, facts, is_exact=mode == "exact")
+    if not any(isinstance(each, Candidate) for each in candidates.by_node):
+        return graph, {}
+    found = _Fusion(graph, facts, candidates)
     found.merge()
     changed = found.with_repeated()
     if changed is not None:
-        found = _Fusion(*changed, is_exact=mode == "exact")
+        found = _Fusion(*changed, Candidates(*changed, is_exact=mode == "exact"))
         found.merge()
     return found.rebuilt(), {}
 
@@ -51,14 +56,14 @@ def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
 class _Fusion:
     """One run of the pass over a graph."""
 
-    def __init__(self, graph: Graph, facts: Facts, *, is_exact: bool) -> None:
+    def __init__(self, graph: Graph, facts: Facts, candidates: Candidates) -> None:
         self._graph, self._facts = graph, facts
         self._shapes, self._contexts = facts["shapes"], facts["contexts"]
         bound = graph.outputs[: facts["num_outputs"]]
         self._end = max([graph.node_ids[entry.node] + 1 for entry in bound], default=0)
         self._uses = Uses(graph)
         self._views = Views(graph, facts)
-        self._found = Candidates(graph, facts, is_exact=is_exact)
+        self._found = candidates
         self._spec, self._specs = self._found.spec, self._found.specs
         self._candidates = self._found.by_node
         self._clusters = Clusters.of_graph(graph)

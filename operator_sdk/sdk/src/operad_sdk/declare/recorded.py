@@ -88,9 +88,7 @@ def traced_program(
     try:
         if prop.is_stateful or prop.is_shaped_by_values or type(prop).params.run_time:
             raise TraceError("it keeps a state, has run-time parameters, or its shapes depend on values")
-        for bound in functions_of(prop, parts):
-            if (reason := reason_against_tracing(bound.function)) is not None:
-                raise TraceError(reason)
+        check_traceable(prop, parts, call.in_shapes)
         inputs, results = recorded(prop, parts, list(call.in_shapes), call.in_types, is_train, PROGRAM, None)
         return [cell for _, cell in inputs], results
     except OperadError as error:
@@ -98,6 +96,19 @@ def traced_program(
     except Exception as error:  # noqa: BLE001 - the author's function, which then runs as it is
         raise_of_handler(error)
         return no_form(f"it cannot be traced ({type(error).__name__}: {error})", error)
+
+
+def check_traceable(prop: OperatorProperty, parts: Sequence[str], in_shapes: Sequence[Shape]) -> None:
+    """Make sure that the functions of some parts depend on their arrays alone.
+
+    Raises:
+        TraceError: They do not.
+    """
+    if (prop.forward_resource if FORWARD in parts else prop.backward_resource)(in_shapes):
+        raise TraceError("it asks for random numbers or for scratch memory")
+    for bound in functions_of(prop, parts):
+        if (reason := reason_against_tracing(bound.function)) is not None:
+            raise TraceError(reason)
 
 
 def recorded(
@@ -147,8 +158,6 @@ def _forward(
     unwritten: Callable[..., Traced],
 ) -> tuple[Named, Named]:
     arguments, states = [make(spec) for spec in specs[0]], [make(spec) for spec in specs[2]]
-    if prop.forward_resource([array.shape for array in arguments]):
-        raise TraceError("it asks for random numbers or for scratch memory")
     given = [*arguments, *states]
     inputs = [Traced(array.node) for array in given]
     outputs = [unwritten(spec) for spec in specs[1]]
@@ -181,8 +190,6 @@ def _gradients(
     }
     names[OUT_GRAD] = [f"{name}_grad" for name in names[OUT_DATA]]
     wanted = [f"{name}_grad" in parts for name in names[IN_DATA]]
-    if prop.backward_resource([shape for shape, _ in specs[0]]):
-        raise TraceError("it asks for random numbers or for scratch memory")
     entries = prop.backward_dependency(wanted)
     every: Mapping[str, Any] = {IN_DATA: specs[0], OUT_DATA: specs[1], OUT_GRAD: specs[1]}
     arrays = [make(every[kind][index]) for kind, index in entries]

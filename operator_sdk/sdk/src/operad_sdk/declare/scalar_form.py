@@ -19,8 +19,7 @@ from operad.errors import OperadError, ShapeError
 from operad.interrupts import raise_of_handler
 from operad.operator import ScalarForm, Shape
 from operad_sdk.declare.names import EXTRA, SELF, WORDS, Slot
-from operad_sdk.declare.recorded import TracedNumbers, functions_of, no_form, recorded
-from operad_sdk.declare.surroundings import reason_against_tracing
+from operad_sdk.declare.recorded import TracedNumbers, check_traceable, functions_of, no_form, recorded
 from operad_sdk.differentiate import FORM, TraceError, form_of, merged
 from operad_sdk.differentiate.numbers import NumberTrace
 
@@ -96,14 +95,21 @@ def kept(
     if found is None:
         if len(cache) >= _MAX_FORMS:
             cache.clear()
-        said = (tuple(prop.get_params().items()), prop.epoch, tuple(in_shapes))  # of all parts and types
-        fixed: Any = cache.get(said)
-        if fixed is None:
-            fixed = cache[said] = _said_by_parameters(prop, in_shapes)
-        pattern = (*params, tuple(_renumbered(in_shapes, _KEYS, 0, fixed)))
-        found = cache.get(pattern)
-        if found is None:
-            found = cache[pattern] = find(fixed)
+        # Lengths that parameters fixed in other shapes: what holds of a pattern with these holds here.
+        said: dict[Any, frozenset[int]] = cache.setdefault((tuple(prop.get_params().items()), prop.epoch), {})
+        for fixed in dict.fromkeys([*said.values()]):
+            found = cache.get((*params, tuple(_renumbered(in_shapes, _KEYS, 0, fixed))))
+            if found is not None:
+                break
+        else:
+            shapes = tuple(in_shapes)  # all parts and types ask
+            if shapes not in said:
+                said[shapes] = _said_by_parameters(prop, in_shapes)
+            fixed = said[shapes]
+            pattern = (*params, tuple(_renumbered(in_shapes, _KEYS, 0, fixed)))
+            found = cache.get(pattern)
+            if found is None:
+                found = cache[pattern] = find(fixed)
         cache[asked] = found
     return found
 
@@ -149,13 +155,11 @@ def traced_form(
     try:
         if prop.is_stateful or prop.is_shaped_by_values:
             raise TraceError("it keeps a state, or its shapes depend on values")
-        for bound in functions_of(prop, (part,)):
-            if (reason := reason_against_tracing(bound.function)) is not None:
-                raise TraceError(reason)
-            # There it would have the number before that is in the arrays' type.
-            is_typed = numbers_of is not None and "scalar" in type(prop).params.run_time
-            if is_typed and any(slot == _ITSELF for slot in bound.slots):
-                raise TraceError("it reads `self`, where its `scalar` is another number")
+        check_traceable(prop, (part,), in_shapes)
+        # There it would have the number before that is in the arrays' type.
+        is_typed = numbers_of is not None and "scalar" in type(prop).params.run_time
+        if is_typed and any(_ITSELF in bound.slots for bound in functions_of(prop, (part,))):
+            raise TraceError("it reads `self`, where its `scalar` is another number")
         pairs = _lengths(prop, in_shapes, fixed)
         found = []
         modes = [(0, is_train) for is_train in prop.traced_modes]

@@ -178,10 +178,13 @@ def _reads(function: types.FunctionType) -> list[_Read]:
     builtin = scope.get("__builtins__", {})
     builtin = vars(builtin) if isinstance(builtin, types.ModuleType) else builtin
     named = (name for code in _codes(function.__code__) for name in _names(code, "LOAD_GLOBAL"))
+    assigned: set[str] | None = None
     for name in dict.fromkeys(named):
         if name in scope:
             is_named = name.isupper() or repr(getattr(math, name, None)) == repr(scope[name])
-            found.append(_Read(name, scope[name], is_named and name not in _assigned(scope)))
+            if is_named and assigned is None:
+                assigned = _assigned(scope)
+            found.append(_Read(name, scope[name], is_named and name not in (assigned or ())))
         elif name in builtin:
             found.append(_Read(name, builtin[name], True))
     rebound = _rebound(function)

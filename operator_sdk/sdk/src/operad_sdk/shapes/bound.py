@@ -100,6 +100,8 @@ class BoundSpec:
             if len(self._known) >= _MOST_SHAPES:
                 self._known.clear()
             self._known[shapes] = inferred
+            if not [one for one in (*arguments, *outputs, *states) if one is None or None in one]:
+                self._known[tuple(arguments)] = inferred  # from which nothing more follows
         except TypeError:  # a list, which is no key
             return self._inferred(shapes)
         return arguments.copy(), outputs.copy(), states.copy()

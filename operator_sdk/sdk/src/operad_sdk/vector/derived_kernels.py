@@ -129,20 +129,29 @@ class _Forms(NamedTuple):
 
 def _forms_of(parts: Sequence[str], call: KernelCall) -> list[_Forms] | str:
     """The forms of some parts, in each mode; or why a part has none, or its form no kernel."""
-    found = []
-    for one in _of_modes(parts, call):
-        forms, signatures = [], []
-        for part in parts:
-            form, _ = form_of(one, part)
-            if isinstance(form, str):
-                return form
-            signature = Signature(one, part, form)
-            if isinstance(reason := _estimates(form, signature.dtype, signature.specs, False), str):
-                return reason
-            forms.append(form)
-            signatures.append(signature)
-        found.append(_Forms(forms, signatures))
-    return found
+    found = _forms_in(call, parts)
+    if isinstance(found, _Forms):
+        return [found]
+    if found != MODES:
+        return found
+    both = [_forms_in(one, parts) for one in _in_both(call)]
+    reason = next((one for one in both if isinstance(one, str)), None)
+    return [one for one in both if isinstance(one, _Forms)] if reason is None else reason
+
+
+def _forms_in(call: KernelCall, parts: Sequence[str]) -> _Forms | str:
+    """The forms of some parts in the modes of a call."""
+    forms, signatures = [], []
+    for part in parts:
+        form, _ = form_of(call, part)
+        if isinstance(form, str):
+            return form
+        signature = Signature(call, part, form)
+        if isinstance(reason := _estimates(form, signature.dtype, signature.specs, False), str):
+            return reason
+        forms.append(form)
+        signatures.append(signature)
+    return _Forms(forms, signatures)
 
 
 def _forms_or_program(parts: Sequence[str], call: KernelCall) -> list[_Forms] | str:
@@ -252,9 +261,14 @@ def _of_modes(parts: Sequence[str], call: KernelCall) -> tuple[KernelCall, ...]:
     for part in parts:
         form, _ = form_of(call, part)
         if isinstance(form, str) and form == MODES:
-            given = call.ctx, call.in_shapes, call.in_types
-            return KernelCall(in_mode(call.prop, True), *given), KernelCall(in_mode(call.prop, False), *given)
+            return _in_both(call)
     return (call,)
+
+
+def _in_both(call: KernelCall) -> tuple[KernelCall, KernelCall]:
+    """The call in training and in prediction."""
+    given = call.ctx, call.in_shapes, call.in_types
+    return KernelCall(in_mode(call.prop, True), *given), KernelCall(in_mode(call.prop, False), *given)
 
 
 class _Together(NamedTuple):
