@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import OperatorProperty, Prepared, operator
+from operad_sdk import Prepared, operator
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault
 
 
@@ -12,10 +13,9 @@ def _squares(name, pairs=()):
     """An operator `x * x` that kernels can be added to."""
 
     @operator(name)
-    class Squares(OperatorProperty):
+    class Squares(Floating):
         """The square of each element."""
 
-        accepts = "floating"
         spec = "data:(N, D) -> output:(N, D)"
         inplace = pairs
 
@@ -34,10 +34,9 @@ def _scaled(name, fill, forward):
     """Columns times weights, by a kernel that has the weights prepared."""
 
     @operator(name)
-    class Scaled(OperatorProperty):
+    class Scaled(Floating):
         """Each row times the weights."""
 
-        accepts = "floating"
         spec = "data:(N, D), weight:(D) -> output:(N, D)"
 
         def forward(data, weight):
