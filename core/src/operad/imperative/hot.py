@@ -118,12 +118,8 @@ def cast_fast(source: Array, out_spec: ArraySpec) -> Any:
     thread = local.state
     if source._spec.nbytes > _COPIED_BYTES or thread.mode >= RECORDING:
         return None
-    fast = out_spec.cast
-    if fast is None:
-        if not _is_small(out_spec):
-            return None
-        fast = out_spec.cast = FastPath(_specialized(1), "_copyto", _copy, out_spec)
-    return fast.call(fast, thread, source, None, None, None, (), None)
+    fast = out_spec.copy or _made_copy(out_spec)
+    return fast and fast.call(fast, thread, source, None, None, None, (), None)
 
 
 def copy_fast(target: Array, source: Array) -> bool:
@@ -131,12 +127,14 @@ def copy_fast(target: Array, source: Array) -> bool:
     thread, spec = local.state, target._spec
     if source._spec is not spec or thread.mode >= RECORDING:
         return False
-    fast = spec.copy
-    if fast is None:
-        if not _is_small(spec):
-            return False
-        fast = spec.copy = FastPath(_specialized(1), "_copyto", _copy, spec)
-    return fast.call(fast, thread, source, None, None, None, (), target) is target
+    fast = spec.copy or _made_copy(spec)
+    return fast is not None and fast.call(fast, thread, source, None, None, None, (), target) is target
+
+
+def _made_copy(spec: ArraySpec) -> FastPath | None:
+    if _is_small(spec):
+        spec.copy = FastPath(_specialized(1), "_copyto", _copy, spec)
+    return spec.copy  # type: ignore[no-any-return]  # it belongs to this module
 
 
 def _is_small(spec: ArraySpec) -> bool:
