@@ -11,6 +11,7 @@ import click
 
 from operad import registry
 from operad.boundary import boundary
+from operad.cli.explanation import arrays_in_words, explained
 from operad.cli.listing import Listing
 from operad.cli.modules import module_option, operator_named
 from operad.cli.options import (
@@ -32,9 +33,7 @@ from operad.op import (
     OperatorProperty,
     ScalarForm,
     Shape,
-    arrays_in_words,
     choose,
-    explained,
     is_computed_by_kernels,
     ranked,
 )

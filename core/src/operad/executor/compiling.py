@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, NamedTuple
 
 from operad import registry
 from operad.config import settings
@@ -20,44 +20,33 @@ from operad.graph import Graph, OpNode, Pass, Variable, assign_contexts, head_na
 from operad.op import Gradient, PartialShape, is_np_shape, rates
 from operad.program import Program, compile_graph
 
-_MOST_NODES: Final = 1 << 14
+_MOST: Final = 1 << 14
 """Nodes of all graphs and programs together that are kept; each takes some 4 kB."""
 
 
-@final
 class _Known(NamedTuple):
-    """A graph that was compiled, with copies of what may change behind the structure.
+    """A graph that was compiled.
 
     Attributes:
         graph: The first of its structure.
-        heads: Names of the gradients of its outputs.
-        attrs: Attributes of its nodes, which a program may write to.
-        classes: The operators, each with its epoch and its kernels.
+        state: What may change of it behind the structure.
         programs: By request.
     """
 
     graph: Graph
-    heads: list[str]
-    attrs: list[dict[str, str]]
-    classes: dict[type[Any], tuple[Any, ...]]
+    state: list[Any]
     programs: dict[Hashable, Program]
-
-    @property
-    def is_current(self) -> bool:
-        """Return whether it is as it was."""
-        return self.attrs == [node.attrs for node in self.graph.nodes] and all(
-            (cls.epoch, *cls.kernels) == before for cls, before in self.classes.items()
-        )
-
-    @property
-    def num_nodes(self) -> int:
-        """Nodes of the graph and of its programs, roughly: there are gradients."""
-        return len(self.graph.nodes) * (1 + 3 * len(self.programs))
 
 
 _graphs: Final[dict[Hashable, _Known]] = registry.follow({})
 _surroundings: list[Any] = []
 """What all of them were compiled in."""
+
+
+def _state(graph: Graph) -> list[Any]:
+    """Attributes of the nodes, which a program may write to, and each operator's epoch and kernels."""
+    ops = [node.op.of if type(node.op) is Gradient else node.op for node in graph.op_nodes]
+    return [[node.attrs.copy() for node in graph.nodes], {type(op): (op.epoch, *op.kernels) for op in ops}]
 
 
 def _structure(graph: Graph) -> Hashable:
@@ -83,18 +72,18 @@ def _known(graph: Graph, passes: list[Pass]) -> _Known:
         _surroundings[:] = now
     key = _structure(graph)
     found = _graphs.get(key)
-    if found is None or not found.is_current:
-        graph = Graph(graph.outputs, graph.computed) if graph.memo else graph
-        ops = [node.op.of if type(node.op) is Gradient else node.op for node in graph.op_nodes]
-        classes = {type(op): (op.epoch, *op.kernels) for op in ops}
-        attrs = [dict(node.attrs) for node in graph.nodes]
-        found = _graphs[key] = _Known(graph, head_names(graph), attrs, classes, {})
+    if found is None or found.state != _state(found.graph):
+        found = _Known(Graph(graph.outputs, graph.computed) if graph.memo else graph, _state(graph), {})
+        # What the others run may be a program's own code, which is asked at each bind as it may have changed.
+        if not any(node.op.is_stateful for node in graph.op_nodes):
+            _graphs[key] = found
     return found
 
 
 def _forget_oldest() -> None:
     for key in [*_graphs]:
-        if sum([known.num_nodes for known in [*_graphs.values()]]) <= _MOST_NODES:
+        # A program has its gradients, too.
+        if sum([len(one.graph.nodes) * (1 + 3 * len(one.programs)) for one in [*_graphs.values()]]) <= _MOST:
             break
         _graphs.pop(key, None)
 
@@ -129,7 +118,7 @@ def compiled(
             "wanted": [name for name in graph.list_arguments() if grad_req.get(name, "null") != "null"],
             "grad_req": grad_req,
             "num_outputs": len(graph.outputs),
-            "heads": known.heads,
+            "heads": head_names(graph),
             "ctx": ctx,
             "group2ctx": group2ctx,
         }

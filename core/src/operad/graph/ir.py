@@ -142,7 +142,7 @@ class OpNode(Node):
     @property
     def aux(self) -> list[Entry]:
         """The inputs that are auxiliary states, which the node updates."""
-        return self.of_states(self.inputs)
+        return self.inputs[self.num_args : len(self.inputs) - len(self.adds_to)]
 
     @property
     def sums(self) -> list[tuple[int, Entry]]:
@@ -242,8 +242,7 @@ class Graph:
         outputs: The entries asked for, in the caller's order.
         computed: Operators that have run before the graph does, as those of a tape have. Passes leave them
             as they are, and new nodes may read those of their values that gradients read anyhow.
-        memo: What was found out about it and serves all shapes, by who asks; and the `Liveness` of which its
-            memory was estimated, for the next plan.
+        memo: What was found out about it that holds for all shapes, by who asks.
     """
 
     def __init__(self, outputs: Iterable[Entry], computed: Collection[Node] = frozenset()) -> None:
@@ -287,11 +286,6 @@ class Graph:
         return tuple(node for node in self.nodes if isinstance(node, OpNode))
 
     @property
-    def with_aux(self) -> Iterable[OpNode]:
-        """The nodes that may have auxiliary states, or sums: more inputs than arguments."""
-        return (node for node in self.op_nodes if len(node.inputs) > node.num_args)
-
-    @property
     def arguments(self) -> tuple[Variable, ...]:
         """Variables that are not auxiliary states, in order of first use.
 
@@ -312,7 +306,7 @@ class Graph:
     @cached_property
     def _variables(self) -> dict[bool, tuple[Variable, ...]]:
         """The variables, apart by whether they are auxiliary states."""
-        states = {entry.node for node in self.with_aux for entry in node.aux}
+        states = {entry.node for node in self.op_nodes for entry in node.aux}
         found: dict[str, Variable] = {}
         for node in self.nodes:
             if isinstance(node, Variable) and found.setdefault(node.name, node) is not node:

@@ -77,7 +77,6 @@ class Liveness:
         pinned: Collection[int],
         bound: Mapping[int, OpReq],
     ) -> None:
-        self._asked = shapes, types, schedule.contexts, schedule.partitions, frozenset(pinned), bound
         self._schedule = schedule
         self._shapes = shapes.values
         self._types = types.values
@@ -96,22 +95,6 @@ class Liveness:
         for node_id, node in enumerate(graph.nodes):
             if isinstance(node, OpNode):
                 self._visit(node_id, node)
-
-    @classmethod
-    def of(
-        cls,
-        schedule: Schedule,
-        shapes: ShapeTable,
-        types: TypeTable,
-        pinned: Collection[int],
-        bound: Mapping[int, OpReq],
-    ) -> Liveness:
-        """Take that of the graph's estimate, if the same was asked, or make one."""
-        known: Liveness | None = schedule.graph.memo.get("liveness")
-        asked = shapes, types, schedule.contexts, schedule.partitions, frozenset(pinned), bound
-        if known is not None and known._asked == asked:
-            return known
-        return cls(schedule, shapes, types, pinned, bound)
 
     def _find_readers(self) -> list[list[int]]:
         """The nodes that read each entry, rising; one may stand twice."""

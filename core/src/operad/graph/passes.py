@@ -157,7 +157,11 @@ def _gradient(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
         return graph, {"shapes": facts["shapes"], "types": facts["types"]}
     key = "gradient", tuple(facts["wanted"]), tuple(facts["heads"])
     if key not in graph.memo:
-        graph.memo[key] = _differentiated(graph, *key[1:])
+        variables = {node.name: node for node in graph.nodes if isinstance(node, Variable)}
+        wanted = [variables.get(name) or Variable(name) for name in facts["wanted"]]
+        heads = [Entry(Variable(name)) for name in facts["heads"]]
+        found = gradient(graph.outputs, heads, [Entry(node) for node in wanted], graph.nodes)
+        graph.memo[key] = wanted, heads, Graph([*graph.outputs, *found])
     wanted, heads, made = graph.memo[key]
     values = list(zip(facts["shapes"].values, facts["types"].values, strict=True))
     spans = pairwise(graph.first_entries)
@@ -167,17 +171,6 @@ def _gradient(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     for head, output in zip(heads, graph.outputs, strict=True):
         known[head.node] = [values[graph.entry_id(output)]]
     return made, extended(made, known)
-
-
-def _differentiated(
-    graph: Graph, names: Sequence[str], heads: Sequence[str]
-) -> tuple[list[Variable], list[Entry], Graph]:
-    """The arguments of these names, head gradients, and the graph with the gradients."""
-    variables = {node.name: node for node in graph.nodes if isinstance(node, Variable)}
-    wanted = [variables.get(name) or Variable(name) for name in names]
-    given = [Entry(Variable(name)) for name in heads]
-    found = gradient(graph.outputs, given, [Entry(node) for node in wanted], graph.nodes)
-    return wanted, given, Graph([*graph.outputs, *found])
 
 
 def _place(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:

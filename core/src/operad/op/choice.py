@@ -10,7 +10,7 @@ from operad.dtypes import DType
 from operad.errors import OperadError
 from operad.op.cost import Cost, gradient_cost, own_cost
 from operad.op.entry import BackwardEntry, inplace_pairs
-from operad.op.kernel import FORWARD, Candidate, Kernel, KernelCall, listed, no_kernel, ranked
+from operad.op.kernel import FORWARD, Candidate, Kernel, KernelCall, no_kernel, ranked
 from operad.op.operator import Operator
 from operad.op.parts import KernelOperator, PartsOperator
 from operad.op.rates import rates
@@ -232,7 +232,8 @@ class Choice:
             for part, position in positions.items()
             if self.kernels[part] is None
         }
-        ignore_values = [kernel.ignores_values for kernel in listed(self.call.prop)]
+        prop = self.call.prop
+        ignore_values = [kernel.ignores_values for kernel in (*prop.derived_kernels(), *prop.kernels)]
         return PartsOperator(self._made(self.forward), gradients, errors, takes_values=all(ignore_values))
 
     def _made(self, kernel: Kernel, prop: Any = None) -> Operator:
@@ -270,15 +271,12 @@ def choose_among(call: KernelCall, kernels: Sequence[Kernel]) -> Choice:
     Raises:
         OperadError: None computes the outputs.
     """
-    found = {part: _first(call, kernels, part) for part in call.prop.list_parts()}
+    prop = call.prop
+    found = {
+        part: next((kernel for kernel in kernels if kernel.computes(prop, part)), None)
+        for part in prop.list_parts()
+    }
     if found[FORWARD] is None:
         tried = [Candidate(kernel, kernel.rejection(call, FORWARD)) for kernel in ranked(call)]
         raise no_kernel(call, FORWARD, tried)
     return Choice(call, found)
-
-
-def _first(call: KernelCall, kernels: Sequence[Kernel], part: str) -> Kernel | None:
-    for kernel in kernels:
-        if kernel.computes(call.prop, part):
-            return kernel
-    return None

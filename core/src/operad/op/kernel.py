@@ -69,7 +69,7 @@ class KernelCall:
     """
 
     __slots__ = (
-        "_arrays", "_outputs", "ctx", "in_shapes", "in_types", "is_bare", "is_train", "prop", "threads",
+        "_known", "ctx", "in_shapes", "in_types", "is_bare", "is_train", "prop", "threads",
         "verdicts",
     )  # fmt: skip
 
@@ -90,8 +90,7 @@ class KernelCall:
         self.is_train = is_train
         self.threads = settings().num_threads if threads is None else threads
         self.is_bare = is_bare
-        self._arrays: dict[str, tuple[Any, Any]] | None = None
-        self._outputs: tuple[list[Any], list[Any]] | None = None
+        self._known: tuple[list[Any], dict[str, tuple[Any, Any]]] | None = None
         self.verdicts: dict[int, tuple[Kernel, str | None]] = {}
 
     def has(self, name: str) -> bool:
@@ -100,11 +99,11 @@ class KernelCall:
         Raises:
             ArgumentError: There is none for any.
         """
-        if name in self._named():
+        if name in self._inferred()[1]:
             return True
         if name in (self.prop.optional_inputs or ()):
             return False
-        advice = suggestion(name, self._named())
+        advice = suggestion(name, self._inferred()[1])
         raise ArgumentError(
             f"{self.prop.name}: a kernel asks for {name!r}, which is no array of it; {advice}"
         )
@@ -128,21 +127,17 @@ class KernelCall:
             raise ArgumentError(
                 f"{self.prop.name}: {name!r} is absent for these parameters; ask has(...) before"
             )
-        return self._named()[name]
+        return self._inferred()[1][name]
 
-    def _named(self) -> dict[str, tuple[Any, Any]]:
-        """Shape and type of each output and argument, by name."""
-        if self._arrays is None:
-            outs = zip(self.prop.list_outputs(), zip(*self._inferred(), strict=True), strict=True)
+    def _inferred(self) -> tuple[list[Any], dict[str, tuple[Any, Any]]]:
+        """Shapes of the outputs, and shape and type of each output and argument by name."""
+        if self._known is None:
+            prop = self.prop
+            shapes, types = prop.infer_shape(list(self.in_shapes))[1], prop.infer_type(list(self.in_types))[1]
+            outs = zip(prop.list_outputs(), zip(shapes, types, strict=True), strict=True)
             args = zip(self.in_shapes, self.in_types, strict=True)
-            self._arrays = {**dict(outs), **dict(zip(self.prop.list_arguments(), args, strict=True))}
-        return self._arrays
-
-    def _inferred(self) -> tuple[list[Any], list[Any]]:
-        if self._outputs is None:
-            shapes = self.prop.infer_shape(list(self.in_shapes))[1]
-            self._outputs = shapes, self.prop.infer_type(list(self.in_types))[1]
-        return self._outputs
+            self._known = shapes, {**dict(outs), **dict(zip(prop.list_arguments(), args, strict=True))}
+        return self._known
 
     @property
     def out_shapes(self) -> list[Any]:
@@ -282,11 +277,6 @@ class Candidate(NamedTuple):
 
     kernel: Kernel
     rejection: str | None
-
-
-def listed(prop: OperatorProperty) -> list[Kernel]:
-    """The kernels of an operator: derived ones, and then those that are registered, in order."""
-    return [*prop.derived_kernels(), *type(prop).kernels]
 
 
 def ranked(call: KernelCall) -> list[Kernel]:

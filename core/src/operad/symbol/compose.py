@@ -137,7 +137,7 @@ def bindable_graph(what: str, outputs: Sequence[Entry]) -> Graph:
         BindError: Two arguments, or two states, have one name.
     """
     graph = Graph(outputs)
-    states = {entry.node for node in graph.with_aux for entry in node.aux}
+    states = {entry.node for node in graph.op_nodes for entry in node.aux}
     seen: set[tuple[str, bool]] = set()
     for node in graph.nodes:
         if isinstance(node, Variable):

@@ -220,6 +220,8 @@ def _rebound(function: types.FunctionType) -> set[str]:
 @lru_cache(maxsize=4096)
 def _names(code: types.CodeType, opname: str) -> tuple[str, ...]:
     """Names that some instruction of a function's code has."""
+    if dis.opmap[opname] not in code.co_code[::2]:  # which is much sooner seen
+        return ()
     steps = dis.get_instructions(code)
     return tuple(dict.fromkeys(str(step.argval) for step in steps if step.opname == opname))
 
