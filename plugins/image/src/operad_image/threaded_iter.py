@@ -9,7 +9,7 @@ unless that pass was left in the middle.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -18,15 +18,30 @@ from operad.io.order import BatchOrder  # type: ignore[import-not-found]  # of t
 
 import operad
 from operad import NDArray, current_context, nd
-from operad.errors import ArgumentError, EngineError, FormatError, ParamError, ShapeError
+from operad.dtypes import as_dtype
+from operad.errors import (
+    ArgumentError,
+    EngineError,
+    FormatError,
+    OutOfMemoryError,
+    ParamError,
+    ShapeError,
+)
 from operad.profiler import stage
-from operad_image.batches import BatchMaker, Fill, Job
-from operad_image.options import Source
+from operad_image.batches import Array, BatchMaker, Job, Workspace
+from operad_image.codec import Image, decoded
+from operad_image.finish import Finisher
+from operad_image.options import Finish, Source
 from operad_image.samples import Records, read_list
+from operad_image.transform import Part, Rng
 
 _SUFFIX: Final = ".rec"
 _DRAWN_BY: Final = ("shuffle", "seed", "seed_aug", "num_parts", "part_index")
 """Parameters that decide which images a batch has, and their random numbers."""
+
+
+Make = Callable[[Image, Array, Array, Array, Rng], Part]
+"""Changes an image with the labels that were read, for a slot and the labels of a batch."""
 
 
 class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plugin
@@ -35,10 +50,11 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
     Args:
         source: The parameters.
         samples: The images.
-        fill: Makes one of them; see `BatchMaker`.
-        dtype: Of the images.
+        make: Changes one of them and fills in its labels.
+        finish: How pixels become numbers.
         label_width: Numbers that label an image; `is_flat` says whether labels have one axis for 1.
         is_flat: See `label_width`.
+        dtype: Of the images.
     Attributes:
         num_data: How many images there are.
     """
@@ -47,16 +63,20 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
         self,
         source: Source,
         samples: Records,
-        fill: Fill,
-        dtype: np.dtype[Any],
+        make: Make,
+        finish: Finish,
         label_width: int,
         is_flat: bool = False,
+        dtype: Any = "float32",
     ) -> None:
         super().__init__(source.batch_size)
+        who, dtype = type(self).__name__, np.dtype(as_dtype(dtype))
+        finisher = Finisher(who, finish, source.data_shape, dtype)
+        fill = partial(_fill, who, samples, make, finisher)
         self._source = source
         self.num_data = len(samples)
         tail = "round" if source.round_batch else "pad"
-        self._order = BatchOrder(type(self).__name__, self.num_data, source.batch_size, tail)
+        self._order = BatchOrder(who, self.num_data, source.batch_size, tail)
         shape, labels = (source.batch_size, *source.data_shape), (source.batch_size, label_width)
         seed = source.seed if source.seed_aug is None else source.seed_aug
         self._new_maker = partial(BatchMaker, fill, (shape, labels), dtype, seed, source.preprocess_threads)
@@ -221,6 +241,37 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
     def _wanted(self, epoch: int) -> np.ndarray[Any, Any]:
         """The order of a pass, which depends on seed and number of the pass alone."""
         return np.random.default_rng([self._source.seed, epoch]).permutation(self.num_data)
+
+
+def _fill(
+    who: str,
+    samples: Records,
+    make: Make,
+    finisher: Finisher,
+    number: int,
+    slot: Array,
+    labels: Array,
+    workspace: Workspace,
+) -> None:
+    """Make one image and its labels."""
+    channels = len(slot)
+    try:
+        found, content = samples.read(number)
+        workspace.lap("read")
+        wanted = None if channels == 4 else channels
+        with decoded(content, wanted, into=workspace.pixels, is_upright=False) as image:
+            workspace.hold(image.nbytes)
+            workspace.lap("decode")
+            if image.shape[2] != channels:
+                raise FormatError(f"it has {image.shape[2]} channels, expected {channels}")
+            part = make(image, found, slot, labels, workspace.rng)
+            workspace.lap("augment")
+            if finisher.compile():
+                workspace.lap("compile")
+            finisher.write(part, slot, workspace.rng)
+        workspace.lap("copy")
+    except (FormatError, OutOfMemoryError, ShapeError) as error:
+        raise type(error)(f"{who}: {samples.name(number)}: {error}") from error
 
 
 def samples_of(who: str, source: Source) -> Records:

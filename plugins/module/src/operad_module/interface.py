@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import operad as od
 from operad import NDArray, Symbol
@@ -48,6 +48,9 @@ class ModuleInterface(metaclass=Suggesting):
         params_initialized: Whether parameters have values.
         optimizer_initialized: Whether `update` can be called.
     """
+
+    _owns_params: ClassVar[bool] = False
+    """Whether the parameters are its own, so that it says when they are not initialized again."""
 
     def __init__(self, logger: Any = logging) -> None:
         self.logger = logger
@@ -95,6 +98,10 @@ class ModuleInterface(metaclass=Suggesting):
                 raise ModuleStateError(
                     f"{call}: call {step} first; the order is bind, init_params, init_optimizer"
                 )
+
+    def _need_input_grads(self) -> None:
+        if not self.inputs_need_grad:
+            raise ModuleStateError("get_input_grads: they are not computed; bind with inputs_need_grad=True")
 
     @property
     def symbol(self) -> Symbol | None:
@@ -153,6 +160,9 @@ class ModuleInterface(metaclass=Suggesting):
             ArgumentError: `shared_module` is given to a `BucketingModule`.
             GraphError: `shared_module` is given to a `SequentialModule`.
         """
+        if self.binded and not force_rebind:
+            self.logger.warning("Already bound, ignoring bind()")
+            return
         request = BindRequest(
             data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, shared_module, grad_req
         )
@@ -189,6 +199,10 @@ class ModuleInterface(metaclass=Suggesting):
             GraphError: Two modules of a chain have a parameter of the same name.
         """
         if self.params_initialized and not force_init:
+            if self._owns_params:
+                self.logger.warning(
+                    "Parameters are already initialized; init_params with force_init=False is ignored"
+                )
             return
         self._init_params(initializer, arg_params, aux_params, allow_missing, force_init, allow_extra)
         self.params_initialized = True

@@ -135,6 +135,13 @@ class Optimizer(Moving, metaclass=Suggesting):
         """State of a weight at the beginning; None: there is none."""
         return None
 
+    def call_of(
+        self, index: Index, name: str, states: Sequence[NDArray], *own: str, **params: Any
+    ) -> UpdateCall:
+        """A step as one call, with the rate, the common parameters, and the attributes called `own`."""
+        given = {"lr": self._get_lr(index), **self.common(index)}
+        return name, states, {**given, **{one: getattr(self, one) for one in own}, **params}
+
     def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:
         """`create_state`; for half precision, of a single-precision copy, and the copy."""
         if not self.is_mixed(weight):

@@ -1,0 +1,17 @@
+"""What optimizers with momentum have in common."""
+
+from __future__ import annotations
+
+from operad import NDArray
+from operad_optimizer.base import Index, Optimizer, State
+from operad_optimizer.state import zeros_like
+
+
+class WithMomentum(Optimizer):
+    """Keeps the last step, or an average, of each weight, unless `momentum` is 0."""
+
+    momentum: float
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """What is kept, if anything is."""
+        return zeros_like(weight) if self.momentum else None
