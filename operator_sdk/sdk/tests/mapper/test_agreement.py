@@ -27,6 +27,7 @@ from operad_sdk.mapper import (
     trunc,
 )
 from operad_sdk.vector import machine
+from operator_sdk.sdk.tests.mappers import huber
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
@@ -37,14 +38,6 @@ DTYPES = {"float32": np.float32, "float64": np.float64}
 @mapper
 def arithmetic(a, b):
     return (a + b) * (a - b) / b
-
-
-@mapper
-def huber(a, sigma):
-    s2 = sigma * sigma
-    if abs(a) > 1 / s2:
-        return abs(a) - 0.5 / s2
-    return 0.5 * s2 * a * a
 
 
 @mapper
