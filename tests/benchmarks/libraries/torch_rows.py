@@ -274,6 +274,14 @@ def with_gradients(inputs: list[Any], head: Any, function: Callable[[], Any]) ->
     return Work(run, check=check)
 
 
+def without_gradients(function: Callable[[], Any]) -> Work:
+    def run() -> Any:
+        with torch.no_grad():
+            return function()
+
+    return Work(run, check=lambda: {"output": float(run().abs().mean())})
+
+
 def rowwise(op: str, shape: tuple[int, int], backward: bool) -> Work:
     data, columns = torch.from_numpy(normal(*shape)), shape[1]
     inputs = [data]
@@ -285,11 +293,7 @@ def rowwise(op: str, shape: tuple[int, int], backward: bool) -> Work:
     if backward:
         return with_gradients(inputs, torch.from_numpy(normal(*shape)[::-1].copy()), function)
 
-    def run() -> Any:
-        with torch.no_grad():
-            return function()
-
-    return Work(run, check=lambda: {"output": float(run().abs().mean())})
+    return without_gradients(function)
 
 
 def batch_norm(backward: bool) -> Work:
@@ -315,11 +319,7 @@ def group_norm(shape: tuple[int, ...], backward: bool) -> Work:
     if backward:
         return with_gradients(inputs, torch.from_numpy(normal(*shape)[::-1].copy()), function)
 
-    def run() -> Any:
-        with torch.no_grad():
-            return function()
-
-    return Work(run, check=lambda: {"output": float(run().abs().mean())})
+    return without_gradients(function)
 
 
 def rnn(sizes: tuple[Any, ...], backward: bool) -> Work:

@@ -28,6 +28,7 @@ from operad_sdk.mapper import (
 )
 from operad_sdk.vector import machine
 from operator_sdk.sdk.tests.mappers import huber
+from operator_sdk.sdk.tests.together import run_together
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
@@ -207,11 +208,7 @@ def test_threads_that_map_at_once_compile_once_and_agree():
         results[i] = fresh.backend("vector").map(x)
 
     before = machine.statistics.compiled + machine.statistics.loaded
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(work, range(8))
     assert machine.statistics.compiled + machine.statistics.loaded == before + 1
     for result in results:
         np.testing.assert_array_equal(result, results[0])
