@@ -5,7 +5,7 @@ from __future__ import annotations
 from operad_sdk import Contract, Distribution
 
 
-def noise(prop, inputs, outputs):
+def added(prop, inputs, outputs):
     """What was added to the first argument."""
     return outputs[0] - inputs[0]
 

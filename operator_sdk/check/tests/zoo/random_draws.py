@@ -6,7 +6,7 @@ import numpy as np
 
 from operad.resource import ResourceRequest
 from operad_sdk import Contract, Distribution, OperatorProperty, operator, param, unary
-from operator_sdk.check.tests.zoo.draws import dropout, noise
+from operator_sdk.check.tests.zoo.draws import added, dropout
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
@@ -26,7 +26,7 @@ def _kept(prop, inputs, outputs):
 def _standard_noise(shape):
     return Contract(
         distribution=Distribution(
-            mean=lambda prop: 0.0, variance=lambda prop: 1.0, draws=noise, shapes=(shape,)
+            mean=lambda prop: 0.0, variance=lambda prop: 1.0, draws=added, shapes=(shape,)
         )
     )
 
@@ -55,7 +55,7 @@ class NarrowUniform(_Drawing):
             mean=lambda prop: 0.0,
             variance=lambda prop: 1 / 3,
             cdf=lambda prop, x: np.clip((x + 1) / 2, 0, 1),
-            draws=noise,
+            draws=added,
         )
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from operad_sdk import Contract, Distribution, ResourceRequest, operator
 from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
-from operator_sdk.check.tests.zoo.draws import noise
+from operator_sdk.check.tests.zoo.draws import added
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
@@ -21,7 +21,7 @@ class SameAgain(Floating):
         distribution=Distribution(
             mean=lambda prop: 0.0,
             variance=lambda prop: 1.0,
-            draws=noise,
+            draws=added,
         )
     )
 

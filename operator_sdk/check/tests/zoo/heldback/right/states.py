@@ -6,7 +6,7 @@ import numpy as np
 
 from operad_sdk import Contract, Distribution, ResourceRequest, operator, param
 from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
-from operator_sdk.check.tests.zoo.draws import noise
+from operator_sdk.check.tests.zoo.draws import added
 from operator_sdk.check.tests.zoo.fault import Right
 from operator_sdk.check.tests.zoo.forwards import Scaled
 
@@ -55,7 +55,7 @@ class Noisy(Floating):
         distribution=Distribution(
             mean=lambda prop: 0.0,
             variance=lambda prop: prop.scale**2,
-            draws=noise,
+            draws=added,
         )
     )
 
