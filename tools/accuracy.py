@@ -230,7 +230,7 @@ def _differences(trial: Trial, position: int) -> Truth | None:
             if other is None:
                 return None
             total = sum(
-                ((one - two) * head).sum()
+                np.sum((one - two) * head)
                 for one, two, head in zip(other, middle, heads, strict=False)
                 if head is not None
             )
