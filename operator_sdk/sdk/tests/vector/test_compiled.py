@@ -80,7 +80,7 @@ def expect_as_evaluated(program, seed):
 @pytest.mark.parametrize("reduces", [False, True], ids=["elements", "rows"])
 @pytest.mark.parametrize(("added", "kept_from"), [(32, 8), (1, 1)])
 def test_random_forms_on_arrays_of_any_layout(dtype, reduces, added, kept_from, monkeypatch):
-    monkeypatch.setattr(columns, "ADDED_IN_A_ROW", added)
+    monkeypatch.setattr(columns, "ADDED_TO_A_LANE", added)
     monkeypatch.setattr(stages, "KEPT_FROM", kept_from)
     for seed in range(8):
         expect_as_evaluated(Program(np.random.default_rng([seed, reduces]), dtype, reduces), seed)
