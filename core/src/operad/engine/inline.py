@@ -24,7 +24,7 @@ from operad.interrupts import is_from_outside
 from operad.scopes import Ending, Exit, as_now
 
 _Call = tuple[Callable[..., object], tuple[object, ...], Context, Sequence[Var], Sequence[Var], str | None]
-"""What `run` is asked for, behind the dispatcher."""
+"""Arguments of `run` behind the dispatcher."""
 
 
 def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
