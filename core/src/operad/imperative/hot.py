@@ -118,8 +118,10 @@ def cast_fast(source: Array, out_spec: ArraySpec) -> Any:
     thread = local.state
     if source._spec.nbytes > _COPIED_BYTES or thread.mode >= RECORDING:
         return None
-    fast = out_spec.copy or _made_copy(out_spec)
-    return fast and fast.call(fast, thread, source, None, None, None, (), None)
+    fast = out_spec.copy
+    if fast is None and (fast := _made_copy(out_spec)) is None:
+        return None
+    return fast.call(fast, thread, source, None, None, None, (), None)
 
 
 def copy_fast(target: Array, source: Array) -> bool:
@@ -127,8 +129,10 @@ def copy_fast(target: Array, source: Array) -> bool:
     thread, spec = local.state, target._spec
     if source._spec is not spec or thread.mode >= RECORDING:
         return False
-    fast = spec.copy or _made_copy(spec)
-    return fast is not None and fast.call(fast, thread, source, None, None, None, (), target) is target
+    fast = spec.copy
+    if fast is None and (fast := _made_copy(spec)) is None:
+        return False
+    return fast.call(fast, thread, source, None, None, None, (), target) is target
 
 
 def _made_copy(spec: ArraySpec) -> FastPath | None:
