@@ -31,7 +31,7 @@ then counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar, Unpack, overload
 
@@ -226,20 +226,20 @@ class OperatorProperty(ShapedProperty):
         Raises:
             ParamError: The type cannot hold the scalar.
         """
-        if "scalar" not in type(self).params or not in_types:
-            return self.param_values()
-        return tuple(
-            typed_scalar(self, value, in_types) if name == "scalar" and value is not None else value
-            for name, value in zip(type(self).params, self.param_values(), strict=True)
-        )
+        return self._typed(type(self).params, self.param_values(), in_types)
 
     def typed_run_time(self, values: Sequence[Any], in_types: Sequence[DType]) -> tuple[Any, ...]:
         """Values of all run-time parameters as functions get them; raises as `function_params`."""
+        return self._typed(type(self).params.run_time, values, in_types)
+
+    def _typed(
+        self, names: Iterable[str], values: Sequence[Any], in_types: Sequence[DType]
+    ) -> tuple[Any, ...]:
+        if "scalar" not in type(self).params or not in_types:
+            return tuple(values)
         return tuple(
-            typed_scalar(self, value, in_types)
-            if name == "scalar" and value is not None and in_types
-            else value
-            for name, value in zip(type(self).params.run_time, values, strict=True)
+            typed_scalar(self, value, in_types) if name == "scalar" and value is not None else value
+            for name, value in zip(names, values, strict=True)
         )
 
     def differentiable_inputs(self) -> list[bool]:

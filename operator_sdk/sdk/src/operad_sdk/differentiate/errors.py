@@ -27,6 +27,14 @@ class TraceError(OperadError, TypeError):
     line: Line | None = None
 
 
+def writing_plainly(name: str) -> TraceError:
+    """Error for a function of NumPy that writes traced values into a plain array."""
+    return TraceError(
+        f"numpy.{name} writes what it computes derivatives of into a plain array, where they would be "
+        "lost; make the array with np.empty_like, or with op_ctx.xp"
+    )
+
+
 def calling_line() -> Line | None:
     """The innermost line of an author's function that is being traced; None outside any."""
     frame: FrameType | None = sys._getframe(1)

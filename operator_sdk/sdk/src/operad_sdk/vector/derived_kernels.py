@@ -285,18 +285,16 @@ class _Together(NamedTuple):
 
 
 def _together(parts: Sequence[str], call: KernelCall) -> _Together | None:
-    forms, signatures = [], []
-    entries: dict[str, BackwardEntry] = {}
-    for part in parts:
-        form, _ = form_of(call, part)
-        assert isinstance(form, ScalarForm)
-        forms.append(form)
-        signatures.append(Signature(call, part, form))
-        assert signatures[-1].entries is not None
-        entries |= zip(form.inputs, signatures[-1].entries, strict=False)  # numbers follow
-    whole = joined_kernel(tuple(forms), tuple(one.specs for one in signatures), signatures[0].dtype)
+    found = _forms_of(parts, call)
+    assert not isinstance(found, str)
+    forms, signatures = found[0]
+    whole = found[0].whole
     if whole is None:
         return None
+    entries: dict[str, BackwardEntry] = {}
+    for form, signature in zip(forms, signatures, strict=True):
+        assert signature.entries is not None
+        entries |= zip(form.inputs, signature.entries, strict=False)  # numbers follow
     quick, count = None, len(whole.kernel.form.inputs)
     if not cost_of_arrays(*whole).is_parallel:
         keeps_lock = max(prod(shape) for shape, _ in whole.specs) <= PART_ELEMENTS
