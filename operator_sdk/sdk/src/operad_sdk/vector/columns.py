@@ -12,8 +12,8 @@ from operad_sdk.vector.reductions import Reductions
 from operad_sdk.vector.writer import Values, Writer
 
 ADDED_TO_A_LANE: Final = ADDED_IN_A_ROW // 4
-"""Numbers that a lane adds one after another, for each of four vectors at most. Their sums are added in double
-precision, so the error of a sum does not grow with its length."""
+"""Numbers that a lane adds one after another, for each of four vectors at most. Their sums are added in
+double precision, so the error of a sum does not grow with its length."""
 
 Body = Callable[[Chunk, Values], Values]
 
