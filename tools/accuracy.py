@@ -3,10 +3,10 @@
     python -m tools.accuracy            # all operators: the page, and the figures of this instruction set
     python -m tools.accuracy exp norm   # these alone, on the terminal
 
-Cases are those of the contract checks: ordinary ones, long axes, and values at the ends of a type, which cancel,
-saturate or are alike. True values are, in this order: the contract's reference in numbers of 160 digits, and its
-differences for gradients; the reference in extended precision; and for single precision what the operator gives
-in double. Sums along long axes, which `tools.accuracy_of_sums` measures, have those of `math.fsum`.
+Cases are those of the contract checks: ordinary ones, long axes, and values at the ends of a type, which
+cancel, saturate or are alike. True values are, in this order: the contract's reference in numbers of 160
+digits, and its differences for gradients; the reference in extended precision; and for single precision what
+the operator gives in double. `tools.accuracy_of_sums` measures sums of long axes beside `math.fsum`.
 
 An error is counted twice: in units of the true value, and in units of the largest one of its array. What no
 number of the type can be is left out, as are subnormal numbers and places where a derivative has two values.

@@ -1,8 +1,8 @@
 """What other libraries give for the cases of `tools.accuracy`, in a process of their own environment.
 
 The environments are those of the benchmarks (`tests.benchmarks.environments`). A process reads jobs from its
-standard input, one after another, and writes what MXNet or PyTorch gives: an operator of the same name, or, for
-PyTorch, the function in `TORCH`. Arrays go as bytes, since versions of NumPy do not read each other's pickles.
+standard input, one after another, and writes what MXNet or PyTorch gives: an operator of the same name, or
+what `_torch_function` finds. Arrays go as bytes, since versions of NumPy do not read each other's pickles.
 This file imports nothing of operad, and one library.
 """
 
@@ -106,12 +106,13 @@ def _of_torch(job: Job) -> tuple[list[Any], list[Any]]:
 
 
 _SAME = (
-    "abs arccos:acos arccosh:acosh arcsin:asin arcsinh:asinh arctan:atan arctanh:atanh ceil cos cosh degrees:rad2deg "
-    "erf erfinv exp expm1 floor gammaln:lgamma log log10 log1p log2 negative:neg radians:deg2rad reciprocal relu "
-    "rsqrt sigmoid sign sin sinh softsign sqrt square tan tanh trunc digamma elemwise_add:add elemwise_sub:sub "
-    "elemwise_mul:mul elemwise_div:div broadcast_add:add broadcast_sub:sub broadcast_mul:mul broadcast_div:div "
-    "broadcast_power:pow broadcast_hypot:hypot broadcast_maximum:maximum broadcast_minimum:minimum _power:pow "
-    "_hypot:hypot _maximum:maximum _minimum:minimum arctan2 _contrib_arctan2:atan2"
+    "abs arccos:acos arccosh:acosh arcsin:asin arcsinh:asinh arctan:atan arctanh:atanh ceil cos cosh "
+    "degrees:rad2deg erf erfinv exp expm1 floor gammaln:lgamma log log10 log1p log2 negative:neg "
+    "radians:deg2rad reciprocal relu rsqrt sigmoid sign sin sinh softsign sqrt square tan tanh trunc "
+    "digamma elemwise_add:add elemwise_sub:sub elemwise_mul:mul elemwise_div:div broadcast_add:add "
+    "broadcast_sub:sub broadcast_mul:mul broadcast_div:div broadcast_power:pow broadcast_hypot:hypot "
+    "broadcast_maximum:maximum broadcast_minimum:minimum _power:pow _hypot:hypot _maximum:maximum "
+    "_minimum:minimum arctan2 _contrib_arctan2:atan2 "
 )
 """Operators that PyTorch has under the same name, or the one behind the colon."""
 
@@ -130,7 +131,8 @@ def _torch_function(torch: Any, name: str, count: int) -> Callable[..., Any]:
     norms = torch.nn.functional
     others: dict[str, Callable[..., Any]] = {
         "norm": lambda data, ord=2, axis=None, keepdims=False: _reduced(
-            lambda x, dim, keepdim: torch.linalg.vector_norm(x, ord, dim, keepdim), data, axis, keepdims, False
+            lambda x, dim, keepdim: torch.linalg.vector_norm(x, ord, dim, keepdim),
+            data, axis, keepdims, False,
         ),
         "cumsum": lambda a, axis=None: torch.cumsum(a.reshape(-1) if axis is None else a, axis or 0),
         "softmax": lambda data, axis=-1, temperature=1.0: torch.softmax(data / (temperature or 1.0), axis),
@@ -153,7 +155,8 @@ def _torch_function(torch: Any, name: str, count: int) -> Callable[..., Any]:
         "smooth_l1": lambda data, scalar=1.0: norms.smooth_l1_loss(
             data, torch.zeros_like(data), reduction="none", beta=1 / scalar**2
         ),
-        "linalg_inverse": torch.linalg.inv, "linalg_det": torch.linalg.det, "linalg_potrf": torch.linalg.cholesky,
+        "linalg_inverse": torch.linalg.inv, "linalg_det": torch.linalg.det,
+        "linalg_potrf": torch.linalg.cholesky,
         "linalg_slogdet": torch.linalg.slogdet,
     }  # fmt: skip
     return others[name]

@@ -117,7 +117,8 @@ _FUNCTIONS: Final[dict[str, Callable[[Any], Any]]] = {
        ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
     "log2": lambda x: _CONTEXT.log(x, 2), "exp2": lambda x: _CONTEXT.mpf(2) ** x,
     "reciprocal": lambda x: 1 / x, "fabs": abs, "sign": _CONTEXT.sign, "__abs__": abs,
-    "trunc": lambda x: _CONTEXT.sign(x) * _CONTEXT.floor(abs(x)), "__neg__": lambda x: -x, "__pos__": lambda x: x, "deg2rad": _CONTEXT.radians, "rad2deg": _CONTEXT.degrees,
+    "trunc": lambda x: _CONTEXT.sign(x) * _CONTEXT.floor(abs(x)), "__neg__": lambda x: -x,
+    "__pos__": lambda x: x, "deg2rad": _CONTEXT.radians, "rad2deg": _CONTEXT.degrees,
 }  # fmt: skip
 for _name, _function in _OPERATORS.items():
     setattr(Number, f"__{_name}__", _of_two(_function))

@@ -161,6 +161,47 @@ def in_pairs(data):
     return (even[:, ::2] + even[:, 1::2]).sum(axis=1)
 
 
+@operator("zoo_one_by_one")
+class OneByOne(OperatorProperty):
+    """Adds rows of single precision one by one."""
+
+    spec = "data:(N + 1, D) -> output:(D)"
+    accepts = "floating"
+    contract = Contract(reference=lambda data: data.sum(0))
+
+    def forward(data):
+        """Row by row."""
+        total = np.zeros(data.shape[1:], data.dtype)
+        for row in data:
+            total += row
+        return total
+
+    def data_grad(output_grad, data):
+        """`d/dx = 1`."""
+        return np.broadcast_to(output_grad, data.shape)
+
+
+@operator("zoo_last_prefix")
+class LastPrefix(OperatorProperty):
+    """Adds a vector to rows; its gradient is added one by one."""
+
+    spec = "data:(N + 1, D), bias:(D) -> output:(N + 1, D)"
+    accepts = "floating"
+    contract = Contract(reference=lambda data, bias: data + bias)
+
+    def forward(data, bias):
+        """To each row."""
+        return data + bias
+
+    def data_grad(output_grad):
+        """`d/dx = 1`."""
+        return output_grad
+
+    def bias_grad(output_grad):
+        """`d/dx = 1`, for each row."""
+        return np.cumsum(output_grad, 0)[-1]
+
+
 ZOO = without_gradients(
     [
         Fault("D601 F201", negative_of_all, "a type is taken that has no such operation"),
@@ -174,5 +215,7 @@ ZOO = without_gradients(
         Fault("D604 B303 B312", SingleGradient, "the gradient passes through single precision"),
         Fault("D606", scaled, "a kernel forgets the factor"),
         Fault("D606", SumInPairs, "a kernel forgets the last column"),
+        Fault("D610", OneByOne, "rows are added one by one"),
+        Fault("D610", LastPrefix, "the gradient is the last one of single precision's prefixes"),
     ]
 )
