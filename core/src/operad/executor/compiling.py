@@ -40,7 +40,7 @@ class _Known(NamedTuple):
 
 _graphs: Final[dict[Hashable, _Known]] = registry.follow({})
 _surroundings: list[Any] = []
-"""What all of them were compiled in."""
+"""Surroundings in which all of them were compiled."""
 
 
 def _state(graph: Graph) -> list[Any]:
@@ -64,7 +64,7 @@ def _structure(graph: Graph) -> Hashable:
 
 
 def _known(graph: Graph, passes: list[Pass]) -> _Known:
-    """What is known of graphs of this structure."""
+    """The graph of this structure that was compiled first, and its programs."""
     # The variables' own table, as reading them one by one decodes each; a plugin may read any.
     now = [passes, settings(), rates(), dict(os.environ._data)]  # type: ignore[attr-defined]
     if now != _surroundings:

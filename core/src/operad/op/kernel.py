@@ -69,8 +69,7 @@ class KernelCall:
     """
 
     __slots__ = (
-        "_known", "ctx", "in_shapes", "in_types", "is_bare", "is_train", "prop", "threads",
-        "verdicts",
+        "_known", "ctx", "in_shapes", "in_types", "is_bare", "is_train", "prop", "threads", "verdicts"
     )  # fmt: skip
 
     def __init__(
@@ -123,11 +122,12 @@ class KernelCall:
         return prod(self.shape(name)) if self.has(name) else 0
 
     def _of(self, name: str) -> tuple[Any, Any]:
-        if not self.has(name):
+        found = self._inferred()[1].get(name)
+        if found is None and not self.has(name):
             raise ArgumentError(
                 f"{self.prop.name}: {name!r} is absent for these parameters; ask has(...) before"
             )
-        return self._inferred()[1][name]
+        return found  # type: ignore[return-value]
 
     def _inferred(self) -> tuple[list[Any], dict[str, tuple[Any, Any]]]:
         """Shapes of the outputs, and shape and type of each output and argument by name."""
@@ -284,17 +284,11 @@ def ranked(call: KernelCall) -> list[Kernel]:
     kernels: list[Kernel] = type(call.prop).kernels
     derived = call.prop.derived_kernels()
     found = kernels if len(kernels) == 1 else _in_order(call, kernels)
-    if not derived:
-        return found
-    own = next(i for i, kernel in enumerate(found) if kernel is kernels[0])
+    own = next((i for i, kernel in enumerate(found) if kernel is kernels[0]), 0)
     return [*found[:own], *derived, *found[own:]]
 
 
 def _in_order(call: KernelCall, kernels: list[Kernel]) -> list[Kernel]:
-    measured = rates().kernels
-    if not any(kernel.cost is not None or kernel.name in measured for kernel in kernels):
-        return sorted(kernels, key=lambda kernel: -kernel.priority)
-
     rivals = Counter([kernel.priority for kernel in kernels if kernel.rejection(call) is None])
 
     def order(kernel: Kernel) -> tuple[float, float]:

@@ -88,9 +88,6 @@ class Candidates:
     Args:
         facts: `shapes`, `types` and `contexts`.
         is_exact: Whether only what gives NumPy's bits is taken.
-
-    Attributes:
-        beside: Large nodes that read of large ones, or are read by these, or read what may be a view.
     """
 
     def __init__(self, graph: Graph, facts: Mapping[str, Any], *, is_exact: bool) -> None:
@@ -101,7 +98,13 @@ class Candidates:
         self._awaited = {dep for node in graph.nodes for dep in node.control_deps}
         self._summed = {entry for node in graph.op_nodes for _, entry in node.sums}
         self._sizes = self._largest()
-        self.beside: Final = self._with_neighbours()
+        self._beside = self._with_neighbours()
+
+    def are_there(self) -> bool:
+        """Return whether any node may be in a cluster; of small ones without the tracer and the compiler."""
+        if not self._beside or import_module("operad_sdk.vector").reason_against() is not None:
+            return False
+        return any(isinstance(each, Candidate) for each in self.by_node)
 
     @cached_property
     def by_node(self) -> list[Candidate | str]:
@@ -125,6 +128,7 @@ class Candidates:
         ]
 
     def _with_neighbours(self) -> set[int]:
+        """Large nodes that read of large ones, or are read by these, or read what may be a view."""
         found, ids = set[int](), self._graph.node_ids
         for number, node in enumerate(self._graph.nodes):
             for source, _ in node.inputs if self._sizes[number] >= FROM_SIZE else ():
@@ -157,7 +161,7 @@ class Candidates:
         # Before forms are asked for, as most nodes need none.
         if self._sizes[number] < FROM_SIZE:
             return too_small(self._sizes[number])
-        if number not in self.beside:
+        if number not in self._beside:
             return "nothing beside it computes element by element"
         specs = [(self._shapes.values[i], self._types.values[i]) for i in self._arrays(number, node)]
         key = (node.signature, self._is_exact, *specs)

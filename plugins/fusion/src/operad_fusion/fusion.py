@@ -8,16 +8,15 @@ one operator, whose kernel is compiled when the graph is bound.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
-from math import prod
 from typing import Any, Final, final
 
 from operad.first_use import import_module
 from operad.graph import Entry, Graph, Node, OpNode, Pass, Variable, rebuilt
 from operad.operator import Instruction, Shape
-from operad_fusion.again import again
-from operad_fusion.candidates import FROM_SIZE, Candidate, Candidates
+from operad_fusion.again import Facts, again
+from operad_fusion.candidates import Candidate, Candidates
 from operad_fusion.merging import Merged, Step, merged
 from operad_fusion.settings import MODE
 from operad_fusion.uses import Uses
@@ -29,19 +28,15 @@ MOST_INSTRUCTIONS: Final = 512
 _NAMED: Final = 3
 """Members after which a cluster is called."""
 
-Facts = Mapping[str, Any]
 Specs = tuple[tuple[Shape, Any], ...]
 
 
 def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     mode = MODE.read()
-    if mode == "off" or max(map(prod, set(facts["shapes"].values)), default=0) < FROM_SIZE:
+    if mode == "off":
         return graph, {}
     candidates = Candidates(graph, facts, is_exact=mode == "exact")
-    # The next line imports the compiler, and the one behind it the tracer.
-    if not candidates.beside or import_module("operad_sdk.vector").reason_against() is not None:
-        return graph, {}
-    if not any(isinstance(each, Candidate) for each in candidates.by_node):
+    if not candidates.are_there():
         return graph, {}
     found = _Fusion(graph, facts, candidates)
     found.merge()

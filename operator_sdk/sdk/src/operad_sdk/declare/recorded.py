@@ -17,7 +17,7 @@ from operad.interrupts import raise_of_handler
 from operad.operator import FORWARD, BackwardArrays, ForwardArrays, KernelCall, NoForm, OpReq, Shape
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.function import Bound
-from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
+from operad_sdk.declare.names import EXTRA, IN_DATA, IS_TRAIN, OP_CTX, OUT_DATA, OUT_GRAD, WORDS, Slot
 from operad_sdk.declare.surroundings import reason_against_tracing
 from operad_sdk.declare.traced_gradient import Positions, TracingContext
 from operad_sdk.differentiate import PROGRAM, Namespace, Node, Traced, TraceError, constant
@@ -49,6 +49,9 @@ _CURES: Final = {
     "cannot be traced": "use functions of NumPy that take any array, and no attributes of plain arrays",
 }
 """Advice, by words of the reason why there is no form."""
+
+OF_MODE: Final = frozenset(Slot(EXTRA, WORDS.index(word)) for word in (OP_CTX, IS_TRAIN))
+"""Slots of what tells a function the mode."""
 
 Named = list[tuple[str, Traced]]
 

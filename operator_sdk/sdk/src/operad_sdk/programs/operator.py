@@ -8,15 +8,12 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 
 from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpContext, Operator, OpReq, assign
-from operad_sdk.declare.names import EXTRA, IS_TRAIN, OP_CTX, WORDS, Slot
-from operad_sdk.declare.recorded import functions_of, traced_program
+from operad_sdk.declare.recorded import OF_MODE, functions_of, traced_program
 from operad_sdk.differentiate import TraceError
 from operad_sdk.programs.program import Program
 from operad_sdk.vector.addresses import overlaps, span
 from operad_sdk.vector.cost_rule import Estimates
 
-_OF_MODE: Final = frozenset(Slot(EXTRA, WORDS.index(word)) for word in (OP_CTX, IS_TRAIN))
-"""Slots of what tells a function the mode."""
 _MOST: Final = 64
 """Programs that are kept of an operator."""
 _STEP_US: Final = 8.0
@@ -108,7 +105,7 @@ def scratch_bytes_of(parts: Sequence[str], call: KernelCall) -> int:
 def _modes(prop: Any, parts: Sequence[str]) -> Sequence[bool]:
     """The modes in which the functions of some parts may do different things."""
     slots = {slot for bound in functions_of(prop, parts) for slot in bound.slots}
-    return (True, False) if slots & _OF_MODE else (True,)
+    return (True, False) if slots & OF_MODE else (True,)
 
 
 @final
