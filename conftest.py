@@ -18,6 +18,8 @@ import secrets
 import signal
 import sys
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
@@ -303,15 +305,34 @@ def _put_in_order(items: list[pytest.Item], order: str) -> None:
     items.sort(key=lambda item: [item.get_closest_marker(name) is None for name in ("serial", "long")])
 
 
+@contextmanager
+def _without_a_mock() -> Iterator[None]:
+    """Have modules of operad say themselves that they are no mock, which pytest asks in each module.
+
+    They would look for a plugin that adds such a name, and word an error with the names that are most alike.
+    """
+    faces = [import_module(name) for name in ("operad", "operad.nd", "operad.sym") if find_spec("operad")]
+    for face in faces:
+        vars(face)["_mock_name"] = None
+    try:
+        yield
+    finally:
+        for face in faces:
+            del vars(face)["_mock_name"]
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Collect without garbage collections, and take what was collected out of every later one.
 
     They would walk some hundred thousand objects again and again: a fifth of the time of collecting.
     """
+    if session.config.getoption("dist", "no") != "no" and "PYTEST_XDIST_WORKER" not in os.environ:
+        return (yield)  # other processes collect
     gc.disable()
     try:
-        return (yield)
+        with _without_a_mock():
+            return (yield)
     finally:
         gc.enable()
         gc.collect()
