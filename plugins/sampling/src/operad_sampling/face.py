@@ -1,4 +1,4 @@
-"""Common parts of `od.nd.random` and `od.sym.random`: the choice of the operator, and names of other operators.
+"""Common parts of `od.nd.random` and `od.sym.random`: choice of the operator, names of other operators.
 
 Where the distribution's parameters are numbers the operator is `_random_normal`, where they are arrays or
 symbols it is `_sample_normal`.
