@@ -6,9 +6,14 @@ symbols it is `_sample_normal`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
+import operad
 from operad_sdk import ParamError
+
+_RANDOM: Final = "_random_"
 
 
 def are_all(kind: type, values: Mapping[str, object], function: str) -> bool:
@@ -36,3 +41,28 @@ def rate_of(scale: float) -> float:
     if not scale > 0:
         raise ParamError(f"exponential: scale is {scale!r}, expected a number above 0")
     return 1 / scale
+
+
+def like_of(module: str, namespace: Any, known_as: str, name: str) -> Any:
+    """What a module has beside its functions: each operator `_random_..._like`, under its name without that.
+
+    Args:
+        module: The module's name.
+        namespace: `od.nd` or `od.sym`, which has the operators.
+        known_as: What users call the module.
+
+    Raises:
+        AttributeError: There is no such operator.
+    """
+    if name == "__all__":
+        return operad.registry.star_names(sys.modules[module])
+    if not name.endswith("_like") or name.startswith("_"):
+        raise AttributeError(f"module {known_as!r} has no attribute {name!r}")
+    like: Callable[..., Any] = getattr(namespace, _RANDOM + name)
+    return like
+
+
+def names_with_like(own: Mapping[str, Any]) -> list[str]:
+    """Names of a module that has these of its own."""
+    found = (name for name in operad.registry.list_operators() if name.startswith(_RANDOM))
+    return sorted({*own, *(name.removeprefix(_RANDOM) for name in found if name.endswith("_like"))})
