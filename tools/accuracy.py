@@ -18,6 +18,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from time import process_time
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -228,25 +229,40 @@ def _differences(trial: Trial, position: int) -> Truth | None:
     is_slow = (process_time() - begin) * array.size > _PATIENCE_S
     if is_slow or middle is None or not all(map(is_exact, middle[: trial.visible])):
         return None
+
+    def difference(places: Any, sign: int) -> list[Any] | None:
+        """Of each output, where some elements of the argument are moved."""
+        moved = array.copy()
+        moved[places] = array[places] + steps[places] * sign
+        other = _exactly(trial, [*inputs[:position], moved, *inputs[position + 1 :]])
+        pairs = zip(other or (), middle, heads, strict=False)
+        return other and [(one - two) * head for one, two, head in pairs if head is not None]
+
+    steps = np.asarray(np.maximum(np.abs(array), Number(1)) * _STEP, object)
+    first = (0,) * array.ndim
+    one = difference(first, 1) if array.size else None
+    if one is not None and all(each.shape == array.shape for each in one):
+        others = [np.delete(each.reshape(-1), 0) for each in one]
+        if not any((each != 0).any() for each in others):  # each element depends on its own alone
+            sides = [difference(..., sign) for sign in (-1, 1)]
+            if None not in sides:
+                before, after = (sum(side) for side in sides)
+                return split(_slopes(before / -steps, after / steps))
     for place in np.ndindex(array.shape):
-        sides = []
-        for sign in (-1, 1):
-            moved = array.copy()
-            step = _STEP * max(Number(1), abs(array[place]))
-            moved[place] = array[place] + step * sign
-            other = _exactly(trial, [*inputs[:position], moved, *inputs[position + 1 :]])
-            if other is None:
-                return None
-            total = sum(
-                np.sum((one - two) * head)
-                for one, two, head in zip(other, middle, heads, strict=False)
-                if head is not None
-            )
-            sides.append(total / (step * sign))
-        before, after = (Number(one) if not isinstance(one, Number) else one for one in sides)
-        is_one = abs(before - after) <= Number("1e-9") * (abs(before) + abs(after))
-        found[place] = (before + after) / 2 if is_one else Number("nan")
+        sides = [difference(place, sign) for sign in (-1, 1)]
+        if None in sides:
+            return None
+        totals = [sum(np.sum(each) for each in side) for side in sides]
+        found[place] = _slopes(totals[0] / -steps[place], totals[1] / steps[place])
     return split(found)
+
+
+@partial(np.frompyfunc, nin=2, nout=1)
+def _slopes(before: Any, after: Any) -> Any:
+    """The slope of two sides, NaN where they differ."""
+    before, after = (one if isinstance(one, Number) else Number(one) for one in (before, after))
+    is_one = abs(before - after) <= Number("1e-9") * (abs(before) + abs(after))
+    return (before + after) / 2 if is_one else Number("nan")
 
 
 def _exactly(trial: Trial, inputs: Sequence[Any]) -> list[Any] | None:
