@@ -44,7 +44,7 @@ def rate_of(scale: float) -> float:
 
 
 def like_of(module: str, namespace: Any, known_as: str, name: str) -> Any:
-    """What a module has beside its functions: each operator `_random_..._like`, under its name without that.
+    """Find an attribute beside a module's functions: an operator `_random_..._like`, by its shorter name.
 
     Args:
         module: The module's name.
