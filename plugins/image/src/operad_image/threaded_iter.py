@@ -9,7 +9,7 @@ unless that pass was left in the middle.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -23,25 +23,19 @@ from operad.errors import (
     ArgumentError,
     EngineError,
     FormatError,
-    OutOfMemoryError,
     ParamError,
     ShapeError,
 )
 from operad.profiler import stage
-from operad_image.batches import Array, BatchMaker, Job, Workspace
-from operad_image.codec import Image, decoded
+from operad_image.batches import BatchMaker, Job
+from operad_image.filling import Make, fill_one
 from operad_image.finish import Finisher
 from operad_image.options import Finish, Source
 from operad_image.samples import Records, read_list
-from operad_image.transform import Part, Rng
 
 _SUFFIX: Final = ".rec"
 _DRAWN_BY: Final = ("shuffle", "seed", "seed_aug", "num_parts", "part_index")
 """Parameters that decide which images a batch has, and their random numbers."""
-
-
-Make = Callable[[Image, Array, Array, Array, Rng], Part]
-"""Changes an image with the labels that were read, for a slot and the labels of a batch."""
 
 
 class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plugin
@@ -72,7 +66,7 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
         super().__init__(source.batch_size)
         who, dtype = type(self).__name__, np.dtype(as_dtype(dtype))
         finisher = Finisher(who, finish, source.data_shape, dtype)
-        fill = partial(_fill, who, samples, make, finisher)
+        fill = partial(fill_one, who, samples, make, finisher)
         self._source = source
         self.num_data = len(samples)
         tail = "round" if source.round_batch else "pad"
@@ -241,37 +235,6 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
     def _wanted(self, epoch: int) -> np.ndarray[Any, Any]:
         """The order of a pass, which depends on seed and number of the pass alone."""
         return np.random.default_rng([self._source.seed, epoch]).permutation(self.num_data)
-
-
-def _fill(
-    who: str,
-    samples: Records,
-    make: Make,
-    finisher: Finisher,
-    number: int,
-    slot: Array,
-    labels: Array,
-    workspace: Workspace,
-) -> None:
-    """Make one image and its labels."""
-    channels = len(slot)
-    try:
-        found, content = samples.read(number)
-        workspace.lap("read")
-        wanted = None if channels == 4 else channels
-        with decoded(content, wanted, into=workspace.pixels, is_upright=False) as image:
-            workspace.hold(image.nbytes)
-            workspace.lap("decode")
-            if image.shape[2] != channels:
-                raise FormatError(f"it has {image.shape[2]} channels, expected {channels}")
-            part = make(image, found, slot, labels, workspace.rng)
-            workspace.lap("augment")
-            if finisher.compile():
-                workspace.lap("compile")
-            finisher.write(part, slot, workspace.rng)
-        workspace.lap("copy")
-    except (FormatError, OutOfMemoryError, ShapeError) as error:
-        raise type(error)(f"{who}: {samples.name(number)}: {error}") from error
 
 
 def samples_of(who: str, source: Source) -> Records:

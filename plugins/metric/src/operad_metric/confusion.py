@@ -34,7 +34,7 @@ class _Confusion(Pooled):
         return sum(np.pad(counts, (0, size - len(counts))) for counts in (one, other))
 
     def count(self, pooled: Any) -> int:
-        """How many labels there were."""
+        """Number of labels."""
         return int(pooled.sum())
 
 

@@ -23,11 +23,11 @@ class Pooled(NamedMetric, ABC):
 
     @abstractmethod
     def joined(self, one: Any, other: Any) -> Any:
-        """What two updates have together."""
+        """Two updates together."""
 
     @abstractmethod
     def count(self, pooled: Any) -> int:
-        """How many samples it is of."""
+        """Number of its samples."""
 
     @abstractmethod
     def score(self, pooled: Any) -> float:

@@ -49,8 +49,7 @@ class ModuleInterface(metaclass=Suggesting):
         optimizer_initialized: Whether `update` can be called.
     """
 
-    _owns_params: ClassVar[bool] = False
-    """Whether the parameters are its own, so that it says when they are not initialized again."""
+    _owns_params: ClassVar[bool] = False  # if so, it says when they are not initialized again
 
     def __init__(self, logger: Any = logging) -> None:
         self.logger = logger
@@ -90,11 +89,10 @@ class ModuleInterface(metaclass=Suggesting):
         """Raise ModuleStateError unless the steps that `call` needs were taken."""
         if self.binded and self.params_initialized and (self.optimizer_initialized or not optimizer):
             return  # the usual case, at every call of a loop
-        steps = [("bind", self.binded)]
-        steps += [("init_params", self.params_initialized)] if params else []
-        steps += [("init_optimizer", self.optimizer_initialized)] if optimizer else []
-        for step, done in steps:
-            if not done:
+        lacks = {"bind": not self.binded, "init_params": params and not self.params_initialized}
+        lacks["init_optimizer"] = optimizer and not self.optimizer_initialized
+        for step, is_lacking in lacks.items():
+            if is_lacking:
                 raise ModuleStateError(
                     f"{call}: call {step} first; the order is bind, init_params, init_optimizer"
                 )

@@ -22,7 +22,7 @@ from operad_sdk import Array, OpContext, blocked_sum
 
 @final
 class Kept(NamedTuple):
-    """What a forward pass leaves to the gradients of its layer.
+    """Results of a forward pass that the gradients of its layer need.
 
     Attributes:
         groups: What was normalized together.

@@ -1,4 +1,4 @@
-"""What optimizers with momentum have in common."""
+"""Base of optimizers with momentum."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ class WithMomentum(Optimizer):
     momentum: float
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """What is kept, if anything is."""
+        """Zeros, or None without momentum."""
         return zeros_like(weight) if self.momentum else None

@@ -31,7 +31,7 @@ def _tanh(x: float, is_single: bool) -> float:
 
 @loop
 def _places(number: int, steps: int, is_reverse: bool) -> tuple[int, int]:
-    """Where step `number` is, and the one before it."""
+    """Places of step `number` and of the one before it."""
     return (steps - 1 - number, steps - number) if is_reverse else (number, number - 1)
 
 
