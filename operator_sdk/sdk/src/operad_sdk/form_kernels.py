@@ -145,5 +145,5 @@ def _heavy() -> Any:
 
 
 def _computed(name: str, parts: tuple[str, ...], *call: Any) -> Any:
-    """What a function of the heavy module gives."""
+    """Result of a function of the heavy module."""
     return getattr(_heavy(), name)(parts, *call)

@@ -52,7 +52,13 @@ def gradient(of: F, /) -> F: ...
 def gradient(*of: str, **options: Unpack[GradientOptions]) -> Callable[[F], F]: ...
 
 
-def gradient(*of: Any, **options: Unpack[GradientOptions]) -> Any:
+def gradient(
+    *of: Any,
+    inplace: str | Sequence[str] = (),
+    when: Callable[[Any], bool] | None = None,
+    accumulate: bool = False,
+    traced: Callable[..., Any] | None = None,
+) -> Any:
     """Mark a function of a class as a gradient.
 
     Needed only to say something beside it: a function called `backward` or `<argument>_grad` is one.
@@ -69,7 +75,7 @@ def gradient(*of: Any, **options: Unpack[GradientOptions]) -> Any:
     """
     if len(of) == 1 and callable(of[0]):
         return gradient()(of[0])
-    mark = mark_with(of, **options)
+    mark = mark_with(of, inplace, when=when, accumulate=accumulate, traced=traced)
 
     def declare(function: F) -> F:
         setattr(function, _MARK, mark)

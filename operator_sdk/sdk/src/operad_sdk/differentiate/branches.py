@@ -82,7 +82,7 @@ class Branches:
     def find(
         self, numbers: Sequence[Any], trace: Callable[[Sequence[Any]], None]
     ) -> tuple[Any, tuple[Any, ...]]:
-        """What was found for the way of a call, and the numbers that meet arrays in it.
+        """Return what was found for the way of a call, and the numbers that meet arrays in it.
 
         Args:
             numbers: Of the call.

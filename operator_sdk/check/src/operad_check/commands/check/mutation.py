@@ -251,7 +251,7 @@ def _operators_of(packages: Collection[str]) -> list[str]:
 _KEY: Final = ("operator", "module", "line", "change")
 _key: Final = itemgetter(*_KEY)
 _key_of: Final = attrgetter(*_KEY)
-"""What tells tasks, and mutants, apart."""
+"""Key of a task, and of a mutant."""
 
 
 def changes_of(name: str, profile: str | None, told: Told) -> Any:
