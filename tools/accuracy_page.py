@@ -21,7 +21,7 @@ def tables(figures: Kept, sums: Sums, machine: str) -> str:
         [
             BEGIN,
             "",
-            f"Figures of {len(figures)} operators, on a machine with {machine}; the others are not measured yet.",
+            f"Figures of {len(figures)} operators, with {machine}; the others are not measured yet.",
             "",
             "## Sums of long axes",
             "",
