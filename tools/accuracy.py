@@ -26,6 +26,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from operad import registry
+from operad.operator import ScalarForm
 from operad_check.cases.kinds import EXTREME, LARGE, ORDINARY
 from operad_check.cases.retype import is_random, retyped
 from operad_check.comparison.number_types import widened
@@ -239,15 +240,11 @@ def _differences(trial: Trial, position: int) -> Truth | None:
         return other and [(one - two) * head for one, two, head in pairs if head is not None]
 
     steps = np.asarray(np.maximum(np.abs(array), Number(1)) * _STEP, object)
-    first = (0,) * array.ndim
-    one = difference(first, 1) if array.size else None
-    if one is not None and all(each.shape == array.shape for each in one):
-        others = [np.delete(each.reshape(-1), 0) for each in one]
-        if not any((each != 0).any() for each in others):  # each element depends on its own alone
-            sides = [difference(..., sign) for sign in (-1, 1)]
-            if None not in sides:
-                before, after = (sum(side) for side in sides)
-                return split(_slopes(before / -steps, after / steps))
+    if _is_of_elements(trial):
+        sides = [difference(..., sign) for sign in (-1, 1)]
+        if None not in sides:
+            before, after = (sum(side) for side in sides)
+            return split(_slopes(before / -steps, after / steps))
     for place in np.ndindex(array.shape):
         sides = [difference(place, sign) for sign in (-1, 1)]
         if None in sides:
@@ -255,6 +252,16 @@ def _differences(trial: Trial, position: int) -> Truth | None:
         totals = [sum(np.sum(each) for each in side) for side in sides]
         found[place] = _slopes(totals[0] / -steps[place], totals[1] / steps[place])
     return split(found)
+
+
+def _is_of_elements(trial: Trial) -> bool:
+    """Return whether each element of the output depends on one element of each argument, in its place."""
+    if len({*trial.in_shapes, *trial.out_shapes}) != 1:
+        return False
+    form = trial.prop.scalar_form("forward", trial.in_shapes, trial.in_types)
+    return isinstance(form, ScalarForm) and all(
+        step.axes is None and step.op not in ("sum", "max", "min", "position") for step in form.instructions
+    )
 
 
 @partial(np.frompyfunc, nin=2, nout=1)

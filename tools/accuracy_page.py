@@ -21,7 +21,7 @@ def tables(figures: Kept, sums: Sums, machine: str) -> str:
         [
             BEGIN,
             "",
-            f"Figures of a machine with {machine}.",
+            f"Figures of {len(figures)} operators, with {machine}; the others are not measured yet.",
             "",
             "## Sums of long axes",
             "",
