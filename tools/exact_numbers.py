@@ -2,7 +2,7 @@
 
 NumPy calls the method of an element's class that has a ufunc's name. So a reference of a contract, which is a
 function of arrays, computes in mpmath what it computes otherwise in double precision. A function that casts
-to a type of NumPy's gives that type back, and its result is no exact one.
+to a type of NumPy's is noticed, and its result is no exact one.
 """
 
 from __future__ import annotations
@@ -21,14 +21,20 @@ _CONTEXT.dps = DIGITS
 
 @final
 class Number:
-    """A number of `DIGITS` digits."""
+    """A number of `DIGITS` digits.
+
+    Attributes:
+        casts: How many numbers were made floats so far: what is computed of those is not exact.
+    """
 
     __slots__ = ("value",)
+    casts = 0
 
     def __init__(self, value: Any) -> None:
         self.value = _CONTEXT.mpf(value)
 
     def __float__(self) -> float:
+        Number.casts += 1
         return float(self.value)
 
     def __int__(self) -> int:

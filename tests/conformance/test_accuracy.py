@@ -50,6 +50,9 @@ def test_functions_of_arrays_compute_in_many_digits() -> None:
     assert high.sum() == 1.0
     assert 0 < np.abs(low).max() < 1e-16
     assert abs(np.log(np.exp(x))[0] - Number(0.5)) < Number("1e-150")
+    casts = Number.casts
+    assert (x.astype(np.float64) == [0.5, 2.0]).all()
+    assert Number.casts > casts
 
 
 def test_the_page_is_that_of_the_figures_that_are_kept() -> None:
