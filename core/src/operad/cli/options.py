@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -15,6 +15,7 @@ from operad.errors import OperadError
 from operad.op import Shape
 from operad.registry import operators, plugins
 
+F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 _CONTEXT: Final = re.compile(r"(?P<type>[a-z_]+)(\((?P<id>\d+)\)|:(?P<number>\d+))?")
@@ -75,6 +76,11 @@ def _context(text: str) -> Context:
     return Context(found["type"], int(found["id"] or found["number"] or 0))
 
 
+def _shown(*names: str, read: Callable[[str], Any], **shown: Any) -> Callable[[F], F]:
+    """An option of one value whose default the help shows."""
+    return click.option(*names, show_default=True, callback=_one(read), **shown)
+
+
 param_option: Final = click.option(
     "--param",
     "params",
@@ -95,23 +101,17 @@ shape_option: Final = click.option(
 )
 """Adds `--shape`, any number of times, as `shapes`: a list of shapes."""
 
-dtype_option: Final = click.option(
-    "--dtype",
-    metavar="DTYPE",
-    default="float32",
-    show_default=True,
-    callback=_one(as_dtype),
-    help="Element type of the arguments.",
+dtype_option: Final = _shown(
+    "--dtype", read=as_dtype, metavar="DTYPE", default="float32", help="Element type of the arguments."
 )
 """Adds `--dtype` as `dtype`."""
 
-context_option: Final = click.option(
+context_option: Final = _shown(
     "--ctx",
     "context",
+    read=_context,
     metavar="CONTEXT",
     default="cpu",
-    show_default=True,
-    callback=_one(_context),
     help="Where it would run, as cpu or gpu(1).",
 )
 """Adds `--ctx` as `context`; no such device need be there."""
