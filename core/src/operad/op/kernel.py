@@ -98,11 +98,12 @@ class KernelCall:
         Raises:
             ArgumentError: There is none for any.
         """
-        if name in self._inferred()[1]:
+        known = [*self.prop.list_arguments(), *self.prop.list_outputs()]
+        if name in known:
             return True
         if name in (self.prop.optional_inputs or ()):
             return False
-        advice = suggestion(name, self._inferred()[1])
+        advice = suggestion(name, known)
         raise ArgumentError(
             f"{self.prop.name}: a kernel asks for {name!r}, which is no array of it; {advice}"
         )
@@ -122,6 +123,10 @@ class KernelCall:
         return prod(self.shape(name)) if self.has(name) else 0
 
     def _of(self, name: str) -> tuple[Any, Any]:
+        arguments = self.prop.list_arguments()
+        if name in arguments:  # which may be asked for before shapes are known to agree
+            position = arguments.index(name)
+            return self.in_shapes[position], self.in_types[position]
         found = self._inferred()[1].get(name)
         if found is None and not self.has(name):
             raise ArgumentError(
@@ -130,13 +135,11 @@ class KernelCall:
         return found  # type: ignore[return-value]
 
     def _inferred(self) -> tuple[list[Any], dict[str, tuple[Any, Any]]]:
-        """Shapes of the outputs, and shape and type of each output and argument by name."""
+        """Shapes of the outputs, and shape and type of each by name."""
         if self._known is None:
             prop = self.prop
             shapes, types = prop.infer_shape(list(self.in_shapes))[1], prop.infer_type(list(self.in_types))[1]
-            outs = zip(prop.list_outputs(), zip(shapes, types, strict=True), strict=True)
-            args = zip(self.in_shapes, self.in_types, strict=True)
-            self._known = shapes, {**dict(outs), **dict(zip(prop.list_arguments(), args, strict=True))}
+            self._known = shapes, dict(zip(prop.list_outputs(), zip(shapes, types, strict=True), strict=True))
         return self._known
 
     @property
