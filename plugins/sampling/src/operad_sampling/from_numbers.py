@@ -34,26 +34,29 @@ class Drawing(OperatorProperty):
     """An operator that draws from a distribution.
 
     Attributes:
-        family: The distribution.
-        dtype: Element type of the draws where the operator says it; None: float32.
+        family: The distribution, where it is one of a table's.
+        types: Element types that draws can have; the usual one is `usual_type`.
+        dtype: Element type of the draws where the operator says it; None: the usual one.
     """
 
     family: ClassVar[Family]
+    types: ClassVar[tuple[str, ...]] = FLOATS
+    usual_type: ClassVar[str] = "float32"
     dtype: str | None
     resource = ResourceRequest.PARALLEL_RANDOM
     element_cost = 20
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
-        if "dtype" in type(self).params and self.drawn not in FLOATS:
+        if "dtype" in type(self).params and self.drawn not in self.types:
             raise ParamError(
-                f"{self.name}: parameter 'dtype' is {self.dtype!r}, expected {', '.join(FLOATS)} or None"
+                f"{self.name}: parameter 'dtype' is {self.dtype!r}, expected {', '.join(self.types)} or None"
             )
 
     @property
     def drawn(self) -> str:
         """Element type of the draws."""
-        return self.dtype or "float32"
+        return self.dtype or self.usual_type
 
 
 def declared(name: str, base: type[OperatorProperty], **attributes: Any) -> type[OperatorProperty]:
