@@ -138,20 +138,25 @@ def _documented(family: Family, name: str, shapes: str, call: str, source: str) 
     """
 
 
+def _declared(
+    family: Family, name: str, shapes: str, call: str, source: str, **attributes: Any
+) -> type[OperatorProperty]:
+    doc = _documented(family, name, shapes, call, source)
+    shared = {"__doc__": doc, "__module__": __name__, "family": family, **family.params}
+    return declared(name, _OfNumbers, **shared, **attributes)
+
+
 def _of_numbers(family: Family) -> type[OperatorProperty]:
-    name = f"_random_{family.name}"
-    shapes = "output: `shape`, of type `dtype`."
-    return declared(
-        name,
-        _OfNumbers,
-        __doc__=_documented(family, name, shapes, "{}, shape=(100, 100)", "SampleUniformParam"),
-        __module__=__name__,
-        **family.params,
+    return _declared(
+        family,
+        f"_random_{family.name}",
+        "output: `shape`, of type `dtype`.",
+        "{}, shape=(100, 100)",
+        "SampleUniformParam",
         shape=param("shape", None, doc="Shape of the output; left out: the graph's."),
         ctx=param(str, "", ignored="Accepted for MXNet's files; the call or the binding says where."),
         dtype=param("dtype", None, doc="float16, float32 or float64; left out: float32."),
         spec="-> output:drawn(*shape)",
-        family=family,
         contract=Contract(
             params={"shape": ((), (2, 3), (4,)), "dtype": (None, *FLOATS), **_values(family)},
             distribution=_distribution(
@@ -166,18 +171,15 @@ def _of_numbers(family: Family) -> type[OperatorProperty]:
 
 
 def _like(family: Family) -> type[OperatorProperty]:
-    name = f"_random_{family.name}_like"
-    shapes = "data: (...), of a floating type.\n        output: As data."
-    return declared(
-        name,
-        _OfNumbers,
-        __doc__=_documented(family, name, shapes, "od.nd.zeros((100, 100)), {}", "SampleUniformLikeParam"),
-        __module__=__name__,
-        **family.params,
+    return _declared(
+        family,
+        f"_random_{family.name}_like",
+        "data: (...), of a floating type.\n        output: As data.",
+        "od.nd.zeros((100, 100)), {}",
+        "SampleUniformLikeParam",
         spec="data:(...) -> output:(...)",
         accepts="floating",
         inplace="data -> output",
-        family=family,
         contract=Contract(
             params=_values(family),
             distribution=_distribution(
