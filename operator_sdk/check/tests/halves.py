@@ -14,7 +14,7 @@ def assert_gradients_near_in_half(function: Callable[..., Any], values: Sequence
     """Gradients of `function` by all arguments are of their type, and alike in both."""
     found = []
     for dtype in ("float32", "float16"):
-        inputs = [od.nd.array(value, dtype=dtype) for value in values]
+        inputs: list[Any] = [od.nd.array(value, dtype=dtype) for value in values]
         for array in inputs:
             array.attach_grad()
         with od.autograd.record():
