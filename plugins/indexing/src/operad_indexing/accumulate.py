@@ -72,9 +72,9 @@ def _wide(dtype: DType, positions: Array, by_loop: bool) -> DType:
 
 
 def _most_named(positions: Array, by_loop: bool) -> int:
-    """How often one position occurs, at most.
+    """A bound of how often one position occurs.
 
-    Positions that share their last digits count as one: a bound, in memory that no table makes larger.
+    Positions that share their last digits count as one, so that no table makes the memory larger.
     """
     size = 1 << len(positions).bit_length()
     if by_loop:

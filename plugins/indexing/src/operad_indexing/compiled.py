@@ -16,7 +16,7 @@ def add_in_order(table: Array, positions: Array, rows: Array) -> None:
 
 @loop
 def most_named(positions: Array, counts: Array) -> int:
-    """How often the last digits of one position occur, at most; `counts` are a power of two of zeros."""
+    """Count the last digits that occur most; `counts` are a power of two of zeros."""
     most = 0
     for i in range(len(positions)):
         digits = positions[i] & (len(counts) - 1)
