@@ -24,7 +24,7 @@ def test_a_package_declares_the_plugin_and_the_exporter(tmp_path):
     project = tomllib.loads((tmp_path / "made/pyproject.toml").read_text())["project"]
     assert project["name"] == "operad-normalization-torch" == package_name("operad-normalization", "torch")
     assert project["dependencies"] == [
-        "operad-export[torch]>=0.2,<0.3", f"operad-normalization=={found.version}"
+        "operad-export[torch]>=0.3,<0.4", f"operad-normalization=={found.version}"
     ]  # fmt: skip
     assert files == [
         "pyproject.toml", "README.md", "src/operad_normalization_torch/__init__.py",
