@@ -9,7 +9,7 @@ import pytest
 
 import operad as od
 from operad.errors import DTypeError, ParamError
-from operad_activation import Activation
+from operad_activation.activation import Activation
 from operad_check.testing import check_forward, gradient_check
 from operator_sdk.check.tests.halves import assert_gradients_near_in_half
 

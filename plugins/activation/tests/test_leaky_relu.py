@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 import operad as od
 from operad.errors import DTypeError, ShapeError
-from operad_activation import LeakyReLU
+from operad_activation.leaky_relu import LeakyReLU
 from operad_check.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(3)

@@ -8,7 +8,7 @@ from scipy import special
 
 import operad as od
 from operad.errors import DTypeError, ParamError, ShapeError
-from operad_activation import log_softmax, softmax, softmin
+from operad_activation.softmax import log_softmax, softmax, softmin
 from operad_check.testing import check_forward, gradient_check
 
 RNG = np.random.default_rng(5)

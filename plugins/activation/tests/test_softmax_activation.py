@@ -6,7 +6,7 @@ from scipy import special
 
 import operad as od
 from operad.errors import DTypeError
-from operad_activation import SoftmaxActivation
+from operad_activation.softmax_activation import SoftmaxActivation
 from operad_check.testing import check_forward, gradient_check
 
 DATA = np.random.default_rng(5).normal(size=(2, 3, 2))

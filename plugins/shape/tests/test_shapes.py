@@ -8,37 +8,37 @@ import numpy as np
 import pytest
 
 import operad as od
-import operad_shape as shape
 from operad.errors import DTypeError, ParamError, ShapeError
+from operad_shape import columns, diagonal, join, padding, permute, repeating, reshape, slicing, split
 
 ERRORS: list[tuple[Any, dict[str, Any], list[Any], str]] = [
-    (shape.Reshape, {"shape": (5, -1)}, [(2, 3)], "no length of the open axis"),
-    (shape.Reshape, {"target_shape": (1, 1)}, [(2,)], "does not fit target_shape=(1, 1)"),
-    (shape.Reshape, {"target_shape": (1, 1), "keep_highest": True}, [()], "data has no axes"),
-    (shape.Reshape, {"shape": (7,)}, [(2, 3)], "data has shape (2, 3) with 6 elements"),
-    (shape.Reshape, {"shape": (0, 0, 0)}, [(2, 3)], "asks for axis 2"),
-    (shape.Reshape, {"shape": (-4, 4, 2)}, [(2, 3)], "cannot split a length of 2"),
-    (shape.Reshape, {"shape": (-7,)}, [(2, 3)], "unknown code -7"),
-    (shape.expand_dims, {"axis": 4}, [(2, 3)], "axis 4 is out of range"),
-    (shape.squeeze, {"axis": (1,)}, [(1, 3)], "axis 1 of data (1, 3) has length 3"),
-    (shape.transpose, {"axes": (0, 0)}, [(2, 3)], "not an order"),
-    (shape.depth_to_space, {"block_size": 2}, [(1, 3, 2, 2)], "axis 1 is 3, which no size gives"),
-    (shape.slice_, {"begin": (0,), "end": (1, 2)}, [(2, 3)], "equally long"),
-    (shape.slice_, {"begin": (0,), "end": (1,), "step": (0,)}, [(2, 3)], "has a 0"),
-    (shape.slice_like, {}, [(2, 3), (3, 3)], "axis 0 of shape_like (3, 3) is longer"),
-    (shape.slice_like, {}, [(2, 3), (2,)], "expected 2 axes as in data"),
-    (shape.SliceChannel, {"num_outputs": 2}, [(2, 3)], "no 2 equal parts"),
-    (shape.SliceChannel, {"num_outputs": 1, "squeeze_axis": True}, [(2, 3)], "needs parts of length 1"),
-    (shape.split_v2, {"indices": (1, 2)}, [(2, 3)], "must begin with 0"),
-    (shape.Concat, {"num_args": 2}, [(2, 3), (3, 3)], "arg1 has shape (3, 3), but axis 0 of arg0 is 2"),
-    (shape.Concat, {"num_args": 1, "dim": 2}, [(2, 3)], "axis 2 is out of range"),
-    (shape.stack, {"num_args": 2}, [(2, 3), (3, 3)], "arg1 has shape (3, 3), expected (2, 3)"),
-    (shape.Pad, {"mode": "constant", "pad_width": (1, 1)}, [(2, 3)], "expected two for each of the 2 axes"),
-    (shape.Pad, {"pad_width": (0, 0, 3, 0), "mode": "reflect"}, [(2, 3)], "too short"),
-    (shape.diag, {"axis1": 1}, [(2, 3)], "are one axis"),
-    (shape.im2col, {"kernel": (3, 3)}, [(1, 1, 2, 2)], "does not fit"),
-    (shape.col2im, {"kernel": (2,), "output_size": (3,)}, [(1, 2, 5)], "expected (1, 2, 2)"),
-    (shape.slice_assign, {"begin": (0,), "end": (1,)}, [(2, 3), (2, 3)], "expected (1, 3)"),
+    (reshape.Reshape, {"shape": (5, -1)}, [(2, 3)], "no length of the open axis"),
+    (reshape.Reshape, {"target_shape": (1, 1)}, [(2,)], "does not fit target_shape=(1, 1)"),
+    (reshape.Reshape, {"target_shape": (1, 1), "keep_highest": True}, [()], "data has no axes"),
+    (reshape.Reshape, {"shape": (7,)}, [(2, 3)], "data has shape (2, 3) with 6 elements"),
+    (reshape.Reshape, {"shape": (0, 0, 0)}, [(2, 3)], "asks for axis 2"),
+    (reshape.Reshape, {"shape": (-4, 4, 2)}, [(2, 3)], "cannot split a length of 2"),
+    (reshape.Reshape, {"shape": (-7,)}, [(2, 3)], "unknown code -7"),
+    (reshape.expand_dims, {"axis": 4}, [(2, 3)], "axis 4 is out of range"),
+    (reshape.squeeze, {"axis": (1,)}, [(1, 3)], "axis 1 of data (1, 3) has length 3"),
+    (permute.transpose, {"axes": (0, 0)}, [(2, 3)], "not an order"),
+    (permute.depth_to_space, {"block_size": 2}, [(1, 3, 2, 2)], "axis 1 is 3, which no size gives"),
+    (slicing.slice_, {"begin": (0,), "end": (1, 2)}, [(2, 3)], "equally long"),
+    (slicing.slice_, {"begin": (0,), "end": (1,), "step": (0,)}, [(2, 3)], "has a 0"),
+    (slicing.slice_like, {}, [(2, 3), (3, 3)], "axis 0 of shape_like (3, 3) is longer"),
+    (slicing.slice_like, {}, [(2, 3), (2,)], "expected 2 axes as in data"),
+    (split.SliceChannel, {"num_outputs": 2}, [(2, 3)], "no 2 equal parts"),
+    (split.SliceChannel, {"num_outputs": 1, "squeeze_axis": True}, [(2, 3)], "needs parts of length 1"),
+    (split.split_v2, {"indices": (1, 2)}, [(2, 3)], "must begin with 0"),
+    (join.Concat, {"num_args": 2}, [(2, 3), (3, 3)], "arg1 has shape (3, 3), but axis 0 of arg0 is 2"),
+    (join.Concat, {"num_args": 1, "dim": 2}, [(2, 3)], "axis 2 is out of range"),
+    (join.stack, {"num_args": 2}, [(2, 3), (3, 3)], "arg1 has shape (3, 3), expected (2, 3)"),
+    (padding.Pad, {"mode": "constant", "pad_width": (1, 1)}, [(2, 3)], "expected two for each of the 2 axes"),
+    (padding.Pad, {"pad_width": (0, 0, 3, 0), "mode": "reflect"}, [(2, 3)], "too short"),
+    (diagonal.diag, {"axis1": 1}, [(2, 3)], "are one axis"),
+    (columns.im2col, {"kernel": (3, 3)}, [(1, 1, 2, 2)], "does not fit"),
+    (columns.col2im, {"kernel": (2,), "output_size": (3,)}, [(1, 2, 5)], "expected (1, 2, 2)"),
+    (slicing.slice_assign, {"begin": (0,), "end": (1,)}, [(2, 3), (2, 3)], "expected (1, 3)"),
 ]
 
 
@@ -52,18 +52,18 @@ def test_what_does_not_fit_is_named(op: Any, params: dict[str, Any], shapes: lis
 
 
 def test_unknown_shapes_stay_unknown() -> None:
-    for op in (shape.Reshape(shape=(-1,)), shape.diag(), shape.tile(reps=(2,))):
+    for op in (reshape.Reshape(shape=(-1,)), diagonal.diag(), repeating.tile(reps=(2,))):
         assert op.infer_shape([None]) == ([None], [None], [])
         assert op.infer_shape([(2, None)])[1] == [None]
 
 
 def test_flattening_keeps_the_first_length_also_where_others_are_unknown() -> None:
-    assert shape.Flatten().infer_shape([None])[1] == [(None, None)]
-    assert shape.Flatten().infer_shape([(2, None)])[1] == [(2, None)]
+    assert reshape.Flatten().infer_shape([None])[1] == [(None, None)]
+    assert reshape.Flatten().infer_shape([(2, None)])[1] == [(2, None)]
 
 
 def test_concat_infers_in_both_directions() -> None:
-    op = shape.Concat(num_args=2, dim=1)
+    op = join.Concat(num_args=2, dim=1)
     ins, outs, _ = op.infer_shape([(2, 3), (None, None)])
     assert ins == [(2, 3), (2, None)]
     assert outs == [(2, None)]
@@ -115,7 +115,7 @@ def test_names_are_mxnet_s() -> None:
 
 def test_a_margin_that_the_element_type_does_not_hold_is_refused() -> None:
     with pytest.raises(DTypeError, match="uint8, from 0 to 255"):
-        shape.Pad(mode="constant", pad_width=(1, 1), constant_value=-1).infer_type([np.dtype("uint8")])
+        padding.Pad(mode="constant", pad_width=(1, 1), constant_value=-1).infer_type([np.dtype("uint8")])
 
 
 def test_a_number_assigned_to_integers_wraps_around() -> None:
@@ -129,7 +129,7 @@ def test_arrays_without_axes_are_stacked() -> None:
     np.testing.assert_array_equal(found.asnumpy(), [1, 2])
 
 
-@pytest.mark.parametrize("op", [shape.slice_like(), shape.reshape_like()], ids=lambda op: op.name)
+@pytest.mark.parametrize("op", [slicing.slice_like(), reshape.reshape_like()], ids=lambda op: op.name)
 def test_an_array_of_which_the_shape_counts_may_have_any_type(op: Any) -> None:
     single, integer = np.dtype("float32"), np.dtype("int64")
     assert op.infer_type([single, integer]) == ([single, integer], [single], [])
@@ -139,13 +139,13 @@ def test_an_array_of_which_the_shape_counts_may_have_any_type(op: Any) -> None:
 @pytest.mark.parametrize(
     ("op", "params"),
     [
-        (shape.Pad, "mode pad_width constant_value"),
-        (shape.stack, "axis num_args"),
-        (shape.Concat, "num_args dim"),
-        (shape.SliceChannel, "num_outputs axis squeeze_axis"),
-        (shape.split_v2, "indices axis squeeze_axis sections"),
-        (shape.slice_assign_scalar, "scalar begin end step"),
-        (shape.col2im, "output_size kernel stride dilate pad"),
+        (padding.Pad, "mode pad_width constant_value"),
+        (join.stack, "axis num_args"),
+        (join.Concat, "num_args dim"),
+        (split.SliceChannel, "num_outputs axis squeeze_axis"),
+        (split.split_v2, "indices axis squeeze_axis sections"),
+        (slicing.slice_assign_scalar, "scalar begin end step"),
+        (columns.col2im, "output_size kernel stride dilate pad"),
     ],
 )
 def test_parameters_have_mxnets_order(op: Any, params: str) -> None:
@@ -155,12 +155,12 @@ def test_parameters_have_mxnets_order(op: Any, params: str) -> None:
 @pytest.mark.parametrize(
     ("op", "given", "missing"),
     [
-        (shape.Pad, {"pad_width": (0, 0)}, "mode"),
-        (shape.slice_axis, {"axis": 0, "begin": 1}, "end"),
-        (shape.split_v2, {"sections": 2}, "indices"),
+        (padding.Pad, {"pad_width": (0, 0)}, "mode"),
+        (slicing.slice_axis, {"axis": 0, "begin": 1}, "end"),
+        (split.split_v2, {"sections": 2}, "indices"),
     ],
 )
 def test_what_mxnet_requires_is_required(op: Any, given: dict[str, Any], missing: str) -> None:
     with pytest.raises(ParamError, match=f"parameter '{missing}' is missing"):
         op(**given)
-    assert shape.slice_axis(axis=0, begin=1, end=None).infer_shape([(3,)])[1] == [(2,)]
+    assert slicing.slice_axis(axis=0, begin=1, end=None).infer_shape([(3,)])[1] == [(2,)]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple, final
+from typing import final
 
 from operad.dtypes import DType
 from operad.errors import OperadError
@@ -13,22 +14,23 @@ from operad.op import Choice, Kernel, KernelCall, Shape, ranked
 
 
 @final
-class PartKernel(NamedTuple):
-    """The kernel of one part.
+@dataclass(frozen=True, slots=True)
+class PartChoice:
+    """The kernel of one part of the operator.
 
     Attributes:
         part: `forward`, or the gradient of an argument.
-        kernel: Its name; None where no kernel computes the part.
-        us: Estimated microseconds on one thread.
-        scratch_bytes: Memory that it says it takes for itself.
-        others: Every other kernel that computes the part, with why it does not here.
-        prepared: What it has prepared, with bytes.
+        kernel: Its name, or null where no kernel computes the part.
+        cost_us: Estimated microseconds on one thread.
+        workspace_bytes: Memory that it says it takes for itself.
+        others: Every other kernel that might compute the part, with why it does not.
+        prepared: What is prepared for it in bound graphs, where the arguments are variables; with bytes.
     """
 
     part: str
     kernel: str | None
-    us: float
-    scratch_bytes: int
+    cost_us: float
+    workspace_bytes: int
     others: dict[str, str]
     prepared: dict[str, int]
 
@@ -38,7 +40,7 @@ def arrays_in_words(prepared: Mapping[str, int]) -> str:
     return ", ".join([f"{name} prepared ({size} bytes)" for name, size in prepared.items()])
 
 
-def explained(choice: Choice, parts: Sequence[str]) -> list[PartKernel]:
+def explained(choice: Choice, parts: Sequence[str]) -> list[PartChoice]:
     """The kernels of some parts of a call, and why they have no other."""
     call = choice.call
     kernels = [(kernel, kernel.rejection(call)) for kernel in ranked(call)]
@@ -52,7 +54,7 @@ def explained(choice: Choice, parts: Sequence[str]) -> list[PartKernel]:
         }
         us, scratch = choice.cost([part]).us, choice.scratch_bytes([part])
         name = None if taken is None else taken.name
-        found.append(PartKernel(part, name, us, scratch, others, _prepared(choice, part)))
+        found.append(PartChoice(part, name, us, scratch, others, _prepared(choice, part)))
     return found
 
 

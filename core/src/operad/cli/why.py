@@ -11,7 +11,7 @@ import click
 
 from operad import registry
 from operad.boundary import boundary
-from operad.cli.explanation import arrays_in_words, explained
+from operad.cli.explanation import PartChoice, arrays_in_words, explained
 from operad.cli.listing import Listing
 from operad.cli.modules import module_option, operator_named
 from operad.cli.options import (
@@ -61,28 +61,6 @@ class KernelVerdict:
     accepted: bool
     chosen: bool
     reason: str | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class PartChoice:
-    """The kernel of one part of the operator.
-
-    Attributes:
-        part: `forward`, or the gradient of an argument.
-        kernel: Its name, or null where no kernel computes the part.
-        cost_us: Estimated microseconds on one thread.
-        workspace_bytes: Memory that it says it takes for itself.
-        others: Every other kernel that might compute the part, with why it does not.
-        prepared: What is prepared for it in bound graphs, where the arguments are variables; with bytes.
-    """
-
-    part: str
-    kernel: str | None
-    cost_us: float
-    workspace_bytes: int
-    others: dict[str, str]
-    prepared: dict[str, int]
 
 
 @final
@@ -246,7 +224,7 @@ def kernel_choice(
                 reason or _in_words(kernel, call),
             )
         )
-    parts = [] if choice is None else [PartChoice(*found) for found in explained(choice, prop.list_parts())]
+    parts = [] if choice is None else explained(choice, prop.list_parts())
     sizes, types = [list(shape) for shape in shapes], [dtype.name for dtype in dtypes]
     forms = [_part_form(part, prop.scalar_form(part, shapes, dtypes)) for part in prop.list_parts()]
     return KernelChoice(prop.name, prop.get_params(), sizes, types, repr(context), verdicts, parts, forms)

@@ -21,10 +21,8 @@ from operad_image import functions
 from operad_image.codec import Image
 
 
-class Augmenter:
-    """Changes an image, (height, width, channels).
-
-    One that remembers something from image to image has `state_dict` and `load_state_dict`.
+class Described:
+    """Tells how it was made.
 
     Args:
         kwargs: What `dumps` tells.
@@ -36,6 +34,16 @@ class Augmenter:
     def dumps(self) -> Any:
         """The augmenter as JSON: its name in small letters, and its arguments."""
         return json.dumps([type(self).__name__.lower(), self._kwargs])
+
+
+class Augmenter(Described):
+    """Changes an image, (height, width, channels).
+
+    One that remembers something from image to image has `state_dict` and `load_state_dict`.
+
+    Args:
+        kwargs: What `dumps` tells.
+    """
 
     def __call__(self, src: Any) -> Any:
         """The changed image, an array of the same kind."""

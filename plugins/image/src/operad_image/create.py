@@ -27,14 +27,11 @@ from operad_image.colour_augmenters import (
     LightingAug,
     RandomGrayAug,
 )
+from operad_image.transform import EIGENVALUES, EIGENVECTORS
 
-# Of the photographs of ImageNet: mean and deviation of red, green and blue, and the main axes of colours.
+# Of the photographs of ImageNet: mean and deviation of red, green and blue.
 _MEAN: Final = np.array([123.68, 116.28, 103.53], np.float32)
 _STD: Final = np.array([58.395, 57.12, 57.375], np.float32)
-_EIGENVALUES: Final = np.array([55.46, 4.794, 1.148])
-_EIGENVECTORS: Final = np.array(
-    [[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]]
-)
 
 
 def CreateAugmenter(  # noqa: N802 - MXNet's name
@@ -109,7 +106,7 @@ def colour_augmenters(
     if hue:
         found.append(HueJitterAug(hue))
     if pca_noise > 0:
-        found.append(LightingAug(pca_noise, _EIGENVALUES, _EIGENVECTORS))
+        found.append(LightingAug(pca_noise, EIGENVALUES, EIGENVECTORS))
     if rand_gray > 0:
         found.append(RandomGrayAug(rand_gray))
     if mean is not None or std is not None:

@@ -9,29 +9,21 @@ ranges that nothing lies in are refused.
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Mapping
 from typing import Any
 
 from operad.errors import ArgumentError, ParamError, UnsupportedError
 from operad_image import boxes, functions, pixels
-from operad_image.augmenters import Augmenter, ShuffledOrder, load_states, states_of
+from operad_image.augmenters import Augmenter, Described, ShuffledOrder, load_states, states_of
 
 
-class DetAugmenter:
+class DetAugmenter(Described):
     """Changes an image and its label.
 
     Args:
         kwargs: What `dumps` tells.
     """
-
-    def __init__(self, **kwargs: Any) -> None:
-        self._kwargs = kwargs
-
-    def dumps(self) -> Any:
-        """The augmenter as JSON: its name in small letters, and its arguments."""
-        return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src: Any, label: Any) -> tuple[Any, Any]:
         """The changed image, an array of the same kind, and its label."""

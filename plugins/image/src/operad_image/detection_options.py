@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, final
 
-from operad_image.options import Source
+from operad_image.options import Normalization, Source
 
 
 @final
@@ -114,36 +114,6 @@ class Crops:
     max_crop_trials: tuple[int, ...] = (25,)
     crop_emit_mode: str = "center"
     emit_overlap_thresh: float = 0.3
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Normalization:
-    """Conversion of pixels to numbers of a batch: `(pixel - mean) / std * scale`.
-
-    Attributes:
-        mean_img: A file of one array, the mean image, (channels, height, width); instead of the next four.
-        mean_r: Subtracted from red, or from gray.
-        mean_g: From green.
-        mean_b: From blue.
-        mean_a: From the fourth channel.
-        std_r: Divisor of red, or of gray; 0: do not divide.
-        std_g: Of green.
-        std_b: Of blue.
-        std_a: Of the fourth channel.
-        scale: Factor of all.
-    """
-
-    mean_img: str = ""
-    mean_r: float = 0.0
-    mean_g: float = 0.0
-    mean_b: float = 0.0
-    mean_a: float = 0.0
-    std_r: float = 0.0
-    std_g: float = 0.0
-    std_b: float = 0.0
-    std_a: float = 0.0
-    scale: float = 1.0
 
 
 GROUPS: Final = (Source, DetectionLabels, Changes, Crops, Normalization)

@@ -24,9 +24,9 @@ from operad_image.batches import Array
 from operad_image.boxes import split_label
 from operad_image.codec import Image
 from operad_image.detection_crops import samplers
-from operad_image.detection_options import GROUPS, DetectionLabels, Normalization
+from operad_image.detection_options import GROUPS, DetectionLabels
 from operad_image.detection_transform import Changer
-from operad_image.options import Finish
+from operad_image.options import Finish, Normalization
 from operad_image.parameters import grouped, signature
 from operad_image.samples import Samples
 from operad_image.threaded_iter import ThreadedIter, check_source, samples_of

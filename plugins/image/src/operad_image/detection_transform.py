@@ -16,6 +16,7 @@ from operad_image.boxes import Boxes
 from operad_image.codec import Image
 from operad_image.detection_crops import Sampler, cropped
 from operad_image.detection_options import Changes, Crops
+from operad_image.options import check_choices
 from operad_image.transform import Part, Rng, brighter, shifted
 
 _MODES: Final = ("force", "shrink", "fit")
@@ -46,12 +47,7 @@ class Changer:
             raise ParamError(
                 f"{who}: resize_mode is {wanted.resize_mode!r}, expected one of {', '.join(_MODES)}"
             )
-        if wanted.aug_seq != "det_aug_default":
-            raise ParamError(
-                f"{who}: aug_seq is {wanted.aug_seq!r}, expected 'det_aug_default': there is no other"
-            )
-        if wanted.inter_method not in (0, 1, 2, 3, 4, pixels.AUTO, pixels.ANY):
-            raise ParamError(f"{who}: inter_method is {wanted.inter_method}, expected 0 to 4, 9 or 10")
+        check_choices(who, wanted.aug_seq, "det_aug_default", wanted.inter_method)
 
     def change(self, image: Image, objects: Boxes, rng: Rng) -> tuple[Part, Boxes, tuple[int, int]]:
         """The image, its boxes, and the height and width that it takes of the result."""

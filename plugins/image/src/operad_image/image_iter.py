@@ -25,7 +25,7 @@ from operad_image.batches import STAGES
 from operad_image.codec import Image, decode
 from operad_image.create import CreateAugmenter
 from operad_image.functions import as_pixels, imdecode
-from operad_image.samples import Files, Records, Samples, listed, read_list
+from operad_image.samples import Files, Records, Samples, labels_in, listed, read_list
 
 _TAILS: Final = ("pad", "discard", "roll_over")
 Lap = Callable[[str], None]
@@ -253,10 +253,7 @@ def _samples(
     part: tuple[int, int],
 ) -> Samples:
     if path_imgrec:
-        labels = None
-        if path_imglist:
-            labels = {number: label for number, (label, _) in read_list(path_imglist).items()}
-        return Records([path_imgrec], path_imgidx or None, labels, *part)
+        return Records([path_imgrec], path_imgidx or None, labels_in(path_imglist), *part)
     if path_imglist:
         found = list(read_list(path_imglist).values())
         return Files(path_root, found, *part, source=f"{who}: list {os.fspath(path_imglist)!r}")

@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, final
 
+from operad.errors import ParamError
+from operad_image import pixels
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,42 +177,69 @@ class Colour:
         return any(getattr(self, name) for name in self.__slots__)
 
 
-@final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finish:
-    """Conversion of pixels to numbers of a batch: `(pixel - mean) * scale * contrast / std + illumination`.
+class Normalization:
+    """Conversion of pixels to numbers of a batch: `(pixel - mean) / std * scale`.
 
     Attributes:
-        mirror: Mirror every image.
-        rand_mirror: Mirror every other image, at random.
         mean_img: A file of one array, the mean image, (channels, height, width); instead of the next four.
         mean_r: Subtracted from red, or from gray.
         mean_g: From green.
         mean_b: From blue.
         mean_a: From the fourth channel.
-        std_r: Divisor of red, or of gray.
+        std_r: Divisor of red, or of gray; 0: do not divide.
         std_g: Of green.
         std_b: Of blue.
         std_a: Of the fourth channel.
         scale: Factor of all.
+    """
+
+    mean_img: str = ""
+    mean_r: float = 0.0
+    mean_g: float = 0.0
+    mean_b: float = 0.0
+    mean_a: float = 0.0
+    std_r: float = 0.0
+    std_g: float = 0.0
+    std_b: float = 0.0
+    std_a: float = 0.0
+    scale: float = 1.0
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finish(Normalization):
+    """Conversion of pixels to numbers of a batch: `(pixel - mean) * scale * contrast / std + illumination`.
+
+    Attributes that are not named here are as of `Normalization`, but no divisor is 0.
+
+    Attributes:
+        mirror: Mirror every image.
+        rand_mirror: Mirror every other image, at random.
         max_random_contrast: `contrast` is up to so far from 1.
         max_random_illumination: `illumination` is up to so far from 0, in units of `scale`.
     """
 
     mirror: bool = False
     rand_mirror: bool = False
-    mean_img: str = ""
-    mean_r: float = 0.0
-    mean_g: float = 0.0
-    mean_b: float = 0.0
-    mean_a: float = 0.0
     std_r: float = 1.0
     std_g: float = 1.0
     std_b: float = 1.0
     std_a: float = 1.0
-    scale: float = 1.0
     max_random_contrast: float = 0.0
     max_random_illumination: float = 0.0
+
+
+def check_choices(who: str, aug_seq: str, expected: str, inter_method: int) -> None:
+    """Refuse other augmenters than the default ones, and unknown interpolations.
+
+    Raises:
+        ParamError: There is another.
+    """
+    if aug_seq != expected:
+        raise ParamError(f"{who}: aug_seq is {aug_seq!r}, expected {expected!r}: there is no other")
+    if inter_method not in (0, 1, 2, 3, 4, pixels.AUTO, pixels.ANY):
+        raise ParamError(f"{who}: inter_method is {inter_method}, expected 0 to 4, 9 or 10")
 
 
 GROUPS: Final = (Source, Labels, Geometry, Colour, Finish)

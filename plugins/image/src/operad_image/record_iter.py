@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from operad.errors import FormatError, ParamError
 from operad_image.batches import Array
 from operad_image.codec import Image
-from operad_image.options import GROUPS, Colour, Geometry, Labels
+from operad_image.options import GROUPS, Colour, Geometry, Labels, check_choices
 from operad_image.parameters import grouped, signature
 from operad_image.threaded_iter import ThreadedIter, check_source, samples_of
 from operad_image.transform import Part, Rng, coloured, placed
@@ -69,8 +69,7 @@ def _make(
 
 
 def _check(who: str, labels: Labels, geometry: Geometry) -> None:
-    if geometry.aug_seq != "aug_default":
-        raise ParamError(f"{who}: aug_seq is {geometry.aug_seq!r}, expected 'aug_default': there is no other")
+    check_choices(who, geometry.aug_seq, "aug_default", geometry.inter_method)
     if labels.label_width < 1:
         raise ParamError(f"{who}: label_width is {labels.label_width}, expected 1 or more")
     least, largest = geometry.min_crop_size, geometry.max_crop_size
@@ -79,5 +78,3 @@ def _check(who: str, labels: Labels, geometry: Geometry) -> None:
             f"{who}: min_crop_size is {least} and max_crop_size {largest}, "
             "expected both, the first not above the second"
         )
-    if geometry.inter_method not in (0, 1, 2, 3, 4, 9, 10):
-        raise ParamError(f"{who}: inter_method is {geometry.inter_method}, expected 0 to 4, 9 or 10")

@@ -166,6 +166,11 @@ def read_list(path: str | os.PathLike[str]) -> dict[int, tuple[Label, str]]:
     return found
 
 
+def labels_in(path: str | None) -> dict[int, Label] | None:
+    """Labels by number, of a file as `read_list` takes; None: there is no file."""
+    return {number: label for number, (label, _) in read_list(path).items()} if path else None
+
+
 def listed(given: Sequence[Any]) -> list[tuple[Label, str]]:
     """Labels and path of each image, of a list of lists: labels, one by one or as an array, then the path.
 

@@ -14,13 +14,13 @@ from functools import partial
 from typing import Any, Final
 
 import numpy as np
-from operad.io.order import BatchOrder  # type: ignore[import-not-found]  # of the plugin of iterators
+from operad.io.iterator import CurrentBatchIter  # type: ignore[import-not-found]  # of the plugin of iterators
+from operad.io.order import BatchOrder  # type: ignore[import-not-found]  # likewise
 
 import operad
 from operad import NDArray, current_context, nd
 from operad.dtypes import as_dtype
 from operad.errors import (
-    ArgumentError,
     EngineError,
     FormatError,
     ParamError,
@@ -31,14 +31,14 @@ from operad_image.batches import BatchMaker, Job
 from operad_image.filling import Make, fill_one
 from operad_image.finish import Finisher
 from operad_image.options import Finish, Source
-from operad_image.samples import Records, read_list
+from operad_image.samples import Records, labels_in
 
 _SUFFIX: Final = ".rec"
 _DRAWN_BY: Final = ("shuffle", "seed", "seed_aug", "num_parts", "part_index")
 """Parameters that decide which images a batch has, and their random numbers."""
 
 
-class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plugin
+class ThreadedIter(CurrentBatchIter):  # type: ignore[misc]  # of another plugin
     """Batches of images that threads make.
 
     Args:
@@ -75,7 +75,7 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
         seed = source.seed if source.seed_aug is None else source.seed_aug
         self._new_maker = partial(BatchMaker, fill, (shape, labels), dtype, seed, source.preprocess_threads)
         self._maker: BatchMaker | None = None
-        self._current: Any = None
+        self.current_batch: Any = None
         self._label_shape = labels[:1] if is_flat and label_width == 1 else labels
         self.provide_data = [operad.io.DataDesc(source.data_name, shape, dtype.type)]
         self.provide_label = [operad.io.DataDesc(source.label_name, self._label_shape)]
@@ -147,7 +147,7 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
         self._ordering = self._ordering if wanted is None else wanted
         self._restart(epoch)
         self._pass_over(int(state["batch"]))
-        self._current = None
+        self.current_batch = None
 
     def next(self) -> Any:
         """The next batch; waits for it.
@@ -181,35 +181,22 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
 
     def iter_next(self) -> bool:
         """Move to the next batch; False where the pass has ended."""
-        self._current = next(self, None)
-        return self._current is not None
+        self.current_batch = next(self, None)
+        return self.current_batch is not None
 
     def getdata(self) -> Any:
         """The images of the current batch: an array, as of every iterator over files."""
-        return self._batch().data[0]
+        return super().getdata()[0]
 
     def getlabel(self) -> Any:
         """The labels of the current batch."""
-        return self._batch().label[0]
-
-    def getpad(self) -> Any:
-        """Number of images that only fill up the current batch."""
-        return self._batch().pad
-
-    def getindex(self) -> Any:
-        """Numbers of the current batch's images in the file."""
-        return self._batch().index
+        return super().getlabel()[0]
 
     def close(self) -> None:
         """End the threads; `reset` begins again."""
         maker, self._maker = self._maker, None
         if maker is not None and self._process == os.getpid():
             maker.close()
-
-    def _batch(self) -> Any:
-        if self._current is None:
-            raise ArgumentError(f"{type(self).__name__}: there is no current batch; call iter_next first")
-        return self._current
 
     def _restart(self, epoch: int) -> None:
         """Take note of a pass that the order has begun."""
@@ -243,9 +230,7 @@ def samples_of(who: str, source: Source) -> Records:
     Raises:
         FormatError: A file is damaged, or a folder has none.
     """
-    labels = None
-    if source.path_imglist:
-        labels = {number: label for number, (label, _) in read_list(source.path_imglist).items()}
+    labels = labels_in(source.path_imglist)
     paths = source.path_imgrec.split(";")
     if os.path.isdir(paths[0]):
         entries = sorted(os.scandir(paths[0]), key=lambda entry: entry.name)

@@ -19,8 +19,9 @@ from operad_image.options import Colour, Geometry
 
 Rng = np.random.Generator
 
-_EIGENVALUES: Final = np.array([55.46, 4.794, 1.148])
-_EIGENVECTORS: Final = np.array(
+# The main axes of colours of the photographs of ImageNet.
+EIGENVALUES: Final = np.array([55.46, 4.794, 1.148])
+EIGENVECTORS: Final = np.array(
     [[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]]
 )
 _ATTEMPTS: Final = 10
@@ -83,7 +84,7 @@ def coloured(part: Part, wanted: Colour, height: int, width: int, rng: Rng) -> P
             image = _mixed(image, int(kind), factors[kind])
     if wanted.pca_noise > 0:
         alpha = rng.normal(0, wanted.pca_noise, 3)
-        image = _bytes(image + (_EIGENVECTORS * alpha) @ _EIGENVALUES)
+        image = _bytes(image + (EIGENVECTORS * alpha) @ EIGENVALUES)
     limits = (wanted.random_h, wanted.random_l, wanted.random_s)
     if any(limits):
         image = shifted(image, [int(rng.uniform(-limit, limit)) for limit in limits])

@@ -85,22 +85,10 @@ def why(self: Any) -> NodeKernels:
             parts = ", ".join(parts_of(node))
             rows.append(NodeKernel(name, operator, parts, None, ctx, program.costs[node_id].us, 0, {}))
             continue
-        for found in explained(choice, parts_of(node)):
-            part, kernel, us, scratch_bytes, others, prepared = found
-            rows.append(
-                NodeKernel(
-                    name,
-                    operator,
-                    part,
-                    kernel,
-                    ctx,
-                    us,
-                    scratch_bytes,
-                    others,
-                    arrays_in_words(prepared),
-                    sum(prepared.values()),
-                )
-            )
+        for one in explained(choice, parts_of(node)):
+            words, size_bytes = arrays_in_words(one.prepared), sum(one.prepared.values())
+            found = (ctx, one.cost_us, one.workspace_bytes, one.others, words, size_bytes)
+            rows.append(NodeKernel(name, operator, one.part, one.kernel, *found))
     return NodeKernels(rows, composites)
 
 

@@ -1,40 +1,7 @@
 """The checks themselves, one module per group, or per part of one; importing the room registers them all."""
 
-from operad_check.checks import aliases as aliases
-from operad_check.checks import backward as backward
-from operad_check.checks import callers as callers
-from operad_check.checks import declarations as declarations
-from operad_check.checks import derivative as derivative
-from operad_check.checks import device as device
-from operad_check.checks import dtype as dtype
-from operad_check.checks import engines as engines
-from operad_check.checks import evidence as evidence
-from operad_check.checks import exceptions as exceptions
-from operad_check.checks import finite as finite
-from operad_check.checks import forward as forward
-from operad_check.checks import growth as growth
-from operad_check.checks import guarded as guarded
-from operad_check.checks import hash_seed as hash_seed
-from operad_check.checks import inplace as inplace
-from operad_check.checks import integers as integers
-from operad_check.checks import kinks as kinks
-from operad_check.checks import layout as layout
-from operad_check.checks import long_sums as long_sums
-from operad_check.checks import mapper as mapper
-from operad_check.checks import memory as memory
-from operad_check.checks import nonfinite as nonfinite
-from operad_check.checks import obligations as obligations
-from operad_check.checks import parameters as parameters
-from operad_check.checks import partial as partial
-from operad_check.checks import partial_types as partial_types
-from operad_check.checks import positions as positions
-from operad_check.checks import precision as precision
-from operad_check.checks import random as random
-from operad_check.checks import relations as relations
-from operad_check.checks import requests as requests
-from operad_check.checks import run_time as run_time
-from operad_check.checks import second_derivative as second_derivative
-from operad_check.checks import sharing as sharing
-from operad_check.checks import static as static
-from operad_check.checks import surroundings as surroundings
-from operad_check.checks import values as values
+from importlib import import_module as _import_module
+from pkgutil import iter_modules as _iter_modules
+
+for _module in _iter_modules(__path__):
+    _import_module(f"{__name__}.{_module.name}")

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any, Final
 
+from operad.files import read_text
 from operad_check.register import entries
 
 _MARKS: Final = {
@@ -30,70 +32,11 @@ _INAPPLICABLE: Final = {"does not apply"}
 _LINKED: Final = ("bad", "exp", "own")
 """Statuses that are listed under the findings."""
 
-_STYLE: Final = """
-:root { color-scheme: light dark; --ink: #1c1c1c; --page: #fff; --faint: #666; --none: #aaa; --line: #e4e4e2;
-        --code: #f6f6f4; --good: #1b6e3c; --bad: #b3261e; --alarm: #fde7e5; --odd: #8a6d00 }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e6e3; --page: #1a1b1c; --faint: #a3a3a0; --none: #666; --line: #333536;
-          --code: #242628; --good: #7ccf98; --bad: #ff9b90; --alarm: #4a211d; --odd: #dcbc55 } }
-body { font: 14px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 90rem; padding: 0 1rem;
-       color: var(--ink); background: var(--page) }
-h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2.2rem }
-.sum { font-size: 1.05rem }
-b.own { color: var(--odd) } b.bad { color: var(--bad) } b.ok { color: var(--good) }
-.notes { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: 1rem 0 }
-.notes dt { margin: 0; font-weight: 400; color: var(--faint) } .notes dd { margin: 0 }
-.scroll { overflow-x: auto } table { border-collapse: collapse }
-th, td { padding: .15rem 0; min-width: 1.05rem; text-align: center; border-bottom: 1px solid var(--line);
-         white-space: nowrap }
-th.op, td.op { text-align: left; position: sticky; left: 0; padding-right: .6rem; background: var(--page) }
-th.new, td.new { border-left: 1px solid var(--line) }
-thead th { font-weight: 600; font-size: .72rem; vertical-align: bottom }
-thead th span { writing-mode: vertical-rl; transform: rotate(180deg) }
-td a { color: inherit; display: block } td.ok { color: var(--good) }
-td.bad { background: var(--alarm); color: var(--bad); font-weight: 700 } td.gone { text-align: left }
-td.na, td.blk { color: var(--none) } td.exp, td.own { color: var(--odd) }
-td.num, th.num { color: var(--faint); text-align: right; padding-left: .6rem }
-details { border: 1px solid var(--line); border-radius: 6px; margin: .5rem 0; padding: .4rem .8rem }
-summary { cursor: pointer } code, pre { font: 12.5px/1.4 ui-monospace, monospace }
-pre { background: var(--code); padding: .6rem; overflow-x: auto; border-radius: 4px }
-dt { font-weight: 600; margin-top: .4rem } dd { margin-left: 1rem; overflow-wrap: anywhere }
-.by { color: var(--faint) } details a { color: inherit }
-label { margin-right: 1rem } .legend span { display: inline-block; margin-right: 1.2rem }
-td.op .reds { display: none } button { float: right; font: inherit; cursor: pointer }
-@media (max-width: 40rem) {
-  body { margin: 1rem auto; padding: 0 .6rem; overflow-wrap: anywhere } dd { margin-left: 0 }
-  .notes { grid-template-columns: 1fr }
-  th:not(.op), td:not(.op):not(.gone) { display: none } th.op, td.op { white-space: normal; width: 100% }
-  td.op .reds { display: block; color: var(--bad) } td.op .reds a { display: inline }
-  td.op .by { display: none } }
-"""
 
 _FILTER: Final = (
     '<p><label><input type="checkbox" id="only"> only what is not green</label>'
     '<label>find <input id="find" size="24"></label></p>'
 )
-_SCRIPT: Final = """
-const only = document.getElementById('only'), find = document.getElementById('find');
-function show() {
-  for (const row of document.querySelectorAll('tbody tr')) {
-    const hit = row.dataset.name.includes(find.value.toLowerCase());
-    row.hidden = !hit || (only.checked && row.dataset.red === '0');
-  }
-}
-function unfold() {
-  const aim = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (aim && aim.tagName === 'DETAILS') { aim.open = true; aim.scrollIntoView(); }
-}
-for (const pre of document.querySelectorAll('pre')) {
-  const button = document.createElement('button'), text = pre.textContent;
-  button.textContent = 'copy';
-  button.onclick = () => navigator.clipboard.writeText(text).then(() => { button.textContent = 'copied'; });
-  pre.prepend(button);
-}
-only.addEventListener('change', show); find.addEventListener('input', show);
-addEventListener('hashchange', unfold); unfold();
-"""
 
 
 def page(
@@ -127,7 +70,7 @@ def page(
         [
             '<!doctype html><html lang="en"><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(heading)}</title><style>{_STYLE}</style>",
+            f"<title>{escape(heading)}</title><style>\n{_file('page.css')}</style>",
             f'<h1>{escape(heading)}</h1><p class="sum">{verdict}</p>',
             _notes(notes),
             _legend(),
@@ -137,9 +80,14 @@ def page(
             _unproved(operators),
             _plans(operators),
             _explanations(ids),
-            f"<script>{_SCRIPT}</script></html>",
+            f"<script>\n{_file('page.js')}</script></html>",
         ]
     )
+
+
+def _file(name: str) -> str:
+    path = Path(__file__).with_name(name)
+    return read_text(path, f"part {str(path)!r} of the page")
 
 
 def _legend() -> str:
