@@ -34,6 +34,7 @@ from operad.operator import (
     assign,
 )
 from operad.operator import OperatorProperty as CoreProperty
+from operad.resource import ResourceRequest
 from operad_sdk.differentiate import vector_jacobian
 
 ArrayFunction = Callable[[Any, Sequence[Any]], Sequence[Any]]
@@ -65,6 +66,7 @@ class GradientOperator(CoreProperty):
         computes: Outputs.
         function: Computes the outputs, from traced arrays too.
         kernel: Makes an operator that computes the outputs, for a context; None: the function does.
+        resource: What the kernel needs.
     """
 
     name = "_backward"
@@ -76,6 +78,7 @@ class GradientOperator(CoreProperty):
         computes: Sequence[TensorSpec],
         function: ArrayFunction,
         kernel: Callable[[Context], Operator] | None = None,
+        resource: Sequence[ResourceRequest] = (),
     ) -> None:
         super().__init__()
         self.name = f"_backward_{of}"  # type: ignore[misc]  # each instance has its own
@@ -83,6 +86,7 @@ class GradientOperator(CoreProperty):
         self._computes = computes
         self._function = function
         self._kernel = kernel
+        self._resource = resource
 
     def list_arguments(self) -> list[str]:
         """Names of the arrays that the gradients read."""
@@ -109,6 +113,10 @@ class GradientOperator(CoreProperty):
     ) -> list[Any]:
         """All entries but the gradients' own values, which are computed once more."""
         return [*out_grad, *in_data]
+
+    def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
+        """Resources of the kernel."""
+        return list(self._resource)
 
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
         """Cost of a few passes over all arrays."""
@@ -146,6 +154,8 @@ class GradientOperator(CoreProperty):
         Raises:
             GradientError: It cannot.
         """
+        if not any(self.differentiable_inputs()):  # nothing flows through it
+            return
         reads, heads = ([_made_up(ctx.xp, spec) for spec in specs] for specs in (self._reads, self._computes))
         op_ctx = OpContext(ctx, True)
         try:
