@@ -194,7 +194,8 @@ class _Traceable:
             else:
                 targets[position] = constant(level, ctx.xp.zeros(*self._ins[position]))
                 requests[position] = OpReq.WRITE
-        operator.backward(context, BackwardArrays(**groups, req=requests, in_grad=targets))
+        states = [None] * len(prop.list_auxiliary_states())  # which no gradient reads, as was checked
+        operator.backward(context, BackwardArrays(**groups, req=requests, in_grad=targets, aux_states=states))
         return [targets[position] for position in positions.targets]
 
     def _find_again(
