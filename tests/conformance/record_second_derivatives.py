@@ -1,4 +1,4 @@
-"""Record PyTorch's second derivatives of the cases in `recorded/second_derivatives.py`; see docs/conformance.md.
+"""Record PyTorch's second derivatives of `recorded/second_derivatives.py`; see docs/conformance.md.
 
     python tests/conformance/record_second_derivatives.py
 
@@ -47,7 +47,7 @@ def weighted(array: Any, number: int) -> Any:
 
 
 def tent(position: Any, length: int) -> Any:
-    """Weight of each pixel of an axis for a position from -1 to 1: PyTorch's own samplers have no second derivative."""
+    """Weights of an axis's pixels for a position from -1 to 1; PyTorch's sampler has no second derivative."""
     pixel = (position[..., None] + 1) * (length - 1) / 2
     return torch.relu(1 - (pixel - torch.arange(length)).abs())
 

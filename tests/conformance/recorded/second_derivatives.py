@@ -1,7 +1,7 @@
 """Calls whose second derivatives PyTorch has recorded, and what both libraries compute of them.
 
-A case is one expression of operators, of arrays that follow from their shapes, and the same for PyTorch. Compared is
-the gradient of a sum of gradients, each element with a weight of its own, as of a gradient penalty.
+A case is one expression of operators, of arrays that follow from their shapes, and the same for PyTorch.
+Compared is the gradient of a sum of gradients, each element with a weight of its own.
 `record_second_derivatives.py` writes the record. This file imports neither library.
 """
 
@@ -41,7 +41,9 @@ class Case(NamedTuple):
 def values(shape: tuple[int, ...], number: int) -> Any:
     """Numbers between -1 and 1 in no order, without ties."""
     position = np.arange(prod(shape))
-    return np.sin(position * position * 0.7 + position * (1.3 + 0.17 * number) + 0.3 * number + 0.1).reshape(shape)
+    return np.sin(position * position * 0.7 + position * (1.3 + 0.17 * number) + 0.3 * number + 0.1).reshape(
+        shape
+    )
 
 
 def recorded() -> dict[str, dict[str, list[float]]]:
@@ -77,11 +79,13 @@ CASES: Final[dict[str, Case]] = {
         {"data": (1, 2, 3, 2, 3), "weight": (2, 2, 2, 1, 2)},
     ),
     "Convolution, alone": Case(
-        "F.Convolution(data, weight, kernel=(2, 2), num_filter=2, no_bias=True)", "f.conv2d(data, weight)", _IMAGE
+        "F.Convolution(data, weight, kernel=(2, 2), num_filter=2, no_bias=True)",
+        "f.conv2d(data, weight)",
+        _IMAGE,
     ),
     "Deconvolution": Case(
-        "F.Deconvolution(data, weight, bias, kernel=(2, 2), num_filter=2, stride=(2, 2), pad=(1, 0), adj=(1, 0), "
-        "no_bias=False) ** 2",
+        "F.Deconvolution(data, weight, bias, kernel=(2, 2), num_filter=2, stride=(2, 2), pad=(1, 0), "
+        "adj=(1, 0), no_bias=False) ** 2",
         "f.conv_transpose2d(data, weight, bias, stride=2, padding=(1, 0), output_padding=(1, 0)) ** 2",
         {**_IMAGE, "bias": (2,)},
     ),
@@ -91,10 +95,15 @@ CASES: Final[dict[str, Case]] = {
         {"data": (2, 2, 3, 2), "weight": (2, 1, 2, 2)},
     ),
     "BatchNorm, training": Case(
-        _BATCH_NORM.format(""), "f.batch_norm(data, None, None, gamma, beta, True, 0.1, 0.01) ** 2", _NORM, _STATES
+        _BATCH_NORM.format(""),
+        "f.batch_norm(data, None, None, gamma, beta, True, 0.1, 0.01) ** 2",
+        _NORM,
+        _STATES,
     ),
     "BatchNorm, prediction": Case(_BATCH_NORM.format(""), _PREDICTED, _NORM, _STATES, is_train=False),
-    "BatchNorm, global statistics": Case(_BATCH_NORM.format(", use_global_stats=True"), _PREDICTED, _NORM, _STATES),
+    "BatchNorm, global statistics": Case(
+        _BATCH_NORM.format(", use_global_stats=True"), _PREDICTED, _NORM, _STATES
+    ),
     "BatchNorm, fixed gamma": Case(
         "F.BatchNorm(data, gamma, beta, moving_mean, moving_var, eps=0.01) ** 2",
         "f.batch_norm(data, None, None, 0 * gamma + 1, beta, True, 0.1, 0.01) ** 2 + 0 * gamma.sum()",
@@ -108,7 +117,8 @@ CASES: Final[dict[str, Case]] = {
     ),
     "GroupNorm": Case(
         "F.GroupNorm(data, gamma, beta, num_groups=2) ** 2",
-        "(f.group_norm(data, 2) * gamma.repeat_interleave(2)[:, None] + beta.repeat_interleave(2)[:, None]) ** 2",
+        "(f.group_norm(data, 2) * gamma.repeat_interleave(2)[:, None] + "
+        "beta.repeat_interleave(2)[:, None]) ** 2",
         {"data": (3, 4, 3), "gamma": (2,), "beta": (2,)},
     ),
     "InstanceNorm": Case(
@@ -130,10 +140,16 @@ CASES: Final[dict[str, Case]] = {
         {"data": (2, 5, 3)},
     ),
     "linalg_potrf": Case(
-        f"F.linalg_potrf({_SPD}) ** 2", "torch.linalg.cholesky(a @ a.T + eye) ** 2", {"a": (3, 3)}, {"eye": _EYE}
+        f"F.linalg_potrf({_SPD}) ** 2",
+        "torch.linalg.cholesky(a @ a.T + eye) ** 2",
+        {"a": (3, 3)},
+        {"eye": _EYE},
     ),
     "linalg_potri": Case(
-        f"F.linalg_potri(F.linalg_potrf({_SPD}))", "torch.linalg.inv(a @ a.T + eye)", {"a": (3, 3)}, {"eye": _EYE}
+        f"F.linalg_potri(F.linalg_potrf({_SPD}))",
+        "torch.linalg.inv(a @ a.T + eye)",
+        {"a": (3, 3)},
+        {"eye": _EYE},
     ),
     "linalg_det": Case("F.linalg_det(a)", "torch.linalg.det(a)", {"a": (2, 3, 3)}),
     "linalg_slogdet": Case("F.linalg_slogdet(a)[1]", "torch.linalg.slogdet(a)[1]", {"a": (2, 3, 3)}),
@@ -144,7 +160,9 @@ CASES: Final[dict[str, Case]] = {
         {"a": (3, 3), "b": (3, 2)},
     ),
     "_contrib_fft": Case(
-        "F._contrib_fft(data) ** 2", "torch.view_as_real(torch.fft.fft(data)).flatten(-2) ** 2", {"data": (2, 6)}
+        "F._contrib_fft(data) ** 2",
+        "torch.view_as_real(torch.fft.fft(data)).flatten(-2) ** 2",
+        {"data": (2, 6)},
     ),
     "_contrib_ifft": Case(
         "F._contrib_ifft(data) ** 2",
@@ -155,7 +173,8 @@ CASES: Final[dict[str, Case]] = {
         "F.BilinearSampler(data, grid) ** 2", _TENTS, {"data": (2, 2, 4, 3), "grid": (2, 2, 2, 3)}
     ),
     "SpatialTransformer": Case(
-        "F.SpatialTransformer(data, loc, target_shape=(2, 3), transform_type='affine', sampler_type='bilinear') ** 2",
+        "F.SpatialTransformer(data, loc, target_shape=(2, 3), transform_type='affine', "
+        "sampler_type='bilinear') ** 2",
         f"[{_TENTS} for grid in [f.affine_grid(loc.reshape(2, 2, 3), (2, 2, 2, 3), align_corners=True)"
         ".permute(0, 3, 1, 2)]][0]",
         {"data": (2, 2, 4, 3), "loc": (2, 6)},
@@ -189,13 +208,15 @@ CASES: Final[dict[str, Case]] = {
         {"data": (3, 4)},
     ),
     "LeakyReLU": Case(
-        "F.LeakyReLU(data, act_type='leaky', slope=0.2) ** 2 + F.LeakyReLU(data, act_type='elu', slope=0.5) + "
+        "F.LeakyReLU(data, slope=0.2) ** 2 + F.LeakyReLU(data, act_type='elu', slope=0.5) + "
         "F.LeakyReLU(data, act_type='gelu') + F.LeakyReLU(data, act_type='selu')",
         "f.leaky_relu(data, 0.2) ** 2 + f.elu(data, 0.5) + f.gelu(data) + f.selu(data)",
         {"data": (3, 4)},
     ),
     "LeakyReLU, prelu": Case(
-        "F.LeakyReLU(data, gamma, act_type='prelu') ** 2", "f.prelu(data, gamma) ** 2", {"data": (3, 4), "gamma": (4,)}
+        "F.LeakyReLU(data, gamma, act_type='prelu') ** 2",
+        "f.prelu(data, gamma) ** 2",
+        {"data": (3, 4), "gamma": (4,)},
     ),
     "softmax": Case(
         "F.softmax(data) * F.log_softmax(data, axis=0)",
@@ -218,7 +239,9 @@ CASES: Final[dict[str, Case]] = {
         {"weight": (4, 3)},
         {"index": [2.0, 0.0, 2.0]},
     ),
-    "Concat": Case("F.Concat(a, b * b, dim=1) ** 2", "torch.cat([a, b * b], 1) ** 2", {"a": (2, 2), "b": (2, 3)}),
+    "Concat": Case(
+        "F.Concat(a, b * b, dim=1) ** 2", "torch.cat([a, b * b], 1) ** 2", {"a": (2, 2), "b": (2, 3)}
+    ),
     "RNN, lstm": Case(
         "F.RNN(data, parameters, state, cell, mode='lstm', state_size=2, num_layers=1) ** 2",
         "lstm(data, parameters, state, cell) ** 2",

@@ -76,9 +76,7 @@ class SpatialTransformer(OperatorProperty):
         for image, points, target in zip(data, grid, output, strict=True):
             sample(image, points, target)
 
-    def data_grad(
-        op_ctx: Any, output_grad: Array, loc: Array, target_shape: Shape, data_grad: Array
-    ) -> None:
+    def data_grad(op_ctx: Any, output_grad: Array, loc: Array, target_shape: Shape, data_grad: Array) -> None:
         """Gradient of the data, as of `BilinearSampler`."""
         grid = affine_grid(op_ctx.xp, loc, target_shape)
         for head, points, target in zip(output_grad, grid, data_grad, strict=True):

@@ -178,7 +178,7 @@ def register_backward(library: Any, name: str) -> Any:
 
 
 def _setup(ctx: Any, inputs: Any, output: Any) -> None:
-    arrays, states, lengths, call = inputs
+    arrays, _, lengths, call = inputs
     about = {"gradients of": call, "lengths": list(map(int, lengths))}
     ctx.operad_refusal = None
     try:

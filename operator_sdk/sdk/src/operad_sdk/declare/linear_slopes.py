@@ -1,8 +1,8 @@
 """Gradients of operators that are linear in arguments: each is the operator, or a gradient of it, once more.
 
-What `linear_in` names has gradients whose own gradients need no formula and no tracing. `sum(g * f(x, w))` is linear
-in `g`, `x` and `w`, so its slopes by them, the output and the two gradients, are slopes of each other. They are
-computed by the operator's own kernels, to any order: those of a convolution are convolutions.
+What `linear_in` names has gradients whose own gradients need neither a formula nor tracing. `sum(g * f(x,
+w))` is linear in `g`, `x` and `w`, so its slopes by them, the output and the two gradients, are slopes of
+each other. The operator's own kernels compute them, to any order: those of a convolution are convolutions.
 """
 
 from __future__ import annotations

@@ -90,8 +90,8 @@ class OperatorProperty(ShapedProperty):
         constant_outputs: Outputs whose slope by every argument is 0, such as what is drawn at random, or a
             sign: gradients of gradients take them for constants.
         gradient_is_derivative: False where gradients are no derivatives of the outputs, and have none.
-        linear_in: Arguments in each of which the one output is linear, but for arguments that are only added, so
-            that gradients of their gradients are the operator and these once more: of a convolution
+        linear_in: Arguments in each of which the one output is linear, but for what other arguments add. Then
+            gradients of their gradients are the operator and these once more: of a convolution
             `("data", "weight")`.
         items: Arguments whose first axis, as the outputs', counts items that are computed apart.
         by_numpy: True: the functions run as they are written, whatever the size of a call; False: where their

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, final
-
-import numpy as np
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.errors import GradientError, OperadError
-from operad.operator import BackwardArrays, BackwardEntry, ForwardArrays, Gradient, OpReq, Shape
+from operad.errors import GradientError
+from operad.operator import BackwardArrays, BackwardEntry, Gradient, OpReq, Shape
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.gradient_operator import GradientOperator, TensorSpec
+from operad_sdk.declare.left_outputs import left_outputs, with_slopes
 from operad_sdk.declare.linear_slopes import linear_slopes
 from operad_sdk.declare.names import AUX, IN_DATA, OUT_DATA, OUT_GRAD
 from operad_sdk.declare.trace_resources import TraceResources
-from operad_sdk.differentiate import Namespace, Node, Primitive, Traced, behind, constant
+from operad_sdk.differentiate import Namespace, Traced, constant
 
 if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
@@ -81,8 +80,7 @@ def gradient_operator(
     _check_declared(prop, entries)
     if any(in_types[position].kind != "f" for position, flag in enumerate(wanted) if flag):
         raise GradientError("gradients of integers are rounded, and have no slope")
-    is_again = [_is_found_again(prop, entry, out_types) for entry in entries]
-    again = [entry.index for entry, flag in zip(entries, is_again, strict=True) if flag]
+    left = left_outputs(prop, entries, out_types)
     tensors: dict[str, list[TensorSpec]] = {
         IN_DATA: [
             TensorSpec(name, shape, dtype, not flag)
@@ -91,7 +89,7 @@ def gradient_operator(
             )
         ],
         OUT_DATA: [
-            TensorSpec(name, shape, dtype, index in again or name in prop.constant_outputs)  # type: ignore[arg-type]
+            TensorSpec(name, shape, dtype, index in left or name in prop.constant_outputs)  # type: ignore[arg-type]
             for index, (name, shape, dtype) in enumerate(zip(outputs, out_shapes, out_types, strict=True))
         ],
     }
@@ -103,7 +101,7 @@ def gradient_operator(
     positions = Positions(entries, targets, {kind: len(group) for kind, group in tensors.items()})
     computes = [tensors[IN_DATA][position] for position in targets]
     reads = [tensors[kind][index] for kind, index in entries]
-    function = _Traceable(prop, ctx, in_shapes, in_types, positions, reads, again)
+    function = _Traceable(prop, ctx, in_shapes, in_types, positions, reads, left)
     made = GradientOperator(
         prop.name,
         reads,
@@ -127,22 +125,13 @@ def _check_declared(prop: OperatorProperty, entries: Sequence[BackwardEntry]) ->
         raise GradientError("it reads auxiliary states, which change between calls")
 
 
-def _is_found_again(prop: OperatorProperty, entry: BackwardEntry, out_types: Sequence[Any]) -> bool:
-    """Return whether it is an output of whose slope no gradient knows: hidden, or with a gradient ignored."""
-    kind, index = entry
-    if kind != OUT_DATA or out_types[index].kind != "f" or prop.list_outputs()[index] in prop.constant_outputs:
-        return False
-    every = prop.backward_dependency(prop.differentiable_inputs())
-    return index >= prop.num_visible_outputs or BackwardEntry(OUT_GRAD, index) not in every
-
-
 @final
 class _Traceable:
     """The declared gradients as a function of arrays that are traced.
 
     Args:
         reads: What it is called with.
-        again: Positions of the outputs whose slopes are those of forward, which runs once more.
+        left: Positions of the outputs whose slopes are those of forward.
     """
 
     def __init__(
@@ -153,7 +142,7 @@ class _Traceable:
         in_types: Sequence[DType],
         positions: Positions,
         reads: Sequence[TensorSpec],
-        again: Sequence[int],
+        left: Sequence[int],
     ) -> None:
         self._prop = prop
         self._ins = list(zip(in_shapes, in_types, strict=True))
@@ -162,7 +151,7 @@ class _Traceable:
             spec.dtype.kind == "f" and not (kind == IN_DATA and spec.is_constant)
             for spec, (kind, _) in zip(reads, positions.entries, strict=True)
         ]
-        self._again = again
+        self._left = left
         self._linear = linear_slopes(prop, ctx, in_shapes, in_types) if prop.linear_in else {}
 
     def __call__(self, op_ctx: Any, arrays: Sequence[Any]) -> Sequence[Any]:
@@ -182,8 +171,10 @@ class _Traceable:
             for array, flag in zip(arrays, self._is_cell, strict=True)
         ]
         groups = positions.filled(read)
-        if self._again:
-            self._find_again(operator, context, level, groups)
+        if self._left:
+            left = {index: groups[OUT_DATA][index] for index in self._left}
+            found = with_slopes(prop, operator, context, level, groups[IN_DATA], self._ins, left)
+            groups[OUT_DATA] = [found.get(index, value) for index, value in enumerate(groups[OUT_DATA])]
         targets: list[Any] = [None] * len(shapes)
         requests = [OpReq.NULL] * len(shapes)
         for position in positions.targets:
@@ -197,61 +188,3 @@ class _Traceable:
         states = [None] * len(prop.list_auxiliary_states())  # which no gradient reads, as was checked
         operator.backward(context, BackwardArrays(**groups, req=requests, in_grad=targets, aux_states=states))
         return [targets[position] for position in positions.targets]
-
-    def _find_again(
-        self, operator: BoundOperator, context: Any, level: int, groups: dict[str, list[Any]]
-    ) -> None:
-        """Let outputs depend on the arguments as forward computes them; their values are those that it left.
-
-        What the gradient does not read is not there: it is NaN, and no such output may depend on it.
-        """
-        prop, xp, names = self._prop, context.ctx.xp, self._prop.list_outputs()
-        shapes, types = zip(*self._ins, strict=True)
-        made = [
-            [Traced(Node(level, _unknown(xp, *like), is_input=True)) for like in zip(*both, strict=True)]
-            for both in zip(prop.infer_shape(shapes), prop.infer_type(types), strict=True)
-        ]
-        given = groups[IN_DATA]
-        ins = [unknown if own is None else own for own, unknown in zip(given, made[0], strict=True)]
-        arguments = {cell.node for cell in ins if isinstance(cell, Traced)}
-        missing = {
-            cell.node: name
-            for own, cell, name in zip(given, made[0], prop.list_arguments(), strict=True)
-            if own is None
-        }
-        states = {cell.node: name for cell, name in zip(made[2], prop.list_auxiliary_states(), strict=True)}
-        try:
-            operator.forward(context, ForwardArrays(ins, [OpReq.WRITE] * len(names), made[1], made[2]))
-        except Exception as error:
-            why = str(error) if isinstance(error, OperadError) else f"{type(error).__name__}: {error}"
-            lacking = f"the gradient does not read {', '.join(missing.values())}"
-            raise self._refusal(self._again, lacking if missing else why) from error
-        for index in self._again:
-            sources = behind([made[1][index].node])
-            # An output that only states lead to is a constant; of others, the states of now say nothing.
-            unknown = missing | states if sources & arguments else missing
-            if sources & unknown.keys():
-                shown = ", ".join(sorted(unknown[node] for node in sources & unknown.keys()))
-                raise self._refusal([index], f"the gradient does not read {shown}")
-            groups[OUT_DATA][index] = _as_left(made[1][index], groups[OUT_DATA][index])
-
-    def _refusal(self, outputs: Sequence[int], why: str) -> GradientError:
-        prop = self._prop
-        shown = ", ".join(
-            f"the {'hidden output' if index >= prop.num_visible_outputs else 'output'} {name}, whose own gradient "
-            "it ignores"
-            for index, name in enumerate(prop.list_outputs())
-            if index in outputs
-        )
-        return GradientError(
-            f"it reads {shown}, and how that depends on the arguments cannot be found by tracing forward ({why}); "
-            "if the slope is 0, name the output in constant_outputs"
-        )
-
-
-def _unknown(xp: Any, shape: Shape, dtype: DType) -> Any:
-    return xp.full(shape, np.nan if dtype.kind == "f" else 0, dtype)
-
-
-_as_left = Primitive(lambda new, left: left, lambda g, y, new, left: g)
-"""What forward left, which depends on the arguments as what is computed anew."""

@@ -90,9 +90,9 @@ def _einsum(subscripts: str, *operands: Any) -> Any:
 def multilinear(compute: Callable[..., Any], count: int) -> list[Primitive]:
     """Steps whose derivatives are each other: slopes of a number that is linear in each of some arrays.
 
-    Such a number is the sum of what a convolution gives times a head gradient: its slope by the head is the
-    convolution, those by data and weight are the gradients. Each is linear in each of the other arrays, and so
-    the slope of a slope is one of them once more, with a gradient in the place of an array.
+    Such a number is the sum of a convolution's output times a head gradient: its slope by the head is the
+    output, those by data and weight are their gradients. Each is linear in each of the other arrays, so the
+    slope of a slope is one of them once more, with a gradient in the place of an array.
 
     Args:
         compute: Called with the position of an array, and then with the others: the slope by that one.
@@ -109,7 +109,8 @@ def multilinear(compute: Callable[..., Any], count: int) -> list[Primitive]:
 
     made = [
         Primitive(
-            partial(compute, target), *[pulling(target, source) for source in range(count) if source != target]
+            partial(compute, target),
+            *[pulling(target, source) for source in range(count) if source != target],
         )
         for target in range(count)
     ]
