@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.operator import Array, BackwardArrays, BackwardEntry, ForwardArrays, OpContext, OpReq, Shape
+from operad.operator import Array, BackwardArrays, BackwardEntry, ForwardArrays, OpReq, Shape
 from operad_sdk.declare.names import IN_DATA, OUT_GRAD
 from operad_sdk.declare.trace_resources import TraceResources
 from operad_sdk.differentiate import multilinear
@@ -62,20 +62,17 @@ class _Slopes:
         (self._out,) = zip(prop.infer_shape(in_shapes)[1], prop.infer_type(in_types)[1], strict=True)
         self._positions = positions
 
-    def __call__(self, target: int, *others: Array, op_ctx: OpContext) -> Array:
+    def __call__(self, target: int, *others: Array, op_ctx: Any) -> Array:
         """The slope by one of them, from plain arrays."""
         xp = op_ctx.xp
         run = op_ctx._replace(requested=TraceResources(xp))
-        head, *factors = map(xp.ascontiguousarray, others)
-        if target:
-            position = self._positions[target - 1]
-            given = [other for other in self._positions if other != position]
-        else:
-            given, factors = self._positions, [head, *factors]
+        arrays = list(map(xp.ascontiguousarray, others))
+        head, position = (arrays.pop(0), self._positions[target - 1]) if target else (None, None)
+        given = [other for other in self._positions if other != position]
         ins = [None if i in self._positions else xp.zeros(*like) for i, like in enumerate(self._ins)]
-        for other, factor in zip(given, factors, strict=True):
-            ins[other] = factor
-        if not target:
+        for other, array in zip(given, arrays, strict=True):
+            ins[other] = array
+        if position is None:
             made = xp.empty(*self._out)
             self._operator.forward(run, ForwardArrays(ins, [OpReq.WRITE], [made]))
             return made
