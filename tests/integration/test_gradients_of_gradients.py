@@ -119,7 +119,17 @@ class TestFirstOrder:
             lambda x: nd.BatchNorm(x, *[nd.ones(6) for _ in range(4)]),
             lambda x: nd.LayerNorm(x, nd.ones(6), nd.ones(6)),
         ],
-        ids="tanh softmax broadcast gelu dot FullyConnected Convolution BatchNorm LayerNorm".split(),
+        ids=[
+            "tanh",
+            "softmax",
+            "broadcast",
+            "gelu",
+            "dot",
+            "FullyConnected",
+            "Convolution",
+            "BatchNorm",
+            "LayerNorm",
+        ],
     )
     def test_values_are_the_same_bits(self, function):
         x = nd.array(np.random.default_rng(0).normal(size=(5, 6)).astype(np.float32))

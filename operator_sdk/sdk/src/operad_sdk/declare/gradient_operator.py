@@ -67,6 +67,7 @@ class GradientOperator(CoreProperty):
         function: Computes the outputs, from traced arrays too.
         kernel: Makes an operator that computes the outputs, for a context; None: the function does.
         resource: What the kernel needs.
+        num_states: Auxiliary states of the operator, none of which is read.
     """
 
     name = "_backward"
@@ -79,6 +80,7 @@ class GradientOperator(CoreProperty):
         function: ArrayFunction,
         kernel: Callable[[Context], Operator] | None = None,
         resource: Sequence[ResourceRequest] = (),
+        num_states: int = 0,
     ) -> None:
         super().__init__()
         self.name = f"_backward_{of}"  # type: ignore[misc]  # each instance has its own
@@ -87,6 +89,7 @@ class GradientOperator(CoreProperty):
         self._function = function
         self._kernel = kernel
         self._resource = resource
+        self._states = [None] * num_states
 
     def list_arguments(self) -> list[str]:
         """Names of the arrays that the gradients read."""
@@ -127,7 +130,7 @@ class GradientOperator(CoreProperty):
     ) -> Operator:
         """Operator for the context: the kernel for first-order gradients, else the function."""
         kernel = None if self._kernel is None else self._kernel(ctx)
-        return _Gradient(self._function, self.differentiable_inputs(), kernel)
+        return _Gradient(self._function, self.differentiable_inputs(), kernel, self._states)
 
     def gradient_operator(
         self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType], wanted: Sequence[bool]
@@ -184,15 +187,22 @@ def _made_up(xp: Any, spec: TensorSpec) -> Array:
 
 @final
 class _Gradient(Operator):
-    def __init__(self, function: ArrayFunction, is_traced: Sequence[bool], kernel: Operator | None) -> None:
+    def __init__(
+        self,
+        function: ArrayFunction,
+        is_traced: Sequence[bool],
+        kernel: Operator | None,
+        states: Sequence[Any],
+    ) -> None:
         self._function = function
         self._is_traced = is_traced
         self._kernel = kernel
+        self._states = states
 
     def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """The gradients."""
         if self._kernel is not None:
-            self._kernel.forward(op_ctx, arrays)
+            self._kernel.forward(op_ctx, arrays._replace(aux_states=self._states))
             return
         with np.errstate(all="ignore"):
             found = self._function(op_ctx, arrays.in_data)

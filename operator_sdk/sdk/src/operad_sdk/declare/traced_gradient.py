@@ -109,6 +109,7 @@ def gradient_operator(
         function,
         lambda on: Gradient(prop, wanted).sharing(prop.create_operator(on, in_shapes, in_types)),
         prop.backward_resource(in_shapes),
+        len(prop.list_auxiliary_states()),
     )
     made.try_out(ctx)
     return made
