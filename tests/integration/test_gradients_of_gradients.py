@@ -113,8 +113,23 @@ class TestFirstOrder:
             lambda x: nd.LeakyReLU(x, act_type="gelu"),
             lambda x: nd.dot(x, x, transpose_b=True),
             lambda x: nd.FullyConnected(x, nd.ones((2, 6)), nd.ones(2), num_hidden=2),
+            lambda x: nd.Convolution(
+                x.reshape((5, 2, 3)), nd.ones((4, 2, 2)), kernel=(2,), num_filter=4, no_bias=True
+            ),
+            lambda x: nd.BatchNorm(x, *[nd.ones(6) for _ in range(4)]),
+            lambda x: nd.LayerNorm(x, nd.ones(6), nd.ones(6)),
         ],
-        ids=["tanh", "softmax", "broadcast", "gelu", "dot", "FullyConnected"],
+        ids=[
+            "tanh",
+            "softmax",
+            "broadcast",
+            "gelu",
+            "dot",
+            "FullyConnected",
+            "Convolution",
+            "BatchNorm",
+            "LayerNorm",
+        ],
     )
     def test_values_are_the_same_bits(self, function):
         x = nd.array(np.random.default_rng(0).normal(size=(5, 6)).astype(np.float32))

@@ -130,8 +130,9 @@ def test_gradients_flow_to_what_backward_reads_and_not_to_what_it_is_like(gradie
     assert gradient.differentiable_inputs() == [True, True, False, False]
 
 
-def test_a_gradient_of_a_gradient_with_states_is_refused(gradient):
-    second = Gradient(gradient, (True, True, False, False))
+def test_a_gradient_of_a_gradient_that_keeps_a_state_is_refused():
+    kind = type("Scaled", (Scaled,), {"is_stateful": True, "name": "Scaled"})
+    second = Gradient(Gradient(kind(), (False, True, False)), (True, True, False, False))
     count = len(second.list_arguments())
     with pytest.raises(GradientError, match="the gradient of Scaled cannot be differentiated: it has states"):
         second.create_operator(cpu(), [(3,)] * count, [F64] * count)

@@ -61,6 +61,7 @@ fft = define(
     example=("[1, 0]", "[1., 0., 1., 0.]"), reference=_fft,
     source="FFTOp, src/operator/contrib/fft-inl.h. Differs: MXNet has it on GPUs alone.",
     params={"compute_size": _SIZE}, accepts="floating", compute_dtype="float32", element_cost=20,
+    linear_in=("data",),
 )  # fmt: skip
 
 ifft = define(
@@ -73,4 +74,5 @@ times the inverse of `_contrib_fft`, `d` being the output's length. Its gradient
     example=("[1, 0, 1, 0]", "[2., 0.]"), reference=_ifft,
     source="IFFTOp, src/operator/contrib/ifft-inl.h. Differs: MXNet has it on GPUs alone.",
     params={"compute_size": _SIZE}, accepts="floating", compute_dtype="float32", element_cost=20,
+    linear_in=("data",),
 )  # fmt: skip

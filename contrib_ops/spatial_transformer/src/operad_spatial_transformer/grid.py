@@ -29,9 +29,10 @@ def affine_base(xp: Any, shape: Shape, dtype: Any) -> Array:
     return xp.stack([xp.tile(x, height), xp.repeat(y, width), xp.ones(height * width, dtype)])
 
 
-def affine_grid(theta: Array, base: Array, grid: Array) -> None:
+def affine_grid(xp: Any, theta: Array, shape: Shape) -> Array:
     """`theta (x, y, 1)` for each of the matrices `theta`, which have 2 rows and 3 columns."""
-    grid[...] = np.matmul(theta.reshape(len(theta), 2, 3), base).reshape(grid.shape)
+    base = affine_base(xp, shape, theta.dtype)
+    return np.matmul(theta.reshape(len(theta), 2, 3), base).reshape(len(theta), 2, *shape)
 
 
 def affine_gradient(grid_grad: Array, base: Array) -> Array:
@@ -111,7 +112,7 @@ class GridGenerator(OperatorProperty):
     def forward(op_ctx: Any, data: Array, transform_type: str, target_shape: Shape, output: Array) -> None:
         """Map the pixels, or move them."""
         if transform_type == "affine":
-            affine_grid(data, affine_base(op_ctx.xp, target_shape, data.dtype), output)
+            output[...] = affine_grid(op_ctx.xp, data, target_shape)
             return
         for axis, length in enumerate(data.shape[:1:-1]):
             position = op_ctx.xp.arange(length, dtype=data.dtype).reshape(-1, *[1] * axis)

@@ -72,17 +72,19 @@ class SpatialTransformer(OperatorProperty):
         op_ctx: Any, data: Array, loc: Array, target_shape: Shape, output: Array, grid: Array
     ) -> None:
         """The grid, and the images there."""
-        affine_grid(loc, affine_base(op_ctx.xp, target_shape, data.dtype), grid)
+        grid[...] = affine_grid(op_ctx.xp, loc, target_shape)
         for image, points, target in zip(data, grid, output, strict=True):
             sample(image, points, target)
 
-    def data_grad(output_grad: Array, grid: Array, data_grad: Array) -> None:
+    def data_grad(op_ctx: Any, output_grad: Array, loc: Array, target_shape: Shape, data_grad: Array) -> None:
         """Gradient of the data, as of `BilinearSampler`."""
+        grid = affine_grid(op_ctx.xp, loc, target_shape)
         for head, points, target in zip(output_grad, grid, data_grad, strict=True):
             image_gradient(head, points, target)
 
-    def loc_grad(op_ctx: Any, output_grad: Array, data: Array, grid: Array, target_shape: Shape) -> Array:
+    def loc_grad(op_ctx: Any, output_grad: Array, data: Array, loc: Array, target_shape: Shape) -> Array:
         """`d/d loc`: through the grid, whose gradient is that of `BilinearSampler`."""
+        grid = affine_grid(op_ctx.xp, loc, target_shape)
         grid_grad = np.empty_like(grid)
         for head, image, points, target in zip(output_grad, data, grid, grid_grad, strict=True):
             grid_gradient(head, image, points, target)

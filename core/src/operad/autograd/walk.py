@@ -158,8 +158,6 @@ class _Walk:
             array._autograd = node.inputs[entry.index] if entry.kind == "in_data" else (node, entry.index)
             inputs.append(array)
         try:
-            if node.aux:
-                raise GradientError("it has auxiliary states, which change between calls")
             found = plan.gradient_plan(tuple(flows), [x._spec for x in inputs], is_training())
         except OperadError as error:
             raise self._not_differentiable(node, number, str(error)) from error

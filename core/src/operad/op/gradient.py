@@ -231,7 +231,7 @@ class Gradient(OperatorProperty):
     ) -> OperatorProperty:
         """Operator that computes the same of the arguments that are read, and has gradients."""
         try:
-            if self.is_stateful or self.list_auxiliary_states():
+            if self.is_stateful:
                 raise GradientError("it has states, which change between calls")
             shapes, types = self.of_operator(in_shapes), self.of_operator(in_types)
             return self.of.gradient_operator(ctx, shapes, types, self.wanted)

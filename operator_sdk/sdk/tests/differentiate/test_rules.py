@@ -92,6 +92,7 @@ FUNCTIONS = {
     "tril": lambda x: np.tril(x, 1) ** 2,
     "add.at": _added_at,
     "copyto": _copied,
+    "bincount": lambda x: np.bincount([0, 2, 1, 0], np.square(x[0]), 5) ** 2,
     "filled and viewed": _filled,
     "iterated": lambda x: sum(row * row for row in x),
     "fixed branch": lambda x: x * x if x.shape[0] == 3 else x,

@@ -106,3 +106,11 @@ def test_mappers_have_their_slopes():
 def gradient_of_bump(x):
     (found,) = vector_jacobian(lambda xs: [_bump.map(xs[0], 2.0)], [x], [np.ones_like(X)], [True])
     return found
+
+
+def test_a_constant_may_be_asked_whether_it_is_true():
+    def function(xs):
+        return [xs[0] * 3 if np.zeros_like(xs[0])[0, 0] + 1 else xs[0]]
+
+    (found,) = vector_jacobian(function, [X], [np.ones_like(X)], [True])
+    np.testing.assert_array_equal(found, np.full((2, 2), 3.0))

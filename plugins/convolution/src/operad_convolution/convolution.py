@@ -47,7 +47,7 @@ class Convolution(Layer):
         "data:(N, C, *S), weight:(num_filter, C//num_group, *kernel), bias:(num_filter) if not no_bias "
         "-> output:(N, num_filter, *((S + 2*pad - dilate*(kernel - 1) - 1)//stride + 1))"
     )
-    multiplies = ("data", "weight")
+    multiplies = linear_in = ("data", "weight")
     contract = Contract(params=PARAMS, narrowed=NARROWED, shapes=convolution_shapes, reference=by_windows)
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:

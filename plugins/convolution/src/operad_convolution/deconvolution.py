@@ -59,7 +59,7 @@ class Deconvolution(Layer):
     workspace = param(int, 512, ge=0, ignored="MXNet's limit of scratch memory in MB.")
     no_bias = param(bool, True, doc="Leave the bias out.")
     cudnn_tune, cudnn_off, layout = Layer.cudnn_tune, Layer.cudnn_off, Layer.layout
-    multiplies = ("data", "weight")
+    multiplies = linear_in = ("data", "weight")
     contract = Contract(
         params={
             **PARAMS,

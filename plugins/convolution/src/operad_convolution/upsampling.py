@@ -97,6 +97,7 @@ class UpSampling(OperatorProperty):
     key_var_num_args = "num_args"
     initializers = dict.fromkeys(("arg1", "weight"), '["bilinear", {}]')  # as MXNet, for nearest too
     compute_dtype = "float32"
+    linear_in = ("data", "weight")
 
     spec = (
         "arg[num_args]:(*A[i]) if sample_type == 'nearest', data:(N, C, H, W) if sample_type == 'bilinear', "

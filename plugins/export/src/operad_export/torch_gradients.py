@@ -178,12 +178,10 @@ def register_backward(library: Any, name: str) -> Any:
 
 
 def _setup(ctx: Any, inputs: Any, output: Any) -> None:
-    arrays, states, lengths, call = inputs
+    arrays, _, lengths, call = inputs
     about = {"gradients of": call, "lengths": list(map(int, lengths))}
     ctx.operad_refusal = None
     try:
-        if states:
-            raise GradientError(f"{_read(call).operator.prop.name} has states, which change between calls")
         operator = _gradient_operator(_read(call), about["lengths"])
     except GradientError as error:
         ctx.operad_refusal = error  # raised if it is ever asked for

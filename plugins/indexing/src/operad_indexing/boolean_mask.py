@@ -89,4 +89,6 @@ class boolean_mask(OperatorProperty):
     @gradient(accumulate=True)
     def data_grad(output_grad: Array, index: Array, data_grad: Array) -> None:
         """Add the gradient to the rows that were chosen."""
-        data_grad[index != 0] += output_grad
+        chosen = np.flatnonzero(index)
+        # A trace is tried with a mask of made-up values, which chooses another number of rows.
+        data_grad[chosen] += output_grad[: len(chosen)]

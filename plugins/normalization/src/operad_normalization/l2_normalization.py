@@ -75,14 +75,16 @@ class L2Normalization(OperatorProperty):
             np.divide(data, total, out=output)
 
     @gradient(inplace="output_grad")
-    def data_grad(output_grad: Array, output: Array, norm: Array, mode: str, data_grad: Array) -> None:
-        """`d/dx = (g - y sum(g y)) / n`."""
-        axes = _axes(mode, output.ndim)
-        product = output_grad * output
-        np.multiply(output, blocked_sum(product, axes, keepdims=True), out=product)
-        np.subtract(output_grad, product, out=data_grad)
+    def data_grad(output_grad: Array, data: Array, norm: Array, mode: str, data_grad: Array) -> None:
+        """`d/dx = (g - y sum(g y)) / n` with `y = x / n`."""
+        axes = _axes(mode, data.ndim)
+        norm = np.expand_dims(norm, axes)
         with np.errstate(divide="ignore", invalid="ignore"):
-            np.divide(data_grad, np.expand_dims(norm, axes), out=data_grad)
+            y = data / norm
+            product = output_grad * y
+            y *= blocked_sum(product, axes, keepdims=True)
+            np.subtract(output_grad, y, out=data_grad)
+            np.divide(data_grad, norm, out=data_grad)
 
 
 def _scaled_norm(data: Array, axes: tuple[int, ...], eps: float) -> tuple[Array, Array]:

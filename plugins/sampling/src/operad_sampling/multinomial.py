@@ -73,6 +73,7 @@ class SampleMultinomial(OperatorProperty):
     accepts = "floating"
     resource = ResourceRequest.RANDOM
     element_cost = 20
+    constant_outputs = ("output0",)
     contract = Contract(
         inputs={"data": Probabilities()},
         params={"shape": ((), (2,), (2, 3)), "dtype": tuple(_CLASSES)},

@@ -62,7 +62,7 @@ def gradient_operator(trial: Trial, wanted: Sequence[bool]) -> OperatorProperty 
 def _wanted(trial: Trial) -> list[bool]:
     """Flags of the gradients that are compared."""
     contract = trial.subject.contract
-    if contract.why_no_numeric_gradient(trial.prop) or trial.states:
+    if contract.why_no_numeric_gradient(trial.prop):
         return [False] * len(trial.arguments)
     if any(trial.out_types[k] != np.float64 for k in range(trial.visible)):
         return [False] * len(trial.arguments)

@@ -48,6 +48,7 @@ class Options(TypedDict, total=False):
     inplace: str | Sequence[str]
     element_cost: float
     by_numpy: bool
+    linear_in: Sequence[str]
     resource: ResourceRequest | Sequence[ResourceRequest]
     device: str
     contract: Contract

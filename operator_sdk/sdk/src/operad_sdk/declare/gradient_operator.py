@@ -34,6 +34,7 @@ from operad.operator import (
     assign,
 )
 from operad.operator import OperatorProperty as CoreProperty
+from operad.resource import ResourceRequest
 from operad_sdk.differentiate import vector_jacobian
 
 ArrayFunction = Callable[[Any, Sequence[Any]], Sequence[Any]]
@@ -65,6 +66,8 @@ class GradientOperator(CoreProperty):
         computes: Outputs.
         function: Computes the outputs, from traced arrays too.
         kernel: Makes an operator that computes the outputs, for a context; None: the function does.
+        resource: What the kernel needs.
+        num_states: Auxiliary states of the operator, none of which is read.
     """
 
     name = "_backward"
@@ -76,6 +79,8 @@ class GradientOperator(CoreProperty):
         computes: Sequence[TensorSpec],
         function: ArrayFunction,
         kernel: Callable[[Context], Operator] | None = None,
+        resource: Sequence[ResourceRequest] = (),
+        num_states: int = 0,
     ) -> None:
         super().__init__()
         self.name = f"_backward_{of}"  # type: ignore[misc]  # each instance has its own
@@ -83,6 +88,8 @@ class GradientOperator(CoreProperty):
         self._computes = computes
         self._function = function
         self._kernel = kernel
+        self._resource = resource
+        self._states = [None] * num_states
 
     def list_arguments(self) -> list[str]:
         """Names of the arrays that the gradients read."""
@@ -110,6 +117,10 @@ class GradientOperator(CoreProperty):
         """All entries but the gradients' own values, which are computed once more."""
         return [*out_grad, *in_data]
 
+    def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
+        """Resources of the kernel."""
+        return list(self._resource)
+
     def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> float:
         """Cost of a few passes over all arrays."""
         return _COST * float(sum(map(prod, in_shapes)) + sum(map(prod, out_shapes)))
@@ -119,7 +130,7 @@ class GradientOperator(CoreProperty):
     ) -> Operator:
         """Operator for the context: the kernel for first-order gradients, else the function."""
         kernel = None if self._kernel is None else self._kernel(ctx)
-        return _Gradient(self._function, self.differentiable_inputs(), kernel)
+        return _Gradient(self._function, self.differentiable_inputs(), kernel, self._states)
 
     def gradient_operator(
         self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType], wanted: Sequence[bool]
@@ -146,6 +157,8 @@ class GradientOperator(CoreProperty):
         Raises:
             GradientError: It cannot.
         """
+        if not any(self.differentiable_inputs()):  # nothing flows through it
+            return
         reads, heads = ([_made_up(ctx.xp, spec) for spec in specs] for specs in (self._reads, self._computes))
         op_ctx = OpContext(ctx, True)
         try:
@@ -174,15 +187,22 @@ def _made_up(xp: Any, spec: TensorSpec) -> Array:
 
 @final
 class _Gradient(Operator):
-    def __init__(self, function: ArrayFunction, is_traced: Sequence[bool], kernel: Operator | None) -> None:
+    def __init__(
+        self,
+        function: ArrayFunction,
+        is_traced: Sequence[bool],
+        kernel: Operator | None,
+        states: Sequence[Any],
+    ) -> None:
         self._function = function
         self._is_traced = is_traced
         self._kernel = kernel
+        self._states = states
 
     def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """The gradients."""
         if self._kernel is not None:
-            self._kernel.forward(op_ctx, arrays)
+            self._kernel.forward(op_ctx, arrays._replace(aux_states=self._states))
             return
         with np.errstate(all="ignore"):
             found = self._function(op_ctx, arrays.in_data)

@@ -90,6 +90,9 @@ class OperatorProperty(ShapedProperty):
         constant_outputs: Outputs whose slope by every argument is 0, such as what is drawn at random, or a
             sign: gradients of gradients take them for constants.
         gradient_is_derivative: False where gradients are no derivatives of the outputs, and have none.
+        linear_in: Arguments in each of which the one output is linear, but for what other arguments add. Then
+            gradients of their gradients are the operator and these once more: of a convolution
+            `("data", "weight")`.
         items: Arguments whose first axis, as the outputs', counts items that are computed apart.
         by_numpy: True: the functions run as they are written, whatever the size of a call; False: where their
             scalar forms are faster, these compute it in vector code (`operad_sdk.form_kernels`).
@@ -105,6 +108,7 @@ class OperatorProperty(ShapedProperty):
     element_cost: ClassVar[float | None] = None
     constant_outputs: ClassVar[Sequence[str]] = ()
     gradient_is_derivative: ClassVar[bool] = True
+    linear_in: ClassVar[Sequence[str]] = ()
     items: ClassVar[Sequence[str]] = ()
     by_numpy: ClassVar[bool] = False
     resource: ClassVar[ResourceRequest | Sequence[ResourceRequest]] = ()

@@ -11,8 +11,11 @@ from operad.errors import GradientError
 from operad.operator import BackwardArrays, BackwardEntry, Gradient, OpReq, Shape
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk.declare.binder import BoundOperator
-from operad_sdk.declare.gradient_operator import ArrayFunction, GradientOperator, TensorSpec
-from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
+from operad_sdk.declare.gradient_operator import GradientOperator, TensorSpec
+from operad_sdk.declare.left_outputs import left_outputs, with_slopes
+from operad_sdk.declare.linear_slopes import linear_slopes
+from operad_sdk.declare.names import AUX, IN_DATA, OUT_DATA, OUT_GRAD
+from operad_sdk.declare.trace_resources import TraceResources
 from operad_sdk.differentiate import Namespace, Traced, constant
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ class TracingContext(NamedTuple):
     ctx: Context
     is_train: bool
     xp: Namespace
-    requested: tuple[Any, ...] = ()
+    requested: Any = ()
     num_threads: int = 1
 
     def parallel(self, function: Callable[[int, int], object], count: int, width: int) -> None:
@@ -74,9 +77,10 @@ def gradient_operator(
     _, out_types, _ = prop.infer_type(in_types)
     arguments, outputs = prop.list_arguments(), prop.list_outputs()
     entries = prop.backward_dependency(wanted)
-    _check_declared(prop, entries, [dtype for dtype in out_types if dtype is not None])
+    _check_declared(prop, entries)
     if any(in_types[position].kind != "f" for position, flag in enumerate(wanted) if flag):
         raise GradientError("gradients of integers are rounded, and have no slope")
+    left = left_outputs(prop, entries, out_types)
     tensors: dict[str, list[TensorSpec]] = {
         IN_DATA: [
             TensorSpec(name, shape, dtype, not flag)
@@ -84,88 +88,104 @@ def gradient_operator(
                 arguments, in_shapes, in_types, prop.differentiable_inputs(), strict=True
             )
         ],
-        OUT_DATA: [TensorSpec(*all_) for all_ in zip(outputs, out_shapes, out_types, strict=True)],  # type: ignore[arg-type]
+        OUT_DATA: [
+            TensorSpec(name, shape, dtype, index in left or name in prop.constant_outputs)  # type: ignore[arg-type]
+            for index, (name, shape, dtype) in enumerate(zip(outputs, out_shapes, out_types, strict=True))
+        ],
     }
     tensors[OUT_GRAD] = [
-        spec._replace(name=f"{spec.name}_grad") for spec in tensors[OUT_DATA][: prop.num_visible_outputs]
+        spec._replace(name=f"{spec.name}_grad", is_constant=False)
+        for spec in tensors[OUT_DATA][: prop.num_visible_outputs]
     ]
     targets = [position for position, flag in enumerate(wanted) if flag]
     positions = Positions(entries, targets, {kind: len(group) for kind, group in tensors.items()})
     computes = [tensors[IN_DATA][position] for position in targets]
     reads = [tensors[kind][index] for kind, index in entries]
-    is_traced = [spec.dtype.kind == "f" and not spec.is_constant for spec in reads]
-    function = _traceable(prop, in_shapes, in_types, positions, computes, is_traced)
+    function = _Traceable(prop, ctx, in_shapes, in_types, positions, reads, left)
     made = GradientOperator(
         prop.name,
         reads,
         [spec._replace(name=f"{spec.name}_grad") for spec in computes],
         function,
         lambda on: Gradient(prop, wanted).sharing(prop.create_operator(on, in_shapes, in_types)),
+        prop.backward_resource(in_shapes),
+        len(prop.list_auxiliary_states()),
     )
     made.try_out(ctx)
     return made
 
 
-def _check_declared(
-    prop: OperatorProperty, entries: Sequence[BackwardEntry], out_types: Sequence[DType]
-) -> None:
+def _check_declared(prop: OperatorProperty, entries: Sequence[BackwardEntry]) -> None:
     if not any(entry.kind == OUT_GRAD for entry in entries):
         raise GradientError(
             "it does not read the gradient of the output, so it is no derivative that could have one"
         )
-    reads = [index for kind, index in entries if kind == OUT_DATA]
-    if reads and not prop.gradient_is_derivative:
+    if any(entry.kind == OUT_DATA for entry in entries) and not prop.gradient_is_derivative:
         raise GradientError("it reads an output, and is declared not to be the derivative of the outputs")
-    every = prop.backward_dependency(prop.differentiable_inputs())
-    names = prop.list_outputs()
-    for index in reads:
-        if out_types[index].kind != "f" or names[index] in prop.constant_outputs:
-            continue
-        if index >= prop.num_visible_outputs:
-            raise GradientError(
-                f"it reads the hidden output {names[index]}, which may depend on the arguments in a way that "
-                "no gradient shows; if its slope is 0, name it in constant_outputs"
-            )
-        if BackwardEntry(OUT_GRAD, index) not in every:
-            raise GradientError(
-                f"it reads the output {names[index]}, whose own gradient it ignores, so that how this "
-                "depends on the arguments does not show; if its slope is 0, name it in constant_outputs"
-            )
+    if any(slot.group == AUX for bound in prop.binding.traced for slot in bound.slots):
+        raise GradientError("it reads auxiliary states, which change between calls")
 
 
-def _traceable(
-    prop: OperatorProperty,
-    in_shapes: Sequence[Shape],
-    in_types: Sequence[DType],
-    positions: Positions,
-    computes: Sequence[TensorSpec],
-    is_traced: Sequence[bool],
-) -> ArrayFunction:
-    """The declared gradients as a function of arrays that are traced."""
-    binding = prop.binding
-    requests = [OpReq.NULL] * len(in_shapes)
-    for position in positions.targets:
-        requests[position] = OpReq.WRITE
+@final
+class _Traceable:
+    """The declared gradients as a function of arrays that are traced.
 
-    def function(op_ctx: Any, arrays: Sequence[Any]) -> Sequence[Any]:
+    Args:
+        reads: What it is called with.
+        left: Positions of the outputs whose slopes are those of forward.
+    """
+
+    def __init__(
+        self,
+        prop: OperatorProperty,
+        ctx: Context,
+        in_shapes: Sequence[Shape],
+        in_types: Sequence[DType],
+        positions: Positions,
+        reads: Sequence[TensorSpec],
+        left: Sequence[int],
+    ) -> None:
+        self._prop = prop
+        self._ins = list(zip(in_shapes, in_types, strict=True))
+        self._positions = positions
+        self._is_cell = [
+            spec.dtype.kind == "f" and not (kind == IN_DATA and spec.is_constant)
+            for spec, (kind, _) in zip(reads, positions.entries, strict=True)
+        ]
+        self._left = left
+        self._linear = linear_slopes(prop, ctx, in_shapes, in_types) if prop.linear_in else {}
+
+    def __call__(self, op_ctx: Any, arrays: Sequence[Any]) -> Sequence[Any]:
+        prop, positions = self._prop, self._positions
         level = max(array.level for array in arrays if isinstance(array, Traced))
         ctx = op_ctx.ctx
         namespace = Namespace(ctx.xp, level)
+        shapes, types = zip(*self._ins, strict=True)
         operator = BoundOperator(
-            prop, ctx, in_shapes, in_types, forward=binding.forward, gradients=binding.traced
+            prop, ctx, shapes, types, forward=prop.binding.forward, gradients=prop.binding.traced
         )
         operator.xp = namespace  # type: ignore[assignment]
+        context: Any = TracingContext(ctx, op_ctx.is_train, namespace, TraceResources(namespace))
         # Plain arrays of a device would take a traced one for a value of theirs.
         read = [
             constant(level, array) if flag and not isinstance(array, Traced) else array
-            for array, flag in zip(arrays, is_traced, strict=True)
+            for array, flag in zip(arrays, self._is_cell, strict=True)
         ]
         groups = positions.filled(read)
-        targets: list[Any] = [None] * len(in_shapes)
-        for position, spec in zip(positions.targets, computes, strict=True):
-            targets[position] = constant(level, ctx.xp.zeros(spec.shape, spec.dtype))
-        context: Any = TracingContext(ctx, op_ctx.is_train, namespace)
-        operator.backward(context, BackwardArrays(**groups, req=requests, in_grad=targets))
+        if self._left:
+            left = {index: groups[OUT_DATA][index] for index in self._left}
+            found = with_slopes(prop, operator, context, level, groups[IN_DATA], self._ins, left)
+            groups[OUT_DATA] = [found.get(index, value) for index, value in enumerate(groups[OUT_DATA])]
+        targets: list[Any] = [None] * len(shapes)
+        requests = [OpReq.NULL] * len(shapes)
+        for position in positions.targets:
+            if position in self._linear:
+                slope, factors = self._linear[position]
+                given = [groups[IN_DATA][factor] for factor in factors]
+                targets[position] = slope(groups[OUT_GRAD][0], *given, op_ctx=op_ctx)
+            else:
+                targets[position] = constant(level, ctx.xp.zeros(*self._ins[position]))
+                requests[position] = OpReq.WRITE
+        states = [None] * len(prop.list_auxiliary_states())  # which no gradient reads, as was checked
+        operator.backward(context, BackwardArrays(**groups, req=requests, in_grad=targets, aux_states=states))
         return [targets[position] for position in positions.targets]
-
-    return function

@@ -17,10 +17,13 @@ from operad_sdk.differentiate.errors import TraceError as TraceError
 from operad_sdk.differentiate.form import form_of as form_of
 from operad_sdk.differentiate.merging import merged as merged
 from operad_sdk.differentiate.namespace import Namespace as Namespace
+from operad_sdk.differentiate.products import multilinear as multilinear
 from operad_sdk.differentiate.reverse import vector_jacobian as vector_jacobian
 from operad_sdk.differentiate.tracing import FORM as FORM
 from operad_sdk.differentiate.tracing import PROGRAM as PROGRAM
 from operad_sdk.differentiate.tracing import Node as Node
+from operad_sdk.differentiate.tracing import Primitive as Primitive
 from operad_sdk.differentiate.tracing import Traced as Traced
 from operad_sdk.differentiate.tracing import constant as constant
 from operad_sdk.differentiate.tracing import plain as plain
+from operad_sdk.differentiate.walk import behind as behind

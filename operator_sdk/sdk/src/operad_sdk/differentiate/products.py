@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -83,6 +85,36 @@ def _einsum(subscripts: str, *operands: Any) -> Any:
         shape = [operand.shape[term.index(name)] if name in term else 1 for name in every]
         total = np.transpose(operand, order).reshape(shape) * total
     return total.sum(tuple(range(len(result), len(every))))
+
+
+def multilinear(compute: Callable[..., Any], count: int) -> list[Primitive]:
+    """Steps whose derivatives are each other: slopes of a number that is linear in each of some arrays.
+
+    Such a number is the sum of a convolution's output times a head gradient: its slope by the head is the
+    output, those by data and weight are their gradients. Each is linear in each of the other arrays, so the
+    slope of a slope is one of them once more, with a gradient in the place of an array.
+
+    Args:
+        compute: Called with the position of an array, and then with the others: the slope by that one.
+        count: How many arrays there are.
+    """
+
+    def pulling(target: int, source: int) -> Callable[..., Any]:
+        def pull(g: Any, y: Any, *others: Any, **options: Any) -> Any:
+            arrays = [*others[:target], g, *others[target:]]
+            del arrays[source]
+            return made[source](*arrays, **options)
+
+        return pull
+
+    made = [
+        Primitive(
+            partial(compute, target),
+            *[pulling(target, source) for source in range(count) if source != target],
+        )
+        for target in range(count)
+    ]
+    return made
 
 
 UFUNCS[np.matmul] = _product

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from operad_sdk.differentiate.dispatch import FUNCTIONS
-from operad_sdk.differentiate.tracing import Primitive, plain
+from operad_sdk.differentiate.tracing import Primitive, plain, value_alone
 from operad_sdk.sums import blocked_cumsum, blocked_sum
 
 Axis = Any
@@ -54,6 +54,18 @@ _cumsum = Primitive(
 )
 
 
+# Each weight goes to the sum of its position.
+_counted = Primitive(
+    lambda weights, positions, length: np.bincount(positions, weights, length),
+    lambda g, y, weights, positions, length: g[positions],
+    fits=True,
+)
+
+
+def _bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    return _counted(weights, value_alone(x), minlength)
+
+
 def _reduction(primitive: Primitive, joined: np.ufunc) -> Any:
     """A reduction as NumPy calls it; `joined` is the function of two that it repeats."""
 
@@ -86,5 +98,5 @@ FUNCTIONS.update({
     np.sum: _reduction(_sum, np.add), np.prod: _reduction(_prod, np.multiply),
     np.max: _reduction(_max, np.maximum), np.amax: _reduction(_max, np.maximum),
     np.min: _reduction(_min, np.minimum), np.amin: _reduction(_min, np.minimum),
-    np.mean: _mean, np.cumsum: _cumulated,
+    np.mean: _mean, np.cumsum: _cumulated, np.bincount: _bincount,
 })  # fmt: skip

@@ -333,6 +333,8 @@ class Traced(NDArrayOperatorsMixin):
     __int__ = __index__ = __complex__ = __float__
 
     def __bool__(self) -> bool:
+        if self.level > FORM and not self.node.leads:  # a constant
+            return bool(self.node.value)
         raise _values_needed("asked whether it is true:", self.level)
 
     # What functions ask of an array.

@@ -25,5 +25,5 @@ def behind(nodes: Sequence[Node], inside: Collection[Node] | None = None) -> set
         node = left.pop()
         if node not in found and (inside is None or node in inside):
             found.add(node)
-            left += nodes_of(node.step.args) if node.step else ()
+            left += nodes_of(node.step.args) if node.step else [parent for parent, _ in node.parents]
     return found
