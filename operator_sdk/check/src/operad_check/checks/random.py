@@ -18,7 +18,7 @@ from operad_check.comparison.reference import numbers_of
 from operad_check.register import Evidence, check
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial, raising
-from operad_check.trials.violation import Violation, shown_by
+from operad_check.trials.violation import Verdict, Violation, shown_by
 from operad_sdk.contract import Distribution
 
 _DRAWS: Final = 20_000
@@ -63,6 +63,7 @@ def distribution(trials: list[Trial]) -> Evidence:
             f"{subject.name} draws random numbers and declares no distribution",
             "Declare Contract(distribution=Distribution(mean=..., variance=...)).",
             [random[0].case],
+            Verdict.UNDECLARED,
         )
     usual = [
         trial for trial in random if all(subject.cls.params[name].is_required for name in trial.case.params)

@@ -16,7 +16,9 @@ _MARKS: Final = {
     "passed": ("ok", "✓"),
     "does not apply": ("na", "·"),
     "expected failure": ("exp", "e"),
-    "failed": ("bad", "✗"),
+    "wrong": ("bad", "✗"),
+    "undeclared": ("own", "?"),
+    "hard": ("exp", "~"),
     "no evidence": ("bad", "0"),
     "unexpected pass": ("bad", "!"),
     "blocked": ("blk", "–"),
@@ -121,6 +123,9 @@ def page(
         verdict = "No operator was seen to break its contract."
     else:
         verdict = '<b class="ok">Every operator keeps its contract.</b>'
+    for key, words in (("undeclared_ids", "want a declaration"), ("hard_ids", "are too hard to judge in all")):
+        if some := sum(bool(op.get(key)) for op in operators):
+            verdict += f' <b class="own">{some} of {count} operators {words}.</b>'
     if broken:
         verdict += f' <b class="own">Checks of {broken} of {count} operators are {_BROKEN}.</b>'
     return "".join(
