@@ -26,6 +26,9 @@ _MARKS: Final = {
 }
 _BROKEN: Final = "broken, operad's own fault"
 
+_MILDER: Final = {"undeclared_ids": "want a declaration", "hard_ids": "have figures that are not judged"}
+"""Words on operators with the weaker verdicts, by the list of ids."""
+
 _INAPPLICABLE: Final = {"does not apply"}
 """Statuses without a column: a check gets a column if some operator has another status."""
 
@@ -123,7 +126,7 @@ def page(
         verdict = "No operator was seen to break its contract."
     else:
         verdict = '<b class="ok">Every operator keeps its contract.</b>'
-    for key, words in (("undeclared_ids", "want a declaration"), ("hard_ids", "are too hard to judge in all")):
+    for key, words in _MILDER.items():
         if some := sum(bool(op.get(key)) for op in operators):
             verdict += f' <b class="own">{some} of {count} operators {words}.</b>'
     if broken:

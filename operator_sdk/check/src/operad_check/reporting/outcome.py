@@ -63,9 +63,7 @@ def rank(id: str) -> tuple[int, str]:
     return _RANKS.index(id[0]), id
 
 
-def first_words(
-    red: str, undeclared: Sequence[str], hard: Sequence[str], broken: Sequence[str]
-) -> str:
+def first_words(red: str, undeclared: Sequence[str], hard: Sequence[str], broken: Sequence[str]) -> str:
     """First words of a report: ids of what is wrong, then those of each weaker verdict, in these words."""
     weaker = {"undeclared": undeclared, "hard": hard, f"broken, {OWN_FAULT}": broken}
     parts = [f"{' '.join(ids)} {words}" for words, ids in weaker.items() if ids]
@@ -327,7 +325,9 @@ class OperatorReport:
             if outcome.status.is_found and not outcome.echo_of:
                 failure = outcome.failure
                 weight = "" if outcome.status.is_red else f" {outcome.status}"
-                lines.append(f"  {outcome.check_id}{weight}: {failure.message if failure else outcome.reason}")
+                lines.append(
+                    f"  {outcome.check_id}{weight}: {failure.message if failure else outcome.reason}"
+                )
                 lines += [f"        fix: {failure.fix}"] if failure else []
             if outcome.status is Status.BROKEN:
                 lines += [

@@ -30,7 +30,7 @@ class Declaration:
     """Declaration that would settle a finding.
 
     Attributes:
-        name: `accepts`, or a field of the contract after a dot: `contract.no_numeric_gradient`.
+        name: Keyword of a decorator, or attribute of a class.
         value: As it stands in a source.
     """
 
@@ -39,8 +39,7 @@ class Declaration:
 
     def __str__(self) -> str:
         """As an author writes it."""
-        owner, _, field = self.name.rpartition(".")
-        return f"contract=Contract({field}={self.value})" if owner else f"{field}={self.value}"
+        return f"{self.name}={self.value}"
 
 
 @final

@@ -156,6 +156,7 @@ class CheckRun:
         spared: Operators that --failed leaves out: they were not red when they were last checked.
         known: Ids by operator that --baseline keeps, and that were found again; they fail nothing.
         gone: Likewise those that were not found any more.
+        fixes: Differences by file that --fix offers, and what became of each.
     """
 
     passed: bool
@@ -168,6 +169,7 @@ class CheckRun:
     spared: list[str] = field(default_factory=list)
     known: dict[str, list[str]] = field(default_factory=dict)
     gone: dict[str, list[str]] = field(default_factory=dict)
+    fixes: dict[str, str] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
@@ -232,6 +234,9 @@ class CheckRun:
         ):
             if rows:
                 page.text(f"{words}: {'; '.join(' '.join([name, *ids]) for name, ids in rows.items())}")
+        for path, text in self.fixes.items():
+            page.heading(f"--fix: {path}")
+            page.code(text)
         if self.left:
             page.heading(f"interrupted: {len(self.left)} operators were not checked")
             page.text(" ".join(self.left))

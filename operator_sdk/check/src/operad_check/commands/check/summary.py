@@ -46,7 +46,7 @@ def _operators(operators: Sequence[CheckedOperator], unusable: int) -> Cell:
     asking = sum(bool(op.undeclared_ids) for op in operators)
     hard = sum(bool(op.hard_ids) for op in operators)
     more = [f"{asking} want{'s' * (asking == 1)} a declaration"] if asking else []
-    more += [f"{hard} too hard to judge in some types"] if hard else []
+    more += [f"{hard} with figures that are not judged"] if hard else []
     if not red and not unusable and not broken:
         good = "it passes" if count == 1 else f"all {count} pass"
         return Mark(", ".join([good, *more]), "odd" if more else "good")
@@ -58,7 +58,17 @@ def _operators(operators: Sequence[CheckedOperator], unusable: int) -> Cell:
 
 
 def _counts(statuses: Iterable[str]) -> str:
-    order = ("passed", "wrong", "undeclared", "hard", "no evidence", "unexpected pass", "expected failure", "blocked", "broken")
+    order = (
+        "passed",
+        "wrong",
+        "undeclared",
+        "hard",
+        "no evidence",
+        "unexpected pass",
+        "expected failure",
+        "blocked",
+        "broken",
+    )
     counted = Counter(statuses)
     parts = [f"{counted[status]:,} {status}" for status in order if counted[status]]
     if counted["does not apply"]:
