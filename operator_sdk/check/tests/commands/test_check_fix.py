@@ -47,9 +47,8 @@ def asking(path):
         ('@unary("a")  # why\ndef f(x): ...\n', '@unary("a", accepts="floating")  # why\ndef f(x): ...\n'),
         ('f = define("a", "x:(N)")(g)\n', 'f = define("a", "x:(N)", accepts="floating")(g)\n'),
         (
-            '@operator("a")\nclass A(B):\n    """It."""\n\n    spec = "x:(N)"  # line\n    x = 1\n',
-            '@operator("a")\nclass A(B):\n    """It."""\n\n    spec = "x:(N)"  # line\n'
-            '    accepts = "floating"\n    x = 1\n',
+            '@operator("a")\nclass A(B):\n    """."""\n    spec = ""  # one\n',
+            '@operator("a")\nclass A(B):\n    """."""\n    spec = ""  # one\n    accepts = "floating"\n',
         ),
         ('@unary("other")\ndef f(x): ...\n', '@unary("other")\ndef f(x): ...\n'),
     ],

@@ -233,6 +233,11 @@ class Coverage:
     lack: str = ""
     words: str = ""
 
+    @property
+    def why_none(self) -> str:
+        """Who left the goal without cases."""
+        return "refused by the operator" if self.lack == "refused" else f"left out by the plan, {self.lack}"
+
 
 @final
 @dataclass(frozen=True, slots=True)

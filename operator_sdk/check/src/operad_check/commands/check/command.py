@@ -234,18 +234,22 @@ def check(
         if not folders:
             raise click.UsageError(f"--watch: no source was found of {', '.join(round_.names) or 'nothing'}")
         return watched(partial(round_.run, last), Files(folders), page())
-    run = replace(round_.run(last), spared=spared)
-    if baseline is not None:
-        run = with_baseline(run, baseline)
-    if fixes:
-        fix: Any = import_module("operad_check.commands.check.fix")  # libcst takes a quarter of a second
-        run = replace(run, fixes=fix.offered(run.operators))
+    run = _with_source(replace(round_.run(last), spared=spared), baseline, fixes=fixes)
     if html is not None:
         write_atomically(
             html.absolute(),
             html_page(msgspec.to_builtins(run), notes=[*run.notes(), *_circumstances(run)]).encode(),
         )
     return run
+
+
+def _with_source(run: CheckRun, baseline: Path | None, *, fixes: bool) -> CheckRun:
+    """The run beside what is known of it, and with the declarations that may be written."""
+    run = run if baseline is None else with_baseline(run, baseline)
+    if not fixes:
+        return run
+    fix: Any = import_module("operad_check.commands.check.fix")  # libcst takes a quarter of a second
+    return replace(run, fixes=fix.offered(run.operators))
 
 
 def _library(

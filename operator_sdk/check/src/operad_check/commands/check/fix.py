@@ -74,11 +74,11 @@ class _Writer(cst.CSTTransformer):
         self._wanted = wanted
         self._decorators: set[cst.CSTNode] = set()
 
-    def visit_ClassDef(self, node: cst.ClassDef) -> None:
+    def visit_ClassDef(self, node: cst.ClassDef) -> None:  # noqa: N802 - libcst's name
         """Leave decorators of classes as they are: what is declared stands in the body."""
         self._decorators |= {one.decorator for one in node.decorators}
 
-    def leave_ClassDef(self, original_node: cst.ClassDef, updated_node: cst.ClassDef) -> cst.ClassDef:
+    def leave_ClassDef(self, original_node: cst.ClassDef, updated_node: cst.ClassDef) -> cst.ClassDef:  # noqa: N802 - likewise
         """Add attributes."""
         names = [_operator(one.decorator) for one in original_node.decorators]
         for declares in (each for name in names for each in self._wanted.get(name, ())):
@@ -90,7 +90,7 @@ class _Writer(cst.CSTTransformer):
             updated_node = updated_node.with_deep_changes(updated_node.body, body=body)
         return updated_node
 
-    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:  # noqa: N802 - likewise
         """Add keywords."""
         if original_node in self._decorators:
             return updated_node

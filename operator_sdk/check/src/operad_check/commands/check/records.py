@@ -285,7 +285,7 @@ def _show_plan(page: Page, op: CheckedOperator) -> None:
         (
             each.kind,
             each.goal,
-            str(each.cases) if each.cases else Mark(each.lack, "quiet"),
+            str(each.cases) if each.cases else Mark(each.why_none, "quiet"),
             f"{each.reason}; {each.words}" if each.words else each.reason,
         )
         for each in op.coverage
