@@ -21,7 +21,7 @@ from operad_check.trials.subject import Subject
 _LEAST_WORDS: Final = 4
 """Words of a reason; one that has fewer says nothing that another could judge."""
 _SHARE: Final = 0.5
-"""Part that should have cases of the goals of a kind that could be tried, which the operator does not refuse."""
+"""Part of the goals of a kind, without those that the operator refuses, that should have cases."""
 _EXEMPTIONS: Final[Mapping[str, str]] = {
     "ignores_head_gradient": "that gradients follow the head gradient",
     "no_numeric_gradient": "that gradients are the derivatives of the outputs",
