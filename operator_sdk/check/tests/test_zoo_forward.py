@@ -14,6 +14,7 @@ from operator_sdk.check.tests.zoo import (
     documentation,
     forward,
     inference,
+    pairs,
     positions,
     random_draws,
     static,
@@ -30,6 +31,7 @@ FAULTS = [
     *positions.ZOO,
     *of_groups("SF", "planned"),
     *random_draws.ZOO,
+    *pairs.ZOO,
     *of_groups("SF", "extremes"),
 ]
 PATIENT = Profile("patient", examples=50, seconds=60.0)

@@ -47,7 +47,7 @@ class Values(Enum):
     CONSTANT = "one value everywhere"
     MULTIPLES = "rows that are multiples of one: equal ones, zeros, a matrix of rank 1"
     ZEROS = "zeros"
-    COUNTED = "rows with no zero, one zero, two zeros and so on"
+    COUNTED = "rows with one zero, with one other number, with two zeros and so on"
     FAR = "equal largest numbers far apart, and equal smallest ones"
 
     def draw(self, rng: np.random.Generator, shape: Shape, dtype: DType) -> Array:
@@ -137,11 +137,12 @@ def _multiples(rng: np.random.Generator, shape: Shape, low: float, high: float) 
 
 
 def _with_counted_zeros(rng: np.random.Generator, array: Array) -> Array:
-    """Rows along the last axis, each with one zero more than the row before; a single row has some."""
+    """Rows along the last axis with one zero, one other number, two zeros, two others, none, all, in turn."""
     length = array.shape[-1] if array.ndim else 0
-    for number, row in enumerate(array.reshape(-1, length) if array.size and length else ()):
-        count = (number if array.ndim > 1 else int(rng.integers(length))) % (length + 1)
-        row[rng.permutation(length)[:count]] = 0.0
+    counts = (1, length - 1, 2, length - 2, 0, length)
+    begin = int(rng.integers(len(counts))) if array.ndim == 1 else 0
+    for number, row in enumerate(array.reshape(-1, length) if array.size else ()):
+        row[rng.permutation(length)[: max(0, counts[(begin + number) % len(counts)])]] = 0.0
     return array
 
 

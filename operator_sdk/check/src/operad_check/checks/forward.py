@@ -21,7 +21,7 @@ from operad_check.running.variation import (
 )
 from operad_check.trials.returned import expect_fitting
 from operad_check.trials.trial import POISON, Trial, poisoned
-from operad_check.trials.violation import OperatorRaised, Violation
+from operad_check.trials.violation import Violation
 
 _LONG: Final = 200
 """Elements from which on a result may be remembered by its shape, which small arrays do not show."""
@@ -166,12 +166,10 @@ def deterministic(trial: Trial) -> Runs:
     yield Variant("on an operator that ran nothing before", partial(trial.forward, operator=other))
     if any(array.size >= _LONG for array in trial.inputs):
         rng = np.random.default_rng([trial.case.seed, 1])
-        shuffled = [rng.permutation(array.ravel()).reshape(array.shape) for array in trial.inputs]
-        try:
-            trial.forward(shuffled, operator=other)
-        except OperatorRaised:
-            return None  # these values go together in their order
-        yield Variant("after a run on other values of these shapes", partial(trial.forward, operator=other))
+        others = trial.with_inputs([rng.permutation(a.ravel()).reshape(a.shape) for a in trial.inputs])
+        if others.is_runnable:  # else these values go together in their order
+            again = partial(trial.forward, others.inputs, operator=other)
+            yield Variant("after a run on other values of these shapes", again, trial=others)
     return None
 
 

@@ -68,7 +68,6 @@ _BULK: Final = (
     # length, why, the type, and what the elements are like
     (129, "a sum of squares that half precision cannot hold", "float16", Values.TAILS),
     (5000, "a sum so large that a term beside it is lost in half precision", "float16", Values.POSITIVE),
-    (5000, "places that half precision cannot hold, and far ties", "float16", Values.FAR),
     (300, "places that a narrow type cannot hold", "uint8", Values.DIGITS),
     (300, "places, and products with them, that a signed byte cannot hold", "int8", Values.DIGITS),
 )
@@ -136,7 +135,6 @@ class CasePlan:
         self.goals: list[Goal] = [
             *self._drawn(),
             *self._parameter_rows(),
-            *self._halves(),
             *self._edges(),
             *self._smooth(),
             *self._long_axes(),
@@ -186,18 +184,6 @@ class CasePlan:
                 name = _words(given) or "defaults"
                 yield Goal(name=name, reason=reason, kind=ORDINARY, params=given, sizes=_SEVERAL)
 
-    def _halves(self) -> Iterator[Goal]:
-        """Goals by which every check of ordinary cases, as of sums and requests, sees half precision."""
-        for values in (Values.LATTICE, Values.TIES):
-            yield Goal(
-                name=f"{values.value} (float16)",
-                reason="requests, layouts and shared memory in half precision",
-                kind=ORDINARY,
-                dtypes=("float16",),
-                sizes=_SEVERAL,
-                values=values,
-            )
-
     def _rows(self, usual: int, *, are_pairs: bool = True) -> Iterator[Mapping[str, Any]]:
         """Values of the parameters that are not at their defaults."""
         declared = self._subject.cls.params
@@ -240,7 +226,9 @@ class CasePlan:
             yield _long(LONG, name, "each size long, for gradients", place, _LONG_EACH, "float64")
 
     def _two_long(self) -> Iterator[Goal]:
-        for (length, beside, dtype, kind, why), place in product(_TWICE, range(max(1, self._num_sizes() - 1))):
+        for (length, beside, dtype, kind, why), place in product(
+            _TWICE, range(max(1, self._num_sizes() - 1))
+        ):
             name = f"sizes {place} and {place + 1} are {length} and {beside} ({dtype})"
             yield _long(kind, name, why, place, length, dtype, beside=beside, ranks=(2, 3))
 
