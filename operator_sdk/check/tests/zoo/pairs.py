@@ -1,4 +1,4 @@
-"""Faults that want two things at once, or a repetition: two long axes, zeros in number, another long array."""
+"""Faults that want two things at once, or a repetition: two long axes, counted zeros, another long array."""
 
 from __future__ import annotations
 
