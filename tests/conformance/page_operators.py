@@ -58,7 +58,7 @@ def wrong_strictly(file: Path, names: Collection[str]) -> dict[str, list[str]]:
 
 
 def _faults(checked: Any) -> Iterator[str]:
-    yield from sorted([*checked["red_ids"], *checked["broken_ids"]])
+    yield from sorted(id for verdict in ("red", "undeclared", "broken") for id in checked[f"{verdict}_ids"])
     yield from (f"{one['name']}: {one['what']}" for one in checked["unproved"] if not one["is_accepted"])
 
 

@@ -50,7 +50,7 @@ def outcomes(op, *ids):
 @pytest.mark.parametrize("function", [explode, leave], ids=["an exception", "an exit"])
 def test_a_reference_that_raises_is_red_and_says_how_it_was_called(function):
     (found,) = outcomes(square("robust_reference", Contract(reference=function)), "F213")
-    assert (found.status, found.red_id) == (Status.FAILED, "F213")
+    assert (found.status, found.red_id) == (Status.WRONG, "F213")
     assert "called as f(data), raised" in found.failure.message
     assert "test_robust.py:" in found.failure.message
     assert "data=float32(1,)" in found.failure.case, "the case is not the smallest"
@@ -83,7 +83,7 @@ def test_a_reference_that_gives_something_odd_is_red(reference, message):
 def test_a_loss_that_raises_is_red_where_it_is_used():
     contract = Contract(loss=explode, ignores_head_gradient="it is a loss")
     (found,) = outcomes(square("robust_loss", contract), "B301")
-    assert found.status is Status.FAILED
+    assert found.status is Status.WRONG
     assert "raised KeyError: 'exploded'" in found.failure.message
 
 
@@ -107,7 +107,7 @@ def test_a_distribution_that_raises_is_red():
             return op_ctx.requested[0].generator.normal(size=data.shape)
 
     (found,) = outcomes(Noise, "F218")
-    assert found.status is Status.FAILED
+    assert found.status is Status.WRONG
     assert found.failure.message.startswith("the declared variance raised KeyError: 'exploded'")
 
 
@@ -118,7 +118,7 @@ def test_a_distribution_that_raises_is_red():
 )
 def test_declarations_without_which_there_is_no_case_are_red_once(contract):
     first, second, third = outcomes(square("robust_cases", contract), "B306", "F201", "F209")
-    assert (first.status, second.status, third.status) == (Status.BLOCKED, Status.FAILED, Status.BLOCKED)
+    assert (first.status, second.status, third.status) == (Status.BLOCKED, Status.WRONG, Status.BLOCKED)
     assert "making a case raised" in second.failure.message
     assert "test_robust.py:" in second.failure.message
     assert second.failure.message == first.reason
@@ -149,7 +149,7 @@ def test_a_forward_pass_that_raises_is_red_and_blocks_others(function):
         function()
 
     first, second = outcomes(op, "F201", "F209")
-    assert (first.status, second.status) == (Status.FAILED, Status.BLOCKED)
+    assert (first.status, second.status) == (Status.WRONG, Status.BLOCKED)
 
 
 def test_a_function_of_the_contract_that_raises_blocks_and_is_no_pass():

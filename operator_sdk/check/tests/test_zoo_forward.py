@@ -14,11 +14,12 @@ from operator_sdk.check.tests.zoo import (
     documentation,
     forward,
     inference,
+    pairs,
     positions,
     random_draws,
     static,
 )
-from operator_sdk.check.tests.zoo.fault import Fault, causes
+from operator_sdk.check.tests.zoo.fault import Fault, causes, found_ids
 from operator_sdk.check.tests.zoo.table import each_fault, of_groups, with_fewer_than_two
 
 FAULTS = [
@@ -30,6 +31,7 @@ FAULTS = [
     *positions.ZOO,
     *of_groups("SF", "planned"),
     *random_draws.ZOO,
+    *pairs.ZOO,
     *of_groups("SF", "extremes"),
 ]
 PATIENT = Profile("patient", examples=50, seconds=60.0)
@@ -59,7 +61,7 @@ def check(request: pytest.FixtureRequest) -> Check:
 
 @each_fault(FAULTS)
 def test_a_fault_is_red_under_its_own_id(fault: Fault, check: Check) -> None:
-    assert check(fault, checks=[fault.id]).red_ids == [fault.id]
+    assert found_ids(check(fault, checks=[fault.id])) == [fault.id]
 
 
 @pytest.mark.slow

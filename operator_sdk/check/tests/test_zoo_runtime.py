@@ -8,7 +8,7 @@ from operad_check import OperatorReport, Profile, check_operator
 from operad_check.register import all_checks, operator_entries
 from operad_check.reporting.outcome import BROKEN
 from operator_sdk.check.tests.zoo import dtype, evidence, kernel_arrays, mappers, memory, run_time, runtime
-from operator_sdk.check.tests.zoo.fault import Fault, causes
+from operator_sdk.check.tests.zoo.fault import Fault, causes, found_ids
 from operator_sdk.check.tests.zoo.table import each_fault, of_groups, with_fewer_than_two
 
 FAULTS = [
@@ -28,7 +28,7 @@ EVERY = [id for id in all_checks() if id not in ("S107", "S108", "X804")]
 
 def red_ids(operator: object, checks: list[str]) -> list[str]:
     report: OperatorReport = check_operator(operator, checks=checks, profile=PATIENT)
-    return report.red_ids
+    return found_ids(report)
 
 
 @each_fault(FAULTS)

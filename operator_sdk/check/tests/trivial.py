@@ -328,5 +328,6 @@ def report_on_row(check: Callable[..., OperatorReport], name: str, *given: Any) 
 
 def assert_right(report: OperatorReport) -> None:
     """Nothing breaks, nothing accuses, and something passes."""
-    assert (report.red_ids, report.broken_ids) == ([], []), repr(report)
+    verdicts = (report.red_ids, report.undeclared_ids, report.hard_ids, report.broken_ids)
+    assert verdicts == ([], [], [], []), repr(report)
     assert any(outcome.status is Status.PASSED for outcome in report.outcomes)

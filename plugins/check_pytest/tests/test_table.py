@@ -64,7 +64,7 @@ def test_a_failure_shows_the_smallest_case_and_its_program(run):
     result = run(TABLE, "operad-check.toml::in_place::F207")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["*in_place::F207*", "F207 failed: in_place of numpy *", "*import kernels", "*x = np.*"]
+        ["*in_place::F207*", "F207 wrong: in_place: *", "*import kernels", "*x = np.*"]
     )
     result.stdout.no_fnmatch_line("*Traceback*")
 
@@ -104,7 +104,7 @@ checks = ["F213", "B301"]
 """
     )
     result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(["F213 failed: *", "B301 failed: *", "*from kernels import square_grad*"])
+    result.stdout.fnmatch_lines(["F213 wrong: *", "B301 wrong: *", "*from kernels import square_grad*"])
 
 
 def test_keywords_are_arguments_of_the_call(run):

@@ -17,10 +17,12 @@ import click
 if TYPE_CHECKING:
     from rich.text import Text
 
-Tone = Literal["plain", "good", "bad", "quiet", "name"]
+Tone = Literal["plain", "good", "bad", "odd", "quiet", "name"]
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_STYLES: Final = {"plain": "", "good": "green", "bad": "bold red", "quiet": "dim", "name": "bold cyan"}
+_STYLES: Final = {
+    "plain": "", "good": "green", "bad": "bold red", "odd": "yellow", "quiet": "dim", "name": "bold cyan"
+}  # fmt: skip
 
 
 @final

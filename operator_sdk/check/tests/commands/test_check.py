@@ -106,7 +106,7 @@ def test_the_program_fails_in_the_same_way(plugin, run_json, tmp_path):
 def test_text_shows_the_failure_and_exits_with_1(plugin, run):
     done = run("check", "acme_wrong")
     assert done.exit_code == 1
-    assert "B301 failed: acme_wrong of acme-squares 1.0\n" in done.stdout
+    assert "B301 wrong: acme_wrong of acme-squares 1.0\n" in done.stdout
     assert "operad explain B301\n" in done.stdout
 
 

@@ -193,10 +193,10 @@ def test_a_watched_operator_is_checked_after_each_change(program) -> None:
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment) as watching:
         lines = iter(watching.stdout.readline, "")
         one_round = lambda: list(takewhile(lambda line: "waiting for a change" not in line, lines))  # noqa: E731
-        assert any(line.startswith("B301 failed: acme_square") for line in one_round())
+        assert any(line.startswith("B301 wrong: acme_square") for line in one_round())
         program.write_text(WRONG.replace("return x * x", "return x * missing"))
         again = one_round()
         assert "changed: acme_again.py\n" in again
-        assert any(line.startswith("F201 failed: acme_square") for line in again)
+        assert any(line.startswith("F201 wrong: acme_square") for line in again)
         watching.send_signal(signal.SIGINT)
         assert watching.wait() == 1

@@ -32,7 +32,7 @@ def test_a_row_says_what_passed_and_what_is_red(shown):
         operator(
             "good", outcome("F201", "passed"), outcome("F202", "passed"), outcome("B304", "does not apply")
         ),
-        operator("bad", outcome("F201", "passed"), outcome("B301", "failed", failure=FAILURE), red=["B301"]),
+        operator("bad", outcome("F201", "passed"), outcome("B301", "wrong", failure=FAILURE), red=["B301"]),
     )
     rows = [line.split() for line in text.splitlines()[:3]]
     assert rows[1] == ["good", "acme-ops", "1.5", "passed", "2", "150", "1.2"]
@@ -40,8 +40,8 @@ def test_a_row_says_what_passed_and_what_is_red(shown):
 
 
 def test_a_failure_shows_all_that_helps(shown):
-    text = shown(operator("bad", outcome("B301", "failed", failure=FAILURE), red=["B301"]))
-    assert "B301 failed: bad of acme-ops 1.5\ngradient is 3.0, expected 6.0\n" in text
+    text = shown(operator("bad", outcome("B301", "wrong", failure=FAILURE), red=["B301"]))
+    assert "B301 wrong: bad of acme-ops 1.5\ngradient is 3.0, expected 6.0\n" in text
     assert "case:  data=[1.5]\nfix:   multiply by 2\n" in text
     assert "This program fails in the same way:\n    import x\n    verify()\n" in text
     assert "\nmore: operad explain B301\n" in text
@@ -68,7 +68,7 @@ def test_a_failure_fits_a_terminal_of_80_columns(monkeypatch, capsys):
     case = "data=float32(3, 4), moving_mean=float32(4,), moving_var=float32(4,), momentum=0.9, is_train=True"
     failure = Failure(message, "Declare " + "Contract(inputs=...), " * 6, case, "verify()")
     ids = ("B301", "F213", "D602", "M403", "R501", "X805")
-    failed = operator("batch_norm", *[outcome(id, "failed", failure=failure) for id in ids], red=ids)
+    failed = operator("batch_norm", *[outcome(id, "wrong", failure=failure) for id in ids], red=ids)
     CheckRun(False, [failed], {}).show(RichPage())
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80

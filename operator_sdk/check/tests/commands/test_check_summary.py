@@ -23,7 +23,7 @@ def lines(*operators, unusable=0):
 
 
 GOOD = operator("good", outcome("F213"))
-BAD = operator("bad", outcome("F213"), outcome("B301", "failed"), red=["B301"])
+BAD = operator("bad", outcome("F213"), outcome("B301", "wrong"), red=["B301"])
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_self_audit_says_how_many_faults_were_noticed():
 
 
 def test_an_audit_that_failed_is_no_success():
-    (said,) = lines(operator("a", outcome("X804", "failed"), red=["X804"]))["self-audit"]
+    (said,) = lines(operator("a", outcome("X804", "wrong"), red=["X804"]))["self-audit"]
     assert said == "of 1 operator the checks say too little; see X804"
 
 

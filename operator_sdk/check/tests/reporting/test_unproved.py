@@ -163,6 +163,7 @@ def test_a_reference_of_the_operators_own_code_proves_nothing() -> None:
         ([("large", 0, "refused"), ("large", 1, "")], []),
         ([("large", 0, "too large"), ("large", 0, "refused")], [("untried", "large", False)]),
         ([("large", 0, "too large"), ("large", 1, "")], [("untried", "large", True)]),
+        ([("large", 0, "too large")] * 3 + [("large", 1, "")], [("untried", "large", False)]),
         ([("extreme", 0, "too large"), ("extreme", 1, "")], [("untried", "extreme", False)]),
         ([("bulk", 0, "no such size"), ("bulk", 1, "")], []),
         ([("ordinary", 0, "too large")], []),

@@ -167,7 +167,7 @@ def test_a_finding_stands_where_no_program_can_be_written(monkeypatch):
 
     (outcome,) = check_operator(wrong, checks=["F213"], profile=FEW).outcomes
 
-    assert outcome.status is Status.FAILED
+    assert outcome.status is Status.WRONG
     assert outcome.failure is not None
     assert outcome.failure.script == ""
 

@@ -45,7 +45,7 @@ def test_a_correct_operator_passes_with_evidence():
 
 def test_a_failure_comes_with_the_smallest_case_a_fix_and_a_program():
     outcome = only(doubled("runner_tripled", factor=3.0), "B301")
-    assert (outcome.status, outcome.red_id) == (Status.FAILED, "B301")
+    assert (outcome.status, outcome.red_id) == (Status.WRONG, "B301")
     failure = outcome.failure
     assert failure is not None
     assert "data=float64(1,)" in failure.case
@@ -168,7 +168,7 @@ def test_a_report_is_plain_data():
     data = json.loads(json.dumps(report.to_json()))
     assert data["operator"] == "runner_json"
     assert data["red_ids"] == ["B301"]
-    assert [outcome["status"] for outcome in data["outcomes"]] == ["passed", "failed"]
+    assert [outcome["status"] for outcome in data["outcomes"]] == ["passed", "wrong"]
 
 
 def test_progress_is_told_after_each_check():

@@ -51,7 +51,7 @@ def test_a_failure_shows_case_fix_and_program(pytester: pytest.Pytester) -> None
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*B301 failed: twice of*",
+            "*B301 wrong: twice: gradient of x*",
             "*smallest case: data=float64*",
             "*fix:*",
             "*verify('B301', twice, case)*",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 from operad import registry
-from operad_check.reporting.outcome import OperatorReport
+from operad_check.reporting.outcome import OperatorReport, Status
 from operad_sdk.contract import contract_of
 
 
@@ -61,8 +61,17 @@ class Fault:
 
 
 def causes(report: OperatorReport) -> set[str]:
-    """The ids that are red and that no other red check explains."""
-    return {outcome.red_id for outcome in report.outcomes if outcome.red_id and not outcome.echo_of}
+    """The ids that are red or undeclared and that no other red check explains."""
+    return {
+        outcome.red_id or outcome.check_id
+        for outcome in report.outcomes
+        if (outcome.red_id or outcome.status is Status.UNDECLARED) and not outcome.echo_of
+    }
+
+
+def found_ids(report: OperatorReport) -> list[str]:
+    """The ids under which something is wrong or undeclared, sorted."""
+    return sorted({*report.red_ids, *report.undeclared_ids})
 
 
 @final

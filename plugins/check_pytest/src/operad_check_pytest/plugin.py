@@ -11,8 +11,18 @@ import pytest
 
 OPTION: Final = "operad_check_tables"
 MARKER: Final = "operad_check"
-BROKEN: Final = "operad_broken"
-"""Attribute of a report on a check that broke, which is operad's own fault."""
+STATUS: Final = "operad_status"
+"""Attribute of a report, and of the exception that ends a test, with a word that pytest has not."""
+_SHOWN: Final = {
+    "broken": ("broken", "B", "BROKEN"),
+    "undeclared": ("undeclared", "U", "UNDECLARED"),
+    "hard": ("hard", "H", "HARD"),
+}
+_HEADINGS: Final = {
+    "broken": "operad's own fault",
+    "undeclared": "a declaration is missing",
+    "hard": "a figure, and no verdict",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,17 +49,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Tell a check that broke from a function that failed it."""
+    """Tell a check that broke, or is milder than a failure, from a function that failed it."""
     report = yield
-    if call.excinfo is not None and getattr(call.excinfo.value, "is_broken", False):
-        setattr(report, BROKEN, True)
+    if call.excinfo is not None:
+        setattr(report, STATUS, getattr(call.excinfo.value, STATUS, ""))
     return report
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
-    """Count a check that broke as broken, and not as failed."""
-    return ("broken", "B", "BROKEN") if getattr(report, BROKEN, False) else None
+    """Count a check by its own word, and not as failed or skipped."""
+    return _SHOWN.get(getattr(report, STATUS, ""))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -64,7 +74,9 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Show what broke, with its traceback."""
-    for report in terminalreporter.stats.get("broken", ()):
-        terminalreporter.section(f"{report.nodeid}: operad's own fault", sep="_")
-        terminalreporter.write_line(report.longreprtext)
+    """Show what broke, with its traceback, what is undeclared and what is hard."""
+    for status, heading in _HEADINGS.items():
+        for report in terminalreporter.stats.get(status, ()):
+            terminalreporter.section(f"{report.nodeid}: {heading}", sep="_")
+            skipped = report.longrepr
+            terminalreporter.write_line(skipped[2] if isinstance(skipped, tuple) else report.longreprtext)

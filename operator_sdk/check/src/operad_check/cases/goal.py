@@ -22,11 +22,13 @@ class GivenSize:
         place: Which of the sizes that are chosen for a case, counted from 0.
         length: What it is.
         others: What the other sizes are; None: drawn.
+        beside: What the next size is; None: as the others.
     """
 
     place: int
     length: int
     others: int | None = None
+    beside: int | None = None
 
     def is_reached(self, size: int) -> bool:
         """Return whether an axis has the given length; windows and strides may make a long axis longer."""

@@ -12,10 +12,13 @@ from operad.dtypes import DType
 from operad.resource import ResourceRequest
 from operad_check.cases.strategies import STATE, completed_types, domain_of
 from operad_check.trials.trial import Array, Trial, raising
-from operad_check.trials.violation import OperatorRaised
+from operad_check.trials.violation import Declaration, OperatorRaised
 from operad_sdk.contract import Contract
+from operad_sdk.declare.shaped import ShapedProperty
 from operad_sdk.domains import Domain, Real
 
+_FLOATING = ("float16", "float32", "float64")
+_WHOLE = ("int8", "uint8", "int32", "int64", "bool")
 _DRAWS = (ResourceRequest.RANDOM, ResourceRequest.PARALLEL_RANDOM)
 
 
@@ -39,6 +42,19 @@ def retyped(trial: Trial, dtype: DType, *, is_mixed: bool = False) -> Trial | No
     if inputs is None or aux is None:
         return None
     return Trial(trial.subject, replace(trial.case, inputs=inputs, aux=aux, out_grads=()))
+
+
+def floating_alone(trial: Trial) -> Declaration | None:
+    """`accepts="floating"`, where an operator says nothing of types and computes with floating ones alone."""
+    cls, subject = type(trial.prop), trial.subject
+    is_silent = getattr(cls, "accepts", None) == "any" and cls.infer_type is ShapedProperty.infer_type
+    if not is_silent or subject.contract.dtypes or subject.writer is not None:
+        return None
+    own, others = ([retyped(trial, np.dtype(name)) for name in names] for names in (_FLOATING, _WHOLE))
+    if not any(others) or any(each is not None and each.is_runnable for each in others):
+        return None
+    is_right = any(own) and all(each is None or each.is_runnable for each in own)
+    return Declaration("accepts", '"floating"') if is_right else None
 
 
 def _all_cast(arrays: Iterable[tuple[str, Array, DType, Domain]]) -> dict[str, Array] | None:

@@ -56,6 +56,8 @@ class _Sizes:
         self._count += 1
         if self._given is not None and self._given.place == self._count - 1:
             return self._given.length
+        if self._given is not None and self._given.beside and self._given.place == self._count - 2:
+            return self._given.beside
         if self._given is not None and self._given.others is not None:
             return self._given.others
         return self._draw(sizes)

@@ -47,6 +47,8 @@ class Values(Enum):
     CONSTANT = "one value everywhere"
     MULTIPLES = "rows that are multiples of one: equal ones, zeros, a matrix of rank 1"
     ZEROS = "zeros"
+    COUNTED = "rows with one zero, with one other number, with two zeros and so on"
+    FAR = "equal largest numbers far apart, and equal smallest ones"
 
     def draw(self, rng: np.random.Generator, shape: Shape, dtype: DType) -> Array:
         """Elements for an argument of which nothing is declared."""
@@ -106,6 +108,10 @@ def _of_few_or_many(values: Values, rng: np.random.Generator, shape: Shape, low:
     found = rng.uniform(low + margin, high - margin, shape)
     if values is Values.MULTIPLES and len(shape) > 1:
         return _multiples(rng, shape, low, high)
+    if values is Values.COUNTED and low < 0 < high:
+        return _with_counted_zeros(rng, found)
+    if values is Values.FAR and found.size:
+        return _with_far_ties(found, low + margin / 2, high - margin / 2)
     if values is Values.CONSTANT:
         return np.full(shape, rng.uniform(low + margin, high - margin))
     if values is Values.ZEROS:
@@ -128,6 +134,24 @@ def _multiples(rng: np.random.Generator, shape: Shape, low: float, high: float) 
     begin = 0.0 if low < 0 < high else (low + high) / 2
     step = 1.0 if low < 0 < high else (high - low) / 4
     return np.asarray(begin + step * rng.choice(factors, (*shape[:-1], 1)) * row)
+
+
+def _with_counted_zeros(rng: np.random.Generator, array: Array) -> Array:
+    """Rows along the last axis with one zero, one other number, two zeros, two others, none, all, in turn."""
+    length = array.shape[-1] if array.ndim else 0
+    counts = (1, length - 1, 2, length - 2, 0, length)
+    begin = int(rng.integers(len(counts))) if array.ndim == 1 else 0
+    for number, row in enumerate(array.reshape(-1, length) if array.size else ()):
+        row[rng.permutation(length)[: max(0, counts[(begin + number) % len(counts)])]] = 0.0
+    return array
+
+
+def _with_far_ties(array: Array, low: float, high: float) -> Array:
+    """Numbers of which two are the largest, and two the smallest, far out along the longest axis."""
+    along = np.moveaxis(array, int(np.argmax(array.shape)), 0) if array.ndim else array.reshape(1)
+    for part, value in ((0.55, low), (0.65, high), (0.85, low), (0.95, high)):
+        along[int(part * len(along))] = value
+    return array
 
 
 def _share_of_true(values: Values, rng: np.random.Generator) -> float:

@@ -10,11 +10,11 @@ from operad.errors import DTypeError, OperadError
 from operad.operator import OperatorProperty
 from operad_check.cases.kinds import ORDINARY
 from operad_check.cases.params import required_params
-from operad_check.cases.retype import retyped
+from operad_check.cases.retype import floating_alone, retyped
 from operad_check.register import Evidence, check
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial
-from operad_check.trials.violation import OperatorRaised, Violation
+from operad_check.trials.violation import OperatorRaised, Violation, undeclared
 
 ELEMENT_TYPES: Final = (
     *("float16", "float32", "float64", "bool", "uint8", "int8", "int32", "int64"),
@@ -119,7 +119,10 @@ def _runs_in(trial: Trial, name: str) -> int:
     except OperatorRaised as error:
         if isinstance(error.error, OperadError):
             return 0  # refused in words, such as a scalar that the type cannot hold
-        raise Violation(f"type inference takes {name}, and {error}") from error
+        message, declares = f"type inference takes {name}, and {error}", floating_alone(trial)
+        if declares is None or name.startswith("float"):
+            raise Violation(message) from error
+        raise undeclared(message, declares) from error
     return 1 + any(made.differentiable())
 
 

@@ -20,7 +20,7 @@ from operad_check.running.repro import run_on
 from operad_check.trials.case import Case
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Array, Trial
-from operad_check.trials.violation import OperatorRaised, Violation
+from operad_check.trials.violation import OperatorRaised, Verdict, Violation
 
 _FIRST: Final = 6
 """Cases in which most faults are noticed; the others are tried for a fault that is not."""
@@ -177,6 +177,8 @@ def _case_for(kinds: Sequence[CaseKind], trial: Trial) -> Case | None:
 def _fails(check: Check, subject: Subject, cases: Sequence[Case]) -> bool:
     try:
         run_on(check, subject, cases)
-    except (Violation, OperatorRaised):
+    except Violation as error:
+        return error.verdict is Verdict.WRONG
+    except OperatorRaised:
         return True
     return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from operad_check.running.variation import (
 from operad_check.trials.returned import expect_fitting
 from operad_check.trials.trial import POISON, Trial, poisoned
 from operad_check.trials.violation import Violation
+
+_LONG: Final = 200
+"""Elements from which on a result may be remembered by its shape, which small arrays do not show."""
 
 
 @check("F201", ORDINARY, LARGE, BULK, EXTREME, PARTS, reports_raising=True)
@@ -155,11 +158,18 @@ def deterministic(trial: Trial) -> Runs:
     Fix:
         Keep no state in self; draw random numbers from op_ctx.requested, with ResourceRequest.RANDOM.
     How:
-        Check that a second run gives the same, on an operator that has run and on a new one.
+        Check that a second run gives the same, on an operator that has run and on a new one; of long
+        arrays also after a run on others of the same shapes.
     """
     yield Variant("when run again", trial.forward)
     other = trial.new_operator()
     yield Variant("on an operator that ran nothing before", partial(trial.forward, operator=other))
+    if any(array.size >= _LONG for array in trial.inputs):
+        rng = np.random.default_rng([trial.case.seed, 1])
+        others = trial.with_inputs([rng.permutation(a.ravel()).reshape(a.shape) for a in trial.inputs])
+        if others.is_runnable:  # else these values go together in their order
+            again = partial(trial.forward, others.inputs, operator=other)
+            yield Variant("after a run on other values of these shapes", again, trial=others)
     return None
 
 

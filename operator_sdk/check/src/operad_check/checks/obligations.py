@@ -20,7 +20,7 @@ from operad_check.running.runner import run_check
 from operad_check.running.session import Session
 from operad_check.trials.kernels import call_of, is_possible
 from operad_check.trials.trial import Trial
-from operad_check.trials.violation import OperatorRaised, Violation
+from operad_check.trials.violation import OperatorRaised, Verdict, Violation
 
 _DERIVATIVES: Final = ("B301", "B302")
 _REFERENCE: Final = "F213"
@@ -37,11 +37,13 @@ class Obligation(NamedTuple):
         name: What; the same for all cases in which it comes up.
         is_met: Whether some check compared it.
         fix: What to declare where none does.
+        verdict: How much that weighs; cases that should be there and are not are more than a missing word.
     """
 
     name: str
     is_met: bool
     fix: str
+    verdict: Verdict = Verdict.WRONG
 
 
 @check("X805", of_session=True)
@@ -73,13 +75,15 @@ def everything_is_compared(session: Session) -> Evidence:
     if not trials:
         return None
     met: dict[str, bool] = {}
-    fixes: dict[str, str] = {}
+    weights: dict[str, tuple[str, Verdict]] = {}
     for obligation in [*_kernels(session), *_values(session), *_sets(session), *_each(session, trials)]:
         met[obligation.name] = met.get(obligation.name, False) or obligation.is_met
-        fixes[obligation.name] = obligation.fix
+        weights[obligation.name] = obligation.fix, obligation.verdict
     missing = [name for name, is_met in met.items() if not is_met]
     if missing:
-        raise Violation(f"nothing compares {', '.join(missing)}", fix=fixes[missing[0]])
+        missing.sort(key=lambda name: weights[name][1] is not Verdict.WRONG)
+        fix, verdict = weights[missing[0]]
+        raise Violation(f"nothing compares {', '.join(missing)}", fix=fix, verdict=verdict)
     return len(met) or None
 
 
@@ -128,7 +132,7 @@ def _gradients(session: Session, trial: Trial) -> Iterator[Obligation]:
         if flows:
             what = f"gradient of {stem(name)}"
             is_met = any(_compared(session, id, what) for id in _DERIVATIVES)
-            yield Obligation(f"the gradient of {stem(name)}", is_met, fix)
+            yield Obligation(f"the gradient of {stem(name)}", is_met, fix, Verdict.UNDECLARED)
 
 
 def _outputs(session: Session, trial: Trial) -> Iterator[Obligation]:
@@ -144,7 +148,7 @@ def _outputs(session: Session, trial: Trial) -> Iterator[Obligation]:
     for name, dtype in zip(trial.outputs[: trial.visible], trial.out_types, strict=False):
         is_met = known or (derived and dtype.kind == "f") or _compared(session, _REFERENCE, name)
         words = "the output" if stem(name) == "output" else f"output {stem(name)}"
-        yield Obligation(words, is_met, fix)
+        yield Obligation(words, is_met, fix, Verdict.UNDECLARED)
 
 
 def _passed(session: Session, id: str) -> bool:
@@ -155,7 +159,7 @@ def _passed(session: Session, id: str) -> bool:
 def _states(session: Session, trial: Trial) -> Iterator[Obligation]:
     fix = "Let Contract(reference=...) return the states after the outputs; it may name them, and is_train."
     for name in trial.states:
-        yield Obligation(f"state {name}", _compared(session, _REFERENCE, name), fix)
+        yield Obligation(f"state {name}", _compared(session, _REFERENCE, name), fix, Verdict.UNDECLARED)
 
 
 def _kernels(session: Session) -> Iterator[Obligation]:

@@ -15,7 +15,7 @@ from operad_check.cases.params import candidates, required_params
 from operad_check.checks.relations import RELATIONS
 from operad_check.register import Evidence, check, operator_entries
 from operad_check.trials.subject import Subject
-from operad_check.trials.violation import Violation
+from operad_check.trials.violation import Verdict, Violation
 from operad_sdk.contract import Contract
 from operad_sdk.shapes import parse
 
@@ -79,10 +79,12 @@ def documented(subject: Subject) -> Evidence:
     summary = doc.strip().split("\n\n", maxsplit=1)[0]
     if not summary or not summary.rstrip().endswith((".", ":")):
         found = f"the docstring begins {summary[:60]!r}" if summary else "there is no docstring"
-        raise Violation(f"{found}; expected a sentence that says what the operator computes")
+        raise Violation(
+            f"{found}; expected a sentence that says what the operator computes", verdict=Verdict.UNDECLARED
+        )
     for name, param in subject.cls.params.items():
         if not param.doc.strip():
-            raise Violation(f"parameter {name!r} has no doc")
+            raise Violation(f"parameter {name!r} has no doc", verdict=Verdict.UNDECLARED)
     return 1 + len(subject.cls.params)
 
 
@@ -107,7 +109,11 @@ def example(subject: Subject) -> Evidence:
     names = dict(vars(module)) if module is not None else {}
     test = doctest.DocTestParser().get_doctest(text, names, subject.name, None, 0)
     if not test.examples:
-        raise Violation("the docstring has no example (a line that starts with >>>)")
+        raise Violation(
+            "the docstring has no example (a line that starts with >>>)",
+            fix="Write one, as `operad check --write-example` does.",
+            verdict=Verdict.UNDECLARED,
+        )
     said: list[str] = []
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     result = _Runner(verbose=False, optionflags=flags).run(test, out=said.append)

@@ -23,7 +23,7 @@ import numpy as np
 from operad_check.cases.retype import first_copies, lengthened, perturbed
 from operad_check.comparison.closeness import ROUNDINGS, at, first_place, magnitude
 from operad_check.trials.trial import Array, Trial
-from operad_check.trials.violation import OperatorRaised, Violation
+from operad_check.trials.violation import OperatorRaised, Verdict, Violation
 
 WIDE_TYPE: Final = np.dtype(np.float64)
 MOVEMENTS: Final = 4
@@ -40,6 +40,10 @@ comparison goes the other way, the result jumps by more.
 
 _SHORT: Final = (8, 2)
 """Lengths of axes up to which a row may hide what rounding costs; the first that the operator takes twice."""
+_HARD: Final = 4
+"""Multiple of what rounding explains up to which nothing is judged where few digits are left."""
+_CANCELLED: Final = 2.0**-9
+"""Part of the arguments' magnitude below which a result is what cancellation leaves."""
 _TINY: Final = 2.0**-24
 _HUGE: Final = 2.0**12
 """Magnitude from which on squares are too large for what they are added to."""
@@ -139,16 +143,24 @@ def expect_near(
                 limit = np.maximum(limit, declared.absolute + declared.relative * np.abs(other))
             place = first_beyond(one.astype(WIDE_TYPE), other, np.asarray(limit), dtype)
             if place is not None:
+                apart = abs(float(one[place]) - float(other[place]))
+                allowed = float(np.broadcast_to(limit, one.shape)[place])
+                is_cancelled = abs(other[place]) < _CANCELLED * magnitude(wide.inputs)
                 first = Violation(
                     f"{at(name, place)} is {one[place].item()!r} in {dtype}, and {other[place].item()!r} "
-                    f"in float64: apart by {abs(float(one[place]) - float(other[place])):.3g}, "
-                    f"allowed {float(np.broadcast_to(limit, one.shape)[place]):.3g}"
+                    f"in float64: apart by {apart:.3g}, allowed {allowed:.3g}",
+                    verdict=weight(apart, allowed) if is_cancelled or dtype.itemsize == 2 else Verdict.WRONG,
                 )
                 break
         if first is None:
             return sum(found[index].size for index, _ in judged)
     assert first is not None  # there are limits
     raise first
+
+
+def weight(apart: float, allowed: float) -> Verdict:
+    """Verdict on a distance where few digits are left: hard where it is little more than is allowed."""
+    return Verdict.HARD if apart <= _HARD * allowed else Verdict.WRONG
 
 
 def _limits(

@@ -16,7 +16,7 @@ from operad_check.cases.retype import perturbed, retyped
 from operad_check.comparison.closeness import at, first_place, magnitude, rounding
 from operad_check.comparison.point import random_direction, real_arguments
 from operad_check.comparison.reference import listed
-from operad_check.comparison.rounding import hidden_movements
+from operad_check.comparison.rounding import hidden_movements, weight
 from operad_check.comparison.terms import expect_close_in_terms, results
 from operad_check.foreign.backend import Array, Backend, Function, TransformingBackend, quiet
 from operad_check.foreign.function import ForeignFunction
@@ -284,7 +284,8 @@ def _in_narrow_types(trial: Trial, names: Sequence[str], *, are_gradients: bool)
             if place is not None and np.isfinite(limit):
                 raise Violation(
                     f"{at(name, place)} is {float(one[place])!r} in {dtype}, and "
-                    f"{float(other[place])!r} in float64, allowed {limit:.3g}"
+                    f"{float(other[place])!r} in float64, allowed {limit:.3g}",
+                    verdict=weight(abs(float(one[place] - other[place])), limit),
                 )
             compared += other.size
     return compared

@@ -8,6 +8,7 @@ fills in what a goal leaves open, and makes a failing case smaller within its go
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
@@ -32,7 +33,7 @@ from operad_check.cases.kinds import (
 )
 from operad_check.cases.params import joint_values, planned_values, required_params
 from operad_check.cases.shapes import num_sizes
-from operad_check.cases.strategies import made
+from operad_check.cases.strategies import case_of, completed_types, made
 from operad_check.cases.values import Values
 from operad_check.plan.companions import companions
 from operad_check.plan.profile import Profile
@@ -40,7 +41,8 @@ from operad_check.plan.rows import rows
 from operad_check.trials.cause import is_own
 from operad_check.trials.kernels import can_compute, is_possible
 from operad_check.trials.subject import Subject
-from operad_check.trials.trial import raising
+from operad_check.trials.trial import Trial, raising
+from operad_check.trials.violation import OperatorRaised
 
 _FLOATS: Final = ("float32", "float64", "float16")
 
@@ -69,6 +71,16 @@ _BULK: Final = (
     (300, "places that a narrow type cannot hold", "uint8", Values.DIGITS),
     (300, "places, and products with them, that a signed byte cannot hold", "int8", Values.DIGITS),
 )
+_TWICE: Final = (
+    # two lengths, the type, the kind, and why
+    (70, 75, "float32", BULK, "two axes longer than a block of 64"),
+    (300, 34, "float32", BULK, "two axes, longer than 256 and than a vector of 32"),
+    (66, 69, "float64", LONG, "two axes longer than a block of 64, for gradients"),
+)
+_FAR: Final = 2**16 + 5
+"""Length of an axis whose places, counted in two bytes, begin again."""
+_FAR_PROBE: Final = 513
+"""Length at which an operator shows whether it wants memory for every pair of places."""
 _SHORTEST: Final = (1030, (0, 1))
 """A long axis, and the sizes of the others: one of several axes may be as short as it can be."""
 
@@ -83,6 +95,7 @@ _EXTREMES: Final = (
     (Values.TIES, "equal elements must be told apart, or not", ("float32", "float64")),
     (Values.CONSTANT, "spreads and differences are 0", ("float32", "float64")),
     (Values.ZEROS, "norms and sums are 0", ("float32", "float64")),
+    (Values.COUNTED, "how many zeros there are decides something", ("float32",)),
     (Values.MULTIPLES, "equal rows, rows of zeros, matrices of rank 1", ("float32", "float64")),
     (
         Values.LARGE,
@@ -96,6 +109,7 @@ _EXTREMES: Final = (
 _CORNERS: Final = (
     (Values.TIES, "a zero among others, and equal elements: a gradient may divide by one, or choose"),
     (Values.OFFSET, "the gradient where differences cancel"),
+    (Values.COUNTED, "the gradient where one factor is 0, or two"),
     (Values.DIGITS, "numbers that are no multiples of 1/8"),
     (Values.MULTIPLES, "the gradient at equal rows, rows of zeros, matrices of rank 1"),
 )
@@ -125,6 +139,7 @@ class CasePlan:
             *self._smooth(),
             *self._long_axes(),
             *self._long_each(),
+            *self._two_long(),
             *self._bulk(),
             *self._extremes(),
             *self._kernels(),
@@ -210,6 +225,13 @@ class CasePlan:
             name = f"size {place} is {_LONG_EACH} (float64)"
             yield _long(LONG, name, "each size long, for gradients", place, _LONG_EACH, "float64")
 
+    def _two_long(self) -> Iterator[Goal]:
+        for (length, beside, dtype, kind, why), place in product(
+            _TWICE, range(max(1, self._num_sizes() - 1))
+        ):
+            name = f"sizes {place} and {place + 1} are {length} and {beside} ({dtype})"
+            yield _long(kind, name, why, place, length, dtype, beside=beside, ranks=(2, 3))
+
     def _num_sizes(self) -> int:
         try:
             prop = made(self._subject, required_params(self._subject))
@@ -244,7 +266,8 @@ class CasePlan:
         for values, why, dtypes in _EXTREMES:
             for dtype in dtypes:
                 name = f"{values.value} ({dtype})"
-                yield Goal(name=name, reason=why, kind=EXTREME, dtypes=(dtype,), values=values)
+                rows = {"sizes": (4, 5, 3), "ranks": (2, 3)} if values is Values.COUNTED else {}
+                yield Goal(name=name, reason=why, kind=EXTREME, dtypes=(dtype,), values=values, **rows)
         for name, param in self._subject.cls.params.items():
             if param.run_time and 0.0 in planned_values(self._subject, param, 2):
                 yield Goal(
@@ -282,17 +305,46 @@ class CasePlan:
         why = "more than two parts, in which the author says that large arrays are computed"
         for dtype in _PARTS_OF if most else ():
             yield _long(PARTS, f"axis of {2 * most + 3:,} ({dtype})", why, 0, 2 * most + 3, dtype)
+        for place in range(2):
+            yield _long(
+                PARTS,
+                f"size {place} is {_FAR:,} (float32)",
+                "places and offsets beyond two bytes, with a sign and without",
+                place,
+                _FAR,
+                "float32",
+                values=Values.FAR,
+                wanted=partial(_is_linear, self._subject),
+            )
 
 
 def _long(kind: CaseKind, name: str, reason: str, place: int, length: int, dtype: str, **fields: Any) -> Goal:
     """A goal with a long axis, in one type."""
-    size, fields = GivenSize(place, length), {"values": Values.DIGITS, **fields}
+    size = GivenSize(place, length, beside=fields.pop("beside", None))
+    fields = {"values": Values.DIGITS, **fields}
     return Goal(name=name, reason=reason, kind=kind, size=size, dtypes=(dtype,), **fields)
 
 
 def _is_applicable(kernel: Kernel, prop: Any, in_shapes: Any, in_types: Any) -> bool:
     with raising("a kernel's condition"):
         return can_compute(kernel, KernelCall(prop, cpu(), in_shapes, in_types))
+
+
+def _is_linear(subject: Subject, prop: Any, in_shapes: Any, in_types: Any) -> bool:
+    """Return whether a shorter array takes memory like itself, and not for every pair of its places."""
+    shapes = [tuple(_FAR_PROBE if n == _FAR else n for n in shape) for shape in in_shapes]
+    try:
+        types = completed_types(subject, prop, in_types[0]) if in_types else None
+        if types is None or max(map(prod, shapes), default=0) > 4 * _FAR_PROBE:
+            return False
+        trial = Trial(subject, case_of(subject, prop, prop.get_params(), shapes, types, True, 0))
+        tracemalloc.start()
+        trial.forward()
+        return tracemalloc.get_traced_memory()[1] < _FAR_PROBE**2 // 2
+    except OperatorRaised:
+        return False
+    finally:
+        tracemalloc.stop()
 
 
 def _has_several(prop: Any, in_shapes: Any, in_types: Any) -> bool:

@@ -12,10 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from operad_check.reporting.outcome import Outcome, Status
-
-_RANKS: Final = "SFBMRDALX"
-"""Groups by how near they are to a cause: a wrong name, a wrong value, a wrong way to run."""
+from operad_check.reporting.outcome import Outcome, Status, rank
 
 _RUNS: Final = ("F214", "F215", "R501", "R502", "R503")
 _SAME_BITS: Final = (*_RUNS, "B305", "B310", "F211", "M401", "M403", "M404", "M405", "M407", "M408", "M409")
@@ -54,12 +51,12 @@ _AUDITS: Final = ("X804", "X805")
 
 def diagnosed(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Outcomes, with each echo marked by the id of the check that explains it."""
-    failed = [outcome for outcome in outcomes if outcome.status is Status.FAILED]
+    failed = [outcome for outcome in outcomes if outcome.status is Status.WRONG]
     found = []
     for outcome in outcomes:
-        is_red = outcome.status in (Status.FAILED, Status.NO_EVIDENCE)
+        may_be_echo = outcome.status.is_found and outcome.status is not Status.UNEXPECTED_PASS
         red = {other.check_id for other in failed if _may_explain(other, outcome)}
-        found.append(replace(outcome, echo_of=_cause(outcome.check_id, red)) if is_red else outcome)
+        found.append(replace(outcome, echo_of=_cause(outcome.check_id, red)) if may_be_echo else outcome)
     return found
 
 
@@ -92,8 +89,3 @@ def _cause(id: str, red: Iterable[str]) -> str:
         and (other not in ECHOES.get(id, ()) or rank(other) < rank(id))
     ]
     return min(causes, key=rank, default="")
-
-
-def rank(id: str) -> tuple[int, str]:
-    """Order in which red checks are shown."""
-    return _RANKS.index(id[0]), id

@@ -18,13 +18,18 @@ _MARKS: Final = {
     "passed": ("ok", "✓"),
     "does not apply": ("na", "·"),
     "expected failure": ("exp", "e"),
-    "failed": ("bad", "✗"),
+    "wrong": ("bad", "✗"),
+    "undeclared": ("own", "?"),
+    "hard": ("exp", "~"),
     "no evidence": ("bad", "0"),
     "unexpected pass": ("bad", "!"),
     "blocked": ("blk", "–"),
     "broken": ("own", "⚠"),
 }
 _BROKEN: Final = "broken, operad's own fault"
+
+_MILDER: Final = {"undeclared_ids": "want a declaration", "hard_ids": "have figures that are not judged"}
+"""Words on operators with the weaker verdicts, by the list of ids."""
 
 _INAPPLICABLE: Final = {"does not apply"}
 """Statuses without a column: a check gets a column if some operator has another status."""
@@ -64,6 +69,9 @@ def page(
         verdict = "No operator was seen to break its contract."
     else:
         verdict = '<b class="ok">Every operator keeps its contract.</b>'
+    for key, words in _MILDER.items():
+        if some := sum(bool(op.get(key)) for op in operators):
+            verdict += f' <b class="own">{some} of {count} operators {words}.</b>'
     if broken:
         verdict += f' <b class="own">Checks of {broken} of {count} operators are {_BROKEN}.</b>'
     return "".join(

@@ -11,6 +11,7 @@ from typing import Any, Final, final
 
 from operad_check.register import rule
 from operad_check.reporting.html import page
+from operad_check.trials.violation import Declaration
 
 
 class Status(StrEnum):
@@ -19,7 +20,9 @@ class Status(StrEnum):
     PASSED = "passed"
     INAPPLICABLE = "does not apply"
     EXPECTED = "expected failure"
-    FAILED = "failed"
+    WRONG = "wrong"
+    UNDECLARED = "undeclared"
+    HARD = "hard"
     NO_EVIDENCE = "no evidence"
     UNEXPECTED_PASS = "unexpected pass"
     BLOCKED = "blocked"
@@ -30,8 +33,14 @@ class Status(StrEnum):
         """True if the status is an error of the operator.
 
         A check that another one blocks is red in that one only, and a broken check is no operator's fault.
+        What is undeclared, or hard, is no error.
         """
-        return self in (Status.FAILED, Status.NO_EVIDENCE, Status.UNEXPECTED_PASS)
+        return self in (Status.WRONG, Status.NO_EVIDENCE, Status.UNEXPECTED_PASS)
+
+    @property
+    def is_found(self) -> bool:
+        """True if there is something to tell an author: an error, a missing declaration, a figure."""
+        return self.is_red or self in (Status.UNDECLARED, Status.HARD)
 
 
 ENDED: Final = "R506"
@@ -45,6 +54,22 @@ BROKEN: Final = "X806"
 OWN_FAULT: Final = "operad's own fault"
 
 
+_RANKS: Final = "SFBMRDALX"
+"""Groups by how near they are to a cause: a wrong name, a wrong value, a wrong way to run."""
+
+
+def rank(id: str) -> tuple[int, str]:
+    """Order in which findings are shown, the nearest to a cause first."""
+    return _RANKS.index(id[0]), id
+
+
+def first_words(red: str, undeclared: Sequence[str], hard: Sequence[str], broken: Sequence[str]) -> str:
+    """First words of a report: ids of what is wrong, then those of each weaker verdict, in these words."""
+    weaker = {"undeclared": undeclared, "hard": hard, f"broken, {OWN_FAULT}": broken}
+    parts = [f"{' '.join(ids)} {words}" for words, ids in weaker.items() if ids]
+    return ", ".join([red or "passed", *parts]) if red or not broken else ", ".join(parts)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -56,6 +81,7 @@ class Failure:
         case: The smallest case found, in one line.
         script: A program that fails in the same way; empty where no program of a few lines does.
         alone: Whether the program was seen to fail by itself; null: it was not tried.
+        declares: Declaration that would settle it, where `operad check --fix` can write one.
     """
 
     message: str
@@ -63,6 +89,7 @@ class Failure:
     case: str
     script: str
     alone: bool | None = None
+    declares: Declaration | None = None
 
 
 @final
@@ -125,7 +152,7 @@ def ended(reason: str) -> Outcome:
     How:
         The last outcome of an operator whose process ended, for `reason`.
     """
-    return Outcome(ENDED, Status.FAILED, reason=reason)
+    return Outcome(ENDED, Status.WRONG, reason=reason)
 
 
 @rule(UNCOMPARED)
@@ -206,6 +233,11 @@ class Coverage:
     lack: str = ""
     words: str = ""
 
+    @property
+    def why_none(self) -> str:
+        """Who left the goal without cases."""
+        return "refused by the operator" if self.lack == "refused" else f"left out by the plan, {self.lack}"
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -264,7 +296,20 @@ class OperatorReport:
     @property
     def broken_ids(self) -> list[str]:
         """The ids of checks that broke, which says nothing of the operator, sorted."""
-        return sorted(one.check_id for one in self.outcomes if one.status is Status.BROKEN)
+        return self._ids(Status.BROKEN)
+
+    @property
+    def undeclared_ids(self) -> list[str]:
+        """The ids of checks that ask for a declaration, sorted."""
+        return self._ids(Status.UNDECLARED)
+
+    @property
+    def hard_ids(self) -> list[str]:
+        """The ids of checks that show a figure and judge nothing, sorted."""
+        return self._ids(Status.HARD)
+
+    def _ids(self, status: Status) -> list[str]:
+        return sorted(one.check_id for one in self.outcomes if one.status is status)
 
     @property
     def passed(self) -> bool:
@@ -279,13 +324,15 @@ class OperatorReport:
     def __repr__(self) -> str:
         """The verdict in a line, and one for each cause."""
         passed = sum(outcome.status is Status.PASSED for outcome in self.outcomes)
-        broken = f"{' '.join(self.broken_ids)} broken, {OWN_FAULT}" if self.broken_ids else ""
-        verdict = ", ".join(filter(None, (" ".join(self.red_ids), broken))) or "passed"
+        verdict = first_words(" ".join(self.red_ids), self.undeclared_ids, self.hard_ids, self.broken_ids)
         lines = [f"<report on {self.operator}: {verdict}; {passed} checks passed in {self.seconds:.1f} s>"]
-        for outcome in self.outcomes:
-            if outcome.status.is_red and not outcome.echo_of:
+        for outcome in sorted(self.outcomes, key=lambda one: (not one.status.is_red, rank(one.check_id))):
+            if outcome.status.is_found and not outcome.echo_of:
                 failure = outcome.failure
-                lines.append(f"  {outcome.check_id}: {failure.message if failure else outcome.reason}")
+                weight = "" if outcome.status.is_red else f" {outcome.status}"
+                lines.append(
+                    f"  {outcome.check_id}{weight}: {failure.message if failure else outcome.reason}"
+                )
                 lines += [f"        fix: {failure.fix}"] if failure else []
             if outcome.status is Status.BROKEN:
                 lines += [
@@ -309,8 +356,9 @@ class OperatorReport:
                 {**data, "red_id": UNCOMPARED} if data["status"] == Status.BLOCKED else data
                 for data in outcomes
             ]
-        found = {"outcomes": outcomes, "red_ids": red_ids, "broken_ids": self.broken_ids}
-        return {**asdict(self), **found, "seconds": self.seconds}
+        names = ("undeclared_ids", "hard_ids", "broken_ids", "seconds")
+        found = {"outcomes": outcomes, "red_ids": red_ids, **{name: getattr(self, name) for name in names}}
+        return {**asdict(self), **found}
 
 
 @final

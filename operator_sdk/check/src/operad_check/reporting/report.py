@@ -14,24 +14,25 @@ def outcome_text(operator: str, provider: str, outcome: Outcome) -> str:
         provider: Its distribution and version.
         outcome: What was found.
     """
+    failure = outcome.failure
+    found = outcome.reason if failure is None else failure.message
     lines = [
-        f"{outcome.check_id} {outcome.status}: {operator} of {provider}",
+        f"{outcome.check_id} {outcome.status}: {operator}: {found}",
+        f"  provided by: {provider}",
         f"  wanted: {entries()[outcome.check_id].title}",
     ]
-    failure = outcome.failure
     if outcome.status is Status.BROKEN:
-        lines[0] += f" is not judged by it: this is {OWN_FAULT}"
+        lines[0] = f"{outcome.check_id} broken: {operator} is not judged by it: this is {OWN_FAULT}"
         lines += [f"  {outcome.reason}", *(f"    {line}" for line in outcome.traceback.splitlines())]
-    elif failure is None:
-        lines.append(f"  found: {outcome.reason}")
-    else:
+    elif failure is not None:
         lines += [
-            f"  found: {failure.message}",
             f"  smallest case: {failure.case or 'none'}",
             f"  fix: {failure.fix}",
             *["  this program fails in the same way:"][: len(failure.script)],
             *(f"    {line}" for line in failure.script.splitlines()),
         ]
+    if failure is not None and failure.declares is not None:
+        lines.append(f"  declaration that `operad check --fix` writes: {failure.declares}")
     id = BROKEN if outcome.status is Status.BROKEN else outcome.red_id or outcome.check_id
     lines.append(f"  more: operad explain {id}")
     return "\n".join(lines)

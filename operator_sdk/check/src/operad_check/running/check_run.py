@@ -27,7 +27,7 @@ from operad_check.trials.cause import authors_line, is_own, last_line
 from operad_check.trials.kernels import call_of
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial
-from operad_check.trials.violation import OperatorRaised, Unavailable, Violation
+from operad_check.trials.violation import OperatorRaised, Unavailable, Verdict, Violation, undeclared
 
 _MOST_CUTS: Final = 60
 """Runs of a check of several cases to make one of them smaller."""
@@ -38,7 +38,7 @@ _DESIGNED: Final = 20
 _REPORTS_CASES: Final = "F201"
 """The check that is red where no case can be made."""
 
-Verdict = tuple[Status, str, Failure | None]
+Judgement = tuple[Status, str, Failure | None]
 
 
 @final
@@ -52,10 +52,11 @@ class CheckRun:
         self.examples = 0
         self.evidence: Counter[str] = Counter()
         self.silent: dict[str, Case] = {}  # that says nothing of something, by what
+        self.milder: tuple[Violation, Case] | None = None  # the first finding that is not wrong
         self.blocked: list[str] = []
         self.refused: list[str] = []
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Judgement:
         """Run the check on its cases."""
         reason = self.subject.contract.completed_by_programs
         if reason and (self.check.kinds or self.check.of_session):
@@ -65,7 +66,7 @@ class CheckRun:
         except Unavailable as error:
             return Status.INAPPLICABLE, str(error), None
 
-    def _on_cases(self) -> Verdict:
+    def _on_cases(self) -> Judgement:
         try:
             pool = self._pool()
         except (Exception, SystemExit) as error:  # noqa: BLE001 - code of the author's, or declared
@@ -78,7 +79,7 @@ class CheckRun:
     def _pool(self) -> list[Case]:
         return [case for kind in self.check.kinds for case in self.session.pool(kind)]
 
-    def _without_cases(self, error: BaseException) -> Verdict:
+    def _without_cases(self, error: BaseException) -> Judgement:
         """Verdict where no case can be made; one check reports this for all.
 
         Raises:
@@ -98,7 +99,7 @@ class CheckRun:
             return self._failed(Violation(message, fix=fix), ())
         return Status.BLOCKED, message, None
 
-    def _on_nothing(self, kind: CaseKind) -> Verdict | None:
+    def _on_nothing(self, kind: CaseKind) -> Judgement | None:
         """Verdict where a kind has no cases; None if other cases did as well."""
         if not kind.share and self.session.pool(ORDINARY):
             return Status.INAPPLICABLE, f"the operator takes no case of kind {kind.name!r}", None
@@ -121,7 +122,7 @@ class CheckRun:
             return Status.BROKEN, f"{OWN_FAULT}: {reason}, and its shape line says that there are some", None
         return Status.NO_EVIDENCE, f"{reason}; {advice}", None
 
-    def _on_subject(self) -> Verdict:
+    def _on_subject(self) -> Judgement:
         self.examples = 1
         try:
             self._count(self.check.run(self.session if self.check.of_session else self.subject))
@@ -138,7 +139,7 @@ class CheckRun:
             return self._failed(Violation(what, "Correct the line named."), ())
         return self._judged()
 
-    def _on_pool(self, pool: Sequence[Case]) -> Verdict | None:
+    def _on_pool(self, pool: Sequence[Case]) -> Judgement | None:
         trials = []
         for case in sorted(pool, key=lambda case: case.size):
             try:
@@ -155,15 +156,15 @@ class CheckRun:
         return None
 
     def _with_smaller_cases(
-        self, shrink: Callable[[Violation], Verdict], error: Violation, cases: Sequence[Case]
-    ) -> Verdict:
+        self, shrink: Callable[[Violation], Judgement], error: Violation, cases: Sequence[Case]
+    ) -> Judgement:
         """Verdict on a finding; it stands where the check breaks on the smaller cases that are looked for."""
         try:
             return shrink(error)
         except Exception:  # noqa: BLE001 - whatever breaks there
             return self._failed(error, cases)
 
-    def _shrunk_together(self, error: Violation) -> Verdict:
+    def _shrunk_together(self, error: Violation) -> Judgement:
         """The verdict on cases that fail together, each made smaller beside the others."""
         cases = list(error.cases)
         if not self.session.shrinks:
@@ -188,7 +189,7 @@ class CheckRun:
                 cases = [redrawn(self.subject, cases[0], lambda case: failure([case]) is not None)]
         return self._failed(failure(cases) or error, cases)
 
-    def _one_by_one(self, pool: Sequence[Case]) -> Verdict | None:
+    def _one_by_one(self, pool: Sequence[Case]) -> Judgement | None:
         """Run on each case, then on further cases like those without evidence, while evidence is missing."""
         found = self._on_each(pool)
         for name in [name for name, count in self.evidence.items() if not count]:
@@ -196,9 +197,14 @@ class CheckRun:
                 if self.evidence[name] or found:
                     break
                 found = self._on_each([case])
+        if found is None and self.milder is not None:
+            error, case = self.milder
+            if error.verdict is Verdict.HARD:
+                return self._failed(error, [case])  # a smaller case has another figure
+            found = self._with_smaller_cases(partial(self._shrunk, case), error, [case])
         return found
 
-    def _on_each(self, pool: Sequence[Case]) -> Verdict | None:
+    def _on_each(self, pool: Sequence[Case]) -> Judgement | None:
         profile = self.session.profile
         times: list[float] = []
         for case in pool:
@@ -212,7 +218,9 @@ class CheckRun:
             try:
                 self._count(self._evidence(case), case)
             except Violation as error:
-                return self._with_smaller_cases(partial(self._shrunk, case), error, [case])
+                if error.verdict is Verdict.WRONG:
+                    return self._with_smaller_cases(partial(self._shrunk, case), error, [case])
+                self.milder = self.milder or (error, case)  # a later case may show what is wrong
             except OperatorRaised as error:
                 self._note(error)
             times.append(process_time() - begin)
@@ -226,10 +234,19 @@ class CheckRun:
         """Evidence of the check for some cases; exceptions are violations for the check that reports them."""
         try:
             return run_on(self.check, self.subject, cases)
+        except Violation as error:
+            raise self._excused(error, cases) from None
         except OperatorRaised as error:
             if self.check.reports_raising and not error.is_refusal:
-                raise Violation(str(error), fix=advice(error.error)) from error
+                raise self._excused(Violation(str(error), fix=advice(error.error)), cases) from error
             raise
+
+    def _excused(self, error: Violation, cases: Sequence[Case]) -> Violation:
+        """A finding that only says what types an operator is for, as what is missing; any other as it is."""
+        if any(array.dtype.kind == "f" for case in cases for array in case.inputs.values()):
+            return error
+        lacks = self.session.lacks
+        return error if lacks is None else undeclared(error.message, lacks)
 
     def _violation(self, *cases: Case) -> Violation | None:
         """Violation that the check finds in some cases, if any."""
@@ -241,7 +258,7 @@ class CheckRun:
             pass
         return None
 
-    def _shrunk(self, first: Case, found: Violation) -> Verdict:
+    def _shrunk(self, first: Case, found: Violation) -> Judgement:
         if not self.session.shrinks:
             return self._failed(found, [first])
         thing = _mentioned(first, found)
@@ -251,7 +268,11 @@ class CheckRun:
             if process_time() > end:
                 return False
             smaller = self._violation(case)
-            return smaller is not None and _mentioned(case, smaller) == thing
+            return (
+                smaller is not None
+                and smaller.verdict is found.verdict
+                and _mentioned(case, smaller) == thing
+            )
 
         case = smallest(self.session, self.session.goal_of(first), first, fails)
         case = redrawn(self.subject, case, fails)
@@ -260,16 +281,17 @@ class CheckRun:
             if violation is not None:
                 return self._failed(violation, [candidate])
         message = f"{found.message}; it passed when it was run again on the same case"
-        return self._failed(Violation(message, found.fix), [first])
+        return self._failed(Violation(message, found.fix, verdict=found.verdict), [first])
 
-    def _failed(self, error: Violation, cases: Sequence[Case]) -> Verdict:
+    def _failed(self, error: Violation, cases: Sequence[Case]) -> Judgement:
         fix = error.fix or self.check.fix
         case = "; ".join(case.describe() + self._kernel(case) for case in cases)
         try:
             program = script(self.check.id, self.subject, cases, error.message)
         except Exception:  # noqa: BLE001 - whatever breaks there: the finding stands without a program
             program = ""
-        return Status.FAILED, "", Failure(error.message, fix, case, program)
+        failure = Failure(error.message, fix, case, program, declares=error.declares)
+        return Status(error.verdict), "", failure
 
     def _kernel(self, case: Case) -> str:
         """The kernel that computes a case, where there are several."""
@@ -281,7 +303,7 @@ class CheckRun:
         except Exception:  # noqa: BLE001 - what fails here is what is reported
             return ""
 
-    def _judged(self) -> Verdict:
+    def _judged(self) -> Judgement:
         """Verdict where nothing failed."""
         missing = sorted(name for name, count in self.evidence.items() if not count)
         if not self.evidence:
@@ -298,6 +320,8 @@ class CheckRun:
             reason = f"{self.examples} examples, none of which says anything about {subject}{blocked}"
             # of a function that declares nothing, nothing was promised that the check could want
             is_lacking = self.subject.writer is None
+            if (lacks := self.session.lacks) is not None:
+                return self._failed(undeclared(reason, lacks), ())
             return Status.NO_EVIDENCE if is_lacking else Status.INAPPLICABLE, reason, None
         return Status.PASSED, "", None
 

@@ -99,8 +99,8 @@ def _outcome(session: Session, check: Check) -> Outcome:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the other checks run all the same
             status, reason, failure, traceback = Status.BROKEN, _broken_by(error), None, trace_of(error)
     expected = session.subject.contract.expected_failures.get(check.id)
-    if expected is not None and status in (Status.FAILED, Status.PASSED):
-        is_failure = status is Status.FAILED
+    if expected is not None and status in (Status.WRONG, Status.UNDECLARED, Status.HARD, Status.PASSED):
+        is_failure = status is not Status.PASSED
         status = Status.EXPECTED if is_failure else Status.UNEXPECTED_PASS
         reason = expected if is_failure else f"it passes, though a failure is expected: {expected}"
     evidence = dict(run.evidence)

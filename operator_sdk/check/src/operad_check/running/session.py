@@ -18,6 +18,7 @@ from operad_check.cases import backend
 from operad_check.cases.attempts import Attempts
 from operad_check.cases.goal import Goal
 from operad_check.cases.kinds import DESIGNED, ORDINARY, CaseKind
+from operad_check.cases.retype import floating_alone
 from operad_check.cases.strategies import cases
 from operad_check.comparison.closeness import stem
 from operad_check.comparison.trusted import has_more_digits
@@ -28,7 +29,7 @@ from operad_check.reporting.unproved import unproved
 from operad_check.trials.case import Case
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial
-from operad_check.trials.violation import OperatorRaised, Violation
+from operad_check.trials.violation import Declaration, OperatorRaised, Violation
 
 
 class _GivenUp(BaseException):
@@ -107,6 +108,15 @@ class Session:
             )
             self._more[key] = self._cases(goal)
         return self._more[key]
+
+    @cached_property
+    def lacks(self) -> Declaration | None:
+        """Declaration of element types without which cases of whole numbers were made."""
+        for case in self.pool(ORDINARY):
+            if any(array.dtype.kind == "f" and array.size for array in case.inputs.values()):
+                with suppress(OperatorRaised):
+                    return floating_alone(Trial(self.subject, case))
+        return None
 
     def coverage(self) -> list[Coverage]:
         """Number of cases for each goal whose cases were made."""

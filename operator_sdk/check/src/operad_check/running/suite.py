@@ -36,10 +36,18 @@ _STRICT: Final = "strict"
 class BrokenCheck(pytest.fail.Exception):  # type: ignore[misc, name-defined]  # pytest's own, by no name
     """End of a test whose check broke: it did not fail, though pytest has no other word for it.
 
-    The plugin of operad-check-pytest, which knows it by `is_broken`, gives it a word of its own.
+    The plugin of operad-check-pytest, which knows it by `operad_status`, gives it a word of its own.
     """
 
-    is_broken = True
+    operad_status = "broken"
+
+
+class MilderCheck(pytest.skip.Exception):  # type: ignore[misc, name-defined]  # likewise
+    """End of a test whose check asks for a declaration, or shows a figure; likewise."""
+
+    def __init__(self, outcome: Outcome, text: str) -> None:
+        super().__init__(text)
+        self.operad_status = str(outcome.status)
 
 
 def contract_suite(
@@ -58,7 +66,7 @@ def contract_suite(
         profile: `"dev"`, `"ci"`, `"nightly"` or one of your own; None: what `HYPOTHESIS_PROFILE`
             names, else `dev`.
         strict: Whether a test `NAME-strict` fails for what is not proved and has no reason that says why,
-            as `operad check --strict` does.
+            and the others for what is undeclared, as `operad check --strict` does.
 
     Raises:
         ArgumentError: No installed operator belongs to the package or distribution.
@@ -84,7 +92,7 @@ def contract_suite(
             return
         if RUNS_FIRST in ids:
             run_check(session, find_check(RUNS_FIRST))
-        report(session.subject, run_check(session, known[check_id]))
+        report(session.subject, run_check(session, known[check_id]), is_strict=strict)
 
     return test_contract  # type: ignore[no-any-return]  # a function that pytest has marked
 
@@ -132,12 +140,15 @@ def _session(operator: Any, profile: Profile) -> Session:
     return Session(subject_of(operator), profile)
 
 
-def report(subject: Subject, outcome: Outcome) -> None:
+def report(subject: Subject, outcome: Outcome, *, is_strict: bool = False) -> None:
     """End a test by what its check found: it fails, is expected to fail, is skipped, passes, or is broken."""
-    if outcome.status is Status.BROKEN:
-        raise BrokenCheck(outcome_text(subject.name, subject.provider, outcome), pytrace=False)
-    if outcome.status.is_red:
-        pytest.fail(outcome_text(subject.name, subject.provider, outcome), pytrace=False)
+    if outcome.status is Status.BROKEN or outcome.status.is_found:
+        text = outcome_text(subject.name, subject.provider, outcome)
+        if outcome.status is Status.BROKEN:
+            raise BrokenCheck(text, pytrace=False)
+        if outcome.status.is_red or (is_strict and outcome.status is Status.UNDECLARED):
+            pytest.fail(text, pytrace=False)
+        raise MilderCheck(outcome, text)
     if outcome.status is Status.EXPECTED:
         pytest.xfail(outcome.reason)
     if outcome.status is Status.BLOCKED:

@@ -4,11 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import final
 
 from operad.errors import OperadError
 from operad_check.trials.case import Case
 from operad_check.trials.cause import Meant, authors_line
+
+
+class Verdict(StrEnum):
+    """Weight of a finding."""
+
+    WRONG = "wrong"
+    """A promise is broken."""
+    UNDECLARED = "undeclared"
+    """What it does may be meant, and a declaration that would say so is missing."""
+    HARD = "hard"
+    """Its type, or cancellation, leaves so few digits that the figure is shown and not judged."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """Declaration that would settle a finding.
+
+    Attributes:
+        name: Keyword of a decorator, or attribute of a class.
+        value: As it stands in a source.
+    """
+
+    name: str
+    value: str
+
+    def __str__(self) -> str:
+        """As an author writes it."""
+        return f"{self.name}={self.value}"
 
 
 @final
@@ -19,13 +50,29 @@ class Violation(Meant, AssertionError):  # noqa: N818 - a finding about an opera
         message: One line: which thing, found, expected.
         fix: A suggestion for this case; left out: the check's.
         cases: Those that show it, for a check of several cases.
+        verdict: How much it weighs.
+        declares: What would settle it, where a program can write that.
     """
 
-    def __init__(self, message: str, fix: str = "", cases: Sequence[Case] = ()) -> None:
+    def __init__(
+        self,
+        message: str,
+        fix: str = "",
+        cases: Sequence[Case] = (),
+        verdict: Verdict = Verdict.WRONG,
+        declares: Declaration | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.fix = fix
         self.cases = cases
+        self.verdict = verdict
+        self.declares = declares
+
+
+def undeclared(message: str, declares: Declaration) -> Violation:
+    """Finding that a declaration would settle."""
+    return Violation(message, f"Say {declares}.", verdict=Verdict.UNDECLARED, declares=declares)
 
 
 @contextmanager

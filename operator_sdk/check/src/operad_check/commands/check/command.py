@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from operad.cli import Listing, complete_operators, complete_plugins, param_opti
 from operad.cli.page import page
 from operad.errors import OperatorNotFoundError
 from operad.files import write_atomically
+from operad_check.commands.check.baseline import with_baseline
 from operad_check.commands.check.last_run import LastRun
 from operad_check.commands.check.library import LIBRARIES, Library
 from operad_check.commands.check.mutation import MutationRun, mutation_run
@@ -92,6 +94,19 @@ def _library_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "a reference that is the operator's own code, and a kind of cases that is refused.",
 )
 @click.option(
+    "--baseline",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Fail for what this file does not know; it is written where there is none.",
+)
+@click.option(
+    "--fix",
+    "fixes",
+    is_flag=True,
+    help="Offer to write declarations that are missing into the source: shows a diff and asks. Without a "
+    "terminal it only shows the diff.",
+)
+@click.option(
     "--explain-cases",
     "explains",
     is_flag=True,
@@ -144,6 +159,8 @@ def check(
     jobs: int | None,
     limit: float | None,
     is_strict: bool,
+    baseline: Path | None,
+    fixes: bool,
     explains: bool,
     writes: bool,
     mutants: int | None,
@@ -157,7 +174,8 @@ def check(
     Each failure comes with its smallest case, a suggestion, and a program that shows it. Give the
     NAMEs of operators, --plugin or --all. Each operator is checked in a process of its own. Ctrl-C
     keeps what is known. Exit code 1: something is wrong; 3: nothing is, but a check is broken, which is
-    operad's own fault.
+    operad's own fault; 0: nothing is wrong, though a declaration may be missing (undeclared; 1 under
+    --strict), or a figure is too hard to judge (hard).
 
     With --module a NAME may be what a CustomOpProp was registered by; --param gives what it is made with.
 
@@ -181,6 +199,10 @@ def check(
     if (until_red or only_red or watches) and (explains or writes or mutants is not None):
         raise click.UsageError(
             "--first, --failed and --watch go without --explain-cases, --write-example and --mutate"
+        )
+    if (baseline is not None or fixes) and (explains or writes or watches or mutants is not None):
+        raise click.UsageError(
+            "--baseline and --fix go without --explain-cases, --write-example, --watch and --mutate"
         )
     if watches and html is not None:
         raise click.UsageError("--watch goes without --html; write the page when all is green")
@@ -212,13 +234,22 @@ def check(
         if not folders:
             raise click.UsageError(f"--watch: no source was found of {', '.join(round_.names) or 'nothing'}")
         return watched(partial(round_.run, last), Files(folders), page())
-    run = replace(round_.run(last), spared=spared)
+    run = _with_source(replace(round_.run(last), spared=spared), baseline, fixes=fixes)
     if html is not None:
         write_atomically(
             html.absolute(),
             html_page(msgspec.to_builtins(run), notes=[*run.notes(), *_circumstances(run)]).encode(),
         )
     return run
+
+
+def _with_source(run: CheckRun, baseline: Path | None, *, fixes: bool) -> CheckRun:
+    """The run beside what is known of it, and with the declarations that may be written."""
+    run = run if baseline is None else with_baseline(run, baseline)
+    if not fixes:
+        return run
+    fix: Any = import_module("operad_check.commands.check.fix")  # libcst takes a quarter of a second
+    return replace(run, fixes=fix.offered(run.operators))
 
 
 def _library(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
@@ -57,7 +58,15 @@ def check_one(
         ),
         name,
     )
-    return {**found, "left": len(checks) - len(found["outcomes"])} if isinstance(found, dict) else found
+    if not isinstance(found, dict):
+        return found
+    return {**found, "left": len(checks) - len(found["outcomes"]), "source": _file_of(name, source)}
+
+
+def _file_of(name: str, source: Source | Library | None) -> str:
+    """File of the operator's class; empty where there is none."""
+    cls = (subject_of(name) if source is None else source.subject(name)).cls
+    return getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
 
 
 def write_one(name: str, profile: str | None, told: Told) -> Any:

@@ -5,17 +5,18 @@ The report comes as plain data out of another process; these records say what is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from textwrap import indent
 from typing import Final, final
 
 from operad.cli import Mark, Page
+from operad.cli.page import Tone
 from operad_check.commands.check.summary import summary
-from operad_check.reporting.diagnosis import rank
-from operad_check.reporting.outcome import Coverage, Failure, Unproved
+from operad_check.reporting.outcome import Coverage, Failure, Unproved, first_words, rank
 
-_RED: Final = ("failed", "no evidence", "unexpected pass")
+_RED: Final = ("wrong", "no evidence", "unexpected pass")
+_MILDER: Final = ("undeclared", "hard")
 _BROKEN_CODE: Final = 3
 """Exit code where nothing is wrong but a check of operad's."""
 _ALONE: Final = {
@@ -32,8 +33,8 @@ class CheckOutcome:
 
     Attributes:
         check_id: What ran; `operad explain` says what it is for.
-        status: passed, does not apply, expected failure, failed, no evidence, unexpected pass, blocked, or
-            broken, which is operad's own fault.
+        status: passed, does not apply, expected failure, wrong, undeclared, hard, no evidence, unexpected
+            pass, blocked, or broken, which is operad's own fault.
         examples: Cases it was shown.
         evidence: Things it compared, by name.
         reason: Why a failure is expected, what it lacks, or what broke it.
@@ -75,6 +76,9 @@ class CheckedOperator:
         printed: The end of what it printed while it was checked.
         left: How many checks did not run, because one was red and the first is enough.
         broken_ids: Ids of checks that broke, which says nothing of the operator.
+        undeclared_ids: Ids of checks that ask for a declaration.
+        hard_ids: Ids of checks that show a figure and judge nothing.
+        source: File in which the operator is declared, or empty.
     """
 
     operator: str
@@ -90,6 +94,9 @@ class CheckedOperator:
     printed: str = ""
     left: int = 0
     broken_ids: list[str] = field(default_factory=list)
+    undeclared_ids: list[str] = field(default_factory=list)
+    hard_ids: list[str] = field(default_factory=list)
+    source: str = ""
 
     @property
     def provider(self) -> str:
@@ -104,17 +111,33 @@ class CheckedOperator:
     @property
     def causes(self) -> list[CheckOutcome]:
         """Red outcomes that no other outcome explains, the nearest to a cause first."""
-        found = [outcome for outcome in self.red if not outcome.echo_of]
-        return sorted(found, key=lambda outcome: rank(outcome.check_id))
+        return _causes(self.red)
+
+    @property
+    def milder(self) -> list[CheckOutcome]:
+        """Likewise those that ask for a declaration, or show a figure."""
+        return _causes(outcome for outcome in self.outcomes if outcome.status in _MILDER)
 
     @property
     def verdict(self) -> str:
-        """Red ids that are causes, and the number of those that follow from them; then the broken checks."""
+        """Red ids that are causes, and the number of those that follow from them; then the other verdicts."""
         ids = list(dict.fromkeys(outcome.red_id or outcome.check_id for outcome in self.causes))
         echoes = sum(bool(outcome.echo_of) for outcome in self.outcomes)
         red = " ".join(ids or self.red_ids) + (f" (+{echoes})" if echoes else "")
-        broken = f"{' '.join(self.broken_ids)} broken, operad's own fault" if self.broken_ids else ""
-        return ", ".join(filter(None, (red, broken))) or "passed"
+        return first_words(red, self.undeclared_ids, self.hard_ids, self.broken_ids)
+
+    def failing_ids(self, *, strict: bool) -> list[str]:
+        """Ids that fail a run: what is wrong; under --strict, what is undeclared too."""
+        return [*self.red_ids, *(self.undeclared_ids if strict else ())]
+
+    @property
+    def tone(self) -> Tone:
+        """Tone in which the verdict is shown."""
+        return "bad" if self.red_ids or self.broken_ids else "odd" if self.milder else "good"
+
+
+def _causes(found: Iterable[CheckOutcome]) -> list[CheckOutcome]:
+    return sorted((one for one in found if not one.echo_of), key=lambda outcome: rank(outcome.check_id))
 
 
 @final
@@ -131,6 +154,9 @@ class CheckRun:
         explains: Whether no check ran, and only the case plans are shown.
         strict: Whether what is not proved, and not accepted, fails the run.
         spared: Operators that --failed leaves out: they were not red when they were last checked.
+        known: Ids by operator that --baseline keeps, and that were found again; they fail nothing.
+        gone: Likewise those that were not found any more.
+        fixes: Differences by file that --fix offers, and what became of each.
     """
 
     passed: bool
@@ -141,14 +167,25 @@ class CheckRun:
     explains: bool = False
     strict: bool = False
     spared: list[str] = field(default_factory=list)
+    known: dict[str, list[str]] = field(default_factory=dict)
+    gone: dict[str, list[str]] = field(default_factory=dict)
+    fixes: dict[str, str] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
         """1 if something is wrong; 3 if nothing is, and a check is broken."""
-        is_wrong = self.unusable or self.left or any(op.red_ids for op in self.operators)
-        is_open = self.strict and not all(one.is_accepted for op in self.operators for one in op.unproved)
-        is_broken = any(op.broken_ids for op in self.operators) and not (is_wrong or is_open)
+        is_broken = any(op.broken_ids for op in self.operators) and not self.is_failing
         return _BROKEN_CODE if is_broken else int(not self.passed)
+
+    @property
+    def is_failing(self) -> bool:
+        """True if something is wrong, apart from broken checks; under --strict, or not proved."""
+        is_open = self.strict and not all(one.is_accepted for op in self.operators for one in op.unproved)
+        return bool(self.unusable or self.left or is_open or any(map(self._new, self.operators)))
+
+    def _new(self, op: CheckedOperator) -> bool:
+        """Return whether an operator has a row that fails the run, and that no baseline keeps."""
+        return bool(set(op.failing_ids(strict=self.strict)) - set(self.known.get(op.operator, ())))
 
     def show(self, page: Page) -> None:
         """Write one row per operator, then each failure with its program, then the summary."""
@@ -167,7 +204,7 @@ class CheckRun:
                 (
                     Mark(op.operator, "name"),
                     op.provider,
-                    Mark(op.verdict, "bad" if op.red_ids or op.broken_ids else "good"),
+                    Mark(op.verdict, op.tone),
                     str(sum(outcome.status == "passed" for outcome in op.outcomes)),
                     str(sum(outcome.examples for outcome in op.outcomes)),
                     f"{op.seconds:.1f}",
@@ -176,7 +213,7 @@ class CheckRun:
             ],
         )
         for op in self.operators:
-            for outcome in op.causes:
+            for outcome in (*op.causes, *op.milder):
                 _show_failure(page, op, outcome)
             _show_broken(page, op)
             if op.red_ids and not op.red:
@@ -191,6 +228,15 @@ class CheckRun:
         if self.spared:
             count = len(self.spared)
             page.text(f"left out, not red when last checked: {count} operator{'s' * (count > 1)}")
+        for words, rows in (
+            ("kept by the baseline", self.known),
+            ("in the baseline, and not found any more: renew it", self.gone),
+        ):
+            if rows:
+                page.text(f"{words}: {'; '.join(' '.join([name, *ids]) for name, ids in rows.items())}")
+        for path, text in self.fixes.items():
+            page.heading(f"--fix: {path}")
+            page.code(text)
         if self.left:
             page.heading(f"interrupted: {len(self.left)} operators were not checked")
             page.text(" ".join(self.left))
@@ -202,6 +248,12 @@ class CheckRun:
         """The summary as plain text."""
         lines = summary(self.operators, len(self.unusable)) if self.operators else []
         return [(word, cell.text if isinstance(cell, Mark) else cell) for word, cell in lines]
+
+
+def judged(run: CheckRun) -> CheckRun:
+    """The run, and whether it passes."""
+    is_broken = any(op.broken_ids for op in run.operators)
+    return replace(run, passed=not (run.is_failing or is_broken))
 
 
 def _show_unusable(page: Page, unusable: Mapping[str, str]) -> None:
@@ -233,7 +285,7 @@ def _show_plan(page: Page, op: CheckedOperator) -> None:
         (
             each.kind,
             each.goal,
-            str(each.cases) if each.cases else Mark(each.lack, "quiet"),
+            str(each.cases) if each.cases else Mark(each.why_none, "quiet"),
             f"{each.reason}; {each.words}" if each.words else each.reason,
         )
         for each in op.coverage
@@ -272,6 +324,8 @@ def _show_failure(page: Page, op: CheckedOperator, outcome: CheckOutcome) -> Non
         if outcome.failure.script:
             page.text(_ALONE[outcome.failure.alone])
             page.code(indent(outcome.failure.script.rstrip(), "    "))
+    if outcome.failure is not None and outcome.failure.declares is not None:
+        page.text(f"operad check --fix writes {outcome.failure.declares}")
     echoes = [other.check_id for other in op.outcomes if other.echo_of == outcome.check_id]
     if echoes:
         page.text(f"probably for the same reason: {' '.join(echoes)}")

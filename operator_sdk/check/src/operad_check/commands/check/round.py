@@ -14,7 +14,7 @@ from operad import config, registry
 from operad_check.commands.check.jobs import check_one, fails_alone, plan_one, write_one
 from operad_check.commands.check.last_run import LastRun
 from operad_check.commands.check.library import Library
-from operad_check.commands.check.records import CheckedOperator, CheckOutcome, CheckRun
+from operad_check.commands.check.records import CheckedOperator, CheckOutcome, CheckRun, judged
 from operad_check.commands.check.source import Source
 from operad_check.commands.check.workers import Check, Found, checked, shown
 from operad_check.plan.profile import profile_of
@@ -95,10 +95,8 @@ class Round:
             data = result.report or _cut_short(result, self.profile)
             operators.append(msgspec.convert({**data, "printed": result.printed}, CheckedOperator))
         left = [name for name in self.names if name not in found]
-        passed = not unusable and not left and not any(op.red_ids or op.broken_ids for op in operators)
-        if self.is_strict:
-            passed &= all(one.is_accepted for op in operators for one in op.unproved)
-        return CheckRun(passed, operators, unusable, left, written, self.kind == "explain", self.is_strict)
+        run = CheckRun(False, operators, unusable, left, written, self.kind == "explain", self.is_strict)
+        return judged(run)
 
 
 def _cut_short(found: Found, name: str | None) -> dict[str, Any]:
@@ -114,7 +112,10 @@ def _cut_short(found: Found, name: str | None) -> dict[str, Any]:
         **data,
         "outcomes": [*found.told, *data["outcomes"]],
         "red_ids": sorted({*data["red_ids"], *red}),
-        "broken_ids": sorted(one["check_id"] for one in found.told if one["status"] == "broken"),
+        **{
+            f"{status}_ids": sorted(one["check_id"] for one in found.told if one["status"] == status)
+            for status in ("undeclared", "hard", "broken")
+        },
         "seconds": sum(outcome["seconds"] for outcome in found.told),
     }
 

@@ -43,17 +43,32 @@ def _operators(operators: Sequence[CheckedOperator], unusable: int) -> Cell:
     count = len(operators) + unusable
     red = sum(bool(op.red_ids) for op in operators)
     broken = sum(bool(op.broken_ids) and not op.red_ids for op in operators)
+    asking = sum(bool(op.undeclared_ids) for op in operators)
+    hard = sum(bool(op.hard_ids) for op in operators)
+    more = [f"{asking} want{'s' * (asking == 1)} a declaration"] if asking else []
+    more += [f"{hard} with figures that are not judged"] if hard else []
     if not red and not unusable and not broken:
-        return Mark("it passes" if count == 1 else f"all {count} pass", "good")
+        good = "it passes" if count == 1 else f"all {count} pass"
+        return Mark(", ".join([good, *more]), "odd" if more else "good")
     parts = [f"{count - red - unusable - broken} of {count} pass"]
     parts += [f"{red} fail"] if red else []
     parts += [f"{broken} not judged by all checks: some are broken, operad's own fault"] if broken else []
     parts += [f"{unusable} could not be checked"] if unusable else []
-    return Mark(", ".join(parts), "bad")
+    return Mark(", ".join([*parts, *more]), "bad")
 
 
 def _counts(statuses: Iterable[str]) -> str:
-    order = ("passed", "failed", "no evidence", "unexpected pass", "expected failure", "blocked", "broken")
+    order = (
+        "passed",
+        "wrong",
+        "undeclared",
+        "hard",
+        "no evidence",
+        "unexpected pass",
+        "expected failure",
+        "blocked",
+        "broken",
+    )
     counted = Counter(statuses)
     parts = [f"{counted[status]:,} {status}" for status in order if counted[status]]
     if counted["does not apply"]:
@@ -92,7 +107,7 @@ def _audit(operators: Sequence[CheckedOperator]) -> Iterator[Cell]:
     if noticed:
         faults = sum(sum(outcome.evidence.values()) for outcome in noticed)
         yield f"{faults:,} faults were put in, one at a time, and all were noticed"
-    if red := sum(outcome.status in ("failed", "no evidence") for outcome in audits):
+    if red := sum(outcome.status in ("wrong", "no evidence") for outcome in audits):
         yield Mark(f"of {red} operator{'s' * (red > 1)} the checks say too little; see {_AUDIT}", "bad")
 
 
