@@ -4,7 +4,8 @@ Run as a program: `python -m tests.reliability.fuzzing FORMAT SECONDS SEED FOLDE
 damaged files for so many seconds of processor time, or so many of them; FORMAT may be `all`. Every case is
 written to the folder before it is read, so that one that ends the process stays there. Only an `OperadError`
 may come out. Time, address space and the memory that one case takes are limited; exceeding them is a finding
-like a crash.
+like a crash. Every other case is read while warnings are errors and NumPy raises, and no reader may refuse a file
+for that.
 """
 
 from __future__ import annotations
@@ -17,8 +18,12 @@ import resource
 import signal
 import sys
 import time
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import operad as od
 from operad import config
@@ -110,6 +115,23 @@ class TooLong(BaseException):
     """No `Exception`, which a reader might translate."""
 
 
+@contextlib.contextmanager
+def strict() -> Iterator[None]:
+    """Warnings are errors, and NumPy raises; neither may be why a file is refused."""
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", UserWarning)  # what a reader says of a file
+        try:
+            yield
+        except od.OperadError as error:
+            cause: BaseException | None = error
+            while cause is not None:
+                if isinstance(cause, (FloatingPointError, Warning)) and not isinstance(cause, UserWarning):
+                    raise AssertionError(f"refused for the caller's settings: {cause!r}") from error
+                cause = cause.__cause__ or cause.__context__
+            raise
+
+
 def _too_long(*_: object) -> None:
     raise TooLong(f"one case took more than {MOST_SECONDS_PER_CASE} s")
 
@@ -126,7 +148,7 @@ def main(kind: str, seconds: float, seed: int, folder: Path, cases: int | None =
         only_distributions_of(folder)
     for data in seeds:
         path.write_bytes(data)
-        with contextlib.suppress(od.OperadError):
+        with contextlib.suppress(od.OperadError), strict():
             read(path)  # what is imported on first use is found now
     resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESS_SPACE_BYTES, MOST_ADDRESS_SPACE_BYTES))
     for late in (signal.SIGALRM, signal.SIGPROF):
@@ -139,7 +161,7 @@ def main(kind: str, seconds: float, seed: int, folder: Path, cases: int | None =
         count += 1
         for timer, longest in ((signal.ITIMER_PROF, 1), (signal.ITIMER_REAL, 12)):
             signal.setitimer(timer, longest * MOST_SECONDS_PER_CASE)
-        with contextlib.suppress(od.OperadError):
+        with contextlib.suppress(od.OperadError), strict() if count % 2 else contextlib.nullcontext():
             read(path)
         for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
             signal.setitimer(timer, 0)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import struct
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -277,3 +278,17 @@ def test_lines_that_are_no_numbers_are_refused_by_name(write: Any, content: byte
         od.io.CSVIter(path, (2,))
     with pytest.raises(FormatError, match="bad"):
         od.io.LibSVMIter(data_libsvm=path, data_shape=(2,))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("kind", ["csv", "libsvm"])
+def test_numbers_beyond_the_type_are_infinite_whatever_the_callers_settings_are(
+    kind: str, dtype: str, write: Any
+) -> None:
+    with np.errstate(all="raise"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if kind == "csv":
+            batches = od.io.CSVIter(write("a.csv", "1e300,-1e300,1e-300\n"), (3,), dtype=dtype)
+        else:
+            batches = od.io.LibSVMIter(write("a.svm", "1e300 0:1e300 1:-1e300 2:1e-300\n"), (3,), dtype=dtype)
+        assert next(batches).data[0].asnumpy().tolist() == [[np.inf, -np.inf, 0.0]]

@@ -1,17 +1,18 @@
 from __future__ import annotations
 
-import hmac
 import socket
+import struct
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from operad_kvstore_ray import connection
-from operad_kvstore_ray.connection import Address, Connection, Listener
+from operad_kvstore_ray.connection import Address, Connection
+from operad_kvstore_ray.listener import Listener
 
 LIMIT_S = 60.0
 
@@ -23,12 +24,6 @@ def echoed(tag: int, content: memoryview) -> tuple[int, list[Any]]:
 @pytest.fixture
 def listener() -> Listener:
     return Listener("127.0.0.1", echoed)
-
-
-@pytest.fixture
-def stranger(listener: Listener) -> Iterator[socket.socket]:
-    with socket.create_connection(listener.address[:2], timeout=LIMIT_S) as connected:
-        yield connected
 
 
 def test_requests_are_answered_in_their_order_whatever_their_length(listener: Listener) -> None:
@@ -53,41 +48,6 @@ def test_what_is_received_may_be_written(listener: Listener) -> None:
         assert not asked.receive(1)[1].readonly
 
 
-def test_a_listener_is_at_its_own_address_and_no_other(listener: Listener) -> None:
-    assert listener._socket.getsockname()[0] == "127.0.0.1"
-
-
-def test_each_listener_has_a_secret_of_256_bits_of_its_own(listener: Listener) -> None:
-    other = Listener("127.0.0.1", echoed)
-    assert len(listener.address.secret) == len(other.address.secret) == 256 // 8
-    assert listener.address.secret != other.address.secret
-
-
-def test_who_does_not_know_the_secret_is_refused_and_nothing_is_answered(listener: Listener) -> None:
-    heard = list[bytes]()
-    listener._answer = lambda tag, content: (tag, [heard.append(bytes(content))])
-    with pytest.raises(ConnectionError):
-        Connection(listener.address._replace(secret=bytes(32)), LIMIT_S)
-    for _ in range(2):
-        with socket.create_connection(listener.address[:2], timeout=LIMIT_S) as stranger:
-            stranger.sendall(bytes(1000))
-            assert len(stranger.recv(1000)) == 32
-    assert heard == []
-
-
-def test_a_proof_that_was_overheard_is_of_no_use_to_another_connection(
-    listener: Listener, stranger: socket.socket
-) -> None:
-    nonce, ours = stranger.recv(32, socket.MSG_WAITALL), bytes(32)
-    hello = ours + hmac.digest(listener.address.secret, b"worker" + nonce + ours, "sha256")
-    stranger.sendall(hello)
-    assert len(stranger.recv(32, socket.MSG_WAITALL)) == 32
-    with socket.create_connection(listener.address[:2], timeout=LIMIT_S) as again:
-        assert again.recv(32, socket.MSG_WAITALL) != nonce
-        again.sendall(hello)
-        assert again.recv(1) == b""
-
-
 def test_a_listener_that_does_not_know_the_secret_is_refused_by_the_worker() -> None:
     with socket.create_server(("127.0.0.1", 0)) as impostor:
 
@@ -103,26 +63,6 @@ def test_a_listener_that_does_not_know_the_secret_is_refused_by_the_worker() -> 
         with pytest.raises(ConnectionError, match="does not know the secret"):
             Connection(Address("127.0.0.1", impostor.getsockname()[1], bytes(32)), LIMIT_S)
         thread.join()
-
-
-def test_a_stranger_that_says_nothing_is_hung_up_on_and_keeps_no_worker_out_until_then() -> None:
-    listener = Listener("127.0.0.1", echoed, proof_s=0.1)
-    with socket.create_connection(listener.address[:2], timeout=LIMIT_S) as silent:
-        assert_answers(listener)
-        assert len(silent.recv(32, socket.MSG_WAITALL)) == 32
-        assert silent.recv(1) == b""
-
-
-def test_strangers_that_have_gone_leave_room_for_others(listener: Listener) -> None:
-    for _ in range(connection._MOST_STRANGERS + 1):
-        socket.create_connection(listener.address[:2], timeout=LIMIT_S).close()
-    assert_answers(listener)
-
-
-def assert_answers(listener: Listener) -> None:
-    with closing(Connection(listener.address, LIMIT_S)) as asked:
-        asked.send(0, [b"content"])
-        assert asked.receive(1) == (1, b"content" * 2)
 
 
 def test_a_connection_that_broke_says_so_and_is_closed(listener: Listener) -> None:
@@ -151,3 +91,43 @@ def test_an_answer_that_does_not_come_is_a_timeout_after_which_no_late_one_is_ta
     with pytest.raises(OSError, match=r"Bad file|closed"):
         asked.receive(1)
     assert not asked.is_open
+
+
+def test_a_listener_that_dribbles_keeps_a_worker_for_no_longer_than_a_proof_may_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(connection, "time", Mock(monotonic=lambda: now[0]))
+    with socket.create_server(("127.0.0.1", 0)) as impostor:
+
+        def dribble() -> None:
+            connected, _ = impostor.accept()
+            with connected:
+                for _ in range(31):
+                    connected.sendall(b"0")
+                    now[0] += 1.0
+
+        thread = threading.Thread(target=dribble)
+        thread.start()
+        with pytest.raises((TimeoutError, ConnectionError)):
+            Connection(Address("127.0.0.1", impostor.getsockname()[1], bytes(32)), LIMIT_S)
+        thread.join()
+
+
+def test_memory_grows_with_what_comes_and_not_with_what_is_announced() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(struct.pack("<BQ", 1, 1 << 62) + b"content")
+        theirs.shutdown(socket.SHUT_WR)
+        with pytest.raises(ConnectionError, match="closed"):
+            connection.received(ours)
+
+
+def test_a_frame_longer_than_what_is_allocated_at_once_comes_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_AT_ONCE_BYTES", 10)
+    content = np.arange(1000, dtype=np.uint16).tobytes()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        connection.send(theirs, 3, [content])
+        tag, found = connection.received(ours)
+    assert (tag, bytes(found)) == (3, content)

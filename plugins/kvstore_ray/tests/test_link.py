@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -103,18 +104,67 @@ def test_short_messages_and_their_answers_are_no_calls_of_the_actor(make_server:
     assert server.called == before
 
 
-def test_where_no_connection_can_be_made_all_are_calls_of_the_actor(make_server: Any, linked: Any) -> None:
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """`clock(seconds)` lets time pass for links, and for nothing else."""
+    now = [1000.0]
+    monkeypatch.setattr(link, "time", Mock(monotonic=lambda: now[0], sleep=time.sleep))
+    return lambda seconds: now.append(now.pop() + seconds)
+
+
+@pytest.fixture
+def deaf() -> Iterator[Address]:
+    """Address at which nothing listens."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield Address("127.0.0.1", bound.getsockname()[1], bytes(32))
+
+
+def test_where_no_connection_can_be_made_all_are_calls_of_the_actor(
+    make_server: Any, linked: Any, clock: Any, deaf: Address
+) -> None:
     server = make_server()
-    with socket.socket() as deaf:  # which does not listen
-        deaf.bind(("127.0.0.1", 0))
-        nowhere = Address("127.0.0.1", deaf.getsockname()[1], bytes(32))
-        server._server.address = lambda: nowhere
-        way = linked(server)
-        init(way)
-        for number in (1, 2, 3, 4, 5):
-            assert way.wait({"w": number}, message=push(number, value=number))["w"].tolist() == [number] * 3
+    server._server.address = lambda: deaf
+    way = linked(server)
+    init(way)
+    for number in range(1, 6):
+        assert way.wait({"w": number}, message=push(number, value=number))["w"].tolist() == [number] * 3
     assert server.called["ask"] == 5
-    assert server.called["address"] == link._TRIES
+    assert server.called["address"] == 1
+
+
+def test_attempts_to_connect_become_rare_and_never_end(
+    make_server: Any, linked: Any, clock: Any, deaf: Address
+) -> None:
+    server = make_server()
+    server._server.address = lambda: deaf
+    way = linked(server)
+    init(way)
+    for second in range(1, 601):
+        clock(1.0)
+        way.wait({"w": 0})
+        if second == 60:
+            assert server.called["address"] <= 7
+    assert 8 <= server.called["address"] <= 12
+
+
+def test_a_link_that_was_refused_uses_connections_again_once_it_can(
+    make_server: Any, linked: Any, clock: Any, deaf: Address
+) -> None:
+    server = make_server()
+    right = server._server.address
+    server._server.address = lambda: deaf
+    way = linked(server)
+    init(way)
+    for _ in range(8):
+        clock(link._LONGEST_WAIT_S)
+        way.wait({"w": 0})
+    server._server.address = right
+    clock(link._LONGEST_WAIT_S)
+    way.wait({"w": 0})
+    before = +server.called
+    way.wait({"w": 1}, message=push(1))
+    assert server.called == before
 
 
 @pytest.mark.parametrize("reads", [False, True], ids=["the message", "its answer"])

@@ -155,7 +155,9 @@ def read_list(path: str | os.PathLike[str]) -> dict[int, tuple[Label, str]]:
     for at, line in read_lines(path, what):
         words = line.rstrip("\r\n").split("\t")
         try:
-            number, label = int(words[0]), np.array([float(word) for word in words[1:-1]], np.float32)
+            number, numbers = int(words[0]), [float(word) for word in words[1:-1]]
+            with np.errstate(over="ignore", under="ignore"):  # beyond float32 a label is infinite, or 0
+                label = np.array(numbers, np.float32)
         except (ValueError, OverflowError):
             label = np.empty(0, np.float32)
         if not len(label):

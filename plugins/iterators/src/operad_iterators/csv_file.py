@@ -96,7 +96,8 @@ def _read_file(who: str, file: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any
     # Of a comma and a digit one number is made.
     with opened(file, what, growth=1 + dtype.itemsize / 2) as content, translated(what, "lines of numbers"):
         try:
-            with warnings.catch_warnings():
+            # A number beyond the type's range is infinite, or 0.
+            with warnings.catch_warnings(), np.errstate(over="ignore", under="ignore"):
                 warnings.simplefilter("error")  # NumPy warns of a file without lines
                 lines = io.TextIOWrapper(content, encoding="utf-8")
                 return np.loadtxt(lines, dtype, comments=None, delimiter=",", ndmin=2)

@@ -103,13 +103,13 @@ def _read(
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Labels and dense rows of all lines; `num_labels` None: any number of labels, which are dropped.
 
-    Lines are counted first: a line of four bytes becomes a row of any width.
+    Lines are counted first: a line of four bytes becomes a row of any width. A number beyond the type's range
+    is infinite, or 0, whatever NumPy's error state is.
     """
     count = sum(1 for file in files for _ in _lines(who, file))
     columns = width + (num_labels or 0)
-    with expanding(
-        count * columns * dtype.itemsize, f"{who}: {files[0]!r} with {count:,} rows of {columns:,}"
-    ):
+    what = f"{who}: {files[0]!r} with {count:,} rows of {columns:,}"
+    with expanding(count * columns * dtype.itemsize, what), np.errstate(over="ignore", under="ignore"):
         labels, rows = np.zeros((count, num_labels or 0), dtype), np.zeros((count, width), dtype)
         free = iter(range(count))
         for file in files:

@@ -24,8 +24,8 @@ import ray
 
 import operad as od
 from operad.files import read_bytes, translated, write_atomically
-from operad_kvstore_ray.connection import Listener
 from operad_kvstore_ray.envelope import CONNECTION_BYTES, RAY_BYTES, opened, sealed_answer, whole
+from operad_kvstore_ray.listener import Listener
 from operad_kvstore_ray.travelling import Unpacking
 
 CALLS: Final = "calls"

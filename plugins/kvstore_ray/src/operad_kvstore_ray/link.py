@@ -28,8 +28,9 @@ from operad_kvstore_ray.envelope import CONNECTION_BYTES, RAY_BYTES, opened_answ
 
 _GRACE_S: Final = 30.0
 _PAUSE_S: Final = 0.1
-_TRIES: Final = 3
-"""So often a worker tries to connect in vain; then all its calls are Ray's."""
+_FIRST_WAIT_S: Final = 1.0
+_LONGEST_WAIT_S: Final = 120.0
+"""Between attempts to connect that fail; all calls are Ray's meanwhile. Each wait is twice the one before."""
 _CREATION: Final = "an error raised in its creation task"
 _LOST: Final = object()
 _ARRIVAL_S: Final = 1.0
@@ -59,7 +60,7 @@ class Link:
         self._configured = 0
         self._lost_since: float | None = None
         self._connection: Connection | None = None
-        self._tries = _TRIES
+        self._next_try, self._wait_s = 0.0, _FIRST_WAIT_S
         while (standing := self._answer(server.join.remote(rank, life))) is _LOST:
             pass
         self.standing: Any = standing
@@ -174,12 +175,15 @@ class Link:
         if self._connection is not None and self._connection.is_open:
             return self._connection
         self._connection = None
-        if self._tries and (address := self._answer(self.server.address.remote())) is not _LOST:
+        if time.monotonic() < self._next_try:
+            return None
+        if (address := self._answer(self.server.address.remote())) is not _LOST:
             try:
                 self._connection = Connection(address, self._limit_s)
-                self._tries = _TRIES
-            except OSError:  # it ended meanwhile, or no way leads there
-                self._tries -= 1
+                self._wait_s = _FIRST_WAIT_S
+            except OSError:  # it ended meanwhile, no way leads there, or strangers keep it busy
+                self._next_try = time.monotonic() + self._wait_s
+                self._wait_s = min(2 * self._wait_s, _LONGEST_WAIT_S)
         return self._connection
 
     def _received(self, request: Request) -> Any:
