@@ -259,7 +259,7 @@ class _Fusion:
         graph, renewed, instead = self._graph, dict[Node, Node](), dict[Entry, Entry]()
         groups = self._clusters.groups()
         clustered = {graph.nodes[number] for numbers in groups if len(numbers) > 1 for number in numbers}
-        self._views = Views(graph, self._facts, clustered)
+        self._views = Views(graph, self._facts, clustered, self._views.known)
 
         def now(entry: Entry) -> Entry:
             found = instead.get(entry)
