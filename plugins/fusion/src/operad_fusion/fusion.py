@@ -17,7 +17,7 @@ from operad.graph import Entry, Graph, Node, OpNode, Pass, Variable, extended, r
 from operad.operator import Instruction, Shape
 from operad_fusion.again import Facts, again
 from operad_fusion.candidates import Candidate, Candidates
-from operad_fusion.merging import Merged, Step, merged
+from operad_fusion.merging import Known, Merged, Step, merged
 from operad_fusion.settings import MODE
 from operad_fusion.uses import Uses
 from operad_fusion.views import InPlace, Views
@@ -59,6 +59,7 @@ class _Fusion:
         self._end = max([graph.node_ids[entry.node] + 1 for entry in bound], default=0)
         self._uses = Uses(graph)
         self._views = Views(graph, facts)
+        self._forms: Known = {}
         self._found = candidates
         self._spec, self._specs = self._found.spec, self._found.specs
         self._candidates = self._found.by_node
@@ -226,7 +227,7 @@ class _Fusion:
         """The form of nodes with all as results that somebody reads; its inputs are those of `_merged`."""
         steps = self._steps(numbers)
         made = [entry for step in steps for entry in step.outputs if self._uses.is_wanted(entry)]
-        found = merged(steps, made, self._views.resolved)
+        found = merged(steps, made, self._views.resolved, self._forms)
         return found, tuple(self._specs(found))
 
     def _in_place(self, numbers: Sequence[int]) -> InPlace:
@@ -253,7 +254,7 @@ class _Fusion:
             if self._spec(entry) not in specs and any(n not in own for n in self._uses.takers(entry)):
                 wanted.append(entry)
                 specs.add(self._spec(entry))
-        return merged(steps, wanted, self._views.resolved)
+        return merged(steps, wanted, self._views.resolved, self._forms)
 
     def rebuilt(self) -> tuple[Graph, Facts]:
         """The graph with a node for each cluster, and its shapes and types, which need not be inferred."""
