@@ -24,7 +24,7 @@ from operad.graph import OpNode, Pass, plugin_passes, rewrite
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 from tests.integration import bound_modules  # noqa: F401 - adds the ways of modules
 from tests.integration.bound_networks import ACTIVATIONS, LIKE_THE_OUTPUT, LOSSES, Network
-from tests.integration.bound_orders import BATCHES, REQUESTS, TYPES, Job, digest, in_a_child
+from tests.integration.bound_orders import BATCHES, EDGES, REQUESTS, TYPES, Job, digest, in_a_child
 from tests.integration.bound_ways import MOVED, PREDICTED, TRAINED, Found, Way
 
 FEW, MANY = 2, 40
@@ -229,9 +229,19 @@ def jobs_of(seed: int, networks: int) -> list[Job]:
     return found
 
 
-def compare_orders(seed: int, networks: int) -> int:
+def edges_of(seed: int, networks: int) -> list[Job]:
+    """Jobs on some networks, each of two batches that one comparison tells apart, in either order."""
+    rng = random.Random(seed)
+    found = []
+    for number in range(networks):
+        request, dtype = rng.choice(REQUESTS), rng.choice(TYPES)
+        for pair in rng.sample(EDGES, 3):
+            found += [Job(seed + number, batch, request, dtype) for batch in rng.sample(pair, 2)]
+    return found
+
+
+def compare_orders(seed: int, jobs: list[Job]) -> int:
     """Compare what jobs give in two orders here, in children of this process, and in new processes."""
-    jobs = jobs_of(seed, networks)
     script = [sys.executable, "-m", "tests.integration.bound_orders", json.dumps([*map(list, jobs)])]
     fresh = json.loads(subprocess.run(script, check=True, capture_output=True, text=True).stdout)
     right = dict(zip(jobs, fresh, strict=True))
@@ -249,11 +259,17 @@ def compare_orders(seed: int, networks: int) -> int:
 @pytest.mark.more
 def test_bits_do_not_depend_on_what_was_bound_before():
     for seed in seeds(1):
-        assert compare_orders(seed, networks=2) >= 10
+        assert compare_orders(seed, jobs_of(seed, networks=2)) >= 10
+
+
+def test_bits_do_not_depend_on_a_size_that_one_comparison_tells_apart():
+    for seed in seeds(1):
+        assert compare_orders(seed, edges_of(seed, networks=2)) >= 10
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("number", range(MANY))
 def test_bits_of_many_networks_do_not_depend_on_what_was_bound_before(number):
-    assert compare_orders(1000 * number + seeds(1)[0], networks=4) >= 20
+    seed = 1000 * number + seeds(1)[0]
+    assert compare_orders(seed, [*jobs_of(seed, networks=4), *edges_of(seed, networks=4)]) >= 40

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from core.tests.executor.dense import filled, network
+from core.tests.simple import simple
 from operad import nd
 from operad.errors import BindError
 from operad.executor import BoundProgram, compiled
+from operad.graph import Entry, OpNode, Variable
+from operad.program import Program
+from operad.symbol import Symbol
 
 pytestmark = pytest.mark.usefixtures("operators", "two_threads")
 
@@ -78,3 +82,48 @@ def test_of_programs_that_share_memory_the_last_one_begun_has_its_values_there()
         begun.begin()
         assert begun.binding.is_owner
         assert not other.binding.is_owner
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Nodes whose operators were made, in order."""
+    found = []
+
+    def operator(self, node_id, alike, real=Program.operator):
+        found.append(node_id)
+        return real(self, node_id, alike)
+
+    monkeypatch.setattr(Program, "operator", operator)
+    return found
+
+
+def test_operators_are_made_at_the_first_run_of_their_nodes(made):
+    exe = executor()
+    assert not made
+    exe.forward(is_train=False)
+    nd.waitall()
+    forward = [*exe.program.forward]
+    assert made
+    assert set(made) <= set(forward)
+    exe.forward(is_train=True)
+    exe.backward()
+    nd.waitall()
+    assert len(made) == len(set(made))  # once, though both modes and both directions have run
+
+
+def test_what_only_predicts_has_no_segments_of_backward():
+    exe = executor()
+    exe.forward()
+    assert "backward" not in vars(exe._bound)
+    exe.forward(is_train=True)
+    exe.backward()
+    assert vars(exe._bound)["backward"] == exe._bound.backward
+
+
+def test_operators_that_keep_a_state_are_made_where_arrays_are_bound(made):
+    """So what their maker refuses is refused there."""
+    prop = simple("keeps", ["data"], np.square, params={"is_stateful": True})
+    exe = Symbol([Entry(OpNode(prop(), "keeps", [Entry(Variable("data"))]))]).simple_bind(data=(3,))
+    assert made == [1]
+    exe.forward()
+    assert made == [1]

@@ -223,6 +223,7 @@ def test_a_graph_that_cannot_be_compiled_fails_each_time():
 
 def test_the_oldest_graphs_are_forgotten_first(monkeypatch):
     monkeypatch.setattr(compiling, "_MOST", 100)
+    monkeypatch.setattr(compiling, "_room", [0])
     first = program({})
     for number in range(40):
         made = sym.tanh(sym.var("x"), name=f"act{number}")
@@ -230,6 +231,18 @@ def test_the_oldest_graphs_are_forgotten_first(monkeypatch):
     assert 1 < len(compiling._graphs) < 20
     assert compiled(made.graph, cpu(), {}, {"x": (2,)}, {}, {}) is last
     assert program({}) is not first
+
+
+def test_kept_graphs_are_counted_where_room_is_used_up_and_not_at_each_bind(monkeypatch):
+    counted = []
+    monkeypatch.setattr(compiling, "_size", lambda known: counted.append(known) or 1)
+    monkeypatch.setattr(compiling, "_room", [compiling._MOST])
+    for number in range(20):
+        compiled(sym.tanh(sym.var("x"), name=f"room{number}").graph, cpu(), {}, {"x": (2,)}, {}, {})
+    assert not counted
+    monkeypatch.setattr(compiling, "_room", [0])
+    compiled(sym.tanh(sym.var("x"), name="room").graph, cpu(), {}, {"x": (2,)}, {}, {})
+    assert len(counted) >= 20
 
 
 def test_a_child_binds_as_its_parent():

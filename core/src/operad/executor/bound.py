@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import final
 
 from operad.engine import Var
 from operad.executor.prepared import PreparedArrays
+from operad.first_use import cached_property
 from operad.ndarray import NDArray, empty
 from operad.op import Operator
-from operad.program import Binding, Pool, Program, codes, segments
+from operad.program import Binding, Pool, Program, Segment, SegmentCode, codes, segments
 
 
 @final
@@ -25,9 +26,6 @@ class BoundProgram:
     Attributes:
         program: The program.
         binding: Where everything lies.
-        forward: What is pushed to compute the outputs.
-        backward: What is pushed to compute the gradients.
-        started: Variables of planned blocks that forward has written.
     """
 
     def __init__(
@@ -42,14 +40,29 @@ class BoundProgram:
             for node_id in program.preparations
             for entry in program.entry_range(node_id)
         }
-        own = program.operators([*program.forward, *program.backward]) if operators is None else operators
+        # The others are made at their first run: what only predicts needs none of backward's.
+        own = program.operators(program.made_at_bind) if operators is None else operators
         self.program = program
         self.binding = Binding(program, {**arrays, **prepared}, own, pool)
         self._prepared = PreparedArrays(self.binding) if prepared else None
-        forward, backward = map(program.without_preparations, (program.forward, program.backward))
-        self.forward = segments(self.binding, codes(program, forward))
-        self.started: frozenset[Var] = self.forward[-1].started if self.forward else frozenset()
-        self.backward = segments(self.binding, codes(program, backward), self.started)
+
+    @cached_property
+    def forward(self) -> list[Segment]:
+        """Segments that are pushed to compute the outputs, made at the first run."""
+        return segments(self.binding, self._codes(self.program.forward))
+
+    @cached_property
+    def backward(self) -> list[Segment]:
+        """The same of the gradients."""
+        return segments(self.binding, self._codes(self.program.backward), self.started)
+
+    @property
+    def started(self) -> frozenset[Var]:
+        """Variables of planned blocks that forward writes."""
+        return self.forward[-1].started if self.forward else frozenset()
+
+    def _codes(self, node_ids: Iterable[int]) -> list[SegmentCode]:
+        return codes(self.program, self.program.without_preparations(node_ids))
 
     def begin(self) -> None:
         """Before a run is pushed: its values are in the memory from now on, and its prepared arrays right."""

@@ -39,6 +39,7 @@ class _Known(NamedTuple):
 
 
 _graphs: Final[dict[Hashable, _Known]] = registry.follow({})
+_room: Final = [_MOST]
 _surroundings: list[Any] = []
 """Surroundings in which all of them were compiled."""
 
@@ -80,12 +81,22 @@ def _known(graph: Graph, passes: list[Pass]) -> _Known:
     return found
 
 
-def _forget_oldest() -> None:
-    for key in [*_graphs]:
-        # A program has its gradients, too.
-        if sum([len(one.graph.nodes) * (1 + 3 * len(one.programs)) for one in [*_graphs.values()]]) <= _MOST:
-            break
-        _graphs.pop(key, None)
+def _size(known: _Known) -> int:
+    return len(known.graph.nodes) * (1 + 3 * len(known.programs))  # a program has its gradients, too
+
+
+def _make_room(count: int) -> None:
+    """Forget the oldest graphs where there is no room for so many nodes more."""
+    # invariant: there is at least as much room. Graphs are counted where it is used up, and not at each bind.
+    _room[0] -= count
+    if _room[0] < 0:
+        total = sum(map(_size, [*_graphs.values()]))
+        for key in [*_graphs]:
+            if total <= _MOST // 2:
+                break
+            found = _graphs.pop(key, None)
+            total -= _size(found) if found else 0
+        _room[0] = _MOST - total
 
 
 def compiled(
@@ -125,5 +136,5 @@ def compiled(
         program = compile_graph(graph, passes, given)
         if last is None:
             known.programs[key] = program
-            _forget_oldest()
+            _make_room(4 * len(graph.nodes))
     return program

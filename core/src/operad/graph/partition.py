@@ -67,8 +67,8 @@ def assign_partitions(
         num_workers: How many partitions a CPU context may have.
     """
     serial = [0] * len(costs)
-    heavy = {cost for cost in {*costs} if cost.us > _LIGHT_US}
-    if num_workers < 2 or sum([cost in heavy for cost in costs]) < 2:
+    heavy = {cost for cost in {*costs} if cost.us > _LIGHT_US} if num_workers > 1 else ()
+    if sum([cost in heavy for cost in costs]) < 2:
         return serial
     times = [
         0.0 if isinstance(node, Variable) else estimated([cost]).us

@@ -218,28 +218,39 @@ class Program:
         reads = (*ins, *node.of_sums(inputs))
         return Call(self.operator_id(node_id), (*ins, *outs, *aux), reads, outs, req, aux)
 
-    def operators(self, node_ids: Sequence[int]) -> dict[int, Operator]:
-        """Operators for the nodes that have their own: one for all that are alike and keep no state."""
-        made: Memo[Operator] = Memo()
-        found: dict[int, Operator] = {}
+    @cached_property
+    def made_at_bind(self) -> list[int]:
+        """Nodes whose operators are made with each binding: those that keep a state, or may not be there."""
+        return [
+            number
+            for number, node in enumerate(self.graph.nodes)
+            if isinstance(node, OpNode)
+            and (node.op.is_stateful or type(getattr(node.op, "of", None)) is Gradient)
+        ]
+
+    def operators(self, node_ids: Iterable[int]) -> Operators:
+        """Operators for the nodes that have their own, made at once."""
+        found = Operators(self)
         for node_id in node_ids:
-            node = self.graph.nodes[node_id]
-            if not isinstance(node, OpNode) or self.operator_id(node_id) != node_id:
-                continue
-            choice = self.kernels[node_id]
-            if choice is not None and type(node.op) is not Gradient:
-                # Nodes that are alike share one choice.
-                found[node_id] = made.get(node_id if node.op.is_stateful else choice, choice.operator)
-                continue
-            args = self.graph.input_ids[node_id][: node.num_args]
-            shapes, types = [self._shapes[e] for e in args], [self._types[e] for e in args]
-            ctx = self.contexts[node_id]
-            key: Hashable = node_id if node.op.is_stateful else (node.signature, ctx, *shapes, *types)
-            try:
-                found[node_id] = made.get(key, node.op.create_operator, ctx, shapes, types)
-            except GradientError as error:
-                raise GradientError(f"bind: {node.name!r}: {error}") from error
+            if isinstance(self.graph.nodes[node_id], OpNode) and self.operator_id(node_id) == node_id:
+                found[node_id]
         return found
+
+    def operator(self, node_id: int, alike: Memo[Operator]) -> Operator:
+        """Operator of a node that has its own: one for all that are alike and keep no state."""
+        node, choice = self.graph.nodes[node_id], self.kernels[node_id]
+        assert isinstance(node, OpNode)
+        if choice is not None and type(node.op) is not Gradient:
+            # Nodes that are alike share one choice.
+            return alike.get(node_id if node.op.is_stateful else choice, choice.operator)
+        args = self.graph.input_ids[node_id][: node.num_args]
+        shapes, types = [self._shapes[e] for e in args], [self._types[e] for e in args]
+        ctx = self.contexts[node_id]
+        key: Hashable = node_id if node.op.is_stateful else (node.signature, ctx, *shapes, *types)
+        try:
+            return alike.get(key, node.op.create_operator, ctx, shapes, types)
+        except GradientError as error:
+            raise GradientError(f"bind: {node.name!r}: {error}") from error
 
     def resources(self, node_id: int) -> list[ResourceRequest]:
         """Resources that the node's operator asks the resource manager for."""
@@ -315,3 +326,16 @@ class Program:
             if entry < forward
         }
         return not any(one.overlaps(other) for one in read if one for other in set(written) if other)
+
+
+@final
+class Operators(dict[int, Operator]):
+    """Operators of a program's nodes, by number, each made when it is first read."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._alike: Memo[Operator] = Memo()
+
+    def __missing__(self, node_id: int) -> Operator:
+        found = self[node_id] = self._program.operator(node_id, self._alike)
+        return found

@@ -75,11 +75,20 @@ class _Again:
         self._kept = {entry for entry in self._read if entry in fixed or self._is_there(entry)}
         self._steps: set[Node] = set()
         self.freed_bytes = 0
+        self.is_forced = False
+        if not self._may_be_worth():
+            return
         # A later cluster's choice may keep what an earlier one makes.
         for group in sorted(groups, key=min, reverse=True):
             if group[0] < end:
                 self._choose([graph.nodes[number] for number in group])
         self.is_forced = any(map(forced, self._steps))
+
+    def _may_be_worth(self) -> bool:
+        """Return whether enough could be freed, were nothing kept of what may be computed again."""
+        before = self._graph.nodes[: self._end]
+        free = [entry for entry in self._read - self._kept if self._kind_of[entry.node] is not None]
+        return sum(map(self._bytes_of, free)) >= WORTH_BYTES or any(map(forced, before))
 
     def _is_there(self, entry: Entry) -> bool:
         return isinstance(entry.node, Variable) or entry in self._there
@@ -99,6 +108,9 @@ class _Again:
         own = {node for node in members if self._kind_of[node] is not None and forced(node) is not False}
         made = [Entry(node, index) for node in members for index in range(node.num_outputs)]
         needed = [entry for entry in made if entry in self._read and entry not in self._kept]
+        if not own:
+            self._kept.update(needed)
+            return
 
         def sources_of(entry: Entry) -> Sequence[Entry] | None:
             node = entry.node

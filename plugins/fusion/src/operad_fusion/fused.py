@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final, final
 import numpy as np
 
 from operad.dtypes import DType
+from operad.first_use import cached_property
 from operad.graph import Composite, CompositeReport, Entry, OpNode
 from operad.ndarray import NDArray, array
 from operad.operator import (
@@ -33,6 +34,8 @@ Specs = tuple[tuple[Shape, DType], ...]
 
 
 def _made(prop: OperatorProperty, *call: Any) -> FormOperator:
+    assert isinstance(prop, Fused)
+    _ = prop.compiled_s  # what runs may not compile
     return FormOperator("forward", prop, *call)
 
 
@@ -86,12 +89,16 @@ class Fused(Composite):
         ]
         self.compiled: Final[CompiledForm] = compiled(merged.form, dtype)
         self._whole, self._in_place, self._neighbours = whole, in_place, neighbours
-        start = perf_counter()
         arrays = self._viewed([np.empty(*spec) for spec in specs])
         self.viewed_specs: Final = [(each.shape, each.dtype) for each in arrays]
-        # Compiles the kernel: all of a program are there when it is bound.
-        self._shares = sorted(self.compiled.layout(arrays).shares)
-        self.compiled_s: Final = perf_counter() - start
+        self._shares = sorted(self.compiled.shares(self.compiled.walk(arrays)))
+
+    @cached_property
+    def compiled_s(self) -> float:
+        """Seconds that it takes to compile the kernel, which is done where it is first asked for."""
+        start = perf_counter()
+        self.compiled.layout(self._viewed([np.empty(*spec) for spec in self.specs]))
+        return perf_counter() - start
 
     def _viewed(self, arrays: Sequence[Any]) -> list[Any]:
         views = [*self.views, *[None] * (len(arrays) - len(self.views))]

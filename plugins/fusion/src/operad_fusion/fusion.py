@@ -13,11 +13,11 @@ from functools import partial
 from typing import Any, Final, final
 
 from operad.first_use import import_module
-from operad.graph import Entry, Graph, Node, OpNode, Pass, Variable, rebuilt
+from operad.graph import Entry, Graph, Node, OpNode, Pass, Variable, extended, rebuilt
 from operad.operator import Instruction, Shape
 from operad_fusion.again import Facts, again
 from operad_fusion.candidates import Candidate, Candidates
-from operad_fusion.merging import Merged, Step, merged
+from operad_fusion.merging import Known, Merged, Step, merged
 from operad_fusion.settings import MODE
 from operad_fusion.uses import Uses
 from operad_fusion.views import InPlace, Views
@@ -33,18 +33,19 @@ Specs = tuple[tuple[Shape, Any], ...]
 
 def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     mode = MODE.read()
+    unchanged = graph, {"shapes": facts["shapes"], "types": facts["types"]}
     if mode == "off":
-        return graph, {}
+        return unchanged
     candidates = Candidates(graph, facts, is_exact=mode == "exact")
     if not candidates.are_there():
-        return graph, {}
+        return unchanged
     found = _Fusion(graph, facts, candidates)
     found.merge()
     changed = found.with_repeated()
     if changed is not None:
         found = _Fusion(*changed, Candidates(*changed, is_exact=mode == "exact"))
         found.merge()
-    return found.rebuilt(), {}
+    return found.rebuilt()
 
 
 @final
@@ -58,6 +59,7 @@ class _Fusion:
         self._end = max([graph.node_ids[entry.node] + 1 for entry in bound], default=0)
         self._uses = Uses(graph)
         self._views = Views(graph, facts)
+        self._forms: Known = {}
         self._found = candidates
         self._spec, self._specs = self._found.spec, self._found.specs
         self._candidates = self._found.by_node
@@ -225,7 +227,7 @@ class _Fusion:
         """The form of nodes with all as results that somebody reads; its inputs are those of `_merged`."""
         steps = self._steps(numbers)
         made = [entry for step in steps for entry in step.outputs if self._uses.is_wanted(entry)]
-        found = merged(steps, made, self._views.resolved)
+        found = merged(steps, made, self._views.resolved, self._forms)
         return found, tuple(self._specs(found))
 
     def _in_place(self, numbers: Sequence[int]) -> InPlace:
@@ -252,14 +254,16 @@ class _Fusion:
             if self._spec(entry) not in specs and any(n not in own for n in self._uses.takers(entry)):
                 wanted.append(entry)
                 specs.add(self._spec(entry))
-        return merged(steps, wanted, self._views.resolved)
+        return merged(steps, wanted, self._views.resolved, self._forms)
 
-    def rebuilt(self) -> Graph:
-        """The graph with a node for each cluster."""
+    def rebuilt(self) -> tuple[Graph, Facts]:
+        """The graph with a node for each cluster, and its shapes and types, which need not be inferred."""
         graph, renewed, instead = self._graph, dict[Node, Node](), dict[Entry, Entry]()
         groups = self._clusters.groups()
         clustered = {graph.nodes[number] for numbers in groups if len(numbers) > 1 for number in numbers}
-        self._views = Views(graph, self._facts, clustered)
+        self._views = Views(graph, self._facts, clustered, self._views.known)
+        values = list(zip(self._shapes.values, self._facts["types"].values, strict=True))
+        specs = dict[Node, Sequence[tuple[Shape, Any]]]()  # of all nodes
 
         def now(entry: Entry) -> Entry:
             found = instead.get(entry)
@@ -268,33 +272,43 @@ class _Fusion:
         for numbers in groups:
             node = graph.nodes[numbers[0]]
             if len(numbers) == 1 and not self._reads_a_view(numbers[0]):
+                made: Node = node
                 if not isinstance(node, Variable):
                     made = rebuilt(node, [now(entry) for entry in node.inputs], renewed)
                     if made is not node:
                         renewed[node] = made
+                first = graph.first_entries[numbers[0]]
+                specs[made] = values[first : first + node.num_outputs]
                 continue
-            found = self._merged(numbers)
+            form = self._merged(numbers)
             members = [member for member in (graph.nodes[n] for n in numbers) if isinstance(member, OpNode)]
             op = import_module("operad_fusion.fused").Fused(
-                found,
+                form,
                 self._of(numbers[0]).dtype,
-                tuple(self._specs(found)),
+                tuple(self._specs(form)),
                 members,
                 partial(self._whole, numbers),
                 partial(self._in_place, numbers),
                 partial(self.neighbours, numbers),
             )
             name = "+".join(member.name for member in members[:_NAMED])
-            made = OpNode(op, name, [now(entry) for entry in found.inputs], node.attrs)
-            alike = {self._spec(entry): Entry(made, index) for index, entry in enumerate(found.outputs)}
+            cluster = OpNode(op, name, [now(entry) for entry in form.inputs], node.attrs)
+            specs[cluster] = [self._spec(entry) for entry in form.outputs]
+            alike = {self._spec(entry): Entry(cluster, index) for index, entry in enumerate(form.outputs)}
             for member in members:
                 for entry in member.entries:
                     if self._spec(entry) in alike:  # of which only shape and type count
                         instead[entry] = alike[self._spec(entry)]
-            instead.update((entry, Entry(made, index)) for index, entry in enumerate(found.outputs))
+            instead.update((entry, Entry(cluster, index)) for index, entry in enumerate(form.outputs))
         if not instead:
-            return graph
-        return Graph([now(entry) for entry in graph.outputs], graph.computed)
+            return graph, {"shapes": self._shapes, "types": self._facts["types"]}
+        found = Graph([now(entry) for entry in graph.outputs], graph.computed)
+        return found, extended(found, specs)
 
 
-fusion: Final = Pass("fusion", _run, requires=("shapes", "types", "contexts", "num_outputs", "wanted"))
+fusion: Final = Pass(
+    "fusion",
+    _run,
+    requires=("shapes", "types", "contexts", "num_outputs", "wanted"),
+    provides=("shapes", "types"),
+)

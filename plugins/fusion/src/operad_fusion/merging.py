@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Final, NamedTuple, final
 
 from operad.graph import Entry
@@ -37,30 +37,51 @@ def itself(entry: Entry) -> tuple[Entry, View | None]:
     return entry, None
 
 
-def merged(steps: Sequence[Step], wanted: Sequence[Entry], resolve: Resolve) -> Merged:
+Known = dict[Hashable, tuple[ScalarForm, list[int]]]
+"""Common forms and the numbers of the entries that are their inputs, by which parts read what of which."""
+
+
+def merged(
+    steps: Sequence[Step], wanted: Sequence[Entry], resolve: Resolve, known: Known | None = None
+) -> Merged:
     """The form of all steps, which stand in order.
 
     What one step makes and another reads is a value between them; equal instructions are one.
 
     Args:
         wanted: What is to be results.
+        known: Forms that were found, as steps that repeat have one; all their parts are kept by the caller.
     """
-    return _Merging(steps, wanted, resolve).merged()
+    numbers: dict[Entry, int] = {}
+    key: list[Hashable] = []
+    for step in steps:
+        groups = [[numbers.setdefault(one, len(numbers)) for one in each] for each in step[1:]]
+        key.append((id(step.parts), *map(tuple, groups)))
+    pattern = (*key, *[numbers[entry] for entry in wanted])
+    found = None if known is None else known.get(pattern)
+    if found is None:
+        form, inputs = _Merging(steps, wanted).merged()
+        found = form, [numbers[entry] for entry in inputs]
+        if known is not None:
+            known[pattern] = found
+    entries = list(numbers)
+    bases = [resolve(entries[number]) for number in found[1]]
+    return Merged(found[0], [entry for entry, _ in bases], [view for _, view in bases], list(wanted))
 
 
 @final
 class _Merging:
-    def __init__(self, steps: Sequence[Step], wanted: Sequence[Entry], resolve: Resolve) -> None:
+    def __init__(self, steps: Sequence[Step], wanted: Sequence[Entry]) -> None:
         self._steps = steps
         self._wanted = wanted
-        self._resolve = resolve
         self._made: Final = {entry for step in steps for entry in step.outputs}
         self._inputs: dict[tuple[Entry, Instruction], int] = {}
         self._instructions: list[Instruction] = []
         self._known: dict[Instruction, int] = {}
         self._values: dict[Entry, tuple[int, Result]] = {}
 
-    def merged(self) -> Merged:
+    def merged(self) -> tuple[ScalarForm, list[Entry]]:
+        """The form, and the entry that each of its inputs is."""
         reads = [
             (step.inputs[number], instruction)
             for step in self._steps
@@ -83,8 +104,7 @@ class _Merging:
             position, result = self._values[entry]
             results.append(Result(position, f"y{number}", result.axes))
         form = ScalarForm("fused", names, tuple(self._instructions), tuple(results))
-        found = [self._resolve(entry) for entry, _ in self._inputs]
-        return Merged(form, [entry for entry, _ in found], [view for _, view in found], list(self._wanted))
+        return form, [entry for entry, _ in self._inputs]
 
     def _is_read(self, part: Part, instruction: Instruction) -> bool:
         return instruction.value in part.form.inputs_read

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 
 from operad.context import Context
-from operad.graph import Entry, Graph, Node, OpNode
+from operad.graph import Entry, Graph, Memo, Node, OpNode
 from operad.operator import ForwardArrays, Gradient, OpContext, OpReq, Shape
 from operad_sdk.form_kernels import View
 
@@ -62,6 +62,19 @@ def _moved(node: OpNode, numbers: Any, others: Sequence[Shape], ctx: Context) ->
     return outputs
 
 
+def _view_along(
+    shape: Shape, itemsize: int, ctx: Context, steps: Sequence[tuple[OpNode, int, Sequence[Shape]]]
+) -> View | None:
+    """View of an array that some nodes give, one after another; None if it is none."""
+    numbers: Any = np.arange(prod(shape)).reshape(shape)
+    for node, index, others in steps:
+        outputs = _moved(node, numbers, others, ctx)
+        if outputs is None:
+            return None
+        numbers = outputs[index]
+    return view_of(numbers, itemsize)
+
+
 def view_of(numbers: Any, itemsize: int) -> View | None:
     """The view whose elements have these numbers; None if no steps lead from each to the next."""
     if not numbers.size:
@@ -107,10 +120,18 @@ class Views:
     Args:
         facts: `shapes`, `types` and `contexts`.
         clustered: Nodes that are in clusters with others: these write what others read, and nothing between.
+        known: Views that nodes give together, for all that are alike.
     """
 
-    def __init__(self, graph: Graph, facts: Mapping[str, Any], clustered: Container[Node] = ()) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        facts: Mapping[str, Any],
+        clustered: Container[Node] = (),
+        known: Memo[View | None] | None = None,
+    ) -> None:
         self._graph, self._clustered = graph, clustered
+        self.known: Final = Memo[View | None]() if known is None else known
         self._shapes, self._types, self._contexts = (facts[name] for name in ("shapes", "types", "contexts"))
         self._awaited = {dep for node in graph.nodes for dep in node.control_deps}
         self._found: dict[Entry, tuple[Entry, View | None]] = {}
@@ -160,16 +181,13 @@ class Views:
 
     def _along(self, base: Entry, path: Sequence[Entry]) -> View | None:
         shape, itemsize = self._shapes.of(base), self._types.of(base).itemsize
-        numbers: Any = np.arange(prod(shape)).reshape(shape)
-        for each in reversed(path):
-            node = each.node
+        ctx = self._contexts[self._graph.node_ids[base.node]]
+        steps = []
+        for node, index in reversed(path):
             assert isinstance(node, OpNode)
-            others = [self._shapes.of(other) for other in node.inputs[1:]]
-            outputs = _moved(node, numbers, others, self._contexts[self._graph.node_ids[node]])
-            if outputs is None:
-                return None
-            numbers = outputs[each.index]
-        return view_of(numbers, itemsize)
+            steps.append((node, index, [self._shapes.of(other) for other in node.inputs[1:]]))
+        key = [(node.signature, index, *others) for node, index, others in steps]
+        return self.known.get((shape, itemsize, ctx, *key), _view_along, shape, itemsize, ctx, steps)
 
     def _may_be(self, entry: Entry) -> bool:
         node = entry.node

@@ -62,7 +62,7 @@ class Program:
         self.cost = Estimates()
         for cluster in self._clusters.every:
             self.cost = self.cost.plus(cluster.cost)
-        copied = self.whole.copied_bytes
+        copied = self.whole.copied_bytes if self.num_kernels else 0
         beside_us = copied * _COPY_US + sum(
             node.value.size * _LOOK_UP_US for node in self._clusters.steps if _looks_up(node)
         )

@@ -17,7 +17,8 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from operad.operator import ScalarForm, placed
+from operad.dtypes import DType
+from operad.operator import ScalarForm, Shape, placed
 from operad_sdk.mapper.expansions import expanded
 from operad_sdk.vector.accesses import Pattern
 from operad_sdk.vector.addresses import data_address
@@ -343,6 +344,16 @@ def compiled(form: ScalarForm, dtype: np.dtype[Any]) -> CompiledForm:
         NoVectorCodeError: It has no vector code.
     """
     return CompiledForm(form, dtype)
+
+
+@lru_cache(maxsize=4096)
+def walk_of(kernel: CompiledForm, specs: tuple[tuple[Shape, DType], ...]) -> Walk:
+    """Walk over contiguous arrays of these shapes and types, made once for conditions, costs and operators.
+
+    Raises:
+        NoVectorCodeError: There is no kernel for them.
+    """
+    return kernel.walk([np.empty(*spec) for spec in specs])
 
 
 def _strides_over(view: NDArray[Any], space: Sequence[int]) -> _Strides:

@@ -10,14 +10,13 @@ each array once for each stage that reads it.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from math import prod
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from operad.dtypes import DType
 from operad.operator import ARITHMETIC, ScalarForm, Shape, function_cost
-from operad_sdk.vector.compiled import CompiledForm, Walk
+from operad_sdk.vector.compiled import CompiledForm, Walk, walk_of
 from operad_sdk.vector.stages import REDUCTIONS
 from operad_sdk.vector.writer import BITS
 
@@ -65,6 +64,8 @@ _NEAR_NS, _FAR_NS = 0.3, 1.0
 """Time of an element that is gathered or scattered, from the same piece of 64 bytes and from another."""
 
 
+Specs = tuple[tuple[Shape, DType], ...]
+
 _MARGIN: Final = 0.92
 """Share of NumPy's time from which vector code is not worth its compilation."""
 
@@ -93,11 +94,18 @@ def estimates(kernel: CompiledForm, specs: Sequence[tuple[Shape, DType]], copied
     Raises:
         NoVectorCodeError: There is no kernel for them.
     """
-    walk, form = kernel.walk([np.empty(*spec) for spec in specs]), kernel.form
-    numpy_us = _numpy_us(form, tuple(walk.space), specs, kernel.dtype.itemsize)
+    numpy_us, vector_us = _computing(kernel, tuple(specs))
     if numpy_us and copied:
-        size_bytes = sum(prod(shape) * dtype.itemsize for shape, dtype in specs[len(form.inputs) :])
+        size_bytes = sum(prod(shape) * dtype.itemsize for shape, dtype in specs[len(kernel.form.inputs) :])
         numpy_us += 1e-3 * _moving_ns(2 * size_bytes, _NUMPY_NS)
+    return Estimates(numpy_us, vector_us)
+
+
+@lru_cache(maxsize=4096)
+def _computing(kernel: CompiledForm, specs: Specs) -> Estimates:
+    """Estimates without copies."""
+    walk = walk_of(kernel, specs)
+    numpy_us = _numpy_us(kernel.form, tuple(walk.space), specs, kernel.dtype.itemsize)
     return Estimates(numpy_us, _vector_us(kernel, walk, specs))
 
 

@@ -28,7 +28,6 @@ from operad.operator import (
     Operator,
     OpReq,
     ScalarForm,
-    Shape,
     as_cost,
     assign,
 )
@@ -37,7 +36,7 @@ from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, EXACT, OF_GRAPH
 from operad_sdk.vector.addresses import overlaps, span
 from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.by_mode import ByMode
-from operad_sdk.vector.compiled import CompiledForm, compiled
+from operad_sdk.vector.compiled import CompiledForm, compiled, walk_of
 from operad_sdk.vector.cost_rule import Estimates, estimates
 from operad_sdk.vector.form_kernels import PART_ELEMENTS, FormOperator, cost_of_arrays, pooled, run_form
 from operad_sdk.vector.joined import Joined, Specs, joined_kernel
@@ -121,9 +120,7 @@ class _Forms(NamedTuple):
         if self.whole is not None:
             return estimates(*self.whole, returned)
         for form, own in zip(self.forms, self.signatures, strict=True):
-            found = _estimates(form, own.dtype, own.specs, returned)
-            assert isinstance(found, Estimates)
-            both = both.plus(found)
+            both = both.plus(estimates(compiled(form, own.dtype), own.specs, returned))
         return both
 
 
@@ -147,7 +144,7 @@ def _forms_in(call: KernelCall, parts: Sequence[str]) -> _Forms | str:
         if isinstance(form, str):
             return form
         signature = Signature(call, part, form)
-        if isinstance(reason := _estimates(form, signature.dtype, signature.specs, False), str):
+        if (reason := _obstacle(form, signature.dtype, signature.specs)) is not None:
             return reason
         forms.append(form)
         signatures.append(signature)
@@ -196,14 +193,13 @@ def _reason_against_forms(
 
 
 @lru_cache(maxsize=4096)
-def _estimates(
-    form: ScalarForm, dtype: DType, specs: tuple[tuple[Shape, DType], ...], returned: bool
-) -> Estimates | str:
-    """Times of both ways; text: why there is no vector code."""
+def _obstacle(form: ScalarForm, dtype: DType, specs: Specs) -> str | None:
+    """Why there is no vector code; None where there is."""
     try:
-        return estimates(compiled(form, dtype), specs, returned)
+        walk_of(compiled(form, dtype), specs)
     except NoVectorCodeError as error:
         return str(error)
+    return None
 
 
 def _programs() -> Any:

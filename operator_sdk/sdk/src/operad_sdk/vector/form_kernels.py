@@ -31,7 +31,7 @@ from operad.operator import (
 from operad_sdk.form_kernels import View
 from operad_sdk.vector.addresses import data_address, overlaps, span
 from operad_sdk.vector.array_calls import ArrayCall, array_call
-from operad_sdk.vector.compiled import CompiledForm, compiled
+from operad_sdk.vector.compiled import CompiledForm, compiled, walk_of
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.primitives import NoVectorCodeError
 from operad_sdk.vector.signature import Signature, form_of, number_forms
@@ -65,7 +65,7 @@ Target = tuple[NDArray[Any] | None, OpReq]
 def cost_of_arrays(form: CompiledForm, specs: Sequence[tuple[Shape, DType]]) -> Cost:
     """Instructions of the elements, and one pass over arrays of these shapes and types."""
     shapes = [shape for shape, _ in specs]
-    stages = form.walk([np.empty(*spec) for spec in specs]).text.stages
+    stages = walk_of(form, tuple(specs)).text.stages
     loops = _LOOPS * stages.num_computed * max(map(prod, shapes))
     return pooled(Cost(loops, size_bytes=moved_bytes(shapes), beside_us=_CALL_US))
 

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-import numpy as np
-
 from operad.dtypes import DType
 from operad.operator import Axes, ScalarForm, Shape
 from operad_sdk.mapper.builder import Builder
-from operad_sdk.vector.compiled import CompiledForm, compiled
+from operad_sdk.vector.compiled import CompiledForm, compiled, walk_of
 from operad_sdk.vector.primitives import NoVectorCodeError
 
 Specs = tuple[tuple[Shape, DType], ...]
@@ -43,7 +41,7 @@ def joined_kernel(forms: tuple[ScalarForm, ...], specs: tuple[Specs, ...], dtype
     try:
         made = Joined(compiled(whole, dtype), (*(given[name] for name in whole.inputs), *results.values()))
         every = [made, *(Joined(compiled(form, dtype), own) for form, own in zip(forms, specs, strict=True))]
-        orders = {one.kernel.walk([np.empty(*spec) for spec in one.specs]).order for one in every}
+        orders = {walk_of(*one).order for one in every}
     except NoVectorCodeError:
         return None
     fused = {one.kernel.fuses for one in every}
@@ -57,6 +55,13 @@ def joined(forms: Sequence[ScalarForm], shapes: Mapping[str, Shape]) -> ScalarFo
         forms: Inputs of one name are one array.
         shapes: Of all inputs and results, by name.
     """
+    found = _merged(tuple(forms))
+    return None if found is None or len({form.space(shapes) for form in forms}) > 1 else found
+
+
+@lru_cache(maxsize=4096)
+def _merged(forms: tuple[ScalarForm, ...]) -> ScalarForm | None:
+    """The same for any shapes."""
     kinds: dict[str, str] = {}
     axes: dict[str, Axes] = {}
     for form in forms:
@@ -66,8 +71,6 @@ def joined(forms: Sequence[ScalarForm], shapes: Mapping[str, Shape]) -> ScalarFo
                 is_read and axes.setdefault(name, step.axes) != step.axes
             ):
                 return None
-    if len({form.space(shapes) for form in forms}) > 1:
-        return None
     names = tuple(kinds)
     builder = Builder(forms[0].name, names, list(kinds.values()))
     results = []

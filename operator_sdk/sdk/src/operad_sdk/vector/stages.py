@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, final
 
+from operad.first_use import cached_property
 from operad.operator import ScalarForm
 
 REDUCTIONS: Final = ("sum", "max", "min")
@@ -75,7 +76,7 @@ class Stages:
         roots += [i for i in self.kept if self.stage[i] == stage]
         return sorted(self._cone(roots, stage))
 
-    @property
+    @cached_property
     def num_computed(self) -> int:
         """Number of instructions that are computed for each element, those of all stages."""
         steps, found = self.form.instructions, sum(map(len, self.reduced))
