@@ -36,7 +36,7 @@ _FEW: Final = 64
 _WIDE_ROW: Final = 2048
 """Elements from which a row is worth a call of a loop."""
 _PREFIXES: Final = 1 << 14
-"""Prefixes that are computed in double at a time, which stay in the processor's cache."""
+"""Prefixes that are computed at a time, in double precision."""
 _DOUBLE: Final = np.dtype(np.float64)
 _BY_BLOCKS: Final = (np.dtype(np.float32), _DOUBLE)
 _reduce: Final[Callable[..., Any]] = np.add.reduce
@@ -166,7 +166,10 @@ def _blocks(x: Array, axis: int) -> Array:
     number = count // _BLOCK
     rows = _part(x, axis, 0, number * _BLOCK).reshape(*before, number, _BLOCK, prod(behind))
     blocks = run_single(np.matmul, np.ones((1, _BLOCK), x.dtype), rows).reshape(*before, number, *behind)
-    found = _rows(blocks.astype(_DOUBLE, copy=False), axis)
+    if number <= ADDED_IN_A_ROW:
+        found = _reduce(blocks, axis, _DOUBLE)
+    else:
+        found = _rows(blocks.astype(_DOUBLE, copy=False), axis)
     return found + _reduce(_part(x, axis, number * _BLOCK, count), axis)
 
 
