@@ -2,6 +2,7 @@
 
 from operad_check.checks import aliases as aliases
 from operad_check.checks import backward as backward
+from operad_check.checks import branches as branches
 from operad_check.checks import callers as callers
 from operad_check.checks import declarations as declarations
 from operad_check.checks import derivative as derivative
