@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from time import process_time
@@ -29,15 +29,18 @@ import numpy as np
 from operad import registry
 from operad.operator import ScalarForm
 from operad_check.cases.kinds import EXTREME, LARGE, ORDINARY
-from operad_check.cases.retype import is_random, retyped
+from operad_check.cases.retype import is_random, perturbed, retyped
+from operad_check.comparison.closeness import magnitude
 from operad_check.comparison.number_types import widened
 from operad_check.comparison.reference import call_reference
+from operad_check.comparison.rounding import overflows
 from operad_check.plan.profile import Profile
 from operad_check.running.session import Session
 from operad_check.trials.case import Case
 from operad_check.trials.subject import Subject, subject_of
 from operad_check.trials.trial import Trial
 from operad_check.trials.violation import OperatorRaised, Violation
+from operad_sdk.domains import Real
 from tests.benchmarks import environments
 from tools.accuracy_of_sums import both
 from tools.accuracy_page import BEGIN, Kept, Sums, tables
@@ -57,6 +60,12 @@ _MOST_EXACT: Final = 400
 _STEP: Final = Number("1e-40")
 _PATIENCE_S: Final = 0.5
 """Processor time of an array's differences from which on a reference is too slow for them."""
+_NOTHING: Final = 2.0**-48
+"""Part of the largest argument or head gradient from which on what double precision gives is 0."""
+_JUMP: Final = 2.0**-12
+"""Part of the largest result by which a movement by roundings does not change what is smooth."""
+_ROUNDINGS: Final = 4
+"""Roundings of the arguments within which a point may be on either side of a kink."""
 _ANOTHER: Final = 0.1
 """Part of the largest result from which on another library's result is that of another function."""
 
@@ -80,8 +89,12 @@ Figures = dict[str, Error]
 Peers = Mapping[str, Peer]
 
 
-def error(found: Any, truth: Truth) -> Error:
-    """Errors of an array."""
+def error(found: Any, truth: Truth, scale: float = 0.0) -> Error:
+    """Errors of an array.
+
+    Args:
+        scale: In place of the largest true value where all are 0.
+    """
     high, low = truth
     dtype, limits = found.dtype, np.finfo(found.dtype)
     with np.errstate(all="ignore"):
@@ -92,7 +105,7 @@ def error(found: Any, truth: Truth) -> Error:
             return Error()
         apart = np.abs((found.astype(np.float64) - high) - low)
         apart = np.where(np.isnan(apart), np.inf, apart)[is_judged]
-        largest = max(float(size[is_judged].max()), float(limits.smallest_normal))
+        largest = max(float(size[is_judged].max()) or scale, float(limits.smallest_normal))
         of_largest = float(apart.max()) / float(np.spacing(dtype.type(largest)))
         own = np.spacing(np.maximum(size, float(limits.smallest_normal)).astype(dtype)).astype(np.float64)
         has_own = is_judged & (high != 0)
@@ -104,22 +117,27 @@ def figures(name: str, peers: Peers = MappingProxyType({})) -> Figures:
     """The largest errors of one operator."""
     found: Figures = {}
     for cases, trial in _trials(subject_of(name)):
-        dtype = trial.in_types[0] if trial.in_types else trial.out_types[0]
+        dtype, scale = _type(trial), magnitude(trial.inputs, trial.out_grads)
         for part, arrays, truth in _parts(trial, dtype, peers):
             for way, array in arrays.items():
-                own = _error_of_peer(array, truth) if way in peers else error(array, truth)
+                judge = _error_of_peer if way in peers else error
+                own = judge(array, truth, scale)
                 if own is not None:
                     key = f"{part} {dtype.name} {cases} {way}"
                     found[key] = found.get(key, Error()).worse(own)
     return found
 
 
-def _error_of_peer(array: Any, truth: Truth) -> Error | None:
+def _error_of_peer(array: Any, truth: Truth, scale: float) -> Error | None:
     """Error of another library; None where it gives something else, and not the same less exactly."""
     if array is None or array.size != truth[0].size or array.dtype.kind != "f":
         return None
-    found = error(array.reshape(truth[0].shape), truth)
+    found = error(array.reshape(truth[0].shape), truth, scale)
     return found if found.of_largest * float(np.finfo(array.dtype).eps) < _ANOTHER else None
+
+
+def _type(trial: Trial) -> Any:
+    return trial.in_types[0] if trial.in_types else trial.out_types[0]
 
 
 def _trials(subject: Subject) -> Iterator[tuple[str, Trial]]:
@@ -152,7 +170,8 @@ def _parts(trial: Trial, dtype: Any, peers: Peers) -> Iterator[tuple[str, dict[s
     try:
         operators = {"plain": trial.operator, "compiled": trial.new_operator(as_in_programs=True)}
         outputs = {way: trial.forward(operator=one).outputs for way, one in operators.items()}
-        has_gradient = any(trial.differentiable())
+        # an output that leaves the range takes along the gradient that is made from it
+        has_gradient = any(trial.differentiable()) and not overflows(trial.result.outputs, dtype)
         grads = {
             way: trial.backward(operator=one, outputs=outputs[way]) if has_gradient else []
             for way, one in operators.items()
@@ -189,7 +208,7 @@ def _of_forward(trial: Trial) -> list[Truth | None]:
         if size <= _MOST_EXACT and (found := _exactly(trial, list(map(exact, trial.inputs)))) is not None:
             return [split(one) if is_exact(one) else None for one in found]
         for wide in (np.longdouble, np.float64):
-            if wide is np.float64 and trial.in_types[0] == wide:
+            if wide is np.float64 and _type(trial) == wide:
                 break
             try:
                 given = [widened(array, np.dtype(wide)) for array in trial.inputs]
@@ -200,25 +219,48 @@ def _of_forward(trial: Trial) -> list[Truth | None]:
             arrays = [np.asarray(one) for one in results]
             if all(one.dtype == wide for one in arrays if one.dtype.kind == "f"):
                 return [_halves(one) if one.dtype.kind == "f" else None for one in arrays]
-    wide_trial = _in_double(trial)
-    return [] if wide_trial is None else [_halves(one) for one in wide_trial.result.outputs]
+    return _of_double(trial, lambda each: each.result.outputs)
 
 
 def _of_backward(trial: Trial) -> list[Truth | None]:
     contract, size = trial.subject.contract, sum(array.size for array in trial.inputs)
-    is_plain = not (contract.ignores_head_gradient or contract.no_numeric_gradient or contract.loss)
-    if is_plain and contract.reference is not None and size <= _MOST_EXACT // 10:
+    is_plain = not (contract.why_head_is_ignored(trial.prop) or contract.why_no_numeric_gradient(trial.prop))
+    if is_plain and not contract.loss and contract.reference is not None and size <= _MOST_EXACT // 10:
+        domains = map(contract.domain, trial.arguments)
         truths = [
-            _differences(trial, position) if flows else None
-            for position, flows in enumerate(trial.differentiable())
+            _differences(trial, position) if flows and (domain is None or isinstance(domain, Real)) else None
+            for position, (flows, domain) in enumerate(zip(trial.differentiable(), domains, strict=True))
         ]
         if any(one is not None for one in truths):
             return truths
-    wide = _in_double(trial)
-    try:
-        return [] if wide is None else [None if one is None else _halves(one) for one in wide.gradients]
-    except OperatorRaised:
+    return _of_double(trial, lambda each: each.backward())
+
+
+def _of_double(trial: Trial, values: Callable[[Trial], Sequence[Any]]) -> list[Truth | None]:
+    """What the operator gives in double; NaN where roundings of single precision make it another value."""
+    if trial.in_types and trial.in_types[0] != np.float32:
         return []
+    eps = float(np.finfo(np.float32).eps)
+    try:
+        if (wide := retyped(trial, np.dtype(np.float64))) is None:
+            return []
+        here, moved = (
+            values(wide),
+            [values(perturbed(wide, _ROUNDINGS * eps, relative=True, salt=salt)) for salt in range(2)],
+        )
+    except (OperatorRaised, Violation):
+        return []
+    nothing = _NOTHING * magnitude(wide.inputs, wide.out_grads)
+    found: list[Truth | None] = []
+    for one, *others in zip(here, *moved, strict=True):
+        if one is None or one.dtype != np.float64:
+            found.append(None)
+            continue
+        apart = np.max([np.abs(other - one) for other in others], axis=0)
+        is_steady = apart <= _JUMP * np.max(np.abs(one), initial=0, where=np.isfinite(one))
+        value = np.where(np.abs(one) < nothing, 0.0, one)
+        found.append(_halves(np.where(is_steady | ~np.isfinite(one), value, np.nan)))
+    return found
 
 
 def _differences(trial: Trial, position: int) -> Truth | None:
@@ -288,16 +330,6 @@ def _exactly(trial: Trial, inputs: Sequence[Any]) -> list[Any] | None:
     if any(one.dtype.kind == "f" for one in arrays) or not any(map(is_exact, arrays)):
         return None
     return arrays
-
-
-def _in_double(trial: Trial) -> Trial | None:
-    """The same in double precision, which says what is right in single."""
-    if trial.in_types and trial.in_types[0] != np.float32:
-        return None
-    try:
-        return retyped(trial, np.dtype(np.float64))
-    except (OperatorRaised, Violation):
-        return None
 
 
 def _halves(array: Any) -> Truth:

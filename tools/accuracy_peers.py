@@ -9,6 +9,7 @@ This file imports nothing of operad, and one library.
 from __future__ import annotations
 
 import pickle
+import select
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -16,6 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, final
 
 import numpy as np
+
+_PATIENCE_S = 30.0
+"""Time from which on a library has stopped answering; its start is counted."""
 
 
 class Job(NamedTuple):
@@ -46,28 +50,38 @@ def unpacked(found: Any) -> Any:
 
 @final
 class Peer:
-    """A process of another library, which runs jobs one after another."""
+    """A process of another library, which runs jobs one after another; another one follows if it ends."""
 
     def __init__(self, python: str, library: str) -> None:
-        self._process = subprocess.Popen(
-            [python, str(Path(__file__).resolve()), library], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        self._command = [python, str(Path(__file__).resolve()), library]
+        self._process = self._started()
 
     def __call__(self, job: Job) -> tuple[list[Any], list[Any]] | None:
         """Outputs, and gradients of the arguments; None where the library has no such operator or refuses."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         try:
-            pickle.dump(tuple(job), self._process.stdin, protocol=4)
-            self._process.stdin.flush()
-            found = pickle.load(self._process.stdout)  # noqa: S301 - our own process
-        except (OSError, EOFError):  # it crashed
+            found = self._answer(job)
+        except (OSError, EOFError):  # it crashed, or waits for ever
+            self._process.kill()
+            self._process.wait()
+            self._process = self._started()
             return None
         if found is None:
             return None
         outputs, grads = (list(map(unpacked, each)) for each in found)
         return outputs, grads
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        return subprocess.Popen(self._command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
+
+    def _answer(self, job: Job) -> Any:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        pickle.dump(tuple(job), self._process.stdin, protocol=4)
+        self._process.stdin.flush()
+        if not select.select([self._process.stdout], [], [], _PATIENCE_S)[0]:
+            raise TimeoutError
+        return pickle.load(self._process.stdout)  # noqa: S301 - our own process
 
 
 def _of_mxnet(job: Job) -> tuple[list[Any], list[Any]]:

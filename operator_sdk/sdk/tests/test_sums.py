@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from operad.engine.budget import blas_limits
 from operad_sdk import blocked_cumsum, blocked_sum
 
 LONG = [
@@ -29,6 +30,28 @@ def test_equal_rows_are_added_to_within_1e_6_however_many(shape, axis, value) ->
 def test_wide_numbers_have_the_same_rule(shape, axis) -> None:
     total = blocked_sum(np.full(shape, 0.1), axis)
     np.testing.assert_allclose(total, 0.1 * (np.prod(shape) // np.size(total)), rtol=2e-15)
+
+
+def test_blas_has_one_thread_while_it_adds(monkeypatch) -> None:
+    limits = []
+
+    def watched(*args):
+        limits.append(blas_limits.applied)
+        return multiply(*args)
+
+    multiply = np.matmul
+    monkeypatch.setattr(np, "matmul", watched)
+    blas_limits.restore()
+    blocked_sum(np.ones((300, 1001), np.float32), 0)
+    assert limits == [1]
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_prefixes_of_parts_are_those_of_the_whole(axis) -> None:
+    x = np.random.default_rng(3).random((37, 41, 43)).astype(np.float32)
+    for layout in (x, np.asfortranarray(x), x[:, ::-1]):
+        want = np.cumsum(layout, axis, np.float64).astype(np.float32)
+        np.testing.assert_array_equal(blocked_cumsum(layout, axis), want)
 
 
 @given(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -32,3 +33,16 @@ def test_runs_imperatively_and_symbolically() -> None:
     eager = od.nd.khatri_rao(*arrays.values()).asnumpy()
     symbol = od.sym.khatri_rao(*map(od.sym.var, arrays))
     np.testing.assert_array_equal(symbol.bind(od.cpu(), arrays).forward()[0].asnumpy(), eager)
+
+
+@pytest.mark.parametrize("rows", [(4, 5000), (5000, 4), (3, 2000, 2)])
+def test_gradients_of_many_rows_keep_their_digits(rows: tuple[int, ...]) -> None:
+    inputs = [od.nd.full((length, 1), 1.1) for length in rows]
+    for one in inputs:
+        one.attach_grad()
+    with od.autograd.record():
+        product = od.nd.khatri_rao(*inputs)
+    product.backward(od.nd.full(product.shape, 1.1))
+    total, value = float(np.float32(1.1)) ** len(rows), prod(rows)
+    for one, length in zip(inputs, rows, strict=True):
+        np.testing.assert_allclose(one.grad.asnumpy(), total * value / length, rtol=1e-6)

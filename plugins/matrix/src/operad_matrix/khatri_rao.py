@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, operator, param
+from operad_sdk import Array, Contract, OperatorProperty, blocked_sum, operator, param
 
 
 @operator("khatri_rao")
@@ -57,8 +57,7 @@ def _gradient(head: Array, before: Sequence[Array], rows: int, after: Sequence[A
     """
     left, right = _columnwise(before, head), _columnwise(after, head)
     blocks = head.reshape(len(left), rows, len(right), head.shape[1])
-    gradient: Array = np.einsum("bman,bn,an->mn", blocks, left, right)
-    return gradient
+    return blocked_sum(blocks * (left[:, None, None] * right), (0, 2))
 
 
 def _columnwise(matrices: Sequence[Array], like: Array) -> Array:

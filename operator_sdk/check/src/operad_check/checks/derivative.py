@@ -116,7 +116,7 @@ def along_directions(trial: Trial) -> Evidence:
     for salt, group in enumerate(moved):
         directions = {i: random_direction(trial, i, salt) for i in group if trial.inputs[i].size}
         if not directions or not any(
-            _agrees_along(trial, inputs, directions) for inputs in islice(sample_points(trial), 1, None)
+            agrees_along(trial, inputs, directions) for inputs in islice(sample_points(trial), 1, None)
         ):
             continue
         for i in directions:
@@ -199,7 +199,7 @@ def _is_flat_by_nature(trial: Trial, i: int, values: Array) -> bool:
     return is_free and len(np.unique(values)) >= _SPREAD and values.min() < 0 < values.max()
 
 
-def _agrees_along(trial: Trial, inputs: Sequence[Array], directions: dict[int, Array]) -> bool:
+def agrees_along(trial: Trial, inputs: Sequence[Array], directions: dict[int, Array]) -> bool:
     """Compare at one point; return False if too few elements are smooth."""
     point = Point(trial, inputs)
     found = point.derivatives(directions)

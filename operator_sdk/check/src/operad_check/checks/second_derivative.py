@@ -41,13 +41,13 @@ def along_directions(trial: Trial) -> Evidence:
     How:
         Compare gradients of gradients with numeric derivatives of the gradients along random directions.
     """
-    wanted = _wanted(trial)
+    wanted = second_order_arguments(trial)
     made = None if not any(wanted) else gradient_operator(trial, wanted)
     if made is None:
         return None
     compared = 0
     for inputs in islice(sample_points(trial), 1, None):
-        compared += _agree_at(trial, made, wanted, inputs)
+        compared += agree_at(trial, made, wanted, inputs)
     return compared
 
 
@@ -59,7 +59,7 @@ def gradient_operator(trial: Trial, wanted: Sequence[bool]) -> OperatorProperty 
         return None
 
 
-def _wanted(trial: Trial) -> list[bool]:
+def second_order_arguments(trial: Trial) -> list[bool]:
     """Flags of the gradients that are compared."""
     contract = trial.subject.contract
     if contract.why_no_numeric_gradient(trial.prop):
@@ -70,7 +70,7 @@ def _wanted(trial: Trial) -> list[bool]:
     return [flag and i in real for i, flag in enumerate(trial.differentiable())]
 
 
-def _agree_at(trial: Trial, made: OperatorProperty, wanted: Sequence[bool], inputs: Sequence[Array]) -> int:
+def agree_at(trial: Trial, made: OperatorProperty, wanted: Sequence[bool], inputs: Sequence[Array]) -> int:
     """Compare at one point; return the number of gradient elements that were compared."""
     point = _Point(trial, made, wanted, inputs)
     steps = {i: random_direction(trial, i, 2) for i, flag in enumerate(wanted) if flag and inputs[i].size}

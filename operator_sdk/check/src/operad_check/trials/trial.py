@@ -123,6 +123,14 @@ class Trial:
         """One operator, the same for the whole trial."""
         return self.new_operator()
 
+    @cached_property
+    def paths(self) -> dict[str, Operator]:
+        """An operator of each path: "plain", and "compiled" if kernels follow from its own functions."""
+        found = {"plain": self.operator}
+        if is_computed_by_kernels(self.prop) and self.prop.derived_kernels():
+            found["compiled"] = self.new_operator(as_in_programs=True)
+        return found
+
     def new_operator(self, as_in_programs: bool = False) -> Operator:
         """An operator that has run nothing yet.
 
