@@ -79,6 +79,16 @@ class GraphError(OperadError, ValueError):
     """A graph or symbol is malformed: a cycle, a duplicate or unknown name, a wrong entry."""
 
 
+class TraceError(OperadError, TypeError):
+    """A function that is traced does what a graph cannot say; the message says what to do instead.
+
+    Attributes:
+        line: File and line of the function that did it, where that is known.
+    """
+
+    line: tuple[str, int] | None = None
+
+
 class GradientError(OperadError):
     """A gradient was asked for where none exists, or before it can be computed."""
 

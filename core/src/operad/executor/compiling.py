@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from operad.device import Context
 from operad.dtypes import DType
@@ -19,11 +19,13 @@ def compiled(
     types: Mapping[str, DType],
     group2ctx: Mapping[str, Context],
     last: Pass | None = None,
+    passes: Sequence[Pass] | None = None,
 ) -> Program:
     """The program of a graph and of the gradients that `grad_req` asks for.
 
     Args:
         last: A pass that runs when kernels are chosen.
+        passes: What runs in place of the usual passes.
     """
     placed = zip(graph.nodes, assign_contexts(graph, ctx, group2ctx), strict=True)
     given = {
@@ -38,4 +40,4 @@ def compiled(
         "ctx": ctx,
         "group2ctx": group2ctx,
     }
-    return compile_graph(graph, pass_list(last), given)
+    return compile_graph(graph, pass_list(last) if passes is None else passes, given)

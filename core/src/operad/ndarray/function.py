@@ -20,6 +20,7 @@ from operad.boundary import boundary
 from operad.imperative import (
     ABSENT,
     MOST_ARRAYS,
+    TRACING,
     Array,
     Plan,
     apply,
@@ -166,7 +167,9 @@ class OperatorFunction:
         tensors, by_name, params = split_arguments(self.op, args, named, cls, "NDArray")
         found, values = find_invoker(self.op, params)
         inputs = ordered(found.prop, tensors, by_name)
-        if key is not None and is_usual and not by_name and not found.prop.is_shaped_by_values:
+        # invariant: a traced call is noted, so it finds no plan in the function's own table.
+        is_usual = is_usual and not by_name and local.state.mode < TRACING
+        if key is not None and is_usual and not found.prop.is_shaped_by_values:
             plan = found.plan(inputs, ctx, values)
             if registry.get(self.name) is self.op:
                 insert_bounded(self._plans, key, plan)

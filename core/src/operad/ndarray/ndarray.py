@@ -25,15 +25,18 @@ from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
 from operad.errors import ArgumentError, BindError, ShapeError
 from operad.imperative import (
     EXPORTED,
+    RECORDING,
+    TRACING,
     Array,
     Export,
     Marked,
     Provenance,
     cast_fast,
     copy_into,
-    is_recording,
+    local,
     note_written,
     refuse_lost,
+    refuse_traced,
     spec_of,
 )
 from operad.ndarray.arguments import by_name, check_dense
@@ -44,9 +47,9 @@ from operad.ndarray.numpy_protocol import array_function, array_ufunc
 from operad.op import Shape
 
 _MADE: Final = Provenance.MADE  # a look-up of 70 ns
+_OUTSIDE: Final = "return the array, and read its values outside"
 
 
-@final
 class NDArray(Arithmetic, Array, registry.OperatorMethods):
     """An array on a device. Make one with `array`, `empty`, `zeros` or an operator."""
 
@@ -81,6 +84,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
             Exception: What an operation that this array depends on raised. The array has no value then,
                 and every read of it raises until it is overwritten.
         """
+        refuse_traced("asnumpy() of an array", _OUTSIDE)
         engine.get().wait_for_var(self._chunk.var)
         engine.blas_limits.restore()  # the program may compute with the values
         return self._to_host()
@@ -132,7 +136,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
             BindError: `other` has another shape, is being recorded, or is a part of an array that would
                 lose the gradient.
         """
-        recorded = is_recording()
+        recorded = RECORDING <= local.state.mode < TRACING
         if isinstance(other, Context):
             other = empty(self.shape, other, self._spec.dtype)
         elif not isinstance(other, NDArray):
@@ -146,7 +150,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
         if recorded:
             refuse_lost("copyto", [self], [other])
         copy_into(other, self)
-        if self._is_recorded:
+        if recorded and self._autograd is not None:
             autograd.record_copy(self, other)
             note_written(other)
         return other
@@ -163,7 +167,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
         spec = self._spec
         if target == spec.dtype and not copy:
             return self
-        if self._autograd is not None and self._is_recorded:
+        if self._is_recorded:
             return invoke("Cast", (self,), {"dtype": target.name})
         made: NDArray | None = cast_fast(self, spec_of(spec.shape, target, spec.ctx))
         if made is None:
@@ -277,6 +281,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
         return values if dtype is None else values.astype(dtype, copy=False)
 
     def __dlpack__(self, **options: Any) -> Any:
+        refuse_traced("__dlpack__() of an array", _OUTSIDE)
         self.wait_to_write()
         engine.blas_limits.restore()  # as in `asnumpy`
         data = self._data
@@ -313,7 +318,8 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
     @property
     def _is_recorded(self) -> bool:
         """Return whether calls on this array are recorded now."""
-        return self._autograd is not None and is_recording()
+        mode = local.state.mode
+        return mode >= TRACING or (mode >= RECORDING and self._autograd is not None)
 
     def _like(self, value: Any, dtype: DType | None = None) -> NDArray:
         return array(value, self.context, dtype or self._spec.dtype)
@@ -347,7 +353,8 @@ def empty(
     if any(axis < 0 for axis in lengths):
         raise ShapeError(f"empty: shape {lengths} has a negative axis")
     place = as_context(ctx, "empty")
-    made = NDArray._new(spec_of(lengths, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), place))
+    spec = spec_of(lengths, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), place)
+    made = NDArray._new(spec) if local.state.mode < TRACING else local.state.trace.empty(spec)
     return made._with_provenance(_MADE)
 
 
@@ -377,7 +384,10 @@ def array(source_array: Any, ctx: Context | None = None, dtype: object = None) -
         raise ArgumentError(
             f"array: cannot make an array of {values.dtype} from {type(source_array).__name__}"
         )
-    return empty(values.shape, as_context(ctx, "array"), dtype)._set(values)
+    place = as_context(ctx, "array")
+    made = NDArray._new(spec_of(values.shape, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), place))
+    made._with_provenance(_MADE)._set(values)
+    return made if local.state.mode < TRACING else local.state.trace.constant(made)
 
 
 @boundary

@@ -6,6 +6,7 @@ from operad.op.choice import choose_among as choose_among
 from operad.op.chosen import Chosen as Chosen
 from operad.op.chosen import Preparation as Preparation
 from operad.op.context import OpContext as OpContext
+from operad.op.cost import BLAS_FLOPS as BLAS_FLOPS
 from operad.op.cost import MULTIPLIED_SIZE as MULTIPLIED_SIZE
 from operad.op.cost import Cost as Cost
 from operad.op.cost import as_cost as as_cost
@@ -40,6 +41,7 @@ from operad.op.operator import Arrays as Arrays
 from operad.op.operator import Operator as Operator
 from operad.op.operator import Requests as Requests
 from operad.op.operator import SomeArrays as SomeArrays
+from operad.op.operator import TemplateOperator as TemplateOperator
 from operad.op.params import REQUIRED as REQUIRED
 from operad.op.params import Param as Param
 from operad.op.params import ParamSet as ParamSet

@@ -8,7 +8,7 @@ and their arguments; the engine orders whole segments by the variables of all th
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from itertools import starmap
 from operator import call, length_hint
@@ -22,7 +22,7 @@ from operad.graph import Node, OpNode, cut
 from operad.imperative import distinct
 from operad.program.binding import Binding
 from operad.program.code import SegmentCode
-from operad.program.profile import node_profiling
+from operad.program.profile import Timeline, node_profiling
 from operad.program.program import Program
 
 _Form = tuple[bool, bool]
@@ -136,35 +136,17 @@ class Segment:
     def _runner(self, is_train: bool, is_timed: bool) -> Callable[[RunContext | None], None]:
         """The loop over the calls."""
         calls, node_ids = self.code.calls(self._binding, is_train)
-        nodes = self._binding.program.graph.nodes
-
-        def note_failure(error: Exception, pending: Iterator[object]) -> None:
-            # invariant: the iterator has moved past the call that failed
-            error.add_note(describe(nodes[node_ids[len(calls) - length_hint(pending) - 1]]))
+        code = self.code
 
         def run(_: RunContext | None) -> None:
-            pending = iter(calls)
-            try:
-                _RUN_ALL(starmap(call, pending))
-            except Exception as error:
-                note_failure(error, pending)
-                raise
+            run_calls(code, calls, node_ids)
 
         def run_timed(_: RunContext | None) -> None:
-            pending = iter(calls)
-            times_s = [perf_counter()]
-            try:
-                for _ in starmap(call, pending):
-                    times_s.append(perf_counter())  # noqa: PERF401 - a generator is a frame more in tracebacks
-            except Exception as error:
-                note_failure(error, pending)
-                raise
-            finally:
-                timeline.report(times_s)
+            run_calls(code, calls, node_ids, timeline)
 
         if not is_timed:
             return run
-        timeline = self.code.timeline(is_train)
+        timeline = code.timeline(is_train)
         return run_timed
 
     def _variables(self, started: Collection[Var]) -> tuple[list[Var], list[Var], list[Var]]:
@@ -185,6 +167,33 @@ class Segment:
         for resources in code.resources.values():
             written.update(dict.fromkeys(resource.mutable_vars_of(resources)))
         return distinct(read, updated, written)
+
+
+def run_calls(
+    code: SegmentCode, calls: Sequence[Any], node_ids: Sequence[int], timeline: Timeline | None = None
+) -> None:
+    """Make the calls of a segment, one after another.
+
+    Args:
+        node_ids: The node of each call, for errors.
+        timeline: What is told when each call ended; None: no clock is read.
+    """
+    pending = iter(calls)
+    try:
+        if timeline is None:
+            _RUN_ALL(starmap(call, pending))
+            return
+        times_s = [perf_counter()]
+        try:
+            for _ in starmap(call, pending):
+                times_s.append(perf_counter())  # noqa: PERF401 - a generator is a frame more in tracebacks
+        finally:
+            timeline.report(times_s)
+    except Exception as error:
+        # invariant: the iterator has moved past the call that failed
+        failed = node_ids[len(calls) - length_hint(pending) - 1]
+        error.add_note(describe(code.program.graph.nodes[failed]))
+        raise
 
 
 def _run_behind(before: Callable[[], object], run: Callable[[Any], None], ctx: RunContext | None) -> None:
