@@ -82,13 +82,18 @@ class CompiledFunction:
         mode = thread.mode
         if mode >= TRACING:
             return self._function(*args, **kwargs)
-        arrays: list[NDArray] = []
-        structure = _flat((args, kwargs), arrays)
+        arrays: Any = args
+        structure: Any = len(args)
+        if kwargs or any([x.__class__ is not NDArray for x in args]):
+            arrays = []
+            structure = _flat((args, kwargs), arrays)
         key = (structure, mode, current_context(), *[x._spec for x in arrays])
         found = self._traces.get(key)
         if found is None:
             found = self._trace(key, structure, arrays)
-        results = [] if found.run is None else found.run([*arrays, *found.captured], mode)
+        results = [] if found.run is None else found.run((*arrays, *found.captured), mode)
+        if found.structure is NDArray and found.leaves[0].kind == "result":
+            return results[0]
         sources = {"result": results, "argument": arrays}
         leaves = [leaf.index if leaf.kind == "array" else sources[leaf.kind][leaf.index] for leaf in found.leaves]
         return _nested(found.structure, iter(leaves))
@@ -100,6 +105,8 @@ class CompiledFunction:
         trace = Trace(title, [x._spec for x in arrays], ctx)
 
         def body(arguments: Sequence[Any]) -> Any:
+            if structure.__class__ is int:
+                return self._function(*arguments)
             args, kwargs = _nested(structure, iter(arguments))
             return self._function(*args, **kwargs)
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final, final
 
+from operad.compiled.backward import BackwardAlone
 from operad.compiled.operator import CompiledProperty
 from operad.graph import Graph, OpNode, Variable
 from operad.imperative import RECORDING, TRACING, TRAINING, Array, Invoker, Plan, apply, local
@@ -39,11 +40,12 @@ class GraphFunction:
         self._picks = [*self._args, *[i for i in picks if variables[i] in states]]
         self._plans: dict[Any, Plan] = {}
 
-    def __call__(self, arrays: Sequence[Array], mode: int) -> list[NDArray]:
+    def __call__(self, arrays: Sequence[Array], mode: int, kind: tuple[Any, ...] = ()) -> list[NDArray]:
         """The outputs.
 
         Args:
             mode: The thread's.
+            kind: What differs between calls of other programs, beside mode and gradients.
         """
         inputs = [arrays[i] for i in self._picks]
         wanted: tuple[bool, ...] = ()
@@ -51,7 +53,7 @@ class GraphFunction:
             wanted = tuple([x._autograd is not None for x in inputs[: len(self._args)]])
             if True not in wanted:
                 wanted = ()
-        key = (mode & TRAINING, wanted, *[x._spec for x in inputs])
+        key = (mode & TRAINING, wanted, kind)
         plan = self._plans.get(key)
         if plan is None:
             plan = self._compile(key, inputs)
@@ -60,7 +62,8 @@ class GraphFunction:
 
     def _compile(self, key: Any, inputs: Sequence[Array]) -> Plan:
         begun_s = time.perf_counter()
-        is_train, wanted, *specs = key
+        is_train, wanted, _ = key
+        specs = [x._spec for x in inputs]
         names = [self._variables[i].name for i in self._picks]
         ctx = inputs[0]._spec.ctx
         asked = [name for name, flag in zip(names, wanted, strict=False) if flag]
@@ -68,6 +71,12 @@ class GraphFunction:
             self._title, self._graph, ctx, dict(zip(names, specs, strict=True)), asked, self._keeps_arguments
         )
         plan = Plan(prop, specs, ctx, bool(is_train))
+        if not prop.is_stateful:  # else each call has an operator of its own
+            run = plan.run
+            (template,) = plan.operator.forward_templates(run.op_ctx, run.req, plan.signature.num_args, len(prop.states))
+            plan.direct = template.function
+        if asked and not prop.is_stateful:
+            plan.backward_alone = BackwardAlone(plan, prop)
         layout = prop.layout
         self._log.append(
             f"compiled {prop.name} in {(time.perf_counter() - begun_s) * 1e3:.1f} ms: "

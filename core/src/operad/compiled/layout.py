@@ -37,6 +37,7 @@ class Layout:
 
     Attributes:
         program: The program.
+        ctx: Where it runs.
         heads: By output, the entry of its head gradient; None where nothing reads it.
         places: By entry, its place in arena or scratch memory.
         arena_bytes: Size of the arena; 0 where backward reads nothing that is no array of the call.
@@ -54,6 +55,7 @@ class Layout:
         passes = [each._replace(run=_memory) if each is MEMORY else each for each in pass_list()]
         program = self.program = compiled(graph, ctx, req, shapes, types, {}, passes=passes)
         self.heads = [program.variables.get(name) for name in names_of_heads(graph)]
+        self.ctx = ctx
         self.parts = {"forward": program.forward, "backward": program.backward}
         self.reads = {
             entry
