@@ -1,5 +1,5 @@
 """Compiled functions of arrays: one planned program, and one node of the tape."""
 
 from operad.compiled.function import CompiledFunction as CompiledFunction
-from operad.compiled.function import compile_function as compile_function
+from operad.compiled.function import compile as compile
 from operad.compiled.graph_function import GraphFunction as GraphFunction

@@ -124,7 +124,7 @@ class CompiledFunction:
         graph = trace.graph(outputs)
         run = None
         if graph.outputs:
-            run = GraphFunction(graph, trace.variables, title, self._log, self._create_graph)
+            run = GraphFunction(graph, trace.variables, ctx, title, self._log, self._create_graph)
         self._log.append(
             f"traced {title} in {(time.perf_counter() - begun_s) * 1e3:.1f} ms: {len(graph.op_nodes)} operators, "
             f"{len(arrays)} arguments, {len(trace.captured)} captured arrays"
@@ -139,8 +139,9 @@ class CompiledFunction:
         return "\n".join(self._log)
 
 
-def compile_function(function: Callable[..., Any] | None = None, *, create_graph: bool = False) -> Any:
+def compile(  # noqa: A001 - the name that users know
+    function: Callable[..., Any] | None = None, *, create_graph: bool = False) -> Any:
     """Compile."""
     if function is None:
-        return functools.partial(compile_function, create_graph=create_graph)
+        return functools.partial(compile, create_graph=create_graph)
     return CompiledFunction(function, create_graph)

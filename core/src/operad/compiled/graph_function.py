@@ -28,9 +28,9 @@ class GraphFunction:
     """
 
     def __init__(
-        self, graph: Graph, variables: Sequence[Variable], title: str, log: list[str], keeps_arguments: bool = False
+        self, graph: Graph, variables: Sequence[Variable], ctx: Any, title: str, log: list[str], keeps_arguments: bool = False
     ) -> None:
-        self._graph, self._title, self._log = graph, title, log
+        self._graph, self._title, self._log, self._ctx = graph, title, log, ctx
         self._keeps_arguments = keeps_arguments
         states = set(graph.auxiliary_states)
         self._variables = variables
@@ -65,7 +65,7 @@ class GraphFunction:
         is_train, wanted, _ = key
         specs = [x._spec for x in inputs]
         names = [self._variables[i].name for i in self._picks]
-        ctx = inputs[0]._spec.ctx
+        ctx = self._ctx
         asked = [name for name, flag in zip(names, wanted, strict=False) if flag]
         prop = CompiledProperty(
             self._title, self._graph, ctx, dict(zip(names, specs, strict=True)), asked, self._keeps_arguments

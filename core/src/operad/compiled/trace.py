@@ -24,7 +24,7 @@ from operad.device import Context
 from operad.engine.thread import local
 from operad.errors import TraceError
 from operad.graph import Entry, Graph, Node, OpNode, Variable, topological_order
-from operad.imperative import RECORDING, Array, ArraySpec, Plan, Scope, TapeNode
+from operad.imperative import RECORDING, TRACING, Array, ArraySpec, Plan, Scope, TapeNode
 from operad.ndarray import NDArray
 from operad.op import OperatorProperty, Shape
 from operad.resource import ResourceRequest
@@ -124,7 +124,7 @@ class Trace:
         self.title = title
         self.ctx = ctx
         self.captured: list[Array] = []
-        self._mode = local.state.mode
+        self._mode = local.state.mode | TRACING
         self._numbers: Counter[str] = Counter()
         self._captured: dict[int, Entry] = {}  # by the array's id, which `captured` keeps
         self._effects: list[OpNode] = []
