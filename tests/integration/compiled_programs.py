@@ -209,7 +209,7 @@ def _in_place(draw: random.Random) -> Drawn:
             x -= 1
         values[-1] = x
 
-    return Drawn(f"in place {kind}", step, kind in ("view", "argument", "iadd", "imul", "out"))
+    return Drawn(f"in place {kind}", step, kind in ("row", "view", "argument", "iadd", "imul", "out"))
 
 
 def _loop(draw: random.Random) -> Drawn:

@@ -105,7 +105,7 @@ def observed(function: Callable[..., Any], arguments: list[Any], call: Call) -> 
         mode = od.autograd.record(call.is_train)
     with mode:
         results = function(*arguments, call.rate, call.flag)
-        heads = [x for x in flat(results) if x._autograd is not None]
+        heads = [x for x in flat(results) if x._autograd is not None and not any(x is one for one in arguments)]
     if not call.is_recorded or not heads:
         return results, None
     heads = heads if call.head == "a" else heads[:1]

@@ -189,9 +189,13 @@ def _is_run_alone(
     last = nodes[-1]
     if last.__class__ is Marked or last.plan.backward_alone is None:  # type: ignore[union-attr]
         return False
-    if any([node.__class__ is not Marked for node in nodes[:-1]]) or any([node is not last for node, _ in heads]):
+    if any([node.__class__ is not Marked for node in nodes[:-1]]) or any(
+        [node is not last for node, _ in heads]
+    ):
         return False
-    requests = [REQUESTS[b.req] if r is b.grad else OpReq.WRITE for r, b in zip(results, buffers, strict=True)]
+    requests = [
+        REQUESTS[b.req] if r is b.grad else OpReq.WRITE for r, b in zip(results, buffers, strict=True)
+    ]
     outputs = [index for _, index in heads]
     return last.plan.backward_alone(last, outputs, head_grads, wanted, results, requests, train_mode)
     # type: ignore[union-attr]

@@ -2,4 +2,3 @@
 
 from operad.compiled.function import CompiledFunction as CompiledFunction
 from operad.compiled.function import compile as compile
-from operad.compiled.graph_function import GraphFunction as GraphFunction

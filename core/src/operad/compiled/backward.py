@@ -15,16 +15,16 @@ class _Prepared(NamedTuple):
     """What is the same in the next iteration of training.
 
     Attributes:
-        key: The call's entries, what is asked of it, and the mode.
+        key: The call's inputs, the outputs that are heads, what is wanted, the requests, and the mode.
         run: Computes the gradients.
-        slots: Where the arrays of each result stands among its arguments.
-        heads: Where the gradient of each head stands.
+        heads: Where the gradient of each head stands among its arguments.
+        targets: Where each result stands.
     """
 
     key: tuple[Any, ...]
     run: Any
-    slots: Sequence[int]
     heads: Sequence[int]
+    targets: Sequence[int]
 
 
 @final
@@ -32,23 +32,23 @@ class BackwardAlone:
     """Computes the gradients of one call of a plan.
 
     Args:
-        plan: The plan of a compiled property.
+        plan: The plan of a compiled property, none of whose operators keeps anything.
+        recorded: One flag for each argument: whether an entry of the tape stands behind it.
     """
 
-    def __init__(self, plan: Plan, prop: CompiledProperty) -> None:
-        layout = prop.layout
-        self._plan, self._prop = plan, prop
-        self._ctx = layout.ctx
+    def __init__(self, plan: Plan, prop: CompiledProperty, recorded: tuple[bool, ...]) -> None:
+        layout, num_args = prop.layout, len(prop.args)
+        self._plan, self._prop, self._recorded, self._ctx = plan, prop, recorded, layout.ctx
         self._name = f"backward of {prop.name}"
         self._requested = resource.get().request_all(layout.ctx, layout.kinds["backward"])
         self._vars = resource.mutable_vars_of(self._requested)
         cost = layout.cost("backward")
         self._inline = cost.is_light and not layout.ctx.is_gpu
         self._is_parallel, self._uses_blas = cost.is_parallel, cost.has_product
-        num_args = len(prop.args)
-        entries = plan.saved_tensors(tuple(prop.wanted)).entries
+        entries = plan.saved_tensors(recorded).entries
         self._saved = [index if kind == "in_data" else num_args + index for kind, index in entries]
-        self._num_slots = 2 * num_args + 2 * len(prop.out_specs)
+        self._first_head = num_args + len(prop.out_specs)
+        self._first_grad = self._first_head + len(prop.out_specs)
         self._runners: dict[Any, Any] = {}
         # One tuple, replaced whole, so that threads agree on what they see.
         self._last = _Prepared((), None, (), ())
@@ -63,64 +63,49 @@ class BackwardAlone:
         requests: Sequence[OpReq],
         train_mode: bool,
     ) -> bool:
-        """Compute the gradients, if this is a usual case.
-
-        Args:
-            node: The call.
-            outputs: The outputs that are heads; `head_grads` are their gradients.
-            wanted: The arguments, by their entries, whose gradients go into `results`, as `requests` say.
-        Returns:
-            False if it is none: an array came twice, or not all outputs are heads.
-        """
+        """Compute the gradients, if this is a usual case; see `Recordable.backward_alone`."""
         key = (node.inputs, outputs, wanted, requests, train_mode)
-        prepared = self._last
-        if prepared.key != key:
-            found = self._prepare(*key)
-            if found is None:
-                return False
-            prepared = self._last = found
+        prepared = self._last if self._last.key == key else self._prepared(*key)
+        if prepared is None:
+            return False
+        self._last = prepared
         saved = node.saved
         assert saved is not None
         if [x._chunk.var.version for x in saved] != node.versions:
             node.check_unchanged()
-        data: list[Any] = [None] * self._num_slots
-        read = []
+        data: list[Any] = [None] * (self._first_grad + len(self._recorded))
+        read, kept, written = [], [x._chunk.var for x in node.aux], [*self._vars]
         for slot, array in zip((*self._saved, *prepared.heads), (*saved, *head_grads), strict=True):
             data[slot] = array._data
             read.append(array._chunk.var)
-        written, kept = [*self._vars], [x._chunk.var for x in node.aux]
-        for slot, array, request in zip(prepared.slots, results, requests, strict=True):
+        for slot, array, request in zip(prepared.targets, results, requests, strict=True):
             data[slot] = array._data
             (kept if request is OpReq.ADD or array._is_part else written).append(array._chunk.var)
         const, mutable, updated = distinct(read, kept, written)
+        args = (*data, *[x._data for x in node.aux])
         execute(
-            prepared.run, (*data, *[x._data for x in node.aux]), self._ctx, const, mutable, self._name,
-            self._inline, updated, self._is_parallel, 0, self._uses_blas,
+            prepared.run, args, self._ctx, const, mutable, self._name, self._inline, updated,
+            self._is_parallel, 0, self._uses_blas,
         )  # fmt: skip
         return True
 
-    def _prepare(
+    def _prepared(
         self, inputs: Any, outputs: Any, wanted: Any, requests: Sequence[OpReq], train_mode: bool
     ) -> _Prepared | None:
-        prop = self._prop
+        """What a call needs; None if an array came twice, or not all outputs are heads."""
+        prop, key = self._prop, (inputs, outputs, wanted, requests, train_mode)
         positions = {entry: i for i, entry in enumerate(inputs) if entry is not None}
-        num_args, num_visible = len(prop.args), prop.num_visible_outputs
-        is_usual = [entry is not None for entry in inputs] == prop.wanted and len(positions) == sum(prop.wanted)
-        if not is_usual or sorted(outputs) != [*range(num_visible)] or not all(e in positions for e in wanted):
+        is_usual = len(positions) == sum(self._recorded) and positions.keys() >= {*wanted}
+        if not is_usual or sorted(outputs) != [*range(prop.num_visible_outputs)]:
             return None
-        req = [OpReq.NULL] * num_args
+        req = [OpReq.NULL] * len(inputs)
         for entry, request in zip(wanted, requests, strict=True):
             req[positions[entry]] = request
-        chosen = (tuple(req), train_mode)
-        run = self._runners.get(chosen)
+        run = self._runners.get((*req, train_mode))
         if run is None:
             op_ctx = OpContext(self._ctx, train_mode, self._requested)
-            (template,) = self._plan.operator.backward_templates(
-                op_ctx, chosen[0], len(prop.out_specs), len(prop.states)
-            )
-            run = self._runners[chosen] = template.function
-        first_head = num_args + len(prop.out_specs)
-        first_grad = first_head + len(prop.out_specs)
-        key = (inputs, outputs, wanted, requests, train_mode)
-        heads = [first_head + index for index in outputs]
-        return _Prepared(key, run, [first_grad + positions[entry] for entry in wanted], heads)
+            sizes = len(prop.out_specs), len(prop.states)
+            (call,) = self._plan.operator.backward_templates(op_ctx, tuple(req), *sizes)
+            run = self._runners[(*req, train_mode)] = call.function
+        heads = [self._first_head + index for index in outputs]
+        return _Prepared(key, run, heads, [self._first_grad + positions[entry] for entry in wanted])

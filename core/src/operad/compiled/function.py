@@ -1,147 +1,275 @@
-"""`od.compile`: a function of arrays as compiled programs."""
+"""`od.compile`: a function of arrays as compiled programs.
+
+A function is traced for each kind of call: the structure of its arguments, their shapes and types, what is no
+array, and the thread's mode. Each trace has a program for each set of gradients that is wanted of it.
+"""
 
 from __future__ import annotations
 
 import functools
-import time
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple, final
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from time import perf_counter
+from types import MethodType
+from typing import Any, Final, final
 
-from operad.compiled.graph_function import GraphFunction
+from operad import registry
+from operad.boundary import shortened
+from operad.compiled.backward import BackwardAlone
+from operad.compiled.numbers import TracedNumber
+from operad.compiled.operator import CompiledProperty
 from operad.compiled.trace import Trace
+from operad.config import settings
 from operad.device import current_context
 from operad.errors import ArgumentError
-from operad.imperative import TRACING, Array, local
+from operad.imperative import (
+    RECORDING,
+    TRACING,
+    TRAINING,
+    Array,
+    Marked,
+    Plan,
+    Provenance,
+    apply,
+    cache_key,
+    local,
+)
 from operad.ndarray import NDArray
 
-MAX_TRACES: Final = 64
+_MOST_KEPT: Final = 64
+"""Traces that a function keeps, programs that a trace keeps, and lines of a report."""
 
 
-@final
-class _Leaf(NamedTuple):
-    """Stands for an array in a structure."""
+class _Installed:
+    """Counts how often what is installed has changed."""
 
-    kind: str
-    index: Any
+    epoch = 0
+
+    def clear(self) -> None:
+        """See `registry.follow`."""
+        self.epoch += 1
 
 
-def _flat(value: Any, arrays: list[NDArray]) -> Any:
-    """Hashable structure of nested lists, tuples and dicts; arrays go into `arrays`."""
+_installed: Final = registry.follow(_Installed())
+
+
+def _keep(cache: dict[Any, Any], key: Any, made: Any) -> Any:
+    if len(cache) >= _MOST_KEPT:
+        del cache[next(iter(cache))]
+    cache[key] = made
+    return made
+
+
+def _flat(value: Any, arrays: list[Any], floats: list[Any]) -> Any:
+    """Structure of nested lists, tuples and dicts, as a key; arrays and floats go into lists."""
     if isinstance(value, NDArray):
         arrays.append(value)
         return NDArray
+    if value.__class__ is float:
+        floats.append(value)
+        return float
     if isinstance(value, (list, tuple)):
-        return (type(value), *[_flat(one, arrays) for one in value])
+        return (type(value), *[_flat(one, arrays, floats) for one in value])
     if isinstance(value, dict):
-        return (dict, *[(name, _flat(one, arrays)) for name, one in value.items()])
-    return (None, type(value), repr(value) if isinstance(value, float) else value, value)
+        return (dict, *[(name, _flat(one, arrays, floats)) for name, one in value.items()])
+    return (None, cache_key(value), value)
 
 
-def _nested(structure: Any, leaves: Any) -> Any:
+def _nested(structure: Any, arrays: Iterator[Any], floats: Iterator[Any]) -> Any:
     """What `_flat` took apart, with other leaves."""
-    if structure is NDArray:
-        return next(leaves)
+    if structure is NDArray or structure is float:
+        return next(arrays if structure is NDArray else floats)
     kind, *rest = structure
     if kind is None:
-        return rest[2]
+        return rest[1]
     if kind is dict:
-        return {name: _nested(one, leaves) for name, one in rest}
-    made = [_nested(one, leaves) for one in rest]
-    return made if kind is list else kind(*made) if hasattr(kind, "_fields") else kind(made)
+        return {name: _nested(one, arrays, floats) for name, one in rest}
+    made = [_nested(one, arrays, floats) for one in rest]
+    return kind(*made) if hasattr(kind, "_fields") else kind(made)
 
 
-class _Traced(NamedTuple):
-    """Result of one trace.
+@final
+class _Traced:
+    """What a trace found, and its programs.
 
-    Attributes:
-        run: Computes the results; None where there is nothing to compute.
-        captured: Arrays that it takes behind the arguments.
-        structure: Of what the function returned.
-        leaves: Where each array of that comes from: the number of a result, an argument, or an array itself.
+    Args:
+        trace: The trace.
+        returned: What the function returned.
+        keeps_arguments: See `CompiledProperty`.
+        report: Takes lines about what is compiled.
     """
 
-    run: GraphFunction | None
-    captured: Sequence[Array]
-    structure: Any
-    leaves: Sequence[_Leaf]
+    def __init__(
+        self, trace: Trace, returned: Any, keeps_arguments: bool, report: Callable[[str], None]
+    ) -> None:
+        self._trace, self._keeps_arguments, self._report = trace, keeps_arguments, report
+        found: list[Any] = []
+        self._floats: list[Any] = []
+        self._structure = _flat(returned, found, self._floats)
+        own = {id(x): x for x in found if trace.is_own(x)}
+        numbers = {key: i for i, key in enumerate(own)}
+        # Each array returned: the number of a result, or of an argument below 0, or what was captured.
+        given = {id(x): i - len(trace.arguments) for i, x in enumerate(trace.arguments)}
+        self._leaves = [numbers.get(id(x), given.get(id(x), x)) for x in found]
+        self._roots = [x.roots for x in own.values()]
+        self._graph = graph = trace.graph(own.values())
+        variables = [*graph.arguments, *graph.auxiliary_states]
+        self._num_args = len(graph.arguments)
+        self._names = [node.name for node in variables]
+        self._picks = [trace.variables.index(node) for node in variables]
+        self._captured = [array for _, array in trace.captured.values()]
+        self._plans: dict[Any, tuple[Plan, Sequence[int]]] = {}
+
+    def __call__(self, arrays: Sequence[Array], floats: Sequence[float], mode: int) -> Any:
+        """What the function returns for arguments of this kind."""
+        results: Any = ()
+        if self._graph.outputs:
+            trace = self._trace
+            pool = (*arrays, *self._captured, *[number.made(floats) for _, number in trace.numbers])
+            inputs = [pool[i] for i in self._picks]
+            wanted = [_request(x) for x in inputs[: self._num_args]] if mode & RECORDING else []
+            key = tuple(wanted) if any(wanted) else None
+            plan, untracked = self._plans.get(key) or self._compile(key, inputs, mode)
+            results = apply(plan, inputs, None, (), mode, NDArray)
+            if results.__class__ is not list:
+                results = [results]
+            for i in untracked:
+                results[i]._autograd, results[i]._provenance = None, Provenance.UNTRACKED
+        leaves = [
+            (results if leaf >= 0 else arrays)[leaf] if leaf.__class__ is int else leaf
+            for leaf in self._leaves
+        ]
+        if self._structure is NDArray:
+            return leaves[0]
+        numbers = [x.compute(floats) if type(x) is TracedNumber else x for x in self._floats]
+        return _nested(self._structure, iter(leaves), iter(numbers))
+
+    def _compile(self, key: Any, inputs: Sequence[Array], mode: int) -> tuple[Plan, Sequence[int]]:
+        begun_s, title, ctx = perf_counter(), self._trace.title, self._trace.ctx
+        specs = [x._spec for x in inputs]
+        wanted = {name: request for name, request in zip(self._names, key or (), strict=False) if request}
+        requests = {name: request for name, request in wanted.items() if request != "null"}
+        named = dict(zip(self._names, specs, strict=True))
+        prop = CompiledProperty(title, self._graph, ctx, named, requests, self._keeps_arguments)
+        plan = Plan(prop, specs, ctx, bool(mode & TRAINING))
+        if not prop.is_stateful:  # else each call has an operator of its own
+            num_states = len(inputs) - self._num_args
+            (call,) = plan.operator.forward_templates(
+                plan.run.op_ctx, plan.run.req, self._num_args, num_states
+            )
+            plan.direct = call.function
+            if requests:
+                plan.backward_alone = BackwardAlone(plan, prop, tuple([each is not None for each in key]))
+        program = prop.layout.program
+        self._report(
+            f"compiled {prop.name} in {(perf_counter() - begun_s) * 1e3:.1f} ms: {len(program.forward)} and "
+            f"{len(program.backward)} nodes, {prop.layout.arena_bytes} bytes kept, gradients of "
+            f"{', '.join(requests) or 'nothing'}"
+        )
+        untracked = [i for i, roots in enumerate(self._roots) if not roots & wanted.keys()] if key else []
+        made: tuple[Plan, Sequence[int]] = _keep(self._plans, key, (plan, untracked))
+        return made
+
+
+def _request(array: Array) -> str | None:
+    entry = array._autograd
+    return None if entry is None else entry[0].req if entry[0].__class__ is Marked else "write"
 
 
 @final
 class CompiledFunction:
-    """A function of arrays, compiled when it is called; made by `od.compile`."""
+    """A function of arrays that runs as compiled programs; `compile` makes it."""
 
-    def __init__(self, function: Callable[..., Any], create_graph: bool = False) -> None:
+    def __init__(self, function: Callable[..., Any], create_graph: bool) -> None:
         functools.update_wrapper(self, function)
-        self._function = function
-        self._create_graph = create_graph
-        self._traces: dict[Any, _Traced] = {}
-        self._log: list[str] = []
+        self._function, self._create_graph = function, create_graph
+        self._title = getattr(function, "__name__", type(function).__name__)
+        self._traced: dict[Any, _Traced] = {}
+        self._asked: dict[Any, list[int]] = {}  # positions of floats that a kind of call looks at
+        self._last: tuple[Any, ...] = ()
+        self._lines: dict[int, str] = {}
 
+    @shortened
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        thread = local.state
-        mode = thread.mode
+        """Call the function: traced and compiled, where this kind of call is new."""
+        mode = local.state.mode
         if mode >= TRACING:
             return self._function(*args, **kwargs)
         arrays: Any = args
+        floats: list[float] = []
         structure: Any = len(args)
         if kwargs or any([x.__class__ is not NDArray for x in args]):
             arrays = []
-            structure = _flat((args, kwargs), arrays)
-        key = (structure, mode, current_context(), *[x._spec for x in arrays])
-        found = self._traces.get(key)
+            structure = _flat((args, kwargs), arrays, floats)
+        kind = (structure, mode, _installed.epoch, settings(), current_context(), *[x._spec for x in arrays])
+        try:
+            key = (*kind, *[repr(floats[i]) for i in self._asked[kind]]) if kind in self._asked else kind
+            found = self._traced.get(key)
+        except TypeError as error:
+            raise ArgumentError(
+                f"{self._title}: an argument is neither an array nor hashable ({error}); make NumPy's arrays "
+                "od.nd.array, and close over what never changes"
+            ) from None
         if found is None:
-            found = self._trace(key, structure, arrays)
-        results = [] if found.run is None else found.run((*arrays, *found.captured), mode)
-        if found.structure is NDArray and found.leaves[0].kind == "result":
-            return results[0]
-        sources = {"result": results, "argument": arrays}
-        leaves = [leaf.index if leaf.kind == "array" else sources[leaf.kind][leaf.index] for leaf in found.leaves]
-        return _nested(found.structure, iter(leaves))
+            found = self._trace(kind, structure, arrays, floats)
+        return found(arrays, floats, mode)
 
-    def _trace(self, key: Any, structure: Any, arrays: Sequence[NDArray]) -> _Traced:
-        begun_s = time.perf_counter()
-        title = self.__name__
+    def _trace(
+        self, kind: Any, structure: Any, arrays: Sequence[NDArray], floats: Sequence[float]
+    ) -> _Traced:
+        begun_s, why = perf_counter(), self._reason(kind)
         ctx = arrays[0]._spec.ctx if arrays else current_context()
-        trace = Trace(title, [x._spec for x in arrays], ctx)
+        trace = Trace(self._title, [x._spec for x in arrays], floats, ctx)
 
-        def body(arguments: Sequence[Any]) -> Any:
+        def body() -> Any:
             if structure.__class__ is int:
-                return self._function(*arguments)
-            args, kwargs = _nested(structure, iter(arguments))
+                return self._function(*trace.arguments)
+            args, kwargs = _nested(structure, iter(trace.arguments), iter(trace.floats))
             return self._function(*args, **kwargs)
 
-        returned: list[Any] = []
-        shape = _flat(trace.run(body), returned)
-        given = {id(x): i for i, x in enumerate(trace.arguments)}
-        outputs = list({id(x): x for x in returned if trace.is_own(x)}.values())
-        numbers = {id(x): i for i, x in enumerate(outputs)}
-        leaves = [
-            _Leaf("result", numbers[id(x)]) if id(x) in numbers
-            else _Leaf("argument", given[id(x)]) if id(x) in given
-            else _Leaf("array", x)
-            for x in returned
-        ]  # fmt: skip
-        graph = trace.graph(outputs)
-        run = None
-        if graph.outputs:
-            run = GraphFunction(graph, trace.variables, ctx, title, self._log, self._create_graph)
-        self._log.append(
-            f"traced {title} in {(time.perf_counter() - begun_s) * 1e3:.1f} ms: {len(graph.op_nodes)} operators, "
-            f"{len(arrays)} arguments, {len(trace.captured)} captured arrays"
-        )
-        if len(self._traces) >= MAX_TRACES:
-            del self._traces[next(iter(self._traces))]
-        found = self._traces[key] = _Traced(run, trace.captured, shape, leaves)
+        made = _Traced(trace, trace.run(body), self._create_graph, self._report)
+        self._report(f"traced {self._title} in {(perf_counter() - begun_s) * 1e3:.1f} ms ({why}): {trace}")
+        asked = trace.asked.union(self._asked.get(kind, ()))
+        if asked:
+            _keep(self._asked, kind, sorted(asked))
+        self._last = kind
+        key = (*kind, *[repr(floats[i]) for i in sorted(asked)])
+        found: _Traced = _keep(self._traced, key, made)
         return found
 
+    def _reason(self, kind: tuple[Any, ...]) -> str:
+        if not self._last:
+            return "first call"
+        names = "structure or constants", "mode", "what is installed", "settings", "context"
+        pairs = enumerate(zip(kind, self._last, strict=False))
+        found = [
+            names[i] if i < len(names) else f"array {i - len(names)} is {new}, was {old}"
+            for i, (new, old) in pairs
+            if new != old
+        ]
+        return ", ".join(found) or "a number that it looks at"
+
+    def _report(self, line: str) -> None:
+        _keep(self._lines, max(self._lines, default=0) + 1, line)
+
     def why(self) -> str:
-        """What was traced and compiled, and why, line by line."""
-        return "\n".join(self._log)
+        """What was traced and compiled, and why, in lines; the latest last."""
+        return "\n".join(self._lines.values())
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        found: Any = sys.modules.get(self._function.__module__)
+        for part in self._function.__qualname__.split("."):
+            found = getattr(found, part, None)
+        if found is self:  # it is known by the function's name
+            return self._function.__qualname__
+        return functools.partial(compile, create_graph=self._create_graph), (self._function,)
 
 
-def compile(  # noqa: A001 - the name that users know
-    function: Callable[..., Any] | None = None, *, create_graph: bool = False) -> Any:
-    """Compile."""
+def compile(function: Callable[..., Any] | None = None, *, create_graph: bool = False) -> Any:
+    """Compile a function of arrays: one planned program, and one node of the tape."""
     if function is None:
         return functools.partial(compile, create_graph=create_graph)
     return CompiledFunction(function, create_graph)

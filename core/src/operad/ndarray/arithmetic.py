@@ -29,7 +29,6 @@ from operad.imperative import (
     insert_bounded,
     local,
 )
-from operad.ndarray.function import operator_function
 
 if TYPE_CHECKING:
     from operad.ndarray.ndarray import NDArray
@@ -79,6 +78,8 @@ def binary(same_shape: str, broadcast: str, scalar: str) -> Method:
     @boundary
     def other_way(self: Any, other: Any, out: Any) -> Any:
         kind: Any
+        if local.state.mode >= TRACING:
+            other = local.state.trace.operand(self, other, scalar)
         if isinstance(other, (np.ndarray, list, tuple)):
             other = converted(self, other)
         if isinstance(other, Array):
@@ -104,6 +105,10 @@ def _reflected(scalar: str, method: Method) -> Method:
     plain = binary("", "", scalar)
 
     def reflected(self: Any, other: Any) -> Any:
+        if local.state.mode >= TRACING:
+            other = local.state.trace.operand(self, other, scalar)
+            if isinstance(other, Array):
+                return method(other, self)
         if isinstance(other, (np.ndarray, list, tuple)):
             return method(converted(self, other), self)
         return plain(self, other)

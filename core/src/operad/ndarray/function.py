@@ -156,6 +156,9 @@ class OperatorFunction:
         cls = self.cls
         args = tuple([arg for arg in args if arg is not ABSENT])
         named = {name: value for name, value in named.items() if value is not ABSENT}
+        if local.state.mode >= TRACING:
+            args = local.state.trace.plain(args)
+            named = {name: local.state.trace.plain(value) for name, value in named.items()}
         end = len(args) if self.arrays is None else len(self.arrays) + len(self.op.params)
         # MXNet's functions take `out` and `name` by position, too, behind everything else; an array among the
         # parameters says that a parameter counts the arrays, and that there are only arrays.

@@ -14,7 +14,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from operator import index
-from typing import Any, Final, cast, final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -372,6 +372,8 @@ def array(source_array: Any, ctx: Context | None = None, dtype: object = None) -
         target = empty(source_array.shape, place, source_array.dtype if dtype is None else dtype)
         copy_into(target, source_array)
         return target
+    if local.state.mode >= TRACING:
+        source_array = local.state.trace.plain(source_array)
     try:
         values = np.asarray(source_array)
         if values.dtype.kind in "US":

@@ -57,6 +57,8 @@ class SegmentCode:
         label: What errors call it.
         kept: Nodes of the operators whose own state is used, each with whether that is written anew.
         resources: For each node that asked for some, what it got.
+        entries: What stands in the table of arrays, in order.
+        operator_ids: For each node the one whose operator runs it.
     """
 
     def __init__(self, program: Program, node_ids: Sequence[int]) -> None:
@@ -76,11 +78,11 @@ class SegmentCode:
         first, last = nodes[node_ids[0]].name, nodes[node_ids[-1]].name
         self.label = first if len(node_ids) == 1 else f"{first}..{last}"
         self._calls = [program.call(node_id) for node_id in node_ids]
-        self._operators = [call.operator for call in self._calls]
+        self.operator_ids = [call.operator for call in self._calls]
         self.uses_blas = any(cost.has_product for cost in costs) or any(map(self._may_multiply, self._calls))
         self._compiled: dict[bool, _Compiled] = {}
         self._timelines: dict[bool, Timeline] = {}
-        self._entries: list[int] = []
+        self.entries: list[int] = []
         self._numbers: dict[Hashable, int] = {}  # where entries stand in the table, by where they lie
         self._note_entries()
 
@@ -108,8 +110,8 @@ class SegmentCode:
             kept[call.operator] = kept.get(call.operator, True) and node_id == call.operator
             for slot in call.slots:
                 if slot is not None and self._key(slot) not in self._numbers:
-                    self._numbers[self._key(slot)] = len(self._entries)
-                    self._entries.append(slot)
+                    self._numbers[self._key(slot)] = len(self.entries)
+                    self.entries.append(slot)
         self.reads, self.writes = list(reads.values()), list(writes.values())
         self.states, self.kept = list(states), kept
 
@@ -125,12 +127,18 @@ class SegmentCode:
 
     def calls(self, binding: Binding, is_train: bool) -> tuple[list[Any], Sequence[int]]:
         """The calls, each a function and its arguments, and the node of each."""
-        operators = [binding.operators[node_id] for node_id in self._operators]
+        operators = [binding.operators[node_id] for node_id in self.operator_ids]
+        return self.calls_on(binding.data_of(self.entries), operators, is_train)
+
+    def calls_on(
+        self, arrays: Sequence[Any], operators: Sequence[Operator], is_train: bool
+    ) -> tuple[list[Any], Sequence[int]]:
+        """The same for the plain arrays of `entries`, and the operators of the nodes `operator_ids`."""
         compiled = self._compiled.get(is_train)
         if compiled is None or not _are_alike(compiled.operators, operators):
             # One tuple, replaced whole, so that threads that share a program agree on what they see.
             compiled = self._compiled[is_train] = self._compile(operators, is_train)
-        table = [*binding.data_of(self._entries), *operators, *compiled.constants]
+        table = [*arrays, *operators, *compiled.constants]
         return [*map(call_with, compiled.gathers, repeat(table))], compiled.node_ids
 
     def timeline(self, is_train: bool) -> Timeline:
@@ -142,7 +150,7 @@ class SegmentCode:
 
     def _compile(self, operators: Sequence[Operator], is_train: bool) -> _Compiled:
         """Ask the operators for their calls; between light and heavy ones say what threads are worth."""
-        first = len(self._entries) + len(operators)
+        first = len(self.entries) + len(operators)
         constants: list[Any] = [None]
         numbers: dict[int, int] = {id(None): first}
         gathers: list[Callable[[Any], Any]] = []
@@ -162,7 +170,7 @@ class SegmentCode:
                 if entry is not None:
                     found.append(self._numbers[self._key(entry)])
                 elif arg is operators[position]:  # of which the next run may have another
-                    found.append(len(self._entries) + position)
+                    found.append(len(self.entries) + position)
                 else:
                     found.append(number(None if arg.__class__ is ArgumentSlot else arg))
             # Of one number, `itemgetter` would give the value and no sequence.
