@@ -145,11 +145,11 @@ class CastOperator(Operator):
     def __init__(self, prop, ctx, in_shapes, in_types):
         self.prop = prop
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0].astype(out_data[0].dtype))
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0].astype(arrays.out_data[0].dtype))
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_grad[0].astype(in_grad[0].dtype))
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0].astype(arrays.in_grad[0].dtype))
 
 
 class Reshape(OperatorProperty):
@@ -165,11 +165,11 @@ class Reshape(OperatorProperty):
 
 
 class ReshapeOperator(CastOperator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0].reshape(out_data[0].shape))
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0].reshape(arrays.out_data[0].shape))
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_grad[0].reshape(in_grad[0].shape))
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0].reshape(arrays.in_grad[0].shape))
 
 
 class Slice(OperatorProperty):
@@ -194,13 +194,13 @@ class Slice(OperatorProperty):
 
 
 class SliceOperator(CastOperator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0][self.prop.key()])
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0][self.prop.key()])
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        grad = np.zeros_like(in_grad[0])
-        grad[self.prop.key()] = out_grad[0]
-        assign(in_grad[0], req[0], grad)
+    def backward(self, op_ctx, arrays):
+        grad = np.zeros_like(arrays.in_grad[0])
+        grad[self.prop.key()] = arrays.out_grad[0]
+        assign(arrays.in_grad[0], arrays.req[0], grad)
 
 
 class Dense(OperatorProperty):
@@ -233,14 +233,14 @@ class Dense(OperatorProperty):
 
 
 class DenseOperator(CastOperator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        value = in_data[0] @ in_data[1].T
-        assign(out_data[0], req[0], value if self.prop.no_bias else value + in_data[2])
+    def forward(self, op_ctx, arrays):
+        value = arrays.in_data[0] @ arrays.in_data[1].T
+        assign(arrays.out_data[0], arrays.req[0], value if self.prop.no_bias else value + arrays.in_data[2])
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        grad = out_grad[0]
-        values = [lambda: grad @ in_data[1], lambda: grad.T @ in_data[0], lambda: grad.sum(0)]
-        for target, r, value in zip(in_grad, req, values, strict=False):
+    def backward(self, op_ctx, arrays):
+        grad = arrays.out_grad[0]
+        values = [lambda: grad @ arrays.in_data[1], lambda: grad.T @ arrays.in_data[0], lambda: grad.sum(0)]
+        for target, r, value in zip(arrays.in_grad, arrays.req, values, strict=False):
             if r is not OpReq.NULL:
                 assign(target, r, value())
 
@@ -262,14 +262,14 @@ class Centre(OperatorProperty):
 
 
 class CentreOperator(CastOperator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] - aux_states[0])
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] - arrays.aux_states[0])
         if op_ctx.is_train:
             keep = self.prop.momentum
-            aux_states[0][...] = keep * aux_states[0] + (1 - keep) * in_data[0].mean(0)
+            arrays.aux_states[0][...] = keep * arrays.aux_states[0] + (1 - keep) * arrays.in_data[0].mean(0)
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_grad[0])
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0])
 
 
 class SineCosine(OperatorProperty):
@@ -296,13 +296,17 @@ class SineCosine(OperatorProperty):
 
 
 class SineCosineOperator(CastOperator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        values = np.sin(in_data[0]), np.cos(in_data[0]), in_data[0].copy()
-        for out, r, value in zip(out_data, req, values, strict=True):
+    def forward(self, op_ctx, arrays):
+        values = np.sin(arrays.in_data[0]), np.cos(arrays.in_data[0]), arrays.in_data[0].copy()
+        for out, r, value in zip(arrays.out_data, arrays.req, values, strict=True):
             assign(out, r, value)
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_grad[0] * out_data[1] - out_grad[1] * out_data[0])
+    def backward(self, op_ctx, arrays):
+        assign(
+            arrays.in_grad[0],
+            arrays.req[0],
+            arrays.out_grad[0] * arrays.out_data[1] - arrays.out_grad[1] * arrays.out_data[0],
+        )
 
 
 class SquareLoss(OperatorProperty):
@@ -329,11 +333,11 @@ class SquareLoss(OperatorProperty):
 
 
 class SquareLossOperator(CastOperator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0])
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0])
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_data[0] - in_data[1])
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_data[0] - arrays.in_data[1])
 
 
 class Take(OperatorProperty):
@@ -362,13 +366,17 @@ class Take(OperatorProperty):
 
 
 class TakeOperator(CastOperator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], np.take(in_data[0], in_data[1], axis=0, mode=self.prop.mode))
+    def forward(self, op_ctx, arrays):
+        assign(
+            arrays.out_data[0],
+            arrays.req[0],
+            np.take(arrays.in_data[0], arrays.in_data[1], axis=0, mode=self.prop.mode),
+        )
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        grad = np.zeros_like(in_grad[0])
-        np.add.at(grad, in_data[1], out_grad[0])
-        assign(in_grad[0], req[0], grad)
+    def backward(self, op_ctx, arrays):
+        grad = np.zeros_like(arrays.in_grad[0])
+        np.add.at(grad, arrays.in_data[1], arrays.out_grad[0])
+        assign(arrays.in_grad[0], arrays.req[0], grad)
 
 
 PROPERTIES = []

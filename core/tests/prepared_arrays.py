@@ -25,24 +25,26 @@ class PlainOperator(Operator):
     def __init__(self, prop, ctx, in_shapes, in_types):
         pass
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] * in_data[1])
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] * arrays.in_data[1])
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+    def backward(self, op_ctx, arrays):
         for place in (0, 1):
-            if req[place] is not OpReq.NULL:
-                assign(in_grad[place], req[place], out_grad[0] * in_data[1 - place])
+            if arrays.req[place] is not OpReq.NULL:
+                assign(
+                    arrays.in_grad[place], arrays.req[place], arrays.out_grad[0] * arrays.in_data[1 - place]
+                )
 
 
 class PreparingOperator(PlainOperator):
     """The same by twice the weight, where that is prepared, and the gradient of the data."""
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        data, weight, twice = in_data
-        assign(out_data[0], req[0], data * weight if twice is None else data * twice / 2)
+    def forward(self, op_ctx, arrays):
+        data, weight, twice = arrays.in_data
+        assign(arrays.out_data[0], arrays.req[0], data * weight if twice is None else data * twice / 2)
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_grad[0] * in_data[1])
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0] * arrays.in_data[1])
 
 
 def _like_data(call):

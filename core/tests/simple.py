@@ -104,26 +104,27 @@ class SimpleOperator(Operator):
             function, values = self.simple.function, self.values
             self.direct = lambda *arrays: function(*arrays[:-1], *values, out=arrays[-1])
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+    def forward(self, op_ctx, arrays):
+        (req,), (out,) = arrays.req, arrays.out_data
         context = [op_ctx] if self.simple.resource else []
         if not self.simple.takes_out:
-            assign(out_data[0], req[0], self.simple.function(*context, *in_data, *self.values))
+            assign(out, req, self.simple.function(*context, *arrays.in_data, *self.values))
             return
-        value = np.empty_like(out_data[0]) if req[0] is OpReq.ADD else out_data[0]
-        if req[0] is not OpReq.NULL:
-            self.simple.function(*in_data, *self.values, out=value)
-        if req[0] is OpReq.ADD:
-            out_data[0] += value
+        value = np.empty_like(out) if req is OpReq.ADD else out
+        if req is not OpReq.NULL:
+            self.simple.function(*arrays.in_data, *self.values, out=value)
+        if req is OpReq.ADD:
+            out += value
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        arrays = {
-            OGRAD: out_grad[0],
-            OUT: out_data[0],
-            **dict(zip(self.simple.arguments, in_data, strict=True)),
+    def backward(self, op_ctx, arrays):
+        named = {
+            OGRAD: arrays.out_grad[0],
+            OUT: arrays.out_data[0],
+            **dict(zip(self.simple.arguments, arrays.in_data, strict=True)),
         }
-        for gradient, r, target in zip(self.simple.gradients, req, in_grad, strict=True):
+        for gradient, r, target in zip(self.simple.gradients, arrays.req, arrays.in_grad, strict=True):
             if r is not OpReq.NULL:
-                reads = [] if gradient is None else [arrays[name] for name in gradient.reads]
+                reads = [] if gradient is None else [named[name] for name in gradient.reads]
                 assign(target, r, 0 if gradient is None else gradient.function(*reads, *self.values))
 
 

@@ -28,7 +28,18 @@ from operad import registry
 from operad.cli.samples import sample_property, sample_shapes
 from operad.context import cpu
 from operad.errors import OperadError
-from operad.operator import FORWARD, Kernel, KernelCall, OpContext, Operator, OperatorProperty, OpReq, Shape
+from operad.operator import (
+    FORWARD,
+    BackwardArrays,
+    ForwardArrays,
+    Kernel,
+    KernelCall,
+    OpContext,
+    Operator,
+    OperatorProperty,
+    OpReq,
+    Shape,
+)
 from operad_check.commands.bench.contestants import SampleCall
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE
 
@@ -158,7 +169,7 @@ def _run(row: Row, call: SampleCall, operator: Operator, num_threads: int) -> Ca
     out, states = [_aligned(array) for array in call._empty_outputs()], [_aligned(a) for a in call.aux]
     if row.parts == (FORWARD,):
         context: Any = _Context(call._context(prop.forward_resource(call._shapes)), num_threads)
-        return operator.prepare_forward(context, inputs, [OpReq.WRITE] * len(out), out, states)
+        return operator.prepare_forward(context, ForwardArrays(inputs, [OpReq.WRITE] * len(out), out, states))
     first = prop.create_operator(cpu(), call._shapes, [array.dtype for array in inputs])
     call._prepared(first, out)()
     context = _Context(call._context(prop.backward_resource(call._shapes)), num_threads)
@@ -166,7 +177,7 @@ def _run(row: Row, call: SampleCall, operator: Operator, num_threads: int) -> Ca
     heads = [_aligned(np.ones_like(array)) for array in out[: prop.num_visible_outputs]]
     req = [OpReq.WRITE if want else OpReq.NULL for want in wanted]
     targets = [_aligned(array) if want else None for array, want in zip(inputs, wanted, strict=True)]
-    return operator.prepare_backward(context, heads, inputs, out, req, targets, states)
+    return operator.prepare_backward(context, BackwardArrays(heads, inputs, out, req, targets, states))
 
 
 def _aligned(array: Any) -> Any:

@@ -19,6 +19,8 @@ from operad.dtypes import DType
 from operad.errors import OperadError, ParamError
 from operad.operator import (
     FORWARD,
+    BackwardArrays,
+    ForwardArrays,
     Kernel,
     KernelCall,
     OpContext,
@@ -133,7 +135,7 @@ class Sample:
                 wanted = [f"{name}_grad" in parts for name in prop.list_arguments()]
                 targets = [np.full_like(x, 9) if one else None for x, one in zip(given, wanted, strict=True)]
                 req = [OpReq.WRITE if one else OpReq.NULL for one in wanted]
-                operator.prepare_backward(HERE, heads, given, outs, req, targets, states)()
+                operator.prepare_backward(HERE, BackwardArrays(heads, given, outs, req, targets, states))()
             except ArithmeticError as error:
                 return type(error)
         return [target for target in targets if target is not None]
@@ -143,7 +145,7 @@ class Sample:
     ) -> None:
         direct = operator.direct_with_values
         if direct is None:
-            operator.prepare_forward(HERE, given, [OpReq.WRITE] * len(outs), outs, states)()
+            operator.prepare_forward(HERE, ForwardArrays(given, [OpReq.WRITE] * len(outs), outs, states))()
             return
         values = operator.run_time_values(tuple(getattr(prop, name) for name in prop.params.run_time))
         direct(*given, *outs, *states, *values)

@@ -20,23 +20,25 @@ class _Cube(Operator):
     def __init__(self, prop, ctx, in_shapes, in_types):
         pass
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] ** 3)
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] ** 3)
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], 3 * out_grad[0] * in_data[0] ** 2)
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], 3 * arrays.out_grad[0] * arrays.in_data[0] ** 2)
 
 
 class _Slope(Operator):
     def __init__(self, prop, ctx, in_shapes, in_types):
         pass
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], 3 * in_data[0] * in_data[1] ** 2)
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], 3 * arrays.in_data[0] * arrays.in_data[1] ** 2)
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], 3 * out_grad[0] * in_data[1] ** 2)
-        assign(in_grad[1], req[1], 6 * out_grad[0] * in_data[0] * in_data[1])
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], 3 * arrays.out_grad[0] * arrays.in_data[1] ** 2)
+        assign(
+            arrays.in_grad[1], arrays.req[1], 6 * arrays.out_grad[0] * arrays.in_data[0] * arrays.in_data[1]
+        )
 
 
 class CubeGradient(OperatorProperty):

@@ -27,8 +27,8 @@ from operad.resource import ResourceRequest
 
 
 class Add(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        np.add(in_data[0], in_data[1], out=out_data[0])
+    def forward(self, op_ctx, arrays):
+        np.add(arrays.in_data[0], arrays.in_data[1], out=arrays.out_data[0])
 
 
 def only_matrices(call):

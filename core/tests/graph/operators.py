@@ -10,6 +10,7 @@ from operad.device import cpu
 from operad.errors import ShapeError
 from operad.graph import Entry, Graph, OpNode, Variable
 from operad.op import (
+    ForwardArrays,
     Kernel,
     OpContext,
     Operator,
@@ -85,14 +86,14 @@ class DenseOperator(Operator):
     def __init__(self, prop, ctx, in_shapes, in_types):
         pass
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] @ in_data[1].T)
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] @ arrays.in_data[1].T)
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        if req[0] is not OpReq.NULL:
-            assign(in_grad[0], req[0], out_grad[0] @ in_data[1])
-        if req[1] is not OpReq.NULL:
-            assign(in_grad[1], req[1], out_grad[0].T @ in_data[0])
+    def backward(self, op_ctx, arrays):
+        if arrays.req[0] is not OpReq.NULL:
+            assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0] @ arrays.in_data[1])
+        if arrays.req[1] is not OpReq.NULL:
+            assign(arrays.in_grad[1], arrays.req[1], arrays.out_grad[0].T @ arrays.in_data[0])
 
 
 class Split(OperatorProperty):
@@ -121,13 +122,17 @@ class Split(OperatorProperty):
 
 
 class SplitOperator(DenseOperator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        values = np.sin(in_data[0]), np.cos(in_data[0]), in_data[0].copy()
-        for out, r, value in zip(out_data, req, values, strict=True):
+    def forward(self, op_ctx, arrays):
+        values = np.sin(arrays.in_data[0]), np.cos(arrays.in_data[0]), arrays.in_data[0].copy()
+        for out, r, value in zip(arrays.out_data, arrays.req, values, strict=True):
             assign(out, r, value)
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_grad[0] * out_data[1] - out_grad[1] * out_data[0])
+    def backward(self, op_ctx, arrays):
+        assign(
+            arrays.in_grad[0],
+            arrays.req[0],
+            arrays.out_grad[0] * arrays.out_data[1] - arrays.out_grad[1] * arrays.out_data[0],
+        )
 
 
 class SquareLoss(OperatorProperty):
@@ -156,11 +161,11 @@ class SquareLoss(OperatorProperty):
 
 
 class SquareLossOperator(DenseOperator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0])
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0])
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_data[0] - in_data[1])
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_data[0] - arrays.in_data[1])
 
 
 class Centre(OperatorProperty):
@@ -180,11 +185,11 @@ class Centre(OperatorProperty):
 
 
 class CentreOperator(DenseOperator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] - aux_states[0])
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] - arrays.aux_states[0])
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_grad[0])
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0])
 
 
 for _prop, _operator in ((Dense, DenseOperator), (Split, SplitOperator), (SquareLoss, SquareLossOperator),
@@ -232,7 +237,7 @@ def node_call(node: OpNode, shapes, types):
         req = [request(entry) for entry in outs]
         targets = [None if r is OpReq.NULL else write(entry) for entry, r in zip(outs, req, strict=True)]
         ins = [read(entry) for entry in node.args[: node.num_read]] + [None] * node.op.num_unread
-        made.forward(op_ctx, ins, req, targets, [read(entry) for entry in node.aux])
+        made.forward(op_ctx, ForwardArrays(ins, req, targets, [read(entry) for entry in node.aux]))
 
     return call
 

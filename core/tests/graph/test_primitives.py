@@ -7,14 +7,14 @@ import pytest
 
 from operad.device import cpu
 from operad.graph import CrossDeviceCopy, GradAdd, ZerosLike
-from operad.op import OpContext, OpReq
+from operad.op import ForwardArrays, OpContext, OpReq
 
 FLOAT32 = np.dtype(np.float32)
 
 
 def run(op, arrays, req, out):
     operator = op.create_operator(cpu(), [array.shape for array in arrays], [FLOAT32] * len(arrays))
-    operator.prepare_forward(OpContext(cpu(), is_train=True), arrays, [req], [out], [])()
+    operator.prepare_forward(OpContext(cpu(), is_train=True), ForwardArrays(arrays, [req], [out]))()
     return out
 
 

@@ -28,11 +28,11 @@ class Scale(Operator):
         made.prop = prop
         return made
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] * self.prop.rate + self.prop.shift)
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] * self.prop.rate + self.prop.shift)
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_grad[0] * self.prop.rate)
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0] * self.prop.rate)
 
 
 class Stiff(Scale):

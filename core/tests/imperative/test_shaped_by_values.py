@@ -17,9 +17,9 @@ pytestmark = pytest.mark.usefixtures("operators", "each_engine")
 
 
 class _Select(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        (data,) = in_data
-        out_data[0][...] = data[data != 0]
+    def forward(self, op_ctx, arrays):
+        (data,) = arrays.in_data
+        arrays.out_data[0][...] = data[data != 0]
 
 
 class NonZero(OperatorProperty):

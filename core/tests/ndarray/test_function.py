@@ -161,7 +161,7 @@ class Remembered(Operator):
     def __init__(self, prop, *_):
         self._prop = prop
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+    def forward(self, op_ctx, arrays):
         type(self).prop = self._prop
 
 
@@ -188,8 +188,8 @@ class Attending(Operator):
     def __init__(self, prop, *_):
         self._prop = prop
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        np.multiply(in_data[0], self._prop.plan, out=out_data[0])
+    def forward(self, op_ctx, arrays):
+        np.multiply(arrays.in_data[0], self._prop.plan, out=arrays.out_data[0])
 
 
 class Attend(OperatorProperty):

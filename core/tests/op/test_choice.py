@@ -8,8 +8,10 @@ import pytest
 from operad.device import cpu
 from operad.errors import ArgumentError, OperadError
 from operad.op import (
+    BackwardArrays,
     BackwardEntry,
     Cost,
+    ForwardArrays,
     Kernel,
     KernelCall,
     OpContext,
@@ -41,11 +43,11 @@ class Marked(Operator):
     def __init__(self, mark):
         self.mark = mark
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        out_data[0][...] = self.mark
+    def forward(self, op_ctx, arrays):
+        arrays.out_data[0][...] = self.mark
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        for place, (target, request) in enumerate(zip(in_grad, req, strict=True)):
+    def backward(self, op_ctx, arrays):
+        for place, (target, request) in enumerate(zip(arrays.in_grad, arrays.req, strict=True)):
             if request is not OpReq.NULL:
                 target[...] = 10 * self.mark + place
 
@@ -71,7 +73,7 @@ def chosen(*kernels, **options):
 def gradients(operator, requests=(OpReq.WRITE, OpReq.WRITE)):
     ones = np.ones(2, FLOAT32)
     grads = [np.full(2, np.nan, FLOAT32) for _ in requests]
-    operator.backward(OpContext(cpu(), True), [ones], [ones, ones], [ones], requests, grads, [])
+    operator.backward(OpContext(cpu(), True), BackwardArrays([ones], [ones, ones], [ones], requests, grads))
     return [float(grad[0]) for grad in grads]
 
 
@@ -84,7 +86,7 @@ def test_each_part_has_the_best_kernel_that_computes_it():
 def test_the_parts_together_are_one_operator():
     operator = choose(call_with(kernel(1), kernel(2, "lhs_grad", priority=1))).operator()
     out = np.empty(2, FLOAT32)
-    operator.forward(OpContext(cpu(), True), [out, out], [OpReq.WRITE], [out], [])
+    operator.forward(OpContext(cpu(), True), ForwardArrays([out, out], [OpReq.WRITE], [out]))
     assert out[0] == 1
     assert gradients(operator) == [20, 11]
     assert gradients(operator, [OpReq.NULL, OpReq.WRITE])[1] == 11
@@ -203,7 +205,7 @@ def test_a_kernel_that_may_overwrite_an_array_runs_behind_those_that_read_it(fir
         order.append(positions)
         assert each.mark == (1 if positions == {0} else 0)
     assert order[-1] == {first}
-    operator.backward(OpContext(cpu(), True), [head], [data, data], [data], req, grads, [])
+    operator.backward(OpContext(cpu(), True), BackwardArrays([head], [data, data], [data], req, grads))
     assert [float(grad[0]) for grad in grads] == [10, 1]
 
 

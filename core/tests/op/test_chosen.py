@@ -12,6 +12,7 @@ from operad.op.choice import choose
 from operad.op.chosen import Chosen, Preparation
 from operad.op.context import OpContext
 from operad.op.entry import BackwardEntry
+from operad.op.operator import ForwardArrays
 from operad.op.req import OpReq
 
 HEAD = BackwardEntry("out_grad", 0)
@@ -63,7 +64,7 @@ def test_its_operator_computes_forward_by_what_was_prepared(full):
     operator = full.create_operator(cpu(), [(2, 3)] * 3, [DEFAULT_DTYPE] * 3)
     data, weight = np.full((2, 3), 3, "f4"), np.full((2, 3), 5, "f4")
     out = np.empty_like(data)
-    operator.forward(OpContext(cpu(), True), [data, weight, 4 * weight], [OpReq.WRITE], [out], [])
+    operator.forward(OpContext(cpu(), True), ForwardArrays([data, weight, 4 * weight], [OpReq.WRITE], [out]))
     assert out[0, 0] == 30, "half of what was prepared, which here is four times the weight"
 
 
@@ -74,5 +75,5 @@ def test_a_preparation_takes_its_arguments_and_fills_one_array():
     assert prop.infer_type([None]) == ([DEFAULT_DTYPE], [DEFAULT_DTYPE], [])
     weight, twice = np.full((2, 3), 5, "f4"), np.empty((2, 3), "f4")
     operator = prop.create_operator(cpu(), [(2, 3)], [DEFAULT_DTYPE])
-    operator.forward(OpContext(cpu(), False), [weight], [OpReq.WRITE], [twice], [])
+    operator.forward(OpContext(cpu(), False), ForwardArrays([weight], [OpReq.WRITE], [twice]))
     assert (twice == 10).all()

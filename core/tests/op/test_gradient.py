@@ -12,6 +12,7 @@ from operad.errors import GradientError
 from operad.op import (
     BackwardEntry,
     Cost,
+    ForwardArrays,
     Gradient,
     Kernel,
     OpContext,
@@ -30,16 +31,22 @@ class _Scaled(Operator):
     def __init__(self, prop, ctx, in_shapes, in_types):
         pass
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] * in_data[1] * aux_states[0])
+    def forward(self, op_ctx, arrays):
+        assign(
+            arrays.out_data[0], arrays.req[0], arrays.in_data[0] * arrays.in_data[1] * arrays.aux_states[0]
+        )
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assert out_data == [None]
-        assert len(in_grad) == 3
+    def backward(self, op_ctx, arrays):
+        assert arrays.out_data == [None]
+        assert len(arrays.in_grad) == 3
         for place, other in enumerate((1, 0)):
-            assert (in_data[other] is None) == (req[place] is OpReq.NULL)
-            if req[place] is not OpReq.NULL:
-                assign(in_grad[place], req[place], out_grad[0] * in_data[other] * aux_states[0])
+            assert (arrays.in_data[other] is None) == (arrays.req[place] is OpReq.NULL)
+            if arrays.req[place] is not OpReq.NULL:
+                assign(
+                    arrays.in_grad[place],
+                    arrays.req[place],
+                    arrays.out_grad[0] * arrays.in_data[other] * arrays.aux_states[0],
+                )
 
 
 class Scaled(OperatorProperty):
@@ -113,7 +120,9 @@ def test_resources_and_cost_are_those_of_backward(gradient):
 def test_its_forward_is_backward(gradient, request_):
     operator = gradient.create_operator(cpu(), [(3,)] * 4, [F64] * 4)
     out = np.ones(3)
-    operator.forward(OpContext(cpu(), True), [G, A, None, None], [request_], [out], [np.array([2.0])])
+    operator.forward(
+        OpContext(cpu(), True), ForwardArrays([G, A, None, None], [request_], [out], [np.array([2.0])])
+    )
     np.testing.assert_array_equal(out, 2 * G * A + (request_ is OpReq.ADD))
 
 
@@ -134,12 +143,12 @@ class _Slope(Operator):
     def __init__(self, prop, ctx, in_shapes, in_types):
         pass
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], 2 * in_data[0] * in_data[1])
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], 2 * arrays.in_data[0] * arrays.in_data[1])
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_grad[0] * out_data[0] / in_data[0])
-        assign(in_grad[1], req[1], out_grad[0] * out_data[0] / in_data[1])
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0] * arrays.out_data[0] / arrays.in_data[0])
+        assign(arrays.in_grad[1], arrays.req[1], arrays.out_grad[0] * arrays.out_data[0] / arrays.in_data[1])
 
 
 class Slope(OperatorProperty):
@@ -172,5 +181,5 @@ def test_a_gradient_that_the_second_one_reads_is_computed_once_more():
     assert second.list_arguments() == ["data_grad_grad", "output_grad", "data"]
     operator = second.create_operator(cpu(), [(3,)] * 3, [F64] * 3)
     outs = [np.empty(3), np.empty(3)]
-    operator.forward(OpContext(cpu(), True), [G, A, B], [OpReq.WRITE] * 2, outs, [])
+    operator.forward(OpContext(cpu(), True), ForwardArrays([G, A, B], [OpReq.WRITE] * 2, outs))
     np.testing.assert_allclose(outs, [2 * G * B, 2 * G * A])

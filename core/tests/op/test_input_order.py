@@ -18,13 +18,19 @@ class Step(Operator):
     def __init__(self, *_):
         pass
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        aux_states[0] += in_data[0]
-        assign(out_data[0], req[0], (in_data[0] - aux_states[0]) * in_data[1])
+    def forward(self, op_ctx, arrays):
+        arrays.aux_states[0] += arrays.in_data[0]
+        assign(
+            arrays.out_data[0], arrays.req[0], (arrays.in_data[0] - arrays.aux_states[0]) * arrays.in_data[1]
+        )
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], 0)
-        assign(in_grad[1], req[1], (out_grad[0] * (in_data[0] - aux_states[0])).sum(keepdims=True))
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], 0)
+        assign(
+            arrays.in_grad[1],
+            arrays.req[1],
+            (arrays.out_grad[0] * (arrays.in_data[0] - arrays.aux_states[0])).sum(keepdims=True),
+        )
 
 
 class state_between(OperatorProperty):  # noqa: N801 - named as operators are

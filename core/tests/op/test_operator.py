@@ -7,7 +7,7 @@ import pytest
 
 from operad.device import cpu
 from operad.errors import GradientError
-from operad.op import OpContext, Operator, OpReq, assign
+from operad.op import BackwardArrays, ForwardArrays, OpContext, Operator, OpReq, assign
 
 RUN = OpContext(cpu(), True)
 
@@ -15,13 +15,13 @@ RUN = OpContext(cpu(), True)
 class Adding(Operator):
     """`x + state`, and the state counts its runs; the gradient hands the head gradient on."""
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] + aux_states[0])
-        aux_states[0][...] += 1
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] + arrays.aux_states[0])
+        arrays.aux_states[0][...] += 1
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assert out_data == [None, None]
-        assign(in_grad[0], req[0], out_grad[0] + len(out_grad))
+    def backward(self, op_ctx, arrays):
+        assert arrays.out_data == [None, None]
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0] + len(arrays.out_grad))
 
 
 class Direct(Operator):
@@ -29,8 +29,8 @@ class Direct(Operator):
 
     direct = staticmethod(np.square)
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] ** 2)
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] ** 2)
 
 
 def array(value):
@@ -39,7 +39,7 @@ def array(value):
 
 def test_a_prepared_forward_reads_and_writes_the_arrays_at_each_call():
     x, out, state = array(3), array(0), array(10)
-    call = Adding().prepare_forward(RUN, [x], [OpReq.WRITE], [out], [state])
+    call = Adding().prepare_forward(RUN, ForwardArrays([x], [OpReq.WRITE], [out], [state]))
     call()
     x[...] = 4
     call()
@@ -48,7 +48,9 @@ def test_a_prepared_forward_reads_and_writes_the_arrays_at_each_call():
 
 def test_a_prepared_backward_has_nothing_for_hidden_outputs_and_what_is_not_read():
     grad = array(0)
-    call = Adding().prepare_backward(RUN, [array(5)], [None], [None, None], [OpReq.ADD], [grad], [array(0)])
+    call = Adding().prepare_backward(
+        RUN, BackwardArrays([array(5)], [None], [None, None], [OpReq.ADD], [grad], [array(0)])
+    )
     call()
     assert grad[0] == 5 + 2
 
@@ -59,7 +61,7 @@ def test_a_direct_function_is_the_template_itself_unless_something_is_added():
     (template,) = Direct().forward_templates(RUN, [OpReq.ADD], 1, 0)
     assert template.function is not np.square
     out = array(1)
-    Direct().prepare_forward(RUN, [array(3)], [OpReq.ADD], [out], [])()
+    Direct().prepare_forward(RUN, ForwardArrays([array(3)], [OpReq.ADD], [out]))()
     assert out[0] == 10
 
 
@@ -67,7 +69,7 @@ def test_an_operator_without_a_gradient_says_what_its_property_lacks():
     with pytest.raises(
         GradientError, match="Direct computes no gradient; its property must set has_gradient"
     ):
-        Direct().backward(RUN, [array(1)], [array(1)], [None], [OpReq.WRITE], [array(0)], [])
+        Direct().backward(RUN, BackwardArrays([array(1)], [array(1)], [None], [OpReq.WRITE], [array(0)]))
 
 
 def test_operators_are_alike_where_their_templates_name_nothing_but_themselves():

@@ -7,7 +7,7 @@ import pytest
 
 from operad.device import cpu
 from operad.op.context import OpContext
-from operad.op.operator import Operator
+from operad.op.operator import BackwardArrays, ForwardArrays, Operator
 from operad.op.parts import KernelOperator, PartsOperator
 from operad.op.req import OpReq
 
@@ -24,12 +24,14 @@ class Recorder(Operator):
     def __init__(self):
         self.seen = []
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        self.seen.append((list(in_data), list(req), list(out_data), list(aux_states)))
+    def forward(self, op_ctx, arrays):
+        self.seen.append(
+            (list(arrays.in_data), list(arrays.req), list(arrays.out_data), list(arrays.aux_states))
+        )
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        self.seen.append((op_ctx.requested, list(in_data), list(out_data), list(req)))
-        for target, request in zip(in_grad, req, strict=True):
+    def backward(self, op_ctx, arrays):
+        self.seen.append((op_ctx.requested, list(arrays.in_data), list(arrays.out_data), list(arrays.req)))
+        for target, request in zip(arrays.in_grad, arrays.req, strict=True):
             if request is not OpReq.NULL:
                 target[...] = 7
 
@@ -38,7 +40,7 @@ def test_a_kernel_sees_its_own_arrays_in_its_own_order():
     inner = Recorder()
     operator = KernelOperator(inner, ins=[1, None, 0])
     (first, second), outs, states = ones(2), ones(2), ones(1)
-    operator.forward(RUN, [first, second], [OpReq.ADD, OpReq.WRITE], outs, states)
+    operator.forward(RUN, ForwardArrays([first, second], [OpReq.ADD, OpReq.WRITE], outs, states))
     ((ins, req, own_outs, own_states),) = inner.seen
     assert [array is known for array, known in zip(ins, [second, None, first], strict=True)] == [True] * 3
     assert req == [OpReq.ADD, OpReq.WRITE]
@@ -50,7 +52,7 @@ def test_a_kernel_of_gradients_gets_the_resources_that_are_its_own():
     inner = Recorder()
     operator = KernelOperator(inner, ins=[0], requested=slice(1, 2))
     run = OpContext(cpu(), True, ("forward's", "its own", "another's"))
-    operator.backward(run, ones(1), ones(1), ones(1), [OpReq.WRITE], ones(1), [])
+    operator.backward(run, BackwardArrays(ones(1), ones(1), ones(1), [OpReq.WRITE], ones(1)))
     assert inner.seen[0][0] == ("its own",)
 
 
@@ -64,7 +66,7 @@ def parts(gradients, missing=None):
 
 def run_backward(operator, requests):
     grads = [np.full(2, np.nan, "f4") for _ in requests]
-    operator.backward(RUN, ones(1), ones(len(requests)), ones(1), requests, grads, [])
+    operator.backward(RUN, BackwardArrays(ones(1), ones(len(requests)), ones(1), requests, grads))
     return [float(grad[0]) for grad in grads]
 
 
@@ -157,7 +159,7 @@ def test_kernels_of_gradients_are_made_when_a_gradient_is_wanted_and_once():
         return made[-1]
 
     operator = PartsOperator(Recorder(), {frozenset([0]): make}, {})
-    operator.forward(RUN, ones(1), [OpReq.WRITE], ones(1), [])
+    operator.forward(RUN, ForwardArrays(ones(1), [OpReq.WRITE], ones(1)))
     assert made == []
     for _ in range(2):
         run_backward(operator, [OpReq.WRITE])

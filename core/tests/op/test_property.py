@@ -8,7 +8,7 @@ import pytest
 from core.tests.operators import Dense, SineCosine, SquareLoss
 from operad.device import cpu
 from operad.errors import DTypeError, GradientError
-from operad.op import Operator, OperatorProperty, OpReq
+from operad.op import BackwardArrays, Operator, OperatorProperty, OpReq
 from operad.op.req import assign
 
 FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")
@@ -24,7 +24,7 @@ class Plain(OperatorProperty):
 class Quiet(Operator):
     """No gradient."""
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+    def forward(self, op_ctx, arrays):
         pass
 
 
@@ -65,7 +65,7 @@ def test_the_cost_grows_with_the_arrays():
 
 def test_an_operator_without_a_gradient_says_so():
     with pytest.raises(GradientError, match="Quiet computes no gradient"):
-        Quiet().backward(None, [], [], [], [], [], [])
+        Quiet().backward(None, BackwardArrays([], [], [], [], []))
 
 
 @pytest.mark.parametrize("value", [3, np.float64([1, 2]), np.float32([1])])

@@ -24,14 +24,14 @@ class Keeping(Operator):
 
     kept: np.ndarray | None = None
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        if (in_data[0] < 0).any():
+    def forward(self, op_ctx, arrays):
+        if (arrays.in_data[0] < 0).any():
             raise ValueError("a negative value")
-        self.kept = in_data[0].copy()
-        assign(out_data[0], req[0], in_data[0] ** 2 / 2)
+        self.kept = arrays.in_data[0].copy()
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] ** 2 / 2)
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_grad[0] * self.kept)
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0] * self.kept)
 
 
 # The functions only say that there is a gradient, which reads the head gradient; `Keeping` computes.

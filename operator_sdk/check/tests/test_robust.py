@@ -238,9 +238,9 @@ def test_the_layout_of_outputs_without_axes_is_looked_at():
 
 def test_an_output_of_truth_values_that_ignores_add_is_red():
     class Computes(Operator):
-        def forward(self, op_ctx, in_data, req, out_data, aux_states):
-            if out_data[0] is not None:
-                out_data[0][...] = in_data[0] > 1
+        def forward(self, op_ctx, arrays):
+            if arrays.out_data[0] is not None:
+                arrays.out_data[0][...] = arrays.in_data[0] > 1
 
     class IsLarge(CoreProperty):
         name = "robust_is_large"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.operator import OpContext, OpReq, choose
+from operad.operator import BackwardArrays, OpContext, OpReq, choose
 from operad_sdk import OperatorProperty, gradient, operator, param
 from operad_sdk.vector import machine
 from operator_sdk.sdk.tests.form_kernels import SINGLE, call_of, has_vectors, registered_for_tests
@@ -164,7 +164,7 @@ def test_gradients_in_place_and_added_have_the_numbers_too(request_of):
         made = derived.factory(AutoShift(shift=shift), od.cpu(), [data.shape], [SINGLE])
         out_grad = head.copy()
         target = out_grad if request_of is OpReq.INPLACE else np.full_like(data, 3)
-        made.prepare_backward(CONTEXT, [out_grad], [data], [None], [request_of], [target], [])()
+        made.prepare_backward(CONTEXT, BackwardArrays([out_grad], [data], [None], [request_of], [target]))()
         expected = AutoShift.slope(head, data, shift) + (3 if request_of is OpReq.ADD else 0)
         np.testing.assert_allclose(target, expected, rtol=1e-6, atol=1e-6)
 

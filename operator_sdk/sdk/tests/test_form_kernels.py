@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.operator import FORWARD, KernelCall, OpContext, OpReq, choose, choose_among
+from operad.operator import (
+    FORWARD,
+    BackwardArrays,
+    ForwardArrays,
+    KernelCall,
+    OpContext,
+    OpReq,
+    choose,
+    choose_among,
+)
 from operad_sdk import OperatorProperty, gradient, operator
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE, ROWS_FROM_SIZE
 from operator_sdk.sdk.tests.form_kernels import SINGLE, call_of, has_vectors, registered_for_tests
@@ -136,10 +145,12 @@ def test_training_and_prediction_have_kernels_of_their_own(is_train, shape):
         mean, grad = np.empty_like(moving), np.empty_like(data)
         parts = [FORWARD, "data_grad"] if kernel.parts is None else kernel.parts(AutoCentred())
         if FORWARD in parts:
-            made.forward(context, [data], [OpReq.WRITE] * 2, [output, mean], [moving])
+            made.forward(context, ForwardArrays([data], [OpReq.WRITE] * 2, [output, mean], [moving]))
             found.append([output, mean, moving])
         if "data_grad" in parts:
-            made.backward(context, [head, None], [None], [None, None], [OpReq.WRITE], [grad], [None])
+            made.backward(
+                context, BackwardArrays([head, None], [None], [None, None], [OpReq.WRITE], [grad], [None])
+            )
             found[-1].append(grad)
     by_form, as_written = found
     for one, expected in zip(by_form, as_written, strict=True):
@@ -195,7 +206,7 @@ def test_gradients_of_one_function_are_computed_as_if_at_once(wanted, request_of
                 if wanted[position]:
                     targets[position], req[position] = memory, OpReq.INPLACE
         context = type("Context", (), {"num_threads": 1, "is_train": True, "xp": np})()
-        made.backward(context, [out_grad], given, [None], req, targets, [])
+        made.backward(context, BackwardArrays([out_grad], given, [None], req, targets))
         return targets
 
     expected, found = gradients(own, shared=False), gradients(derived, shared=True)
@@ -233,7 +244,7 @@ def test_bits_do_not_depend_on_the_number_of_threads():
             made = choose(call_of(prop, *shapes, threads=threads)).operator()
             out = np.empty(shapes[0], SINGLE)
             context = type("Context", (), {"num_threads": 1, "is_train": False, "xp": np, "requested": ()})()
-            made.forward(context, arrays, [OpReq.WRITE], [out], [])
+            made.forward(context, ForwardArrays(arrays, [OpReq.WRITE], [out]))
             found.add(out.tobytes())
         assert len(found) == 1, name
 

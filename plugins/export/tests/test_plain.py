@@ -64,9 +64,9 @@ def test_a_large_call_runs_on_a_worker_and_is_waited_for(two_threads):
         def __init__(self, prop, ctx, in_shapes, in_types):
             pass
 
-        def forward(self, op_ctx, in_data, req, out_data, aux_states):
+        def forward(self, op_ctx, arrays):
             seen.append(threading.get_ident())
-            assign(out_data[0], req[0], in_data[0])
+            assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0])
 
     Where.kernels = [Kernel("Where.array", WhereOperator)]
     small, large = np.ones(3, FLOAT), np.ones(settings().inline_us * 100_000, FLOAT)

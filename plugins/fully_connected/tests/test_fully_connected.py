@@ -53,7 +53,7 @@ def test_strided_inputs_and_outputs_are_as_good_as_contiguous_ones() -> None:
     operator = op.create_operator(od.cpu(), [(3, 2, 3), (4, 3), (4,)], [np.dtype("float32")] * 3)
     inputs = [data[..., ::2], weight, bias]
     ctx = od.operator.OpContext(od.cpu(), False)
-    operator.forward(ctx, inputs, [od.operator.OpReq.WRITE], [wide[..., ::2]], [])
+    operator.forward(ctx, od.operator.ForwardArrays(inputs, [od.operator.OpReq.WRITE], [wide[..., ::2]]))
     np.testing.assert_allclose(wide[..., ::2], got, rtol=1e-5)
 
 

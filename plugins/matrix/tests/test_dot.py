@@ -78,7 +78,9 @@ def test_strided_outputs_are_as_good_as_contiguous_ones(req: Any) -> None:
     lhs, rhs = RNG.normal(size=(2, 2, 3)), RNG.normal(size=(3, 2))
     operator = Dot().create_operator(od.cpu(), [lhs.shape, rhs.shape], [np.dtype("float64")] * 2)
     wide = np.ones((2, 2, 4))
-    operator.forward(od.operator.OpContext(od.cpu(), False), [lhs, rhs], [req], [wide[..., ::2]], [])
+    operator.forward(
+        od.operator.OpContext(od.cpu(), False), od.operator.ForwardArrays([lhs, rhs], [req], [wide[..., ::2]])
+    )
     base = 1 if req is od.operator.OpReq.ADD else 0
     np.testing.assert_allclose(wide[..., ::2], base + np.tensordot(lhs, rhs, 1))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.operator import KernelCall, OpContext, OpReq, choose
+from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpContext, OpReq, choose
 from operad_normalization.batch_norm import BatchNorm
 from operad_normalization.batch_statistics import is_affine
 from operator_sdk.sdk.tests.vector_code import require_vector_code
@@ -56,12 +56,15 @@ class Step:
             parts = kernel.parts(self.prop) if kernel.parts else ["forward", *GRADIENTS]
             made = kernel.factory(self.prop, call.ctx, call.in_shapes, call.in_types)
             if "forward" in parts:
-                made.forward(context, [data, gamma, beta], [OpReq.WRITE] * 3, kept, states)
+                made.forward(context, ForwardArrays([data, gamma, beta], [OpReq.WRITE] * 3, kept, states))
             requests = [OpReq.WRITE if part in parts else OpReq.NULL for part in GRADIENTS]
             if in_place and requests[0] is OpReq.WRITE:
                 requests[0] = OpReq.INPLACE
             if OpReq.WRITE in requests or OpReq.INPLACE in requests:
-                made.backward(context, [head, None, None], [data, gamma, beta], kept, requests, grads, states)
+                made.backward(
+                    context,
+                    BackwardArrays([head, None, None], [data, gamma, beta], kept, requests, grads, states),
+                )
         return [*kept, *states, *grads]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import operad as od
 from operad.engine import get
-from operad.operator import KernelCall, OpContext, OpReq, choose
+from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpContext, OpReq, choose
 from operad_normalization.group_norm import GroupNorm
 from operad_normalization.instance_norm import InstanceNorm
 from operad_normalization.layer_norm import LayerNorm
@@ -43,7 +43,7 @@ def run(
     made, context = choice.operator(), OpContext(od.cpu(), is_train=True)
     inferred = prop.infer_shape(shapes)[1], prop.infer_type([data.dtype] * 3)[1]
     outs = [np.empty(shape, dtype) for shape, dtype in zip(*inferred, strict=True)]
-    made.forward(context, [data, gain, np.zeros_like(gain)], [OpReq.WRITE] * 4, outs, [])
+    made.forward(context, ForwardArrays([data, gain, np.zeros_like(gain)], [OpReq.WRITE] * 4, outs))
     grads = [
         head if options.get("in_place") else np.empty_like(data),
         np.empty_like(gain),
@@ -52,7 +52,9 @@ def run(
     req = [OpReq.WRITE if name in wanted else OpReq.NULL for name in GRADIENTS]
     if options.get("in_place"):
         req[0] = OpReq.INPLACE
-    made.backward(context, [head, None, None, None], [data, gain, None], [None, *outs[1:]], req, grads, [])
+    made.backward(
+        context, BackwardArrays([head, None, None, None], [data, gain, None], [None, *outs[1:]], req, grads)
+    )
     return [outs[0], *(grad if one is not OpReq.NULL else None for grad, one in zip(grads, req, strict=True))]
 
 
@@ -144,7 +146,7 @@ def test_what_forward_keeps_is_what_the_mean_has_lost() -> None:
         vector = np.ones(shape[1], "float32")
         outs = [np.empty(one, "f4") for one in prop.infer_shape([shape, vector.shape, vector.shape])[1]]
         made = prop.create_operator(od.cpu(), [shape, vector.shape, vector.shape], [x.dtype] * 3)
-        made.forward(OpContext(od.cpu(), True), [x, vector, vector], [OpReq.WRITE] * 4, outs, [])
+        made.forward(OpContext(od.cpu(), True), ForwardArrays([x, vector, vector], [OpReq.WRITE] * 4, outs))
         exact = x.astype(np.float64).mean(-1).ravel()
         lost = exact - outs[1].astype(np.float64).ravel()
         assert np.abs(lost).max() > 1e-5

@@ -19,10 +19,10 @@ class DescentOperator(Operator):
         last[...] = rate * grad
         out[...] = weight - last
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        moved = in_data[0] - self.prop.rate * in_data[1]
-        aux_states[0][...] = self.prop.rate * in_data[1]
-        assign(out_data[0], req[0], moved)
+    def forward(self, op_ctx, arrays):
+        moved = arrays.in_data[0] - self.prop.rate * arrays.in_data[1]
+        arrays.aux_states[0][...] = self.prop.rate * arrays.in_data[1]
+        assign(arrays.out_data[0], arrays.req[0], moved)
 
 
 class FixedOperator(DescentOperator):

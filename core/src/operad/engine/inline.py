@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from operator import attrgetter
+from typing import Any, NamedTuple, final
 
 from operad.device import Context, cpu
 from operad.engine.back_pressure import wait_for_small, wait_inside
@@ -52,6 +53,8 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
             pending, or one that it holds for reading is to be written.
         BaseException: NESTED, and a variable has no value, or `fn` failed; or an exception from outside.
     """
+    # May the thread run anything here? A closed gate stops what begins, and not what an operation calls,
+    # without which the operation would not end. The profiler wants the time.
     thread, lock, queue = local.state, dispatcher.lock, dispatcher.queue
     start_s, raised, is_refused = 0.0, None, False
     inside = thread.inside
@@ -62,6 +65,9 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
             return False
         if PROFILER in lock.blockers:
             start_s = time.perf_counter()
+
+    # A claim to hold the variables by: the thread's own, which is gone while it is in use. Code that
+    # interrupts this function and calls it too gets another one.
     # commit: begin
     claim = thread.spare_claim
     thread.spare_claim = None
@@ -72,6 +78,8 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
     opr.const_vars, opr.mutable_vars = const_vars, mutable_vars  # type: ignore[assignment]
     claim.step = dispatcher.retire
     try:
+        # The variables are claimed under the lock, for which no thread waits here: another one holds it for a
+        # push or a finish, and whoever finds it taken can push as well. An operation cannot push.
         thread.inside = STEP
         try:
             # commit: begin
@@ -87,9 +95,10 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
             queue.claim(claim)
         finally:
             lock.owner = lock.token = None  # commit
-        if claim.state == DONE:
+        if claim.state == DONE:  # something is pending or failed
             is_refused = True
         else:
+            # The call, without the lock.
             # invariant: from the claim on, the thread is inside. Nothing that interrupts it waits for the
             # claimed variables, and every way out of here gives them back.
             # commit: begin
@@ -108,6 +117,9 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
             raised = error
         _describe(claim, fn, name)
     finally:
+        # The variables are given back by a request to the lock. A free lock without requests is taken here,
+        # in the same commit, and the request done below without a queue. This commit must happen, whatever
+        # interrupts: so it stands here, and in no function, since checks come at the entry of one.
         is_holder = False
         # commit: begin
         thread.inside = inside
@@ -122,7 +134,7 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
                 is_holder = True
             else:
                 lock.tail.next = lock.tail = claim
-        else:
+        else:  # it holds nothing
             opr.const_vars = opr.mutable_vars = ()
             thread.spare_claim = claim
         # commit: end
@@ -147,8 +159,11 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
                 # commit: end
         if lock.next is not None or lock.has_after:
             lock.catch_up(thread)
+
     if is_refused:
-        return inside == NESTED and _run_nested(dispatcher, fn, args, ctx, const_vars, mutable_vars, name)
+        if inside != NESTED:
+            return False
+        return _run_nested(dispatcher, _InlineCall(fn, args, ctx, const_vars, mutable_vars, name))
     if start_s and fn is not _nothing:
         dispatcher.report(_title(fn, name), ctx, start_s)
     if raised is not None:
@@ -156,34 +171,34 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
     return True
 
 
-def run_soon(
-    dispatcher: Dispatcher,
-    fn: Callable[..., object],
-    args: tuple[object, ...],
-    ctx: Context,
-    const_vars: Sequence[Var],
-    mutable_vars: Sequence[Var],
-    name: str | None,
-) -> bool:
+@final
+class _InlineCall(NamedTuple):
+    """What `run` is asked for."""
+
+    fn: Callable[..., object]
+    args: tuple[object, ...]
+    ctx: Context
+    const_vars: Sequence[Var]
+    mutable_vars: Sequence[Var]
+    name: str | None
+
+
+def run_soon(dispatcher: Dispatcher, *given: Any) -> bool:
     """`run` once more, after a moment's wait for what the function would be queued behind.
 
+    Args:
+        dispatcher: The engine's.
+        given: As for `run`.
     Returns:
         False if something still stands in its way, or no wait was earned (see `back_pressure`): push it.
     """
-    is_free = wait_for_small(dispatcher, const_vars, mutable_vars)
-    return is_free and run(dispatcher, fn, args, ctx, const_vars, mutable_vars, name)
+    call = _InlineCall(*given)
+    return wait_for_small(dispatcher, call.const_vars, call.mutable_vars) and run(dispatcher, *call)
 
 
-def _run_nested(
-    dispatcher: Dispatcher,
-    fn: Callable[..., object],
-    args: tuple[object, ...],
-    ctx: Context,
-    const_vars: Sequence[Var],
-    mutable_vars: Sequence[Var],
-    name: str | None,
-) -> bool:
+def _run_nested(dispatcher: Dispatcher, call: _InlineCall) -> bool:
     """`run` inside operations once more, without the variables they hold, after a wait for the others."""
+    fn, _, _, const_vars, mutable_vars, name = call
     around, named = in_hand(dispatcher, is_own=True), (*const_vars, *mutable_vars)
     written = {var for block in around for var in block.opr.mutable_vars}
     read = {var for block in around for var in block.opr.const_vars} - written
@@ -210,7 +225,7 @@ def _run_nested(
         if var.failure is not None:
             raise dispatcher.queue.failures.error_of(var.failure)
     set_failure(overwritten, None)
-    return run(dispatcher, fn, args, ctx, const_vars, mutable_vars, name)
+    return run(dispatcher, *call._replace(const_vars=const_vars, mutable_vars=mutable_vars))
 
 
 def _describe(claim: Claim, fn: Callable[..., object], name: str | None) -> None:

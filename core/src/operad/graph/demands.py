@@ -3,6 +3,11 @@
 Where such kernels were chosen, `operad.operator.Chosen` stands for the operator from here on: what a kernel
 has prepared becomes an argument, made by a node of its own. Only what variables determine alone is
 prepared: once for each version of them, by the code that runs the graph.
+
+Demands are found in the graph as it is, of which facts speak; then nodes are rewritten in the graph's
+order. A node and its gradients share one `Chosen`, whose prepared arrays both may read, so a gradient is
+rewritten when it finds in `_made` what stands for its node. What a graph has several times (an operator by
+one choice, its gradient, a prepared array) is one object, by which later passes see that nodes are alike.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ from operad.errors import GraphError
 from operad.graph.infer import extended
 from operad.graph.ir import Entry, Graph, Node, OpNode, Variable, rewrite
 from operad.graph.signature import Memo
-from operad.op import FORWARD, Choice, Chosen, Gradient, Kernel, Preparation
+from operad.op import FORWARD, Choice, Chosen, Gradient, Kernel, OperatorProperty, Preparation
 
 Facts = Mapping[str, Any]
 
@@ -87,19 +92,26 @@ class _Rewriting:
         if not self._demands:
             return self._graph, self._facts, list(self._choices.values())
         graph = rewrite(self._graph, self._visit)
-        entries = zip(self._facts["shapes"].values, self._facts["types"].values, strict=True)
-        values, spans = list(entries), pairwise(self._graph.first_entries)
+        contexts = [self._contexts[node] for node in graph.nodes]
+        choices = [self._choices.get(node) for node in graph.nodes]
+        return graph, {**self._extended(graph), "contexts": contexts}, choices
+
+    def _extended(self, graph: Graph) -> Facts:
+        """Shapes and types of the new graph, of which most nodes are those of the old one."""
+        entries = list(zip(self._facts["shapes"].values, self._facts["types"].values, strict=True))
+        spans = pairwise(self._graph.first_entries)
         known = {
-            node: values[start:end]
+            node: entries[start:end]
             for node, (start, end) in zip(self._graph.nodes, spans, strict=True)
             if isinstance(node, Variable) or node in graph.node_ids
         }
-        found = extended(graph, known)
-        contexts, choices = [self._contexts[node] for node in graph.nodes], self._choices
-        return graph, {**found, "contexts": contexts}, [choices.get(node) for node in graph.nodes]
+        return extended(graph, known)
 
     def _find_demands(self) -> None:
-        met: set[Node] = set()  # nodes whose gradients came before them
+        # A gradient that reads nothing of its node may stand before it, and is rewritten before anything
+        # stands for the node. So such a node keeps its operator's contract, with kernels that ask for
+        # nothing.
+        met: set[Node] = set()
         for node in self._graph.op_nodes:
             if isinstance(node.op, Gradient):
                 if node.companion is not None and node.companion not in self._demands:
@@ -138,14 +150,12 @@ class _Rewriting:
         parts = [part for each in self._gradients.get(node, ()) for part in parts_of(each)]
         wanted = choice.preparations([FORWARD, *parts])
         found = [one for one in wanted if self._is_lasting(node, parts, *one)]
-        plain = choice
-        if found or choice.has_demands:
-            choice = plain.with_prepared(found)
-            # By identity: equal kernels of one list are one object.
-            key = (plain, *[(id(kernel), name) for kernel, name in found])
-            op = self._chosen.get(key, Chosen, choice)
-            return _Demand(op, [self._preparation(node, op.choice, *one) for one in found])
-        return None
+        if not found and not choice.has_demands:
+            return None
+        # By identity: equal kernels of one list are one object.
+        key = (choice, *[(id(kernel), name) for kernel, name in found])
+        op = self._chosen.get(key, Chosen, choice.with_prepared(found))
+        return _Demand(op, [self._preparation(node, op.choice, *one) for one in found])
 
     def _is_lasting(self, node: OpNode, parts: Sequence[str], kernel: Kernel, name: str) -> bool:
         """Return whether variables alone determine what is prepared, on the context of the node.
@@ -168,7 +178,7 @@ class _Rewriting:
         return self._preparing.get(key, Preparation, choice.call, kernel, name), positions
 
     def _applied(self, old: OpNode, new: OpNode, demand: _Demand) -> OpNode:
-        """The node itself."""
+        """The node itself, with its prepared arrays behind its arguments, and the nodes that fill them."""
         prepared = []
         for op, positions in demand.prepared:
             read = tuple([new.inputs[position] for position in positions])
@@ -178,12 +188,10 @@ class _Rewriting:
                 self._contexts[node] = self._contexts[old]
             prepared.append(Entry(node))
         rest = new.inputs[new.num_args :]
-        made = OpNode(demand.op, new.name, [*new.args, *prepared, *rest], new.attrs, None, new.adds_to)
-        made.control_deps = new.control_deps
-        return made
+        return _in_place_of(new, demand.op, [*new.args, *prepared, *rest])
 
     def _gradient(self, new: OpNode, op: Gradient, companion: OpNode) -> OpNode:
-        """A node of a gradient."""
+        """A node of a gradient, whose arguments are in another order, and prepared arrays among them."""
         chosen = companion.op
         assert isinstance(chosen, Chosen)
         wanted = (*op.wanted, *[False] * len(chosen.choice.prepared))
@@ -202,9 +210,16 @@ class _Rewriting:
                     "does not declare as read; expected what `backward_dependency` names"
                 )
         inputs += new.inputs[new.num_args :]
-        made = OpNode(made_op, new.name, inputs, new.attrs, companion, new.adds_to)
-        made.control_deps = new.control_deps
-        return made
+        return _in_place_of(new, made_op, inputs, companion)
+
+
+def _in_place_of(
+    node: OpNode, op: OperatorProperty, inputs: Sequence[Entry], companion: OpNode | None = None
+) -> OpNode:
+    """A node of another operator, with all else that is known of a node."""
+    made = OpNode(op, node.name, inputs, node.attrs, companion, node.adds_to)
+    made.control_deps = node.control_deps
+    return made
 
 
 def parts_of(node: Node) -> list[str]:

@@ -15,7 +15,8 @@ from operad.device import Context
 from operad.dtypes import DType, as_dtype
 from operad.op import (
     Array,
-    Arrays,
+    BackwardArrays,
+    ForwardArrays,
     InferredShapes,
     InferredTypes,
     Instruction,
@@ -25,11 +26,9 @@ from operad.op import (
     OperatorProperty,
     OpReq,
     PartialShape,
-    Requests,
     Result,
     ScalarForm,
     Shape,
-    SomeArrays,
     assign,
     param,
     transfer,
@@ -47,30 +46,19 @@ class _Primitive(Operator):
         self._xp = ctx.xp
         self.direct: Callable[..., object] = prop.function(ctx.xp)
 
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """Obey the request."""
-        if req[0] is OpReq.ADD:
-            added = self._xp.empty_like(out_data[0])
-            self.direct(*in_data, added)
-            out_data[0][...] += added
-        elif req[0] is not OpReq.NULL:
-            self.direct(*in_data, out_data[0])
+        if arrays.req[0] is OpReq.ADD:
+            added = self._xp.empty_like(arrays.out_data[0])
+            self.direct(*arrays.in_data, added)
+            arrays.out_data[0][...] += added
+        elif arrays.req[0] is not OpReq.NULL:
+            self.direct(*arrays.in_data, arrays.out_data[0])
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: SomeArrays,
-        in_data: SomeArrays,
-        out_data: SomeArrays,
-        req: Requests,
-        in_grad: SomeArrays,
-        aux_states: Arrays,
-    ) -> None:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """The gradient of the output, for every argument."""
-        for request, target in zip(req, in_grad, strict=True):
-            assign(target, request, out_grad[0])
+        for request, target in zip(arrays.req, arrays.in_grad, strict=True):
+            assign(target, request, arrays.out_grad[0])
 
 
 class GraphPrimitive(OperatorProperty):

@@ -73,7 +73,7 @@ def fast_path(plan: Plan) -> FastPath | None:
         direct,
         plan.out_specs[0],
         plan=plan,
-        updates=[(position, 0) in signature.inplace for position in range(num_args)],
+        updates=[(position, 0) in signature.inplace for position in range(signature.num_inputs)],
         runs_under_lock=plan.run.runs_under_lock,
         run_time=run_time,
     )
@@ -169,6 +169,11 @@ def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
 ) -> Any:
     """Apply a plan by its fast path, whose `call` this is; None if that must go another way.
 
+    The steps are, in this order: may the thread take this path; values; the output; variables; the call, with
+    variables claimed or under the engine's lock; the tape. They have no functions of their own: a call of a
+    Python function costs a twentieth of what all of them cost. Nothing is undone where a step returns
+    None: a block that was acquired goes back when the array made of it is dropped.
+
     Args:
         fast: What to do.
         thread: The calling thread.
@@ -182,11 +187,16 @@ def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
         is_partial: Whether there are outputs that it does not make, which a gradient may read.
         is_converted: Whether values are converted.
     """
+    # May the thread take this path? Not inside an operation that calls no operators, or with no fast engine;
+    # and not to record what has states, or outputs that are not made here.
     lock, mode, inside = current.hot_lock, thread.mode, thread.inside
     if lock is None or (inside and inside != NESTED):
         return None
-    if (num_states > 0 and mode >= RECORDING) or (is_partial and mode >= RECORDING):
+    if (num_states > 0 or is_partial) and mode >= RECORDING:
         return None
+
+    # Values. Those of the last call are converted already, and equal ones mean the same where they are plain:
+    # no zeros, of which there are two, and no other types than Python's numbers.
     plan: Any = fast.plan
     if has_values and is_converted:
         if mode >= RECORDING:
@@ -194,11 +204,12 @@ def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
         run_time: Any = fast.run_time  # there is one, since there are values
         last, found, is_plain = run_time.last
         values = found if is_plain and values == last else run_time.converted(values, plan.operator)
+
+    # The output: a new array, in the block of a dead one, or `out`.
     spec = fast.out_spec
-    if num_arrays > 0:
-        first_var = first._chunk.var
     if out is None:
-        # What `_new` does, without asking whether the block is idle, which is known under the lock.
+        # What `_new` does, without asking whether the block is idle, which is known under the lock. `pop` is
+        # one call of C, so no two threads get one block.
         try:
             lease = spec.deferred.pop() if fast.is_recycled else acquire(spec.deferred, spec.ctx, spec.nbytes)
         except IndexError:
@@ -220,33 +231,36 @@ def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
         made._autograd = None
     elif mode < RECORDING and type(out) is (type(first) if num_arrays > 0 else first) and out._spec is spec:
         made, chunk, data = out, out._chunk, out._data
-        # What `Plan.may_overwrite` asks.
+        # What `Plan.may_overwrite` asks: what is read in the same memory is all of the output, and the
+        # operator says that the output may lie there. It says so of no state.
         if num_arrays > 0 and first._chunk is chunk and not (first._data is data and fast.updates[0]):
             return None
         if num_arrays > 1 and second._chunk is chunk and not (second._data is data and fast.updates[1]):
             return None
-        if (
-            num_arrays > 2
-            and third._chunk is chunk
-            and (num_states > 0 or not (third._data is data and fast.updates[2]))
-        ):
+        if num_arrays > 2 and third._chunk is chunk and not (third._data is data and fast.updates[2]):
             return None
         if num_arrays > 3 and fourth._chunk is chunk:
             return None
         var = chunk.var
     else:
         return None
+
+    # Variables. A state is written, so nothing else may be where it is.
+    if num_arrays > 0:
+        first_var = first._chunk.var
     if num_arrays > 1:
         second_var = second._chunk.var
     if num_arrays > 2:
         third_var = third._chunk.var
     if num_arrays > 3:
         fourth_var = fourth._chunk.var
-    # Nothing else may be where a state is.
     if num_states > 0 and third_var in (first_var, second_var):
         return None
     if num_states > 1 and fourth_var in (first_var, second_var, third_var):
         return None
+
+    # The call with its variables claimed, of all that is too long for the lock. The engine wants no variable
+    # twice, and none in both lists.
     direct = fast.direct
     if not fast.runs_under_lock:
         args: tuple[Any, ...]
@@ -279,7 +293,11 @@ def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
         if mode >= RECORDING:
             record(plan, (first, second, third)[:num_arrays], (made,))
         return made
-    # An operation that calls operators runs under NumPy's error state already, which cannot be nested.
+
+    # The call under the engine's lock, as the head of `engine.lock` has it: the thread says that it is in a
+    # step before it tries the lock, since a signal handler may run behind any line. A taken lock is not
+    # waited for. An operation that calls operators runs under NumPy's error state already, which cannot be
+    # nested.
     run = call if inside else thread.run
     if lock.blockers:
         return None
@@ -293,8 +311,11 @@ def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
         except AttributeError:  # another thread has it
             return None
         try:
+            # Requests first: what is pending now names its variables from here on.
             if lock.next is not None or lock.current is not None:
                 lock.read()
+            # Idle, and with values? An array that is only read may have readers, but that is rare and slower
+            # to ask.
             if (
                 (var.holders or var.failure is not None)
                 or (num_arrays > 0 and (first_var.holders or first_var.failure is not None))
@@ -333,9 +354,11 @@ def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
         finally:
             lock.owner = lock.token = None  # commit
     finally:
+        # Whoever found the lock taken has left a request, and does not come back for it.
         thread.inside = inside
         if lock.next is not None or lock.has_after:
             lock.catch_up()
+
     if mode >= RECORDING:
         record(plan, (first, second, third)[:num_arrays], (made,))
     return made

@@ -38,6 +38,8 @@ from operad.op.kernel import candidates as candidates
 from operad.op.kernel import ranked as ranked
 from operad.op.operator import Array as Array
 from operad.op.operator import Arrays as Arrays
+from operad.op.operator import BackwardArrays as BackwardArrays
+from operad.op.operator import ForwardArrays as ForwardArrays
 from operad.op.operator import Operator as Operator
 from operad.op.operator import Requests as Requests
 from operad.op.operator import SomeArrays as SomeArrays
@@ -75,4 +77,5 @@ from operad.op.shapes import unify_shapes as unify_shapes
 from operad.op.template import ArgumentSlot as ArgumentSlot
 from operad.op.template import CallTemplate as CallTemplate
 from operad.op.template import filled as filled
+from operad.op.template import in_groups as in_groups
 from operad.system import machine as machine

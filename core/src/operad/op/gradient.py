@@ -25,7 +25,7 @@ from operad.first_use import cached_property
 from operad.op.context import OpContext
 from operad.op.cost import Cost, as_cost, gradient_cost
 from operad.op.entry import BackwardEntry, inplace_pairs
-from operad.op.operator import Arrays, Operator, Requests, SomeArrays, TemplateOperator
+from operad.op.operator import BackwardArrays, ForwardArrays, Operator, Requests, TemplateOperator
 from operad.op.property import InferredShapes, InferredTypes, OperatorProperty
 from operad.op.req import OpReq
 from operad.op.shapes import PartialShape, Shape
@@ -291,30 +291,20 @@ class _Differentiated(Operator):
         self._operator = operator
         self._count = count
 
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """The gradients."""
-        self._operator.forward(op_ctx, in_data[: self._count], req, out_data, aux_states)
+        self._operator.forward(op_ctx, arrays._replace(in_data=arrays.in_data[: self._count]))
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: SomeArrays,
-        in_data: SomeArrays,
-        out_data: SomeArrays,
-        req: Requests,
-        in_grad: SomeArrays,
-        aux_states: Arrays,
-    ) -> None:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """The gradients of the gradients; these are computed once more where they are read."""
         count = self._count
-        ins, requests = in_data[:count], req[:count]
+        heads, ins, outs, req, grads, aux = arrays
+        ins, requests = ins[:count], req[:count]
         reads = self._prop.backward_dependency([request is not OpReq.NULL for request in requests])
         if any(kind == "out_data" for kind, _ in reads):
-            out_data = [op_ctx.xp.empty_like(head) for head in out_grad]
-            self._operator.forward(op_ctx, ins, [OpReq.WRITE] * len(out_data), out_data, aux_states)
-        self._operator.backward(op_ctx, out_grad, ins, out_data, requests, in_grad[:count], aux_states)
+            outs = [op_ctx.xp.empty_like(head) for head in heads]
+            self._operator.forward(op_ctx, ForwardArrays(ins, [OpReq.WRITE] * len(outs), outs, aux))
+        self._operator.backward(op_ctx, BackwardArrays(heads, ins, outs, requests, grads[:count], aux))
 
 
 def _roles(kind: str, count: int) -> list[BackwardEntry]:

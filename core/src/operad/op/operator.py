@@ -4,15 +4,16 @@ Operators are shared between nodes and called from several engine workers, so th
 between calls; what backward needs from forward is an output (hidden if need be) or an auxiliary
 state. A property that sets `is_stateful` gets one operator for each node instead.
 
-Source: Operator, include/mxnet/operator.h. Differs: kernels are separate from the property; an operator gives
-its calls as templates, which programs fill with arrays.
+Source: Operator, include/mxnet/operator.h. Differs: kernels are separate from the property; the arrays of a
+call are one record, in MXNet's names and order; an operator gives its calls as templates, which programs fill
+with arrays.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from operad.errors import GradientError
 from operad.op.context import OpContext
@@ -24,6 +25,46 @@ Array = Any
 Arrays = Sequence[Array]
 SomeArrays = Sequence[Array | None]
 Requests = Sequence[OpReq]
+
+
+@final
+class ForwardArrays(NamedTuple):
+    """Arrays of a forward call, and what is to become of its outputs.
+
+    Attributes:
+        in_data: One array per argument, in `list_arguments` order. Never written to.
+        req: One request per output.
+        out_data: One array per output; undefined contents unless its request is `ADD`.
+        aux_states: One array per auxiliary state; read and written in place.
+    """
+
+    in_data: Arrays
+    req: Requests
+    out_data: Arrays
+    aux_states: Arrays = ()
+
+
+@final
+class BackwardArrays(NamedTuple):
+    """Arrays of a backward call, and what is to become of its gradients.
+
+    Arrays that `declare_backward_dependency` left out are None, and so are gradients whose request is `NULL`.
+
+    Attributes:
+        out_grad: Gradients of the outputs.
+        in_data: The arguments.
+        out_data: The outputs.
+        req: One request per argument.
+        in_grad: Gradients of the arguments, which are written.
+        aux_states: The auxiliary states.
+    """
+
+    out_grad: SomeArrays
+    in_data: SomeArrays
+    out_data: SomeArrays
+    req: Requests
+    in_grad: SomeArrays
+    aux_states: Arrays = ()
 
 
 class Operator(ABC):
@@ -49,33 +90,11 @@ class Operator(ABC):
     lock_cost_limit_us: float = 0.0
 
     @abstractmethod
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> None:
-        """Compute the outputs.
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
+        """Compute the outputs."""
 
-        Args:
-            in_data: One array per argument, in `list_arguments` order. Never written to.
-            req: One request per output.
-            out_data: One array per output; undefined contents unless its request is `ADD`.
-            aux_states: One array per auxiliary state; read and written in place.
-        """
-
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: SomeArrays,
-        in_data: SomeArrays,
-        out_data: SomeArrays,
-        req: Requests,
-        in_grad: SomeArrays,
-        aux_states: Arrays,
-    ) -> None:
-        """Compute the gradients of the arguments.
-
-        Arrays that `declare_backward_dependency` left out are None, and so are gradients whose
-        request is `NULL`.
-        """
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
+        """Compute the gradients of the arguments."""
         raise GradientError(
             f"{type(self).__name__} computes no gradient; its property must set has_gradient = False"
         )
@@ -138,62 +157,41 @@ class Operator(ABC):
         )
 
     @final
-    def prepare_forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> Callable[[], object]:
+    def prepare_forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> Callable[[], object]:
         """`forward` with its arguments fixed, as something to call many times."""
-        templates = self.forward_templates(op_ctx, req, len(in_data), len(aux_states))
-        return filled(templates, [*in_data, *out_data, *aux_states])
+        ins, req, outs, states = arrays
+        return filled(self.forward_templates(op_ctx, req, len(ins), len(states)), [*ins, *outs, *states])
 
     @final
-    def prepare_backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: SomeArrays,
-        in_data: SomeArrays,
-        out_data: SomeArrays,
-        req: Requests,
-        in_grad: SomeArrays,
-        aux_states: Arrays,
-    ) -> Callable[[], object]:
+    def prepare_backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> Callable[[], object]:
         """`backward` with its arguments fixed."""
-        templates = self.backward_templates(op_ctx, req, len(out_data), len(aux_states))
-        hidden = [None] * (len(out_data) - len(out_grad))
-        return filled(templates, [*in_data, *out_data, *out_grad, *hidden, *in_grad, *aux_states])
+        heads, ins, outs, req, grads, states = arrays
+        templates = self.backward_templates(op_ctx, req, len(outs), len(states))
+        hidden = [None] * (len(outs) - len(heads))
+        return filled(templates, [*ins, *outs, *heads, *hidden, *grads, *states])
 
 
 def _forward(
     operator: Operator, op_ctx: OpContext, req: Requests, counts: Sequence[int], *arrays: Any
 ) -> None:
     ins, outs, aux = in_groups(counts, arrays)
-    operator.forward(op_ctx, ins, req, outs, aux)
+    operator.forward(op_ctx, ForwardArrays(ins, req, outs, aux))
 
 
 def _backward(
     operator: Operator, op_ctx: OpContext, req: Requests, counts: Sequence[int], *arrays: Any
 ) -> None:
     ins, outs, heads, grads, aux = in_groups(counts, arrays)
-    operator.backward(op_ctx, heads, ins, outs, req, grads, aux)
+    operator.backward(op_ctx, BackwardArrays(heads, ins, outs, req, grads, aux))
 
 
 class TemplateOperator(Operator):
     """An operator that gives its calls as templates, and computes by these."""
 
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """Make the calls."""
-        self.prepare_forward(op_ctx, in_data, req, out_data, aux_states)()
+        self.prepare_forward(op_ctx, arrays)()
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: SomeArrays,
-        in_data: SomeArrays,
-        out_data: SomeArrays,
-        req: Requests,
-        in_grad: SomeArrays,
-        aux_states: Arrays,
-    ) -> None:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """Make the calls."""
-        self.prepare_backward(op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)()
+        self.prepare_backward(op_ctx, arrays)()

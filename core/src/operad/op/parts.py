@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, final
 
 from operad.op.context import OpContext
-from operad.op.operator import Arrays, Operator, Requests, TemplateOperator
+from operad.op.operator import ForwardArrays, Operator, Requests, TemplateOperator
 from operad.op.req import OpReq
 from operad.op.template import ArgumentSlot, CallTemplate, moved
 
@@ -114,11 +114,9 @@ class PartsOperator(TemplateOperator):
         made._rebound = (self if self._rebound is None else self._rebound[0], prop)
         return made
 
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """As the operator that computes the outputs."""
-        self._forward.forward(op_ctx, in_data, req, out_data, aux_states)
+        self._forward.forward(op_ctx, arrays)
 
     def forward_templates(
         self, op_ctx: OpContext, req: Requests, num_inputs: int, num_states: int

@@ -21,11 +21,11 @@ from operad_sdk import Contract, Distribution, ResourceRequest, from_mapper, gra
 from operad_sdk.domains import Index, Integers
 
 class Made(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux):
-        assign(out_data[0], req[0], in_data[0] * in_data[0])
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux):
-        value = 2 * out_grad[0] * in_data[0]
-        assign(in_grad[0], req[0], value)
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] * arrays.in_data[0])
+    def backward(self, op_ctx, arrays):
+        value = 2 * arrays.out_grad[0] * arrays.in_data[0]
+        assign(arrays.in_grad[0], arrays.req[0], value)
 
 class LongForm(CoreProperty):
     """An example."""

@@ -36,18 +36,18 @@ class LongCube(CoreProperty):
 
 
 class IgnoresRequest(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        if out_data[0] is not None:
-            out_data[0][...] = in_data[0] ** 3
+    def forward(self, op_ctx, arrays):
+        if arrays.out_data[0] is not None:
+            arrays.out_data[0][...] = arrays.in_data[0] ** 3
 
 
 class IgnoresRequestOfGradient(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] ** 3)
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] ** 3)
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        if in_grad[0] is not None:
-            in_grad[0][...] = 3 * out_grad[0] * in_data[0] ** 2
+    def backward(self, op_ctx, arrays):
+        if arrays.in_grad[0] is not None:
+            arrays.in_grad[0][...] = 3 * arrays.out_grad[0] * arrays.in_data[0] ** 2
 
 
 def long(made_of):

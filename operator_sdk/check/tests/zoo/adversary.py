@@ -264,9 +264,9 @@ class HeadByMemory(OperatorProperty):
 
 
 class _Compares(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        if out_data[0] is not None:
-            np.greater(in_data[0], 1, out=out_data[0])
+    def forward(self, op_ctx, arrays):
+        if arrays.out_data[0] is not None:
+            np.greater(arrays.in_data[0], 1, out=arrays.out_data[0])
 
 
 class IsLarge(CoreProperty):
@@ -332,8 +332,10 @@ class _Times(Operator):
     def __init__(self, factor):
         self._factor = factor
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] * in_data[0].dtype.type(self._factor))
+    def forward(self, op_ctx, arrays):
+        assign(
+            arrays.out_data[0], arrays.req[0], arrays.in_data[0] * arrays.in_data[0].dtype.type(self._factor)
+        )
 
 
 class OneForAll(CoreProperty):

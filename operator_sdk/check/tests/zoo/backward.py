@@ -34,15 +34,15 @@ class LongProduct(CoreProperty):
 
 
 class _Product(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] * in_data[1])
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] * arrays.in_data[1])
 
 
 class _IgnoresAdd(_Product):
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+    def backward(self, op_ctx, arrays):
         for i in (0, 1):
-            if req[i] is not OpReq.NULL:
-                in_grad[i][...] = out_grad[0] * in_data[1 - i]
+            if arrays.req[i] is not OpReq.NULL:
+                arrays.in_grad[i][...] = arrays.out_grad[0] * arrays.in_data[1 - i]
 
 
 class IgnoresAdd(LongProduct):
@@ -53,14 +53,14 @@ class IgnoresAdd(LongProduct):
 
 
 class _AddsTwice(_Product):
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+    def backward(self, op_ctx, arrays):
         for i in (0, 1):
-            if req[i] is OpReq.ADD and in_grad[i].dtype == np.float16:
-                wide = in_grad[i].astype(np.float32)
-                wide += out_grad[0] * in_data[1 - i]
-                in_grad[i] += wide
+            if arrays.req[i] is OpReq.ADD and arrays.in_grad[i].dtype == np.float16:
+                wide = arrays.in_grad[i].astype(np.float32)
+                wide += arrays.out_grad[0] * arrays.in_data[1 - i]
+                arrays.in_grad[i] += wide
             else:
-                assign(in_grad[i], req[i], out_grad[0] * in_data[1 - i])
+                assign(arrays.in_grad[i], arrays.req[i], arrays.out_grad[0] * arrays.in_data[1 - i])
 
 
 class AddsTwice(LongProduct):
@@ -71,10 +71,14 @@ class AddsTwice(LongProduct):
 
 
 class _FirstRequest(_Product):
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+    def backward(self, op_ctx, arrays):
         for i in (0, 1):
-            if in_grad[i] is not None:
-                assign(in_grad[i], req[0] or req[1], out_grad[0] * in_data[1 - i])
+            if arrays.in_grad[i] is not None:
+                assign(
+                    arrays.in_grad[i],
+                    arrays.req[0] or arrays.req[1],
+                    arrays.out_grad[0] * arrays.in_data[1 - i],
+                )
 
 
 class FirstRequest(LongProduct):
@@ -85,11 +89,11 @@ class FirstRequest(LongProduct):
 
 
 class _BothOrNone(_Product):
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        if req[0] is OpReq.NULL:
+    def backward(self, op_ctx, arrays):
+        if arrays.req[0] is OpReq.NULL:
             return
         for i in (0, 1):
-            assign(in_grad[i], req[i], out_grad[0] * in_data[1 - i])
+            assign(arrays.in_grad[i], arrays.req[i], arrays.out_grad[0] * arrays.in_data[1 - i])
 
 
 class BothOrNone(LongProduct):
@@ -100,12 +104,12 @@ class BothOrNone(LongProduct):
 
 
 class _Replaces(_Product):
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+    def backward(self, op_ctx, arrays):
         for i in (0, 1):
-            if req[i] is OpReq.ADD:
-                in_grad[i] += out_grad[0] * in_data[1 - i]
-            elif req[i] is not OpReq.NULL:
-                in_grad[i] = out_grad[0] * in_data[1 - i]
+            if arrays.req[i] is OpReq.ADD:
+                arrays.in_grad[i] += arrays.out_grad[0] * arrays.in_data[1 - i]
+            elif arrays.req[i] is not OpReq.NULL:
+                arrays.in_grad[i] = arrays.out_grad[0] * arrays.in_data[1 - i]
 
 
 class Replaces(LongProduct):
@@ -224,12 +228,12 @@ def _(output_grad, output):
 
 
 class _KeepsMask(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        self.mask = in_data[0] > 0
-        assign(out_data[0], req[0], in_data[0] * self.mask)
+    def forward(self, op_ctx, arrays):
+        self.mask = arrays.in_data[0] > 0
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] * self.mask)
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_grad[0] * self.mask)
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0] * self.mask)
 
 
 class KeepsMask(CoreProperty):

@@ -53,9 +53,9 @@ class Remembering(FloatingProperty):
 class _Remembering(Copying):
     before = 0
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        super().forward(op_ctx, [in_data[0] - self.before], req, out_data, aux_states)
-        self.before = in_data[0].copy()
+    def forward(self, op_ctx, arrays):
+        super().forward(op_ctx, arrays._replace(in_data=[arrays.in_data[0] - self.before]))
+        self.before = arrays.in_data[0].copy()
 
 
 class AlwaysWrites(CoreProperty):
@@ -72,9 +72,9 @@ class AlwaysWrites(CoreProperty):
 
 
 class _AlwaysWrites(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        if out_data[0] is not None:
-            out_data[0][...] = in_data[0]
+    def forward(self, op_ctx, arrays):
+        if arrays.out_data[0] is not None:
+            arrays.out_data[0][...] = arrays.in_data[0]
 
 
 class HalfWrites(CoreProperty):
@@ -91,11 +91,11 @@ class HalfWrites(CoreProperty):
 
 
 class _HalfWrites(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        if in_data[0].dtype == np.float16 and out_data[0] is not None:
-            out_data[0][...] = in_data[0]
+    def forward(self, op_ctx, arrays):
+        if arrays.in_data[0].dtype == np.float16 and arrays.out_data[0] is not None:
+            arrays.out_data[0][...] = arrays.in_data[0]
         else:
-            assign(out_data[0], req[0], in_data[0])
+            assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0])
 
 
 class Quotient(FloatingProperty):
@@ -115,11 +115,11 @@ class Quotient(FloatingProperty):
 
 
 class _Quotient(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        quotient = np.floor(in_data[0] / 2)
-        assign(out_data[0], req[0], quotient)
-        if out_data[1] is not None:
-            out_data[1][...] = in_data[0] - 2 * quotient
+    def forward(self, op_ctx, arrays):
+        quotient = np.floor(arrays.in_data[0] / 2)
+        assign(arrays.out_data[0], arrays.req[0], quotient)
+        if arrays.out_data[1] is not None:
+            arrays.out_data[1][...] = arrays.in_data[0] - 2 * quotient
 
 
 class Direct(CoreProperty):
@@ -140,8 +140,8 @@ class _Direct(Copying):
     def direct(data, out):
         out[...] = 1 + data + data * data / 2
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        super().forward(op_ctx, [np.exp(in_data[0])], req, out_data, aux_states)
+    def forward(self, op_ctx, arrays):
+        super().forward(op_ctx, arrays._replace(in_data=[np.exp(arrays.in_data[0])]))
 
 
 class OtherTemplate(Direct):
@@ -159,8 +159,8 @@ class _OtherTemplate(Copying):
             return super().forward_templates(op_ctx, req, num_inputs, num_states)
         return [CallTemplate(np.absolute, (ArgumentSlot(0), ArgumentSlot(1)))]
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        super().forward(op_ctx, [in_data[0] * in_data[0]], req, out_data, aux_states)
+    def forward(self, op_ctx, arrays):
+        super().forward(op_ctx, arrays._replace(in_data=[arrays.in_data[0] * arrays.in_data[0]]))
 
 
 @operator("zoo_moving_mean")

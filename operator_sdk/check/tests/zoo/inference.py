@@ -10,8 +10,12 @@ from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 class _Sum(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], (in_data[0] + in_data[1]).astype(out_data[0].dtype))
+    def forward(self, op_ctx, arrays):
+        assign(
+            arrays.out_data[0],
+            arrays.req[0],
+            (arrays.in_data[0] + arrays.in_data[1]).astype(arrays.out_data[0].dtype),
+        )
 
 
 class _Sums(OperatorProperty):

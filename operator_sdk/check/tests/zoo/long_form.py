@@ -20,8 +20,8 @@ class FloatingProperty(OperatorProperty):
 class Copying(Operator):
     """Copies, as is requested."""
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        if int(req[0]) == 3:
-            out_data[0][...] += in_data[0]
-        elif int(req[0]):
-            out_data[0][...] = in_data[0]
+    def forward(self, op_ctx, arrays):
+        if int(arrays.req[0]) == 3:
+            arrays.out_data[0][...] += arrays.in_data[0]
+        elif int(arrays.req[0]):
+            arrays.out_data[0][...] = arrays.in_data[0]

@@ -13,12 +13,12 @@ from operator_sdk.check.tests.zoo.long_form import FloatingProperty
 
 
 class _Product(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] * in_data[1])
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] * arrays.in_data[1])
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
+    def backward(self, op_ctx, arrays):
         for i in (0, 1):
-            assign(in_grad[i], req[i], out_grad[0] * in_data[1 - i])
+            assign(arrays.in_grad[i], arrays.req[i], arrays.out_grad[0] * arrays.in_data[1 - i])
 
 
 class KeepsNothing(LongProduct):
@@ -33,12 +33,12 @@ class KeepsNothing(LongProduct):
 
 
 class _Tanh(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], np.tanh(in_data[0]))
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], np.tanh(arrays.in_data[0]))
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        value = out_data[0] if out_data[0] is not None else np.zeros_like(in_data[0])
-        assign(in_grad[0], req[0], out_grad[0] * (1 - value * value))
+    def backward(self, op_ctx, arrays):
+        value = arrays.out_data[0] if arrays.out_data[0] is not None else np.zeros_like(arrays.in_data[0])
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0] * (1 - value * value))
 
 
 class OtherArray(FloatingProperty):
@@ -306,13 +306,13 @@ def _(output_grad, data):
 
 
 class _KeepsSpace(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        self.space = op_ctx.requested[0].get_space(in_data[0].shape, in_data[0].dtype)
-        np.exp(in_data[0], out=self.space)
-        assign(out_data[0], req[0], self.space)
+    def forward(self, op_ctx, arrays):
+        self.space = op_ctx.requested[0].get_space(arrays.in_data[0].shape, arrays.in_data[0].dtype)
+        np.exp(arrays.in_data[0], out=self.space)
+        assign(arrays.out_data[0], arrays.req[0], self.space)
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_grad[0] * self.space)
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0] * self.space)
 
 
 class KeepsSpace(FloatingProperty):

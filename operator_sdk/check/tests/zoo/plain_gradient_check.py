@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from operad.context import cpu
-from operad.operator import OpContext, OpReq
+from operad.operator import BackwardArrays, ForwardArrays, OpContext, OpReq
 from operad_check.cases.kinds import SMOOTH
 from operad_check.plan.profile import PROFILES
 from operad_check.running.session import Session
@@ -63,7 +63,7 @@ def _passes(subject: Subject, case: Case) -> bool:
         outputs = [np.zeros(shape, dtype) for shape, dtype in zip(out_shapes, out_types, strict=True)]
         context = OpContext(cpu(), case.is_train, resources_for(prop.forward_resource(shapes), 0))
         states = [array.copy() for array in aux]
-        operator.forward(context, values, [OpReq.WRITE] * len(outputs), outputs, states)
+        operator.forward(context, ForwardArrays(values, [OpReq.WRITE] * len(outputs), outputs, states))
         return outputs
 
     with np.errstate(all="ignore"):
@@ -72,7 +72,9 @@ def _passes(subject: Subject, case: Case) -> bool:
         grads = [np.zeros_like(array) if flag else None for array, flag in zip(inputs, flows, strict=True)]
         req = [OpReq.WRITE if flag else OpReq.NULL for flag in flows]
         context = OpContext(cpu(), case.is_train, resources_for(prop.backward_resource(shapes), 0))
-        operator.backward(context, heads, inputs, outputs, req, grads, [array.copy() for array in aux])
+        operator.backward(
+            context, BackwardArrays(heads, inputs, outputs, req, grads, [array.copy() for array in aux])
+        )
         for i, grad in enumerate(grads):
             if grad is not None and not np.allclose(grad, _numeric(forward, inputs, i, heads), 1e-3, 1e-4):
                 return False

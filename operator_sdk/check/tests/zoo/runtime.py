@@ -61,10 +61,10 @@ class WeightsByPlace(OperatorProperty):
 class _First(Operator):
     scale = None
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
+    def forward(self, op_ctx, arrays):
         if self.scale is None:
-            self.scale = abs(in_data[0][..., :1]) + 1
-        assign(out_data[0], req[0], in_data[0] / self.scale)
+            self.scale = abs(arrays.in_data[0][..., :1]) + 1
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] / self.scale)
 
 
 class ScaledByFirst(FloatingProperty):

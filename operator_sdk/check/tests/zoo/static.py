@@ -52,8 +52,8 @@ class Scaled(CoreProperty):
 
 
 class _Scaled(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] * in_data[1])
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] * arrays.in_data[1])
 
 
 class SumAndDifference(CoreProperty):
@@ -77,9 +77,9 @@ class SumAndDifference(CoreProperty):
 
 
 class _SumAndDifference(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] + in_data[1])
-        assign(out_data[1], req[1], in_data[0] - in_data[1])
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] + arrays.in_data[1])
+        assign(arrays.out_data[1], arrays.req[1], arrays.in_data[0] - arrays.in_data[1])
 
 
 class Factor(OperatorProperty):
@@ -298,12 +298,12 @@ class HiddenHead(CoreProperty):
 
 
 class _HiddenHead(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], np.maximum(in_data[0], 0))
-        assign(out_data[1], req[1], (in_data[0] > 0).astype(in_data[0].dtype))
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], np.maximum(arrays.in_data[0], 0))
+        assign(arrays.out_data[1], arrays.req[1], (arrays.in_data[0] > 0).astype(arrays.in_data[0].dtype))
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_grad[0] * out_data[1])
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0] * arrays.out_data[1])
 
 
 @operator("zoo_greedy_alone")

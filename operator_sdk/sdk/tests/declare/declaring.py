@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from operad.context import cpu
-from operad.operator import OpContext, OpReq
+from operad.operator import ForwardArrays, OpContext, OpReq
 from operad_sdk import (
     OperatorProperty,
     operator,
@@ -27,7 +27,7 @@ def run(
     types = prop.infer_type([array.dtype for array in arrays])[1]
     outs = out or [np.full(shape, 7, dtype) for shape, dtype in zip(shapes, types, strict=True)]
     made = prop.create_operator(cpu(), [a.shape for a in arrays], [a.dtype for a in arrays])
-    made.forward(OpContext(cpu(), is_train=True), arrays, [req] * len(outs), outs, list(aux))
+    made.forward(OpContext(cpu(), is_train=True), ForwardArrays(arrays, [req] * len(outs), outs, list(aux)))
     return outs
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from operad.context import cpu
 from operad.errors import DTypeError, ParamError, ShapeError
-from operad.operator import OpContext, OperatorProperty, OpReq, param
+from operad.operator import ForwardArrays, OpContext, OperatorProperty, OpReq, param
 from operad_check.testing import check_forward, gradient_check
 from operad_sdk import DeclarationError, ResourceRequest, Scalar, binary, define, operator, unary
 
@@ -21,7 +21,7 @@ def forward(prop, *inputs):
     shapes, types = [value.shape for value in inputs], [value.dtype for value in inputs]
     out = np.empty(prop.infer_shape(shapes)[1][0], prop.infer_type(types)[1][0])
     made = prop.create_operator(cpu(), shapes, types)
-    made.forward(OpContext(cpu(), False), list(inputs), [OpReq.WRITE], [out], [])
+    made.forward(OpContext(cpu(), False), ForwardArrays(list(inputs), [OpReq.WRITE], [out]))
     return out
 
 

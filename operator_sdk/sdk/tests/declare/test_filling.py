@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from operad.context import cpu
-from operad.operator import OpContext, OpReq
+from operad.operator import BackwardArrays, ForwardArrays, OpContext, OpReq
 from operad_sdk import OperatorProperty, operator
 
 X = np.array([[0.5, -1.0], [2.0, 3.0]])
@@ -35,9 +35,9 @@ def test_a_prepared_call_of_a_function_that_fills_is_that_function_alone():
 
     op = made((2,), spec="data:(N) -> output:(N)", forward=forward, data_grad=data_grad)
     context, data, out = OpContext(cpu(), True), X[0], np.empty(2)
-    function, values = prepared(op.prepare_forward(context, [data], [OpReq.WRITE], [out], []))
+    function, values = prepared(op.prepare_forward(context, ForwardArrays([data], [OpReq.WRITE], [out])))
     assert (function, values[0] is data, values[1] is out) == (forward, True, True)
-    call = op.prepare_backward(context, [data], [None], [None], [OpReq.WRITE], [out], [])
+    call = op.prepare_backward(context, BackwardArrays([data], [None], [None], [OpReq.WRITE], [out]))
     assert prepared(call)[0] is data_grad
 
 
@@ -49,7 +49,7 @@ def test_an_error_in_a_function_that_fills_adds_nothing():
     op = made((2,), spec="data:(N) -> output:(N)", forward=forward)
     out = np.ones(2)
     with pytest.raises(ZeroDivisionError):
-        op.forward(OpContext(cpu(), True), [X[0]], [OpReq.ADD], [out], [])
+        op.forward(OpContext(cpu(), True), ForwardArrays([X[0]], [OpReq.ADD], [out]))
     assert out.tolist() == [1, 1]
 
 
@@ -61,7 +61,9 @@ def test_a_function_that_fills_gets_memory_where_nothing_is_wanted():
         output[...] = mask[...] = 0
 
     op = made((2, 2), spec="data:(N, D) -> output:(N, D), hidden mask:uint8(N)", forward=forward)
-    op.forward(OpContext(cpu(), True), [X], [OpReq.WRITE, OpReq.NULL], [np.empty((2, 2)), None], [])
+    op.forward(
+        OpContext(cpu(), True), ForwardArrays([X], [OpReq.WRITE, OpReq.NULL], [np.empty((2, 2)), None])
+    )
     assert given == [((2,), np.uint8)]
 
 
@@ -84,5 +86,5 @@ def test_a_forward_function_may_be_fitted_to_its_arrays():
     for count, factor in ((4, 2), (5, 1)):
         data, out = np.ones(count), np.empty(count)
         made = prop.create_operator(cpu(), [(count,)], [data.dtype])
-        made.prepare_forward(OpContext(cpu(), True), [data], [OpReq.WRITE], [out], [])()
+        made.prepare_forward(OpContext(cpu(), True), ForwardArrays([data], [OpReq.WRITE], [out]))()
         np.testing.assert_array_equal(out, factor * data)

@@ -7,7 +7,7 @@ import pytest
 
 from operad.context import cpu
 from operad.errors import GradientError
-from operad.operator import OpContext, OpReq
+from operad.operator import BackwardArrays, ForwardArrays, OpContext, OpReq
 from operad_sdk import Contract, DeclarationError, Distribution, OperatorProperty, gradient, operator
 from operad_sdk.differentiate import TraceError
 
@@ -46,7 +46,7 @@ def test_arguments_without_a_gradient_are_plain_arrays_in_its_trace():
     computes = made.create_operator(cpu(), [(4, 2), (4,)], [np.dtype("float64")] * 2)
     head, index = np.arange(8.0).reshape(4, 2), np.array([2.0, 0.0, 2.0, 1.0])
     grads = [np.zeros((4, 2)), np.ones(4)]
-    computes.backward(OpContext(cpu(), True), [ROWS], [head, index], [None], WRITE, grads, [])
+    computes.backward(OpContext(cpu(), True), BackwardArrays([ROWS], [head, index], [None], WRITE, grads))
     np.testing.assert_array_equal(grads[0], 2 * head * ROWS[[2, 0, 2, 1]])
     np.testing.assert_array_equal(grads[1], np.zeros(4))
 
@@ -56,7 +56,7 @@ def test_it_computes_with_the_kernel_of_the_operator():
     computes = made.create_operator(cpu(), [(4, 2), (4,)], [np.dtype("float64")] * 2)
     out = [np.full((3, 2), 10.0)]
     values = [np.ones((4, 2)), np.array([0.0, 0.0, 1.0, 1.0])]
-    computes.forward(OpContext(cpu(), True), values, [OpReq.ADD], out, [])
+    computes.forward(OpContext(cpu(), True), ForwardArrays(values, [OpReq.ADD], out))
     np.testing.assert_array_equal(out[0], [[12.0, 12.0], [12.0, 12.0], [10.0, 10.0]])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from operad.context import cpu
-from operad.operator import Kernel, OpContext, Operator, OpReq
+from operad.operator import BackwardArrays, ForwardArrays, Kernel, OpContext, Operator, OpReq
 from operad_check.testing import check_forward, gradient_check
 from operad_sdk import (
     DeclarationError,
@@ -48,7 +48,7 @@ def made(cls, **params):
 
 def forward(op, data=X):
     out = np.empty_like(data)
-    op.forward(OpContext(cpu(), False), [data], [OpReq.WRITE], [out], [])
+    op.forward(OpContext(cpu(), False), ForwardArrays([data], [OpReq.WRITE], [out]))
     return out
 
 
@@ -160,7 +160,7 @@ def test_gradients_that_a_class_kernel_does_not_bring_are_added_where_that_is_as
     made = cls(no_bias=True).create_operator(cpu(), [(2, 3), (4, 3)], [data.dtype] * 2)
     grads = [np.full((2, 3), 10.0), np.full((4, 3), 10.0)]
     requests = [OpReq.NULL, OpReq.ADD]
-    made.backward(OpContext(cpu(), True), [head], [data, weight], [None], requests, grads, [])
+    made.backward(OpContext(cpu(), True), BackwardArrays([head], [data, weight], [None], requests, grads))
     assert (grads[0] == 10).all()
     assert (grads[1] == 12).all()
 
@@ -169,8 +169,8 @@ class Long(Operator):
     def __init__(self, prop, ctx, in_shapes, in_types):
         self.by = prop.by
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        out_data[0][...] = self.by * in_data[0] + 7
+    def forward(self, op_ctx, arrays):
+        arrays.out_data[0][...] = self.by * arrays.in_data[0] + 7
 
 
 def test_operator_class_without_gradients_has_those_of_the_operator(scaled):
@@ -182,8 +182,8 @@ def test_operator_class_without_gradients_has_those_of_the_operator(scaled):
 def test_operator_class_with_gradients_is_its_own_factory(scaled):
     @kernel(scaled, "cpu", priority=1)
     class Whole(Long):
-        def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-            in_grad[0][...] = self.by * out_grad[0]
+        def backward(self, op_ctx, arrays):
+            arrays.in_grad[0][...] = self.by * arrays.out_grad[0]
 
     assert isinstance(made(scaled), Whole)
 
@@ -346,7 +346,7 @@ def test_a_kernel_of_another_distribution_may_hand_calls_on_to_the_operators_own
             self.own = own_operator(prop, ctx, in_shapes, in_types)
 
         def forward(self, op_ctx, data, output):
-            self.own.forward(op_ctx, [data], [OpReq.WRITE], [output], [])
+            self.own.forward(op_ctx, ForwardArrays([data], [OpReq.WRITE], [output]))
 
     scaled.kernels.append(HandsOn.operad_kernel._replace(distribution="acme"))
     np.testing.assert_array_equal(forward(made(scaled, by=3)), 3 * X + 100)  # its own of highest priority

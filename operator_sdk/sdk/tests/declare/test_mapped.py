@@ -9,7 +9,7 @@ import pytest
 
 from operad.context import cpu
 from operad.errors import DTypeError, ParamError
-from operad.operator import OpContext, OpReq, param
+from operad.operator import BackwardArrays, OpContext, OpReq, param
 from operad_check.testing import check_forward, gradient_check
 from operad_sdk import DeclarationError, Scalar, from_mapper
 from operad_sdk.mapper import exp, hypot, mapper, sign, slope_of, sqrt, tanh
@@ -106,7 +106,7 @@ def test_gradient_of_a_step_is_zero_even_of_infinite_gradients():
 
     made = from_mapper(step)().create_operator(cpu(), [(2,)], [np.dtype("f8")])
     head, grad = np.array([1.0, math.inf]), np.empty(2)
-    made.backward(OpContext(cpu(), True), [head], [None], [None], [OpReq.WRITE], [grad], [])
+    made.backward(OpContext(cpu(), True), BackwardArrays([head], [None], [None], [OpReq.WRITE], [grad]))
     assert grad.tolist() == [0, 0]
 
 

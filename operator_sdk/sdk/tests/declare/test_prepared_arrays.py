@@ -10,7 +10,7 @@ from operad import autograd
 from operad.context import cpu
 from operad.graph import Entry, Graph, OpNode, Variable
 from operad.imperative import Invoker
-from operad.operator import OpContext
+from operad.operator import ForwardArrays, OpContext
 from operad_sdk import DeclarationError, OperatorProperty, OpReq, Prepared, ResourceRequest, operator
 from operator_sdk.sdk.tests.declare.kernel_graphs import W, X, applied, bound
 
@@ -182,7 +182,7 @@ def test_who_knows_the_operator_alone_gets_no_kernel_with_demands_of_its_own(sca
 
     made = scaled().create_operator(cpu(), [X.shape, W.shape], [X.dtype, W.dtype])
     out = np.empty_like(X)
-    made.forward(OpContext(cpu(), False), [X, W], [OpReq.WRITE], [out], [])
+    made.forward(OpContext(cpu(), False), ForwardArrays([X, W], [OpReq.WRITE], [out]))
     np.testing.assert_array_equal(out, X * W)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from operad.context import cpu
 from operad.errors import ShapeError
-from operad.operator import BackwardEntry, OpContext, OpReq
+from operad.operator import BackwardArrays, BackwardEntry, ForwardArrays, OpContext, OpReq
 from operad_check.testing import check_forward, gradient_check
 from operad_sdk import (
     BROADCAST,
@@ -98,7 +98,9 @@ def test_a_function_is_not_called_where_nothing_it_computes_is_wanted() -> None:
     made = op().create_operator(cpu(), [(2,)] * 2, [np.dtype("f4")] * 2)
     grads = [None, np.zeros(2, "f4")]
     head = np.ones(2, "f4")
-    made.backward(OpContext(cpu(), True), [head], [None] * 2, [None], [OpReq.NULL, OpReq.WRITE], grads, [])
+    made.backward(
+        OpContext(cpu(), True), BackwardArrays([head], [None] * 2, [None], [OpReq.NULL, OpReq.WRITE], grads)
+    )
     assert called == ["rhs"]
     np.testing.assert_array_equal(grads[1], head)
 
@@ -114,7 +116,8 @@ def test_wanted_names_the_targets_that_are_asked_for() -> None:
     made = op().create_operator(cpu(), [(2,)] * 2, [np.dtype("f4")] * 2)
     head = np.ones(2, "f4")
     made.backward(
-        OpContext(cpu(), True), [head], [None] * 2, [None], [OpReq.NULL, OpReq.ADD], [None, head.copy()], []
+        OpContext(cpu(), True),
+        BackwardArrays([head], [None] * 2, [None], [OpReq.NULL, OpReq.ADD], [None, head.copy()]),
     )
     assert asked == [{"rhs_grad"}]
 
@@ -357,7 +360,7 @@ def test_a_hidden_output_for_training_may_stay_unwritten_in_prediction() -> None
     made = op().create_operator(cpu(), [(3,)], [X.dtype])
     for is_train, mask in ((False, [7, 7, 7]), (True, [1, 0, 1])):
         outs = [np.empty(3), np.full(3, 7, np.uint8)]
-        made.forward(OpContext(cpu(), is_train), [X[0]], [OpReq.WRITE] * 2, outs, [])
+        made.forward(OpContext(cpu(), is_train), ForwardArrays([X[0]], [OpReq.WRITE] * 2, outs))
         np.testing.assert_array_equal(outs[0], X[0])
         assert outs[1].tolist() == mask
     with pytest.raises(DeclarationError, match="neither fills nor returns output"):

@@ -9,7 +9,7 @@ import pytest
 
 from operad.context import cpu
 from operad.errors import DTypeError, ParamError
-from operad.operator import OpContext, OpReq
+from operad.operator import BackwardArrays, OpContext, OpReq
 from operad_check.testing import check_forward, gradient_check
 from operad_sdk import (
     BINARY,
@@ -63,9 +63,9 @@ def test_gradients_of_integers_are_truncated_towards_zero() -> None:
     made = op().create_operator(cpu(), [(2,)], [np.dtype("i4")])
     grad = np.full(2, 9, "i4")
     head, data = np.array([1, 1], "i4"), np.array([2, -3], "i4")
-    made.backward(OpContext(cpu(), True), [head], [data], [None], [OpReq.WRITE], [grad], [])
+    made.backward(OpContext(cpu(), True), BackwardArrays([head], [data], [None], [OpReq.WRITE], [grad]))
     assert grad.tolist() == [-1, 2]
-    made.backward(OpContext(cpu(), True), [head], [data], [None], [OpReq.ADD], [grad], [])
+    made.backward(OpContext(cpu(), True), BackwardArrays([head], [data], [None], [OpReq.ADD], [grad]))
     assert grad.tolist() == [-2, 4]
 
 
@@ -78,7 +78,7 @@ def test_slopes_are_truncated_before_they_meet_a_head_gradient_of_integers(spec:
     grads = [np.full(2, 9, "i4"), np.full(2, 9, "i4")]
     head, data = np.array([4, 5], "i4"), np.array([1, -2], "i4")
     requests = [OpReq.WRITE, OpReq.ADD]
-    made.backward(OpContext(cpu(), True), [head], [data, data], [None], requests, grads, [])
+    made.backward(OpContext(cpu(), True), BackwardArrays([head], [data, data], [None], requests, grads))
     assert [grad.tolist() for grad in grads] == [[0, -5], [5, 4]]
 
 
@@ -122,7 +122,7 @@ def test_gradients_of_integers_may_be_declared_to_be_zero() -> None:
     )
     made = op().create_operator(cpu(), [(2,)], [np.dtype("i4")])
     head, grad = np.array([5, 6], "i4"), np.full(2, 9, "i4")
-    made.backward(OpContext(cpu(), True), [head], [None], [None], [OpReq.WRITE], [grad], [])
+    made.backward(OpContext(cpu(), True), BackwardArrays([head], [None], [None], [OpReq.WRITE], [grad]))
     assert grad.tolist() == [0, 0]
     gradient_check(op, [X])
 

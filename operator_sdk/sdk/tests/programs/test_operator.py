@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from operad.context import cpu
-from operad.operator import KernelCall, OpContext, OpReq
+from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpContext, OpReq
 from operad_sdk import OperatorProperty, gradient, operator, param
 from operad_sdk.programs import operator as room
 from operad_sdk.programs.operator import ProgramOperator, program_of
@@ -114,7 +114,7 @@ def made(op, parts, arrays):
 
 def forward(run, arrays, out=None, req=OpReq.WRITE, context=TRAINING):
     out = np.empty_like(arrays[0]) if out is None else out
-    run.forward(context, arrays, [req], [out], [])
+    run.forward(context, ForwardArrays(arrays, [req], [out]))
     return out
 
 
@@ -144,7 +144,7 @@ def test_gradients_that_no_kernel_has_together_are_a_program_where_that_reads_le
     head, data = (rng.normal(size=shapes[0]).astype(SINGLE) for _ in range(2))
     gain = rng.normal(size=8).astype(SINGLE)
     found = [np.empty_like(data), np.empty_like(gain)]
-    made.backward(TRAINING, [head], [data, gain], [None], [OpReq.WRITE] * 2, found, [])
+    made.backward(TRAINING, BackwardArrays([head], [data, gain], [None], [OpReq.WRITE] * 2, found))
     expected = Gradients.both(*(array.astype(np.float64) for array in (head, data, gain)))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
@@ -174,7 +174,7 @@ def test_bits_of_a_gradient_do_not_depend_on_which_are_wanted():
     def backward(*wanted):
         req = [OpReq.WRITE if flag else OpReq.NULL for flag in wanted]
         targets = [np.empty_like(a) if flag else None for a, flag in zip(arrays, wanted, strict=True)]
-        run.backward(TRAINING, [grad], arrays, [output], req, targets, [])
+        run.backward(TRAINING, BackwardArrays([grad], arrays, [output], req, targets))
         return targets
 
     both = backward(True, True)

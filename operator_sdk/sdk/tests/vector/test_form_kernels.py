@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import operad as od
-from operad.operator import KernelCall, OpReq, choose
+from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpReq, choose
 from operad_sdk import OperatorProperty, operator, param
 from operad_sdk.vector.form_kernels import FormOperator
 from operator_sdk.sdk.tests.vector_code import require_vector_code
@@ -99,7 +99,7 @@ def test_outputs_and_states_under_every_request(rows, columns, dtype):
     tolerance = {"rtol": 8 * np.finfo(dtype).eps}
     for requests in ((OpReq.WRITE, OpReq.WRITE), (OpReq.ADD, OpReq.NULL), (OpReq.NULL, OpReq.ADD)):
         outs, state = [np.full(data.shape, 3, dtype), np.full(rows, 3, dtype)], count.copy()
-        made.forward(context(), [data, factor], requests, outs, [state])
+        made.forward(context(), ForwardArrays([data, factor], requests, outs, [state]))
         output, top, after = expected(data, factor, count)
         for out, request, value in zip(outs, requests, (output, top), strict=True):
             wanted = {OpReq.WRITE: value, OpReq.ADD: value + 3, OpReq.NULL: np.full(out.shape, 3)}[request]
@@ -122,7 +122,8 @@ def test_arrays_that_overlap_or_have_gaps_are_right():
         given, out = make()
         given[...] = data
         made.forward(
-            context(), [given, factor], [OpReq.WRITE] * 2, [out, np.empty(40, SINGLE)], [count.copy()]
+            context(),
+            ForwardArrays([given, factor], [OpReq.WRITE] * 2, [out, np.empty(40, SINGLE)], [count.copy()]),
         )
         np.testing.assert_allclose(out, output, rtol=1e-6, err_msg=name)
 
@@ -133,7 +134,10 @@ def test_gradients():
     head = np.ones_like(data)
     out = np.full_like(data, 2)
     made.backward(
-        context(), [head, None], [data, factor], [None, None], [OpReq.ADD, OpReq.NULL], [out, None], [None]
+        context(),
+        BackwardArrays(
+            [head, None], [data, factor], [None, None], [OpReq.ADD, OpReq.NULL], [out, None], [None]
+        ),
     )
     np.testing.assert_allclose(out, 2 + factor * 2 / data.max(axis=1, keepdims=True), rtol=1e-6)
 
@@ -148,14 +152,14 @@ def test_one_element_of_each_row_by_its_label(shape):
     specs = [data.shape, label.shape], [SINGLE] * 2
     given, out, slopes = [data.astype(np.float64), label], np.empty(shape[0], SINGLE), np.empty_like(data)
     FormOperator("forward", VectorLabels(), od.cpu(), *specs).forward(
-        context(), [data, label], [OpReq.WRITE], [out], []
+        context(), ForwardArrays([data, label], [OpReq.WRITE], [out])
     )
     expected = np.empty(shape[0])
     VectorLabels.forward(*given, expected)
     np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-6)
     head = rng.standard_normal(shape[0]).astype(SINGLE)
     FormOperator("data_grad", VectorLabels(), od.cpu(), *specs).backward(
-        context(), [head], [data, label], [None], [OpReq.WRITE, OpReq.NULL], [slopes, None], []
+        context(), BackwardArrays([head], [data, label], [None], [OpReq.WRITE, OpReq.NULL], [slopes, None])
     )
     np.testing.assert_allclose(slopes, VectorLabels.data_grad(head, *given), rtol=1e-5, atol=1e-6)
 

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import operad as od
-from operad.operator import OpReq
+from operad.operator import BackwardArrays, OpReq
 from operad_sdk import OperatorProperty, gradient, operator
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.vector.derived_kernels import operator_of
@@ -112,7 +112,7 @@ def specs(shape):
 
 
 def backward(made, head, x, y, req, targets):
-    made.backward(context(), [head], [x, y], [None], req, targets, [])
+    made.backward(context(), BackwardArrays([head], [x, y], [None], req, targets))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 17), (300, 401)])

@@ -10,7 +10,17 @@ from typing import Any
 from operad import NDArray, ndarray
 from operad.context import Context
 from operad.dtypes import DType
-from operad.operator import Arrays, OpContext, Operator, OpReq, OwnResources, Requests, Shape, SomeArrays
+from operad.operator import (
+    BackwardArrays,
+    ForwardArrays,
+    OpContext,
+    Operator,
+    OpReq,
+    OwnResources,
+    Requests,
+    Shape,
+    SomeArrays,
+)
 from operad_control_flow.control_flow import ControlFlow
 from operad_control_flow.rules import SHAPES, TYPES
 from operad_control_flow.runs import Runs
@@ -52,28 +62,17 @@ class Runner(Operator):
         part, shapes, types = self._given[number]
         return Runs(part, self.ctx, shapes, types, shared)
 
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """The outputs; in training all steps are kept."""
         if op_ctx.requested:
             self._seed = int(op_ctx.requested[0].generator.integers(1 << 63))
         self._is_train = op_ctx.is_train
         self._is_kept = False
         with self._inside(self._is_train):
-            self._run(self._is_train, in_data, self._targets(req, out_data))
+            self._run(self._is_train, arrays.in_data, self._targets(arrays.req, arrays.out_data))
         self._is_kept = self._is_train
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: SomeArrays,
-        in_data: SomeArrays,
-        out_data: SomeArrays,
-        req: Requests,
-        in_grad: SomeArrays,
-        aux_states: Arrays,
-    ) -> None:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """The gradients.
 
         After a prediction, which keeps nothing, and after another backward, which overwrites what it has
@@ -81,11 +80,11 @@ class Runner(Operator):
         """
         if not self._is_kept:
             with self._inside(self._is_train):
-                self._run(True, in_data, [Target(OpReq.NULL, None)] * len(out_grad))
+                self._run(True, arrays.in_data, [Target(OpReq.NULL, None)] * len(arrays.out_grad))
         self._is_kept = False
         with self._inside(op_ctx.is_train):
-            grads = self._targets(req, in_grad)
-            self.run_back(op_ctx.is_train, self._arrays(out_grad), grads)
+            grads = self._targets(arrays.req, arrays.in_grad)
+            self.run_back(op_ctx.is_train, self._arrays(arrays.out_grad), grads)
             for grad in grads:
                 grad.write_zeros_if_unwritten()
 

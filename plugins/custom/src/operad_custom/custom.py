@@ -18,6 +18,8 @@ from operad.context import Context
 from operad.dtypes import DType, as_dtype
 from operad.errors import ArgumentError, ShapeError
 from operad.operator import (
+    BackwardArrays,
+    ForwardArrays,
     InferredShapes,
     InferredTypes,
     Kernel,
@@ -166,38 +168,24 @@ class _Adapter(Operator):
         self._op = prop.made(ctx, in_shapes, in_types)
         self._ins = [*zip(in_shapes, in_types, strict=True)]
 
-    def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Any],
-        req: Sequence[OpReq],
-        out_data: Sequence[Any],
-        aux_states: Sequence[Any],
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """See `CustomOp.forward`."""
         face, ctx = _face(), op_ctx.ctx
-        ins, outs, aux = face.over(in_data, ctx), face.over(out_data, ctx), face.over(aux_states, ctx)
+        ins, req, outs, states = arrays
+        groups = [face.over(datas, ctx) for datas in (ins, outs, states)]
         with face.nested(op_ctx.is_train):
-            self._op.forward(op_ctx.is_train, _words(req), ins, outs, aux)
+            self._op.forward(op_ctx.is_train, _words(req), *groups)
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: Sequence[Any],
-        in_data: Sequence[Any],
-        out_data: Sequence[Any],
-        req: Sequence[OpReq],
-        in_grad: Sequence[Any],
-        aux_states: Sequence[Any],
-    ) -> None:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """See `CustomOp.backward`. A gradient that was not requested has memory of its own."""
         xp = op_ctx.ctx.xp
+        heads, ins, outs, req, grads, states = arrays
         wanted = [
             xp.empty(shape, dtype) if grad is None else grad
-            for grad, (shape, dtype) in zip(in_grad, self._ins, strict=True)
+            for grad, (shape, dtype) in zip(grads, self._ins, strict=True)
         ]
         face, ctx = _face(), op_ctx.ctx
-        groups = [face.over(datas, ctx) for datas in (out_grad, in_data, out_data, wanted, aux_states)]
+        groups = [face.over(datas, ctx) for datas in (heads, ins, outs, wanted, states)]
         with face.nested(op_ctx.is_train):
             self._op.backward(_words(req), *groups)
 

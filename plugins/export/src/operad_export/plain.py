@@ -21,8 +21,10 @@ from operad.context import cpu
 from operad.dtypes import DType
 from operad.errors import ShapeError, UnsupportedError
 from operad.operator import (
+    BackwardArrays,
     BackwardEntry,
     Cost,
+    ForwardArrays,
     OpContext,
     Operator,
     OperatorProperty,
@@ -179,7 +181,8 @@ class PlainOperator:
         requested = _resources(call.forward_kinds)
         op_ctx = OpContext(_CPU, is_train, requested)
         req = (OpReq.WRITE,) * len(outputs)
-        function = partial(operator.forward, op_ctx, list(arguments), req, list(outputs), list(states))
+        arrays = ForwardArrays(list(arguments), req, list(outputs), list(states))
+        function = partial(operator.forward, op_ctx, arrays)
         self._run(_seeded(function, call.forward_kinds, seed), requested, call.way)
 
     def draws(self, shapes: Sequence[tuple[int, ...]], types: Sequence[DType]) -> bool:
@@ -225,10 +228,8 @@ class PlainOperator:
         grads = [next(rest) if flag else None for flag in wanted]
         req = tuple([OpReq.WRITE if flag else OpReq.NULL for flag in wanted])
         requested = _resources(call.backward_kinds)
-        function = partial(
-            call.operator.backward, OpContext(_CPU, is_train, requested), found["out_grad"], found["in_data"],
-            found["out_data"], req, grads, list(states),
-        )  # fmt: skip
+        record = BackwardArrays(**found, req=req, in_grad=grads, aux_states=list(states))
+        function = partial(call.operator.backward, OpContext(_CPU, is_train, requested), record)
         names = [name for name, flag in zip(self.arguments, wanted, strict=True) if flag]
         cost = gradient_cost(call.cost, self.prop.multiplies, names)
         self._run(_seeded(function, call.backward_kinds, seed), requested, _Way.of(cost))

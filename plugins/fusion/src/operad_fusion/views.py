@@ -14,7 +14,7 @@ import numpy as np
 
 from operad.context import Context
 from operad.graph import Entry, Graph, Node, OpNode
-from operad.operator import Gradient, OpContext, OpReq, Shape
+from operad.operator import ForwardArrays, Gradient, OpContext, OpReq, Shape
 from operad_sdk.form_kernels import View
 
 OPERATORS: Final = frozenset(
@@ -50,7 +50,9 @@ def _moved(node: OpNode, numbers: Any, others: Sequence[Shape], ctx: Context) ->
     outputs = [np.empty(shape, _NUMBERS) for shape in made]
     try:
         operator = node.op.create_operator(ctx, shapes, [_NUMBERS] * len(shapes))
-        operator.forward(OpContext(ctx, False, ()), arrays, [OpReq.WRITE] * len(outputs), outputs, [])
+        operator.forward(
+            OpContext(ctx, False, ()), ForwardArrays(arrays, [OpReq.WRITE] * len(outputs), outputs)
+        )
     except Exception:  # noqa: BLE001 - the author's function; then it is no view
         return None
     return outputs

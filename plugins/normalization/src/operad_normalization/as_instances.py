@@ -12,7 +12,7 @@ from math import prod
 from typing import Any, final
 
 from operad.context import Context
-from operad.operator import CallTemplate, Kernel
+from operad.operator import BackwardArrays, CallTemplate, ForwardArrays, Kernel
 from operad_normalization.instance_norm import InstanceNorm
 from operad_sdk import DType, KernelCall, OpContext, Operator, OpReq, Shape
 
@@ -105,30 +105,16 @@ class _AsInstances(Operator):
         self.direct_visible = self._operator.direct_visible
         self.lock_cost_limit_us = self._operator.lock_cost_limit_us
 
-    def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Any],
-        req: Sequence[OpReq],
-        out_data: Sequence[Any],
-        aux_states: Sequence[Any],
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """The outputs."""
-        self._operator.forward(op_ctx, self._seen(in_data), req, self._seen(out_data), aux_states)
+        ins, outs = self._seen(arrays.in_data), self._seen(arrays.out_data)
+        self._operator.forward(op_ctx, arrays._replace(in_data=ins, out_data=outs))
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: Sequence[Any],
-        in_data: Sequence[Any],
-        out_data: Sequence[Any],
-        req: Sequence[OpReq],
-        in_grad: Sequence[Any],
-        aux_states: Sequence[Any],
-    ) -> None:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """The gradients."""
-        heads, ins, outs, grads = map(self._seen, (out_grad, in_data, out_data, in_grad))
-        self._operator.backward(op_ctx, heads, ins, outs, req, grads, aux_states)
+        heads, ins, outs, req, grads, states = arrays
+        heads, ins, outs, grads = map(self._seen, (heads, ins, outs, grads))
+        self._operator.backward(op_ctx, BackwardArrays(heads, ins, outs, req, grads, states))
 
     def backward_templates(
         self, op_ctx: OpContext, req: Sequence[OpReq], num_outputs: int, num_states: int

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from operad.operator import ForwardArrays
 from operad_sdk import Array, Cost, KernelCall, OpContext, Operator, OpReq, operator, param
 from operad_sdk import OperatorProperty as DeclaredProperty
 from operad_sdk.vector import InVectorCode
@@ -68,12 +69,12 @@ def write_in_two_walks(
     x, y = data.reshape(shape), output.reshape(shape)
     targets, req = [y, mean, std, rest], [OpReq.WRITE] * 4
     found = _operator(self.eps, op_ctx.ctx, shape, data.dtype)
-    found.forward(op_ctx, [x, x[..., :1], gamma, beta], req, targets, [])
+    found.forward(op_ctx, ForwardArrays([x, x[..., :1], gamma, beta], req, targets))
     if np.isfinite(std).all():
         return
     kind: Any = type(self)
     usual = _usual(kind, tuple(self.get_params().items()), op_ctx.ctx, data.shape, gamma.shape, data.dtype)
-    usual.forward(op_ctx, [data, gamma, beta], req, [output, mean, std, rest], [])
+    usual.forward(op_ctx, ForwardArrays([data, gamma, beta], req, [output, mean, std, rest]))
 
 
 @lru_cache(maxsize=256)

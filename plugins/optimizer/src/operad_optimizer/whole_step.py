@@ -11,7 +11,7 @@ from operad import NDArray
 from operad.executor import BoundProgram, Executor, compiled
 from operad.graph import estimated, head_names
 from operad.imperative import Access, Invoker, RunTime, overlap_check
-from operad.operator import ArgumentSlot, Arrays, CallTemplate, OpContext, Operator, Requests
+from operad.operator import ArgumentSlot, CallTemplate, ForwardArrays, OpContext, Operator, Requests
 from operad.program import Program, Segment
 from operad_optimizer.update_pass import Update, updates_pass
 
@@ -37,11 +37,9 @@ class _WithValues(Operator):
         self._function: Callable[..., object] = operator.direct_with_values
         self.values: tuple[Any, ...] = ()
 
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """Move the weight."""
-        self._compute(*in_data, *out_data, *aux_states)
+        self._compute(*arrays.in_data, *arrays.out_data, *arrays.aux_states)
 
     def forward_templates(
         self, op_ctx: OpContext, req: Requests, num_inputs: int, num_states: int

@@ -9,7 +9,7 @@ import numpy as np
 
 from operad.context import gpu, num_gpus
 from operad.errors import OperadError
-from operad.operator import BackwardEntry, OpContext, OpReq
+from operad.operator import BackwardArrays, BackwardEntry, ForwardArrays, OpContext, OpReq
 from operad.resource import ResourceRequest
 from operad_check.cases.kinds import ORDINARY
 from operad_check.cases.retype import is_random
@@ -62,7 +62,7 @@ def _on_gpu(trial: Trial, operator: Any) -> tuple[dict[str, list[Any]], list[Any
     aux = [xp.asarray(array) for array in trial.aux]
     op_ctx = _context(trial, trial.prop.forward_resource(trial.in_shapes))
     with raising("forward on the GPU"):
-        operator.forward(op_ctx, inputs, [OpReq.WRITE] * len(outputs), outputs, aux)
+        operator.forward(op_ctx, ForwardArrays(inputs, [OpReq.WRITE] * len(outputs), outputs, aux))
     heads = [None if head is None else xp.asarray(head) for head in trial.out_grads]
     return {"in_data": inputs, "out_data": outputs, "out_grad": heads, "aux": aux}, list(outputs)
 
@@ -81,9 +81,7 @@ def _backward_on_gpu(trial: Trial, operator: Any, arrays: dict[str, list[Any]]) 
     grads = [None if r is OpReq.NULL else xp.asarray(poisoned(shape, dtype)) for r, shape, dtype in described]
     op_ctx = _context(trial, trial.prop.backward_resource(trial.in_shapes))
     with raising("backward on the GPU"):
-        operator.backward(
-            op_ctx, given["out_grad"], given["in_data"], given["out_data"], req, grads, arrays["aux"]
-        )
+        operator.backward(op_ctx, BackwardArrays(**given, req=req, in_grad=grads, aux_states=arrays["aux"]))
     return grads
 
 

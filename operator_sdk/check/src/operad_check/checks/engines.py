@@ -41,8 +41,8 @@ def all_engines(trials: Sequence[Trial]) -> Evidence:
     All of them are the same program. A result that depends on which one ran it cannot be debugged.
 
     Broken by:
-        def forward(self, op_ctx, in_data, req, out_data, aux):
-            if req[0] == OpReq.INPLACE: ...    # sums in another order
+        def forward(self, op_ctx, arrays):
+            if arrays.req[0] == OpReq.INPLACE: ...    # sums in another order
     Not run:
         The other order of the sums.
     Fix:

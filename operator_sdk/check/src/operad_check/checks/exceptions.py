@@ -8,7 +8,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from operad.operator import Array, OpContext, OpReq
+from operad.operator import ForwardArrays, OpContext
 from operad_check.cases.kinds import ORDINARY
 from operad_check.mutations.mutant import Wrapped, mutant
 from operad_check.register import Evidence, check
@@ -45,14 +45,7 @@ class _Tripwire(np.ndarray[Any, Any]):
 class _Failing(Wrapped):
     """Operator whose forward pass raises."""
 
-    def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array],
-        aux_states: Sequence[Array],
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """Raise."""
         raise _Planted("planted by the contract check")
 

@@ -75,8 +75,8 @@ def forward_requests(trial: Trial) -> Runs:
     Executors ask for `add` where gradients meet and for `null` where nothing reads an output.
 
     Broken by:
-        def forward(self, op_ctx, in_data, req, out_data, aux):
-            out_data[0][...] = np.exp(in_data[0])
+        def forward(self, op_ctx, arrays):
+            arrays.out_data[0][...] = np.exp(arrays.in_data[0])
     Within:
         class Late(Made):
             HERE
@@ -127,11 +127,11 @@ def backward_requests(trial: Trial) -> Runs:
     `grad_req='add'` accumulates over batches; where several paths meet, gradients are added in place.
 
     Broken by:
-        in_grad[0][...] = value    # whatever req[0]
+        arrays.in_grad[0][...] = value    # whatever arrays.req[0]
     Within:
         class Late(Made):
-            def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux):
-                value = 2 * out_grad[0] * in_data[0]
+            def backward(self, op_ctx, arrays):
+                value = 2 * arrays.out_grad[0] * arrays.in_data[0]
                 HERE
         class Example(LongForm):
             made = Late
@@ -201,8 +201,8 @@ def ways_to_call(trial: Trial) -> Runs:
             direct = staticmethod(np.tanh)    # and forward is an approximation
     Within:
         HERE
-            def forward(self, op_ctx, in_data, req, out_data, aux):
-                assign(out_data[0], req[0], in_data[0] - in_data[0]**3 / 3)
+            def forward(self, op_ctx, arrays):
+                assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] - arrays.in_data[0]**3 / 3)
         class Example(LongForm):
             made = Fast
     Fix:

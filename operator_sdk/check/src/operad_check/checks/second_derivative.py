@@ -10,7 +10,7 @@ import numpy as np
 
 from operad.context import cpu
 from operad.errors import OperadError
-from operad.operator import OperatorProperty, OpReq
+from operad.operator import BackwardArrays, OperatorProperty, OpReq
 from operad_check.cases.kinds import SMOOTH
 from operad_check.checks.derivative import expect_derivative
 from operad_check.comparison.numeric_derivative import Outputs, numeric_derivatives
@@ -142,10 +142,8 @@ class _Point:
         flags = zip(self._made.differentiable_inputs(), reads, strict=True)
         requests = [OpReq.WRITE if flag and array.dtype.kind == "f" else OpReq.NULL for flag, array in flags]
         with raising("the gradient of the gradient"):
-            self._operator.backward(
-                trial.context([]), list(cotangents), reads, [None] * len(cotangents),
-                requests, grads, [],
-            )  # fmt: skip
+            arrays = BackwardArrays(list(cotangents), reads, [None] * len(cotangents), requests, grads)
+            self._operator.backward(trial.context([]), arrays)
         heads = [np.zeros_like(head) for head in self._heads]
         parts = []
         for (kind, index), grad in zip(self._entries, grads, strict=True):

@@ -20,6 +20,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad.config import settings
+from operad.operator import BackwardArrays, ForwardArrays, OpContext
 from operad_check.cases.kinds import ORDINARY
 from operad_check.mutations.mutant import Wrapped
 from operad_check.register import Evidence, check
@@ -98,13 +99,13 @@ class _Watched(Wrapped):
 
     changed: str = ""
 
-    def forward(self, *args: Any) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """Watch."""
-        self._watch(lambda: self.inner.forward(*args))
+        self._watch(lambda: self.inner.forward(op_ctx, arrays))
 
-    def backward(self, *args: Any) -> None:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """Watch."""
-        self._watch(lambda: self.inner.backward(*args))
+        self._watch(lambda: self.inner.backward(op_ctx, arrays))
 
     def _watch(self, run: Callable[[], None]) -> None:
         usual = np.seterr(**_UNUSUAL)

@@ -15,14 +15,13 @@ from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import GradientError, OperadError, ShapeError
 from operad.operator import (
-    Arrays,
+    BackwardArrays,
+    ForwardArrays,
     InferredTypes,
     OpContext,
     Operator,
     OpReq,
-    Requests,
     Shape,
-    SomeArrays,
     assign,
 )
 from operad.operator import OperatorProperty as CoreProperty
@@ -168,9 +167,7 @@ class ForeignOperator(Operator):
         self._arguments = list(arguments or function.arguments)
         self._described = list(zip(outputs or function.outputs, out_shapes, out_types, strict=True))
 
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """Call the function, and compare what it gives with the line.
 
         Raises:
@@ -178,10 +175,10 @@ class ForeignOperator(Operator):
             ShapeError: The results are others than the line says.
         """
         backend: Any = self._function.backend
-        arrays = [backend.array(array) for array in in_data]
-        found = self._results(self._called(lambda: backend.call(self._call, arrays)))
+        given = [backend.array(array) for array in arrays.in_data]
+        found = self._results(self._called(lambda: backend.call(self._call, given)))
         for (name, shape, dtype), array, target, request in zip(
-            self._described, map(backend.numpy, found), out_data, req, strict=True
+            self._described, map(backend.numpy, found), arrays.out_data, arrays.req, strict=True
         ):
             if array.shape != shape or array.dtype != dtype:
                 raise ShapeError(
@@ -190,22 +187,13 @@ class ForeignOperator(Operator):
                 )
             assign(target, request, array)
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: SomeArrays,
-        in_data: SomeArrays,
-        out_data: SomeArrays,
-        req: Requests,
-        in_grad: SomeArrays,
-        aux_states: Arrays,
-    ) -> None:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """Compute the gradients; what the library raises here, and not in the call, is a fault."""
         backend: Any = self._function.backend
-        wanted = [i for i, request in enumerate(req) if request is not OpReq.NULL]
-        arrays = [backend.array(array) for array in in_data]
-        _, pull = self._called(lambda: backend.vjp(self._call, arrays, wanted))
-        heads = [None if head is None else backend.array(head) for head in out_grad]
+        wanted = [i for i, request in enumerate(arrays.req) if request is not OpReq.NULL]
+        given = [backend.array(array) for array in arrays.in_data]
+        _, pull = self._called(lambda: backend.vjp(self._call, given, wanted))
+        heads = [None if head is None else backend.array(head) for head in arrays.out_grad]
         try:
             with quiet():
                 gradients = pull(heads)
@@ -214,14 +202,14 @@ class ForeignOperator(Operator):
                 raise Refusal(f"{self._function.name}: {error}") from error
             raise
         for place, gradient in zip(wanted, gradients, strict=True):
-            target: Any = in_grad[place]
+            target: Any = arrays.in_grad[place]
             array = np.zeros_like(target) if gradient is None else backend.numpy(gradient)
             if array.shape != target.shape or array.dtype != target.dtype:
                 raise ShapeError(
                     f"gradient of {self._arguments[place]} is {array.dtype}{array.shape}, expected "
                     f"{target.dtype}{target.shape}"
                 )
-            assign(target, req[place], array)
+            assign(target, arrays.req[place], array)
 
     def _called(self, call: Any) -> Any:
         try:

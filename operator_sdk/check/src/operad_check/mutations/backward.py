@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad.operator import Array, OpContext, OpReq
+from operad.operator import Array, BackwardArrays, ForwardArrays, OpContext, OpReq
 from operad_check.comparison.flat import is_flat
 from operad_check.mutations.fault import Fault
 from operad_check.mutations.forward import add
@@ -23,65 +23,56 @@ Requests = Sequence[OpReq]
 class _Changed(Wrapped):
     """Changes the arguments of a backward pass before it runs."""
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: Arrays,
-        in_data: Arrays,
-        out_data: Arrays,
-        req: Requests,
-        in_grad: Arrays,
-        aux_states: Arrays,
-    ) -> None:
-        changed = self.changed(out_grad, in_data, req, in_grad)
-        super().backward(op_ctx, changed[0], changed[1], out_data, changed[2], changed[3], aux_states)
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
+        super().backward(op_ctx, self.changed(arrays))
 
-    def changed(
-        self, out_grad: Arrays, in_data: Arrays, req: Requests, in_grad: Arrays
-    ) -> tuple[Arrays, Arrays, Requests, Arrays]:
+    def changed(self, arrays: BackwardArrays) -> BackwardArrays:
         """Arguments that backward is handed instead of these."""
-        return out_grad, in_data, req, in_grad
+        return arrays
 
 
 class _Overwrites(_Changed):
-    def changed(self, out_grad: Arrays, in_data: Arrays, req: Requests, in_grad: Arrays) -> Any:
-        return out_grad, in_data, [OpReq.WRITE if r is OpReq.ADD else r for r in req], in_grad
+    def changed(self, arrays: BackwardArrays) -> BackwardArrays:
+        return arrays._replace(req=[OpReq.WRITE if r is OpReq.ADD else r for r in arrays.req])
 
 
 class _IgnoresHead(_Changed):
-    def changed(self, out_grad: Arrays, in_data: Arrays, req: Requests, in_grad: Arrays) -> Any:
-        return [None if g is None else np.ones_like(g) for g in out_grad], in_data, req, in_grad
+    def changed(self, arrays: BackwardArrays) -> BackwardArrays:
+        return arrays._replace(out_grad=[None if g is None else np.ones_like(g) for g in arrays.out_grad])
 
 
 class _Swaps(_Changed):
-    def changed(self, out_grad: Arrays, in_data: Arrays, req: Requests, in_grad: Arrays) -> Any:
-        if swappable(in_grad, self.prop.differentiable_inputs()) is None:
-            return out_grad, in_data, req, in_grad
-        i, j = swappable(in_grad, self.prop.differentiable_inputs()) or (0, 0)
-        swapped, requests = list(in_grad), list(req)
-        swapped[i], swapped[j], requests[i], requests[j] = in_grad[j], in_grad[i], req[j], req[i]
-        return out_grad, in_data, requests, swapped
+    def changed(self, arrays: BackwardArrays) -> BackwardArrays:
+        pair = swappable(arrays.in_grad, self.prop.differentiable_inputs())
+        if pair is None:
+            return arrays
+        i, j = pair
+        grads, req = list(arrays.in_grad), list(arrays.req)
+        grads[i], grads[j], req[i], req[j] = grads[j], grads[i], req[j], req[i]
+        return arrays._replace(req=req, in_grad=grads)
 
 
 class _NeedsAll(_Changed):
     """Computes gradients only if all of them are wanted."""
 
-    def changed(self, out_grad: Arrays, in_data: Arrays, req: Requests, in_grad: Arrays) -> Any:
+    def changed(self, arrays: BackwardArrays) -> BackwardArrays:
         flows = self.prop.differentiable_inputs()
-        if all(r is not OpReq.NULL for r, flag in zip(req, flows, strict=True) if flag):
-            return out_grad, in_data, req, in_grad
-        for r, array in zip(req, in_grad, strict=True):
-            if r in (OpReq.WRITE, OpReq.INPLACE):
-                array[...] = 0
-        return out_grad, in_data, [OpReq.NULL] * len(req), in_grad
+        if all(r is not OpReq.NULL for r, flag in zip(arrays.req, flows, strict=True) if flag):
+            return arrays
+        _clear(arrays)
+        return arrays._replace(req=[OpReq.NULL] * len(arrays.req))
 
 
 class _WritesFirst(_Changed):
-    def changed(self, out_grad: Arrays, in_data: Arrays, req: Requests, in_grad: Arrays) -> Any:
-        for r, array in zip(req, in_grad, strict=True):
-            if r in (OpReq.WRITE, OpReq.INPLACE):
-                array[...] = 0
-        return out_grad, in_data, req, in_grad
+    def changed(self, arrays: BackwardArrays) -> BackwardArrays:
+        _clear(arrays)
+        return arrays
+
+
+def _clear(arrays: BackwardArrays) -> None:
+    for r, array in zip(arrays.req, arrays.in_grad, strict=True):
+        if array is not None and r in (OpReq.WRITE, OpReq.INPLACE):
+            array[...] = 0
 
 
 class _Remembers(_Changed):
@@ -89,35 +80,24 @@ class _Remembers(_Changed):
 
     seen: Arrays | None = None
 
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> None:
-        self.seen = [array.copy() for array in in_data]
-        super().forward(op_ctx, in_data, req, out_data, aux_states)
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
+        self.seen = [array.copy() for array in arrays.in_data]
+        super().forward(op_ctx, arrays)
 
-    def changed(self, out_grad: Arrays, in_data: Arrays, req: Requests, in_grad: Arrays) -> Any:
+    def changed(self, arrays: BackwardArrays) -> BackwardArrays:
         if self.seen is None:
             raise RuntimeError("backward before forward")
-        return out_grad, self.seen, req, in_grad
+        return arrays._replace(in_data=self.seen)
 
 
 class _Around(Wrapped):
     """Runs backward, and then does something to each gradient that was written or added to."""
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: Arrays,
-        in_data: Arrays,
-        out_data: Arrays,
-        req: Requests,
-        in_grad: Arrays,
-        aux_states: Arrays,
-    ) -> None:
-        before = [None if array is None else array.copy() for array in in_grad]
-        super().backward(op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)
-        for r, old, new in zip(req, before, in_grad, strict=True):
-            if r is not OpReq.NULL and new.size:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
+        before = [None if array is None else array.copy() for array in arrays.in_grad]
+        super().backward(op_ctx, arrays)
+        for r, old, new in zip(arrays.req, before, arrays.in_grad, strict=True):
+            if r is not OpReq.NULL and old is not None and new is not None and new.size:
                 self.change(r, old, new)
 
     def change(self, req: OpReq, old: Array, new: Array) -> None:
@@ -141,40 +121,21 @@ class _ReadsOld(_Around):
 
 
 class _SpoilsHead(Wrapped):
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: Arrays,
-        in_data: Arrays,
-        out_data: Arrays,
-        req: Requests,
-        in_grad: Arrays,
-        aux_states: Arrays,
-    ) -> None:
-        super().backward(op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)
-        for array in (*out_grad, *in_data):
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
+        super().backward(op_ctx, arrays)
+        for array in (*arrays.out_grad, *arrays.in_data):
             if array is not None and array.size and array.dtype.kind == "f":
                 array.flat[0] += 1
 
 
 class _ReadsUndeclared(Wrapped):
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: Arrays,
-        in_data: Arrays,
-        out_data: Arrays,
-        req: Requests,
-        in_grad: Arrays,
-        aux_states: Arrays,
-    ) -> None:
-        super().backward(op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)
-        declared = self.prop.backward_dependency([r is not OpReq.NULL for r in req])
-        groups = {"out_grad": out_grad, "in_data": in_data, "out_data": out_data}
-        for kind, arrays in groups.items():
-            for place, array in enumerate(arrays):
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
+        super().backward(op_ctx, arrays)
+        declared = self.prop.backward_dependency([r is not OpReq.NULL for r in arrays.req])
+        for kind in ("out_grad", "in_data", "out_data"):
+            for place, array in enumerate(getattr(arrays, kind)):
                 if (kind, place) not in declared and (kind != "out_grad" or array is not None):
-                    _add_first(req, in_grad, array)
+                    _add_first(arrays.req, arrays.in_grad, array)
 
 
 def _add_first(req: Requests, in_grad: Arrays, array: Array) -> None:

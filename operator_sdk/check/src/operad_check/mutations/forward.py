@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad.errors import OperadError
-from operad.operator import Array, OpContext, OpReq
+from operad.operator import Array, ForwardArrays, OpContext, OpReq
 from operad.resource import ResourceRequest
 from operad_check.cases.positions import index_arguments
 from operad_check.cases.retype import is_random
@@ -26,23 +26,18 @@ Arrays = Sequence[Array]
 
 
 class _Overwrites(Wrapped):
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Sequence[OpReq], out_data: Arrays, aux_states: Arrays
-    ) -> None:
-        super().forward(
-            op_ctx, in_data, [OpReq.WRITE if r is OpReq.ADD else r for r in req], out_data, aux_states
-        )
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
+        req = [OpReq.WRITE if r is OpReq.ADD else r for r in arrays.req]
+        super().forward(op_ctx, arrays._replace(req=req))
 
 
 class _WritesUnwanted(Wrapped):
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Sequence[OpReq], out_data: Arrays, aux_states: Arrays
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         wanted = [
             OpReq.WRITE if r is OpReq.NULL and array is not None else r
-            for r, array in zip(req, out_data, strict=True)
+            for r, array in zip(arrays.req, arrays.out_data, strict=True)
         ]
-        super().forward(op_ctx, in_data, wanted, out_data, aux_states)
+        super().forward(op_ctx, arrays._replace(req=wanted))
 
 
 class _Around(Wrapped):
@@ -54,12 +49,10 @@ class _Around(Wrapped):
 
     concerns_hidden = True
 
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Sequence[OpReq], out_data: Arrays, aux_states: Arrays
-    ) -> None:
-        before = [None if array is None else array.copy() for array in out_data]
-        super().forward(op_ctx, in_data, req, out_data, aux_states)
-        for place, (r, old, new) in enumerate(zip(req, before, out_data, strict=True)):
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
+        before = [None if array is None else array.copy() for array in arrays.out_data]
+        super().forward(op_ctx, arrays)
+        for place, (r, old, new) in enumerate(zip(arrays.req, before, arrays.out_data, strict=True)):
             is_concerned = place < self.prop.num_visible_outputs or self.concerns_hidden
             if r is not OpReq.NULL and old is not None and new.size and is_concerned:
                 self.change(r, old, new)
@@ -126,11 +119,9 @@ class _RunsOver(_Around):
 
 
 class _SpoilsInput(Wrapped):
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Sequence[OpReq], out_data: Arrays, aux_states: Arrays
-    ) -> None:
-        super().forward(op_ctx, in_data, req, out_data, aux_states)
-        for array in in_data:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
+        super().forward(op_ctx, arrays)
+        for array in arrays.in_data:
             if array.size:
                 array.flat[0] = not array.flat[0] if array.dtype.kind == "b" else array.flat[0] + 1
 
@@ -138,16 +129,14 @@ class _SpoilsInput(Wrapped):
 class _KeepsFirst(Wrapped):
     first: list[Any] | None = None
 
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Sequence[OpReq], out_data: Arrays, aux_states: Arrays
-    ) -> None:
-        if self.first is not None and all(r is OpReq.WRITE for r in req):
-            for array, kept in zip(out_data, self.first, strict=True):
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
+        if self.first is not None and all(r is OpReq.WRITE for r in arrays.req):
+            for array, kept in zip(arrays.out_data, self.first, strict=True):
                 array[...] = kept
             return
-        super().forward(op_ctx, in_data, req, out_data, aux_states)
-        if all(r is OpReq.WRITE for r in req):
-            self.first = [array.copy() for array in out_data]
+        super().forward(op_ctx, arrays)
+        if all(r is OpReq.WRITE for r in arrays.req):
+            self.first = [array.copy() for array in arrays.out_data]
 
 
 class _IsHalf(_Around):
@@ -163,53 +152,43 @@ class _IsSingle(_Around):
 
 
 class _Swallows(Wrapped):
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Sequence[OpReq], out_data: Arrays, aux_states: Arrays
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         with suppress(Exception):
-            super().forward(op_ctx, in_data, req, out_data, aux_states)
+            super().forward(op_ctx, arrays)
 
 
 class _LearnsAlways(Wrapped):
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Sequence[OpReq], out_data: Arrays, aux_states: Arrays
-    ) -> None:
-        super().forward(op_ctx, in_data, req, out_data, aux_states)
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
+        super().forward(op_ctx, arrays)
         if not op_ctx.is_train:
-            for state in aux_states:
+            for state in arrays.aux_states:
                 state += 1
 
 
 class _LearnsInTraining(Wrapped):
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Sequence[OpReq], out_data: Arrays, aux_states: Arrays
-    ) -> None:
-        kept = [state.copy() for state in aux_states]
-        super().forward(op_ctx, in_data, req, out_data, aux_states)
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
+        kept = [state.copy() for state in arrays.aux_states]
+        super().forward(op_ctx, arrays)
         if not op_ctx.is_train:
-            for state, old in zip(aux_states, kept, strict=True):
+            for state, old in zip(arrays.aux_states, kept, strict=True):
                 state[...] = old
 
 
 class _WritesFirst(Wrapped):
     """Clears the outputs before it reads its inputs."""
 
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Sequence[OpReq], out_data: Arrays, aux_states: Arrays
-    ) -> None:
-        for r, array in zip(req, out_data, strict=True):
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
+        for r, array in zip(arrays.req, arrays.out_data, strict=True):
             if r in (OpReq.WRITE, OpReq.INPLACE):
                 array[...] = 0
-        super().forward(op_ctx, in_data, req, out_data, aux_states)
+        super().forward(op_ctx, arrays)
 
 
 class _ReadsSpace(Wrapped):
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Sequence[OpReq], out_data: Arrays, aux_states: Arrays
-    ) -> None:
-        super().forward(op_ctx, in_data, req, out_data, aux_states)
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
+        super().forward(op_ctx, arrays)
         (space,) = [each for each in op_ctx.requested if hasattr(each, "get_space")][:1]
-        for r, array in zip(req, out_data, strict=True):
+        for r, array in zip(arrays.req, arrays.out_data, strict=True):
             if r is not OpReq.NULL:
                 add(array, space.get_space((_FAR,), array.dtype)[-1])
 
@@ -217,15 +196,13 @@ class _ReadsSpace(Wrapped):
 class _TakesOneBeyond(Wrapped):
     """Takes positions that are refused for those one below them."""
 
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Sequence[OpReq], out_data: Arrays, aux_states: Arrays
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         try:
-            super().forward(op_ctx, in_data, req, out_data, aux_states)
+            super().forward(op_ctx, arrays)
         except (OperadError, IndexError):
             numbers = index_arguments(type(self.prop), self.prop.list_arguments())
-            below = [array - (array > 0) if i in numbers else array for i, array in enumerate(in_data)]
-            super().forward(op_ctx, below, req, out_data, aux_states)
+            below = [array - (array > 0) if i in numbers else array for i, array in enumerate(arrays.in_data)]
+            super().forward(op_ctx, arrays._replace(in_data=below))
 
 
 def add(array: Array, value: Array) -> None:

@@ -8,7 +8,14 @@ from typing import Any
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.operator import Array, OpContext, Operator, OperatorProperty, OpReq, Shape
+from operad.operator import (
+    BackwardArrays,
+    ForwardArrays,
+    OpContext,
+    Operator,
+    OperatorProperty,
+    Shape,
+)
 from operad_check.trials.subject import Subject
 
 
@@ -19,29 +26,13 @@ class Wrapped(Operator):
         self.inner = inner
         self.prop = prop
 
-    def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array],
-        aux_states: Sequence[Array],
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """Pass the call on."""
-        self.inner.forward(op_ctx, in_data, req, out_data, aux_states)
+        self.inner.forward(op_ctx, arrays)
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: Sequence[Array | None],
-        in_data: Sequence[Array | None],
-        out_data: Sequence[Array | None],
-        req: Sequence[OpReq],
-        in_grad: Sequence[Array | None],
-        aux_states: Sequence[Array],
-    ) -> None:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """Pass the call on."""
-        self.inner.backward(op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)
+        self.inner.backward(op_ctx, arrays)
 
 
 Wrapper = Callable[[Operator, OperatorProperty], Operator]

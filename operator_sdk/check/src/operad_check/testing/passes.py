@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from operad.context import cpu
-from operad.operator import OpContext, Operator, OperatorProperty, OpReq
+from operad.operator import BackwardArrays, ForwardArrays, OpContext, Operator, OperatorProperty, OpReq
 from operad.resource import ResourceRequest
 
 Array = npt.NDArray[Any]
@@ -174,9 +174,9 @@ class _Trial:
         states = [state.copy() for state in self.aux]
         op_ctx = self._context(self.prop.forward_resource(self.in_shapes))
         if prepare:
-            self.operator.prepare_forward(op_ctx, given, requests, arrays, states)()
+            self.operator.prepare_forward(op_ctx, ForwardArrays(given, requests, arrays, states))()
         else:
-            self.operator.forward(op_ctx, given, requests, arrays, states)
+            self.operator.forward(op_ctx, ForwardArrays(given, requests, arrays, states))
         if inputs is None:
             for name, now, then in zip(self.prop.list_arguments(), given, before, strict=True):
                 np.testing.assert_array_equal(now, then, f"{self.name}: forward changed its input {name}")
@@ -207,9 +207,7 @@ class _Trial:
             targets[target] = given[kind][place]
         op_ctx = self._context(self.prop.backward_resource(self.in_shapes))
         states = [state.copy() for state in self.aux]
-        self.operator.backward(
-            op_ctx, given["out_grad"], given["in_data"], given["out_data"], req, targets, states
-        )
+        self.operator.backward(op_ctx, BackwardArrays(**given, req=req, in_grad=targets, aux_states=states))
         return targets
 
     def empty_outputs(self) -> list[Array]:

@@ -8,17 +8,16 @@ from typing import Any, Final, final
 import numpy as np
 
 from operad.operator import (
-    Arrays,
+    BackwardArrays,
     BackwardEntry,
     Choice,
     Chosen,
+    ForwardArrays,
     Kernel,
     KernelCall,
     OpContext,
     Operator,
     OpReq,
-    Requests,
-    SomeArrays,
     choose_among,
 )
 from operad_check.trials.resources import SPACE_FILL, resources_for
@@ -74,42 +73,27 @@ class WholeOperator(Operator):
     def _context(self, op_ctx: OpContext, requests: Any) -> OpContext:
         return op_ctx._replace(requested=resources_for(requests, self._seed, SPACE_FILL))
 
-    def forward(
-        self, op_ctx: OpContext, in_data: Arrays, req: Requests, out_data: Arrays, aux_states: Arrays
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """The outputs."""
-        prepared = self.prepared(in_data)
+        prepared = self.prepared(arrays.in_data)
         before = [array.tobytes() for array in prepared]
         self._inner.forward(
             self._context(op_ctx, self.op.forward_resource([])),
-            [*in_data, *prepared],
-            req,
-            out_data,
-            aux_states,
+            arrays._replace(in_data=[*arrays.in_data, *prepared]),
         )
         self._expect_unchanged("the outputs", before, prepared)
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: SomeArrays,
-        in_data: SomeArrays,
-        out_data: SomeArrays,
-        req: Requests,
-        in_grad: SomeArrays,
-        aux_states: Arrays,
-    ) -> None:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """The gradients."""
-        prepared = self.prepared(in_data)
+        prepared = self.prepared(arrays.in_data)
         before = [array.tobytes() for array in prepared]
         self._inner.backward(
             self._context(op_ctx, self.op.backward_resource([])),
-            out_grad,
-            [*in_data, *prepared],
-            out_data,
-            [*req, *[OpReq.NULL] * len(prepared)],
-            [*in_grad, *[None] * len(prepared)],
-            aux_states,
+            arrays._replace(
+                in_data=[*arrays.in_data, *prepared],
+                req=[*arrays.req, *[OpReq.NULL] * len(prepared)],
+                in_grad=[*arrays.in_grad, *[None] * len(prepared)],
+            ),
         )
         self._expect_unchanged("the gradients", before, prepared)
 

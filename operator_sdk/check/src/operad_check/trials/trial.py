@@ -21,7 +21,9 @@ from operad.context import cpu
 from operad.dtypes import DType
 from operad.errors import ArgumentError, ShapeError
 from operad.operator import (
+    BackwardArrays,
     BackwardEntry,
+    ForwardArrays,
     KernelCall,
     OpContext,
     Operator,
@@ -172,9 +174,9 @@ class Trial:
         before = [array.shape for array in (*given, *states)]
         with raising("forward"):
             if call is CallStyle.PLAIN:
-                operator.forward(op_ctx, given, requests, arrays, states)
+                operator.forward(op_ctx, ForwardArrays(given, requests, arrays, states))
             elif call is CallStyle.PREPARED:
-                operator.prepare_forward(op_ctx, given, requests, arrays, states)()
+                operator.prepare_forward(op_ctx, ForwardArrays(given, requests, arrays, states))()
             else:
                 assert operator.direct is not None
                 operator.direct(*given, *arrays, *states)
@@ -271,12 +273,12 @@ class Trial:
         needs = self.prop.backward_resource(self.in_shapes)
         # what forward drew is gone: numbers drawn in backward are others
         op_ctx = self.context(needs, is_train, resources, self.case.seed + _BACKWARD_SEED, fill)
-        data = (given["out_grad"], given["in_data"], given["out_data"])
+        record = BackwardArrays(**given, req=requests, in_grad=grads, aux_states=states)
         with raising("backward"):
             if prepared:
-                operator.prepare_backward(op_ctx, *data, requests, grads, states)()
+                operator.prepare_backward(op_ctx, record)()
             else:
-                operator.backward(op_ctx, *data, requests, grads, states)
+                operator.backward(op_ctx, record)
         return grads
 
     @cached_property

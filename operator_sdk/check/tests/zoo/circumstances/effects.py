@@ -170,8 +170,10 @@ class _Copies(Operator):
     def __init__(self, factor):
         self._factor = factor
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] * in_data[0].dtype.type(self._factor))
+    def forward(self, op_ctx, arrays):
+        assign(
+            arrays.out_data[0], arrays.req[0], arrays.in_data[0] * arrays.in_data[0].dtype.type(self._factor)
+        )
 
 
 class NamedOut(CoreProperty):

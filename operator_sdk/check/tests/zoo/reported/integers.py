@@ -138,8 +138,8 @@ class _LastLargest(Operator):
     def direct(data, out):
         out[...] = data.shape[1] - 1 - data[:, ::-1].argmax(1)
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0].argmax(1))
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0].argmax(1))
 
 
 class LastLargest(CoreProperty):

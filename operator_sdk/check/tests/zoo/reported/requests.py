@@ -11,12 +11,12 @@ from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 class _HalfSquare(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0])
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0])
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        if in_grad[0] is not None:
-            np.copyto(in_grad[0], out_data[0])
+    def backward(self, op_ctx, arrays):
+        if arrays.in_grad[0] is not None:
+            np.copyto(arrays.in_grad[0], arrays.out_data[0])
 
 
 class HalfSquare(CoreProperty):

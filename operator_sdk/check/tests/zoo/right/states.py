@@ -109,12 +109,12 @@ class Uniform(OperatorProperty):
 class _Mask(Operator):
     mask = None
 
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        self.mask = in_data[0] > 0
-        assign(out_data[0], req[0], in_data[0] * self.mask)
+    def forward(self, op_ctx, arrays):
+        self.mask = arrays.in_data[0] > 0
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] * self.mask)
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        assign(in_grad[0], req[0], out_grad[0] * self.mask)
+    def backward(self, op_ctx, arrays):
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0] * self.mask)
 
 
 class KeepsMask(CoreProperty):

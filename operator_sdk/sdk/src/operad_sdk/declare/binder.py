@@ -17,7 +17,16 @@ import numpy as np
 from operad.context import Context
 from operad.dtypes import DType
 from operad.first_use import cached_property
-from operad.operator import ArgumentSlot, Array, CallTemplate, OpContext, Operator, OpReq, Shape
+from operad.operator import (
+    ArgumentSlot,
+    BackwardArrays,
+    CallTemplate,
+    ForwardArrays,
+    OpContext,
+    Operator,
+    OpReq,
+    Shape,
+)
 from operad_sdk.declare.adapter import direct_call
 from operad_sdk.declare.function import Bound
 from operad_sdk.declare.function_runner import FunctionRunner, ValuePositions, widened_types
@@ -147,16 +156,9 @@ class BoundOperator(Operator):
         if self._direct_of is not None:
             self.direct = direct_call(self._direct_of, self._counts, (None, *self._params))
 
-    def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array | None],
-        aux_states: Sequence[Array],
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """Call the forward function."""
-        self.prepare_forward(op_ctx, in_data, req, out_data, aux_states)()
+        self.prepare_forward(op_ctx, arrays)()
 
     def forward_templates(
         self, op_ctx: OpContext, req: Sequence[OpReq], num_inputs: int, num_states: int
@@ -166,18 +168,9 @@ class BoundOperator(Operator):
         ins, outs, states = self._types
         return [self._forward.template(req, [*ins, *outs, *states], self._extras(op_ctx, req, self._forward))]
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: Sequence[Array | None],
-        in_data: Sequence[Array | None],
-        out_data: Sequence[Array | None],
-        req: Sequence[OpReq],
-        in_grad: Sequence[Array | None],
-        aux_states: Sequence[Array],
-    ) -> None:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """Call each gradient that is wanted; arguments without a gradient get zeros."""
-        self.prepare_backward(op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states)()
+        self.prepare_backward(op_ctx, arrays)()
 
     def backward_templates(
         self, op_ctx: OpContext, req: Sequence[OpReq], num_outputs: int, num_states: int

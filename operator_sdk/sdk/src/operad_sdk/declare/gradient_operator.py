@@ -22,6 +22,8 @@ from operad.dtypes import DType
 from operad.errors import GradientError, OperadError
 from operad.operator import (
     Array,
+    BackwardArrays,
+    ForwardArrays,
     InferredShapes,
     InferredTypes,
     OpContext,
@@ -181,38 +183,23 @@ class _Gradient(Operator):
         self._is_traced = is_traced
         self._kernel = kernel
 
-    def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Array],
-        req: Sequence[OpReq],
-        out_data: Sequence[Array],
-        aux_states: Sequence[Array],
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """The gradients."""
         if self._kernel is not None:
-            self._kernel.forward(op_ctx, in_data, req, out_data, aux_states)
+            self._kernel.forward(op_ctx, arrays)
             return
         with np.errstate(all="ignore"):
-            found = self._function(op_ctx, in_data)
-        for target, request, value in zip(out_data, req, found, strict=True):
+            found = self._function(op_ctx, arrays.in_data)
+        for target, request, value in zip(arrays.out_data, arrays.req, found, strict=True):
             assign(target, request, value)
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: Sequence[Array | None],
-        in_data: Sequence[Array | None],
-        out_data: Sequence[Array | None],
-        req: Sequence[OpReq],
-        in_grad: Sequence[Array | None],
-        aux_states: Sequence[Array],
-    ) -> None:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """The gradients of the gradients, by tracing the function."""
+        heads, ins, _, req, grads, _ = arrays
         wanted = [
             request is not OpReq.NULL and flag for request, flag in zip(req, self._is_traced, strict=True)
         ]
         with np.errstate(all="ignore"):
-            found = iter(vector_jacobian(lambda xs: self._function(op_ctx, xs), in_data, out_grad, wanted))
-        for target, request, flag in zip(in_grad, req, wanted, strict=True):
+            found = iter(vector_jacobian(lambda xs: self._function(op_ctx, xs), ins, heads, wanted))
+        for target, request, flag in zip(grads, req, wanted, strict=True):
             assign(target, request, next(found) if flag else 0)

@@ -12,7 +12,7 @@ from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
 from operad.first_use import import_module
 from operad.interrupts import raise_of_handler
-from operad.operator import FORWARD, NoForm, OpReq, Shape
+from operad.operator import FORWARD, BackwardArrays, ForwardArrays, NoForm, OpReq, Shape
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.function import Bound
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
@@ -156,7 +156,7 @@ def _forward(
     inputs = [Traced(array.node) for array in given]
     outputs = [unwritten(spec) for spec in specs[1]]
     before = [cell.node for cell in outputs]
-    operator.forward(context, arguments, [OpReq.WRITE] * len(outputs), outputs, states)
+    operator.forward(context, ForwardArrays(arguments, [OpReq.WRITE] * len(outputs), outputs, states))
     _expect_written(prop.list_outputs(), outputs, before)
     changed = [
         (name, state)
@@ -196,7 +196,7 @@ def _gradients(
     before = [cell.node for _, cell in found]
     requests = [OpReq.WRITE if flag else OpReq.NULL for flag in wanted]
     states = [make(spec) for spec in specs[2]]
-    operator.backward(context, groups[OUT_GRAD], groups[IN_DATA], groups[OUT_DATA], requests, targets, states)
+    operator.backward(context, BackwardArrays(**groups, req=requests, in_grad=targets, aux_states=states))
     results = [(f"{name}_grad", cell) for name, cell in found]
     _expect_written([name for name, _ in results], [cell for _, cell in results], before)
     read = [names[kind][index] for kind, index in entries]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 from operad.context import Context
 from operad.dtypes import DType
 from operad.errors import GradientError
-from operad.operator import BackwardEntry, Gradient, OpReq, Shape
+from operad.operator import BackwardArrays, BackwardEntry, Gradient, OpReq, Shape
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.gradient_operator import ArrayFunction, GradientOperator, TensorSpec
@@ -165,7 +165,7 @@ def _traceable(
         for position, spec in zip(positions.targets, computes, strict=True):
             targets[position] = constant(level, ctx.xp.zeros(spec.shape, spec.dtype))
         context: Any = TracingContext(ctx, op_ctx.is_train, namespace)
-        operator.backward(context, groups[OUT_GRAD], groups[IN_DATA], groups[OUT_DATA], requests, targets, ())
+        operator.backward(context, BackwardArrays(**groups, req=requests, in_grad=targets))
         return [targets[position] for position in positions.targets]
 
     return function

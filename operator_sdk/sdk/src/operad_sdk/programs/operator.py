@@ -9,7 +9,16 @@ import numpy as np
 
 from operad.context import Context
 from operad.dtypes import DType
-from operad.operator import KernelCall, OpContext, Operator, OpReq, Shape, assign
+from operad.operator import (
+    BackwardArrays,
+    ForwardArrays,
+    KernelCall,
+    OpContext,
+    Operator,
+    OpReq,
+    Shape,
+    assign,
+)
 from operad_sdk.declare.names import EXTRA, IS_TRAIN, OP_CTX, WORDS, Slot
 from operad_sdk.declare.recorded import functions_of, traced_program
 from operad_sdk.differentiate import TraceError
@@ -158,40 +167,24 @@ class ProgramOperator(Operator):
                 return found
         raise AssertionError(found)
 
-    def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Any],
-        req: Sequence[OpReq],
-        out_data: Sequence[Any],
-        aux_states: Sequence[Any],
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """The outputs, and states that change."""
         made = self._programs[op_ctx.is_train]
         names = [*self._prop.list_outputs(), *self._prop.list_auxiliary_states()]
-        requests = [*req, *[OpReq.WRITE] * len(aux_states)]
-        every = dict(zip(names, zip([*out_data, *aux_states], requests, strict=True), strict=True))
+        ins, req, outs, states = arrays
+        requests = [*req, *[OpReq.WRITE] * len(states)]
+        every = dict(zip(names, zip([*outs, *states], requests, strict=True), strict=True))
         targets = [every[name] for name in made.names]
-        _run(made, op_ctx, [*in_data, *aux_states], targets)
+        _run(made, op_ctx, [*ins, *states], targets)
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: Sequence[Any],
-        in_data: Sequence[Any],
-        out_data: Sequence[Any],
-        req: Sequence[OpReq],
-        in_grad: Sequence[Any],
-        aux_states: Sequence[Any],
-    ) -> None:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """The gradients that are wanted."""
         every = {f"{name}_grad": i for i, name in enumerate(self._names)}
         made = self._programs[op_ctx.is_train]
-        groups = {"in_data": in_data, "out_data": out_data, "out_grad": out_grad}
         wanted = [f"{name}_grad" in self._parts for name in self._names]
         entries = self._prop.backward_dependency(wanted)
-        targets = [(in_grad[every[name]], req[every[name]]) for name in made.names]
-        _run(made, op_ctx, [groups[kind][index] for kind, index in entries], targets)
+        targets = [(arrays.in_grad[every[name]], arrays.req[every[name]]) for name in made.names]
+        _run(made, op_ctx, [getattr(arrays, kind)[index] for kind, index in entries], targets)
 
 
 def _run(

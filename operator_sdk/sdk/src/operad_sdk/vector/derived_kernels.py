@@ -19,6 +19,7 @@ from operad.first_use import import_module
 from operad.operator import (
     FORWARD,
     ArgumentSlot,
+    BackwardArrays,
     BackwardEntry,
     CallTemplate,
     Cost,
@@ -354,35 +355,28 @@ class _SeveralForms(Operator):
             for template in each.backward_templates(op_ctx, each.alone(req), num_outputs, num_states)
         ]
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: Sequence[Any],
-        in_data: Sequence[Any],
-        out_data: Sequence[Any],
-        req: Sequence[OpReq],
-        in_grad: Sequence[Any],
-        aux_states: Sequence[Any],
-    ) -> None:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """The gradients, as if all were computed before any is written."""
-        read = [span(array) for array in (*out_grad, *in_data, *out_data) if array is not None]
+        heads, ins, outs, req, grads, _ = arrays
+        read = [span(array) for array in (*heads, *ins, *outs) if array is not None]
         wanted = [each for each in self._each if req[each.position] is not OpReq.NULL]
         if self._together is not None and len(wanted) == len(self._each):
-            groups = {"in_data": in_data, "out_data": out_data, "out_grad": out_grad}
-            arrays = {name: groups[kind][index] for name, (kind, index) in self._together.entries.items()}
+            entries = self._together.entries.items()
+            named: dict[str, Any] = {name: getattr(arrays, kind)[index] for name, (kind, index) in entries}
             for one in self._each:
-                arrays |= one.numbers_by_name()
-            given = [arrays[name] for name in self._together.form.form.inputs]
-            targets = [(in_grad[each.position], req[each.position]) for each in wanted]
+                named |= one.numbers_by_name()
+            given = [named[name] for name in self._together.form.form.inputs]
+            targets = [(grads[each.position], req[each.position]) for each in wanted]
             run_form(self._together.form, op_ctx, given, targets, self._together.specs)
             return
         late = []
         for each in wanted:
-            position, own, found = each.position, each.alone(req), list(in_grad)
-            if each is not wanted[-1] and overlaps(in_grad[position], read):
-                found[position] = np.empty_like(in_grad[position])
-                late.append((in_grad[position], req[position], found[position]))
+            position, own, found = each.position, each.alone(req), list(grads)
+            target: Any = grads[position]
+            if each is not wanted[-1] and overlaps(target, read):
+                found[position] = np.empty_like(target)
+                late.append((target, req[position], found[position]))
                 own[position] = OpReq.WRITE
-            each.backward(op_ctx, out_grad, in_data, out_data, own, found, aux_states)
+            each.backward(op_ctx, arrays._replace(req=own, in_grad=found))
         for target, request, value in late:
             assign(target, request, value)

@@ -14,8 +14,10 @@ from operad.dtypes import DType
 from operad.operator import (
     FORWARD,
     ArgumentSlot,
+    BackwardArrays,
     CallTemplate,
     Cost,
+    ForwardArrays,
     OpContext,
     Operator,
     OperatorProperty,
@@ -203,18 +205,11 @@ class FormOperator(Operator):
         target = ArgumentSlot(len(req) + 2 * num_outputs + position)
         return [CallTemplate(quick, (*slots, target, *self.numbers))]
 
-    def forward(
-        self,
-        op_ctx: OpContext,
-        in_data: Sequence[Any],
-        req: Sequence[OpReq],
-        out_data: Sequence[Any],
-        aux_states: Sequence[Any],
-    ) -> None:
+    def forward(self, op_ctx: OpContext, arrays: ForwardArrays) -> None:
         """The outputs, and states that change."""
-        targets: list[Target] = [*zip(out_data, req, strict=True)]
-        targets += [(state, OpReq.WRITE) for state in aux_states]
-        given = [*in_data, *aux_states, *self.numbers]
+        targets: list[Target] = [*zip(arrays.out_data, arrays.req, strict=True)]
+        targets += [(state, OpReq.WRITE) for state in arrays.aux_states]
+        given = [*arrays.in_data, *arrays.aux_states, *self.numbers]
         self._compute(op_ctx, given, [targets[i] for i in self._signature.outputs])
 
     @property
@@ -234,24 +229,14 @@ class FormOperator(Operator):
 
         return compute
 
-    def backward(
-        self,
-        op_ctx: OpContext,
-        out_grad: Sequence[Any],
-        in_data: Sequence[Any],
-        out_data: Sequence[Any],
-        req: Sequence[OpReq],
-        in_grad: Sequence[Any],
-        aux_states: Sequence[Any],
-    ) -> None:
+    def backward(self, op_ctx: OpContext, arrays: BackwardArrays) -> None:
         """The gradient of the argument."""
         position = self._signature.position
-        if req[position] is OpReq.NULL:
+        if arrays.req[position] is OpReq.NULL:
             return
-        groups = {"in_data": in_data, "out_data": out_data, "out_grad": out_grad}
         assert self._signature.entries is not None
-        given = [groups[kind][index] for kind, index in self._signature.entries]
-        self._compute(op_ctx, [*given, *self.numbers], [(in_grad[position], req[position])])
+        given = [getattr(arrays, kind)[index] for kind, index in self._signature.entries]
+        self._compute(op_ctx, [*given, *self.numbers], [(arrays.in_grad[position], arrays.req[position])])
 
     def _compute(self, op_ctx: OpContext, given: list[Any], targets: Sequence[Target]) -> None:
         specs = self._signature.specs[len(given) :]

@@ -20,7 +20,9 @@ from operad.errors import OutOfMemoryError
 from operad.operator import (
     FORWARD,
     Array,
+    BackwardArrays,
     Candidate,
+    ForwardArrays,
     Kernel,
     OpContext,
     Operator,
@@ -152,14 +154,13 @@ class SampleCall:
         out = self._empty_outputs()
         self._prepared(operator, out)()
         visible = out[: prop.num_visible_outputs]
+        heads = [np.ones_like(array) for array in visible]
+        requests = [OpReq.WRITE if want else OpReq.NULL for want in wanted]
+        pairs = zip(self.inputs, wanted, strict=True)
+        grads = [np.empty_like(array) if want else None for array, want in pairs]
         return operator.prepare_backward(
             self._context(prop.backward_resource(self._shapes)),
-            [np.ones_like(array) for array in visible],
-            self.inputs,
-            out,
-            [OpReq.WRITE if want else OpReq.NULL for want in wanted],
-            [np.empty_like(array) if want else None for array, want in zip(self.inputs, wanted, strict=True)],
-            [array.copy() for array in self.aux],
+            BackwardArrays(heads, self.inputs, out, requests, grads, [array.copy() for array in self.aux]),
         )
 
     @property
@@ -176,7 +177,8 @@ class SampleCall:
     def _prepared(self, operator: Operator, out: Sequence[Array]) -> Callable[[], object]:
         op_ctx = self._context(self.prop.forward_resource(self._shapes))
         requests = [OpReq.WRITE] * len(out)
-        return operator.prepare_forward(op_ctx, self.inputs, requests, out, [a.copy() for a in self.aux])
+        states = [array.copy() for array in self.aux]
+        return operator.prepare_forward(op_ctx, ForwardArrays(self.inputs, requests, out, states))
 
     def _context(self, requests: Sequence[ResourceRequest]) -> OpContext:
         return OpContext(cpu(), is_train=False, requested=resource.get().request_all(cpu(), requests))

@@ -40,8 +40,8 @@ def _(output_grad):
 
 
 class _SumsRows(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] + in_data[1])
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] + arrays.in_data[1])
 
 
 class ReplacesShape(CoreProperty):
@@ -61,8 +61,8 @@ class ReplacesShape(CoreProperty):
 
 
 class _SumsHere(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] + in_data[1])
+    def forward(self, op_ctx, arrays):
+        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] + arrays.in_data[1])
 
 
 class ChangesList(CoreProperty):

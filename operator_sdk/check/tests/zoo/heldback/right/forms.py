@@ -45,13 +45,19 @@ def _(output_grad, lhs, rhs_grad):
 
 
 class _Quotient(Operator):
-    def forward(self, op_ctx, in_data, req, out_data, aux_states):
-        assign(out_data[0], req[0], in_data[0] / (1 + in_data[1] * in_data[1]))
+    def forward(self, op_ctx, arrays):
+        assign(
+            arrays.out_data[0], arrays.req[0], arrays.in_data[0] / (1 + arrays.in_data[1] * arrays.in_data[1])
+        )
 
-    def backward(self, op_ctx, out_grad, in_data, out_data, req, in_grad, aux_states):
-        below = 1 + in_data[1] * in_data[1]
-        assign(in_grad[0], req[0], out_grad[0] / below)
-        assign(in_grad[1], req[1], -2 * out_grad[0] * in_data[0] * in_data[1] / (below * below))
+    def backward(self, op_ctx, arrays):
+        below = 1 + arrays.in_data[1] * arrays.in_data[1]
+        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0] / below)
+        assign(
+            arrays.in_grad[1],
+            arrays.req[1],
+            -2 * arrays.out_grad[0] * arrays.in_data[0] * arrays.in_data[1] / (below * below),
+        )
 
 
 class Quotient(CoreProperty):
