@@ -158,7 +158,11 @@ def _run(
     _refuse_freed(nodes)
     if wanted:
         results = _results_apart(nodes, head_grads, buffers)
-        if _is_run_alone(nodes, heads, head_grads, wanted, results, buffers, train_mode):
+        requests = [
+            REQUESTS[b.req] if r is b.grad else OpReq.WRITE for r, b in zip(results, buffers, strict=True)
+        ]
+        alone = nodes[-1].__class__ is TapeNode and nodes[-1].plan.backward_alone
+        if alone and alone(nodes, heads, head_grads, wanted, results, requests, train_mode):
             pass
         elif any(node.__class__ is TapeNode and node.plan.__class__ is FunctionCall for node in nodes):
             with unrecorded():
@@ -174,31 +178,6 @@ def _run(
                 accumulate_grad(result, buffer.grad, REQUESTS[buffer.req])
     if not retain_graph:
         _free(nodes)
-
-
-def _is_run_alone(
-    nodes: Sequence[TapeNode | Marked],
-    heads: Sequence[TapeEntry],
-    head_grads: Sequence[Array],
-    wanted: Sequence[TapeEntry],
-    results: Sequence[Array],
-    buffers: Sequence[Marked],
-    train_mode: bool,
-) -> bool:
-    """Return whether the tape was one call, which has computed its gradients itself."""
-    last = nodes[-1]
-    if last.__class__ is Marked or last.plan.backward_alone is None:  # type: ignore[union-attr]
-        return False
-    if any([node.__class__ is not Marked for node in nodes[:-1]]) or any(
-        [node is not last for node, _ in heads]
-    ):
-        return False
-    requests = [
-        REQUESTS[b.req] if r is b.grad else OpReq.WRITE for r, b in zip(results, buffers, strict=True)
-    ]
-    outputs = [index for _, index in heads]
-    return last.plan.backward_alone(last, outputs, head_grads, wanted, results, requests, train_mode)
-    # type: ignore[union-attr]
 
 
 def _refuse_freed(nodes: Sequence[TapeNode | Marked]) -> None:

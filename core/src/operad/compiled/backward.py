@@ -7,8 +7,10 @@ from typing import Any, NamedTuple, final
 
 from operad import resource
 from operad.compiled.operator import CompiledProperty
-from operad.imperative import Array, Plan, TapeEntry, TapeNode, distinct, execute
+from operad.imperative import Plan, TapeNode, distinct, execute
 from operad.op import OpContext, OpReq
+
+Tape = Sequence[Any]
 
 
 class _Prepared(NamedTuple):
@@ -54,23 +56,21 @@ class BackwardAlone:
         self._last = _Prepared((), None, (), ())
 
     def __call__(
-        self,
-        node: TapeNode,
-        outputs: Sequence[int],
-        head_grads: Sequence[Array],
-        wanted: Sequence[TapeEntry],
-        results: Sequence[Array],
-        requests: Sequence[OpReq],
-        train_mode: bool,
+        self, nodes: Tape, heads: Any, head_grads: Any, wanted: Any, results: Any, *how: Any
     ) -> bool:
         """Compute the gradients, if this is a usual case; see `Recordable.backward_alone`."""
-        key = (node.inputs, outputs, wanted, requests, train_mode)
-        prepared = self._last if self._last.key == key else self._prepared(*key)
-        if prepared is None:
-            return False
-        self._last = prepared
-        saved = node.saved
-        assert saved is not None
+        node, saved = nodes[-1], nodes[-1].saved
+        key = (node.inputs, [head[1] for head in heads], wanted, *how)
+        prepared = self._last
+        if prepared.key != key:
+            if any(each is not node for each, _ in heads) or any(
+                type(each) is TapeNode for each in nodes[:-1]
+            ):
+                return False
+            prepared = self._prepared(*key)
+            if prepared is None:
+                return False
+            self._last = prepared
         if [x._chunk.var.version for x in saved] != node.versions:
             node.check_unchanged()
         data: list[Any] = [None] * (self._first_grad + len(self._recorded))
@@ -78,7 +78,7 @@ class BackwardAlone:
         for slot, array in zip((*self._saved, *prepared.heads), (*saved, *head_grads), strict=True):
             data[slot] = array._data
             read.append(array._chunk.var)
-        for slot, array, request in zip(prepared.targets, results, requests, strict=True):
+        for slot, array, request in zip(prepared.targets, results, how[0], strict=True):
             data[slot] = array._data
             (kept if request is OpReq.ADD or array._is_part else written).append(array._chunk.var)
         const, mutable, updated = distinct(read, kept, written)

@@ -116,17 +116,22 @@ class _Traced:
         variables = [*graph.arguments, *graph.auxiliary_states]
         self._num_args = len(graph.arguments)
         self._names = [node.name for node in variables]
-        self._picks = [trace.variables.index(node) for node in variables]
-        self._captured = [array for _, array in trace.captured.values()]
+        self._sources = [trace.parameters[node] for node in variables]
+        self._numbers = [(i, *each) for i, each in enumerate(self._sources) if each.__class__ is tuple]
         self._plans: dict[Any, tuple[Plan, Sequence[int]]] = {}
+
+    def __str__(self) -> str:
+        kinds = [each.__class__ for each in self._sources]
+        captured = len(kinds) - kinds.count(int) - len(self._numbers)
+        return f"{len(self._graph.op_nodes)} operators, {captured} captured arrays"
 
     def __call__(self, arrays: Sequence[Array], floats: Sequence[float], mode: int) -> Any:
         """What the function returns for arguments of this kind."""
         results: Any = ()
         if self._graph.outputs:
-            trace = self._trace
-            pool = (*arrays, *self._captured, *[number.made(floats) for _, number in trace.numbers])
-            inputs = [pool[i] for i in self._picks]
+            inputs = [arrays[each] if each.__class__ is int else each for each in self._sources]
+            for i, number, spec in self._numbers:
+                inputs[i] = NDArray._new(spec)._set(number.compute(floats))
             wanted = [_request(x) for x in inputs[: self._num_args]] if mode & RECORDING else []
             key = tuple(wanted) if any(wanted) else None
             plan, untracked = self._plans.get(key) or self._compile(key, inputs, mode)
@@ -228,7 +233,7 @@ class CompiledFunction:
             return self._function(*args, **kwargs)
 
         made = _Traced(trace, trace.run(body), self._create_graph, self._report)
-        self._report(f"traced {self._title} in {(perf_counter() - begun_s) * 1e3:.1f} ms ({why}): {trace}")
+        self._report(f"traced {self._title} in {(perf_counter() - begun_s) * 1e3:.1f} ms ({why}): {made}")
         asked = trace.asked.union(self._asked.get(kind, ()))
         if asked:
             _keep(self._asked, kind, sorted(asked))

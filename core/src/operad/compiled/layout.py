@@ -1,9 +1,10 @@
 """Layout of a program whose run is one operation: what lives where, and the calls over it.
 
-A value lies in one of three places. Arguments, states, outputs and gradients are arrays of a call. What forward
-computes and backward reads lies in the *arena*, an array that forward returns as a hidden output, so it lives
-as long as a tape wants it, and several runs may be live at once. Everything else lies in scratch memory of the
-device, which the next operation may use. Backward writes nothing in the arena, so it may run again.
+A value lies in one of three places. Arguments, states, outputs and gradients are arrays of a call. What
+forward computes and backward reads lies in the *arena*, an array that forward returns as a hidden output, so
+it lives as long as a tape wants it, and several runs may be live at once. Everything else lies in scratch
+memory of the device, which the next operation may use. Backward writes nothing in the arena, so it may run
+again.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ _MOST_TABLES: Final = 4
 _NOTHING: Final = -0.0
 """What may be added to any number and leaves its bits."""
 
+Operators = Mapping[int, Operator]
+
 
 @final
 class Layout:
@@ -53,9 +56,8 @@ class Layout:
         heads: By output, the entry of its head gradient; None where nothing reads it.
         reads: Entries that backward reads.
         places: By entry, whether it lies in the arena, its first byte, and its number of bytes.
-        arena_bytes: Size of the arena; 0 where backward reads nothing but arrays of the call.
-        scratch_bytes: Size of the scratch memory.
-        kinds: By direction, the resources that it requests; the last one is the scratch memory, if any.
+        scratch_bytes: Size of the scratch memory; `arena_bytes` that of the arena.
+        kinds: By direction, the resources that it requests; the last one is the scratch memory.
     """
 
     def __init__(
@@ -69,9 +71,7 @@ class Layout:
         self.heads = [program.variables.get(name) for name in head_names(graph)]
         self._parts = {"forward": program.forward, "backward": program.backward}
         nodes, inputs = program.graph.nodes, program.graph.input_ids
-        self.reads = {
-            entry for node_id in program.backward for entry in nodes[node_id].of_read(inputs[node_id])
-        }
+        self.reads = {entry for i in program.backward for entry in nodes[i].of_read(inputs[i])}
         self.places: dict[int, tuple[bool, int, int]] = {}
         self.scratch_bytes, self.arena_bytes = self._place()
         self.kinds = {name: self._requests(name) for name in self._parts}
@@ -108,8 +108,7 @@ class Layout:
         for node_id in self._op_ids(name):
             kinds = self.program.resources(node_id)
             most.update({kind: max(most.get(kind, 0), kinds.count(kind)) for kind in kinds})
-        found = [kind for kind, number in most.items() for _ in range(number)]
-        return found + [ResourceRequest.TEMP_SPACE] * (self.scratch_bytes > 0)
+        return [*[kind for kind, number in most.items() for _ in range(number)], ResourceRequest.TEMP_SPACE]
 
     def cost(self, name: str) -> Cost:
         """Estimate of a run."""
@@ -140,24 +139,25 @@ def _memory(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     return graph, {"plan": planned(graph, facts, requests)}
 
 
+@final
 class Positions(NamedTuple):
     """Where a runner finds the arrays of a call among its arguments.
 
     Attributes:
+        arena: Position of the arena.
         slots: By entry, the position of its array.
         copies: What is copied behind the run: pairs of a position and that of the target.
         sums: What is added behind the run, likewise.
         zeros: Arrays that are filled with what may be added to, before the run.
         temporary: Entries whose arrays are made for the run; their positions are those behind all arguments.
-        arena: Position of the arena; None where there is none.
     """
 
+    arena: int
     slots: dict[int, int]
     copies: list[tuple[int, int]]
     sums: list[tuple[int, int]]
     zeros: list[int]
     temporary: list[int]
-    arena: int | None
 
 
 @final
@@ -165,35 +165,28 @@ class Runner:
     """Runs one direction of a layout over the arrays of a call, as one function of these."""
 
     def __init__(
-        self,
-        layout: Layout,
-        name: str,
-        op_ctx: OpContext,
-        operators: Mapping[int, Operator],
-        positions: Positions,
+        self, layout: Layout, name: str, op_ctx: OpContext, operators: Operators, positions: Positions
     ) -> None:
         slots, program = positions.slots, layout.program
         slots |= {entry: slots[home] for entry, home in program.aliased_entries if home in slots}
         self._op_ctx, self._positions = op_ctx, positions
-        self._space = op_ctx.requested[-1] if layout.scratch_bytes else None
-        self._scratch_shape = (layout.scratch_bytes,)
+        self._shape = (layout.scratch_bytes,)
         self._temporary = [program.spec(entry) for entry in positions.temporary]
         found = layout.codes(name, op_ctx.requested)
         self._pieces = [_Piece(layout, code, operators, slots) for code in found]
 
     def __call__(self, *given: Any) -> None:
         """Run it."""
-        positions, xp = self._positions, self._op_ctx.xp
+        positions, op_ctx = self._positions, self._op_ctx
         arrays: Sequence[Any] = given
         if self._temporary:
-            arrays = [*given, *[xp.empty(spec.shape, spec.dtype) for spec in self._temporary]]
+            arrays = [*given, *[op_ctx.xp.empty(spec.shape, spec.dtype) for spec in self._temporary]]
         for position in positions.zeros:
             arrays[position].fill(_NOTHING)
-        scratch = None if self._space is None else self._space.get_space(self._scratch_shape, "uint8")
-        memory = (scratch, None if positions.arena is None else arrays[positions.arena])
-        key = tuple([one is not None and _address(one) for one in memory])
+        memory = (op_ctx.requested[-1].get_space(self._shape, "uint8"), arrays[positions.arena])
+        key = (_address(memory[0]), _address(memory[1]))
         for piece in self._pieces:
-            piece.run(arrays, memory, key, self._op_ctx.is_train)
+            piece.run(arrays, memory, key, op_ctx.is_train)
         for source, target in positions.copies:
             arrays[target][...] = arrays[source]
         for source, target in positions.sums:
@@ -211,12 +204,11 @@ class _Piece:
     """Code of a segment, and where its arrays come from."""
 
     def __init__(
-        self, layout: Layout, code: SegmentCode, operators: Mapping[int, Operator], slots: Mapping[int, int]
+        self, layout: Layout, code: SegmentCode, operators: Operators, slots: Mapping[int, int]
     ) -> None:
         self._layout, self._code = layout, code
         self._operators = [operators[node_id] for node_id in code.operator_ids]
         self._fills = [(i, slots[entry]) for i, entry in enumerate(code.entries) if entry in slots]
-        self._placed = [(i, entry) for i, entry in enumerate(code.entries) if entry not in slots]
         self._tables: dict[Any, list[Any]] = {}  # of views, by addresses
 
     def run(self, arrays: Sequence[Any], memory: Sequence[Any], key: Any, is_train: bool) -> None:
@@ -228,14 +220,16 @@ class _Piece:
         if (run_ctx := local.state.run_ctx) is not None:
             run_ctx.is_worth = code.is_parallel  # as for a segment that is pushed
         calls, node_ids = code.calls_on(table, self._operators, is_train)
-        run_calls(code, calls, node_ids, None if node_profiling.observer is None else code.timeline(is_train))
+        run_calls(code, calls, node_ids, node_profiling.observer and code.timeline(is_train))
 
     def _new_table(self, memory: Sequence[Any], key: Any) -> list[Any]:
         table: list[Any] = [None] * len(self._code.entries)
-        for position, entry in self._placed:
-            is_kept, start, size_bytes = self._layout.places[entry]
-            spec = self._layout.program.spec(entry)
-            table[position] = memory[is_kept][start : start + size_bytes].view(spec.dtype).reshape(spec.shape)
+        filled = {position for position, _ in self._fills}
+        for position, entry in enumerate(self._code.entries):
+            if position not in filled:
+                is_kept, start, size = self._layout.places[entry]
+                spec = self._layout.program.spec(entry)
+                table[position] = memory[is_kept][start : start + size].view(spec.dtype).reshape(spec.shape)
         # A view keeps its memory, so no other array is ever at an address that is a key.
         if len(self._tables) >= _MOST_TABLES:
             self._tables.clear()

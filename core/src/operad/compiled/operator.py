@@ -74,9 +74,8 @@ class CompiledProperty(OperatorProperty):
         )
         program = self.layout.program
         self.is_stateful = any(node.op.is_stateful for node in program.graph.op_nodes)  # type: ignore[misc]
-        self.out_specs = [program.spec(entry) for entry in program.outputs]
-        if self.layout.arena_bytes:
-            self.out_specs.append(spec_of((self.layout.arena_bytes,), _BYTES, ctx))
+        arena = spec_of((self.layout.arena_bytes,), _BYTES, ctx)
+        self.out_specs = [*[program.spec(entry) for entry in program.outputs], arena]
 
     def list_arguments(self) -> list[str]:
         """Names of the arguments, in the order of a call."""
@@ -87,17 +86,13 @@ class CompiledProperty(OperatorProperty):
         return list(self.states)
 
     def list_outputs(self) -> list[str]:
-        """The results, and the arena where there is one."""
-        return [f"output{i}" for i in range(self.num_visible_outputs)] + ["arena"] * self._has_arena
-
-    @cached_property
-    def num_visible_outputs(self) -> int:  # type: ignore[override]
-        """All but the arena."""
-        return len(self.layout.program.outputs)
+        """The results, and the arena."""
+        return [*[f"output{i}" for i in range(self.num_visible_outputs)], "arena"]
 
     @property
-    def _has_arena(self) -> bool:
-        return self.layout.arena_bytes > 0
+    def num_visible_outputs(self) -> int:
+        """All but the arena."""
+        return len(self.out_specs) - 1
 
     def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         """Those that it was compiled for."""
@@ -119,7 +114,7 @@ class CompiledProperty(OperatorProperty):
         """What the nodes of backward read, and the arena."""
         layout, program = self.layout, self.layout.program
         is_read = [self.keeps_arguments or program.variables.get(name) in layout.reads for name in self.args]
-        is_read += [entry in layout.reads for entry in program.outputs] + [True] * self._has_arena
+        is_read += [*[entry in layout.reads for entry in program.outputs], True]
         heads = [one for one, head in zip(out_grad, layout.heads, strict=True) if head is not None]
         return heads + [one for one, flag in zip((*in_data, *out_data), is_read, strict=True) if flag]
 
@@ -219,8 +214,7 @@ class _CompiledOperator(TemplateOperator):
             for i, entry in enumerate(program.outputs, num_args)
             if (found := slots.setdefault(entry, i)) != i
         ]
-        arena = num_args + len(program.outputs) if prop.layout.arena_bytes else None
-        return Positions(slots, copies, [], [], [], arena)
+        return Positions(num_args + len(program.outputs), slots, copies, [], [], [])
 
     def _template(self, name: str, op_ctx: OpContext, positions: Positions, end: int) -> list[CallTemplate]:
         runner = Runner(self._prop.layout, name, op_ctx, self._operators, positions)

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import Any, Final, final
 
-from operad.compiled.numbers import AS_ARRAYS, NumberArray, TracedNumber
+from operad.compiled.numbers import AS_ARRAYS, TracedNumber
 from operad.device import Context
 from operad.engine.thread import local
 from operad.errors import TraceError
@@ -31,7 +31,7 @@ from operad.ndarray import NDArray
 from operad.op import Shape
 from operad.resource import ResourceRequest
 
-_VIEWS: Final = frozenset(("Reshape", "transpose", "slice"))
+_VIEWS: Final = ("Reshape", "transpose", "slice")
 """Operators that stand for what shares memory in an eager run."""
 _RETURN: Final = "return the array, and read its values outside"
 _COMPUTE: Final = "compute with arrays, or pass numbers as arguments"
@@ -44,7 +44,6 @@ _DOORS: Final = {
 """Doors to the values of an array, each with what to do in its place."""
 
 
-@final
 class _NoMemory:
     """Chunk of an array without memory."""
 
@@ -75,12 +74,9 @@ class TracedArray(NDArray):
     _is_part = False  # type: ignore[assignment]
     _function_of = NDArray._function_of
 
-    def __init__(
-        self, spec: ArraySpec, trace: Trace, entry: Entry | None = None, roots: frozenset[str] = frozenset()
-    ) -> None:
-        self._spec = spec
-        self._autograd = None
-        self.trace, self.entry, self.roots = trace, entry, roots
+    def __init__(self, spec: ArraySpec, trace: Trace, entry: Entry | None = None, root: str = "") -> None:
+        self._spec, self._autograd, self.trace, self.entry = spec, None, trace, entry
+        self.roots = frozenset((root,)) if root else frozenset()
         self.sharing: list[Callable[[], object]] = [weakref.ref(self)]
 
     @property
@@ -94,15 +90,7 @@ class TracedArray(NDArray):
 
     def detach(self) -> TracedArray:
         """The same value, through which no gradient flows."""
-        made = self.trace.blocked(self)
-        made.sharing = self.sharing
-        made.sharing.append(weakref.ref(made))
-        return made
-
-    def wait_to_read(self) -> None:
-        """Nothing is pending."""
-
-    wait_to_write = wait_to_read
+        return self.trace.share(self, self.trace.blocked(self))
 
 
 def _refused(door: str, cure: str) -> Callable[..., Any]:
@@ -124,33 +112,31 @@ class Trace:
         title: What errors call the function.
         ctx: Where it runs.
         arguments: Arrays that stand for the arguments, and `floats` for the floats among these.
-        captured: Arrays that are parameters of the graph, by their ids, behind the arguments.
-        numbers: Numbers that are, behind these.
+        parameters: By variable, where its array comes from: the position of an argument, a captured array, or
+            a number and the specification of its array.
         asked: Positions of the floats whose values the function looked at.
     """
 
     def __init__(self, title: str, specs: Sequence[ArraySpec], floats: Sequence[float], ctx: Context) -> None:
         self.title, self.ctx = title, ctx
-        names = [f"argument{i}" for i in range(len(specs))]
-        made = zip(specs, names, strict=True)
-        self.arguments = [TracedArray(s, self, Entry(Variable(n)), frozenset((n,))) for s, n in made]
-        self._given = {id(x): x.entry for x in self.arguments}
+        self.parameters: dict[Node, Any] = {}
+        self.arguments = [TracedArray(spec, self, *self._parameter(i)) for i, spec in enumerate(specs)]
+        self._given = set(map(id, self.arguments))
         self.asked: set[int] = set()
         found = enumerate(floats)
         self.floats = [TracedNumber(x, itemgetter(i), frozenset((i,)), self.asked) for i, x in found]
-        self.captured: dict[int, tuple[Entry, Array]] = {}
-        self.numbers: list[tuple[Entry, NumberArray]] = []
+        self._captured: dict[int, Entry] = {}  # by the array's id, which `parameters` keeps
         self._mode = local.state.mode | TRACING
         self._calls: Counter[str] = Counter()
         self._effects: list[OpNode] = []
         self._users: dict[Node, list[OpNode]] = {}  # of each variable
         self._updates: dict[Node, OpNode] = {}  # of each state the last one
 
-    def __str__(self) -> str:
-        return (
-            f"{sum(self._calls.values())} calls of {len(self.arguments)} arguments, {len(self.captured)} captured "
-            f"arrays and {len(self.numbers)} numbers"
-        )
+    def _parameter(self, source: Any) -> tuple[Entry, str]:
+        """A new variable, and its name."""
+        made = Variable(f"input{len(self.parameters)}")
+        self.parameters[made] = source
+        return Entry(made), made.name
 
     def run(self, function: Callable[[], Any]) -> Any:
         """Call a function that uses the arguments; returns what it returns."""
@@ -161,19 +147,10 @@ class Trace:
     def graph(self, outputs: Iterable[TracedArray]) -> Graph:
         """The graph of some results, and of all that a run changes besides."""
         entries = [self.entry(x) for x in outputs]
-        reached = set(topological_order(entries))
         for node in reversed(self._effects):
-            if node not in reached:
+            if node not in topological_order(entries):
                 entries.append(Entry(node))
-                reached.update(topological_order(entries[-1:]))
         return Graph(entries)
-
-    @property
-    def variables(self) -> list[Node]:
-        """Variables of the arguments, of captured arrays and of numbers."""
-        given = [entry for entry in self._given.values() if entry is not None]
-        parameters = *self.captured.values(), *self.numbers
-        return [entry.node for entry in (*given, *[entry for entry, _ in parameters])]
 
     def refusal(self, what: str, cure: str) -> TraceError:
         """Error of what a program cannot say."""
@@ -184,7 +161,6 @@ class Trace:
         if (mode ^ self._mode) & ~RECORDING or mode & ~self._mode:
             raise self.refusal("the mode changes", "compile what is inside as a function of its own")
 
-    @property
     def _is_paused(self) -> bool:
         return self._mode & RECORDING > local.state.mode & RECORDING
 
@@ -195,45 +171,43 @@ class Trace:
     def written(self, targets: Any) -> Any:
         """`targets`, an array or several, which the function may write."""
         for target in targets if isinstance(targets, (list, tuple)) else (targets,):
-            if not isinstance(target, Array):
-                continue
-            what = f"an array of shape {target.shape} is written"
-            if not isinstance(target, TracedArray) or not self.is_own(target):
+            what, cure = f"an array of shape {target.shape} is written", "compute a new array: `x = x + y`"
+            if not self.is_own(target):
                 cure = "return the new values, and write them outside"
                 raise self.refusal(f"{what} that the function did not make", cure)
-            others = [other for ref in target.sharing if (other := ref()) is not None]
-            if self._is_paused or any(other is not target for other in others):
-                cause = "under pause()" if self._is_paused else "whose memory another array shares"
-                raise self.refusal(f"{what} {cause}", "compute a new array in its place, as in `x = x + y`")
+            if self._is_paused():
+                raise self.refusal(f"{what} under pause()", cure)
+            if any(other is not target for ref in target.sharing if (other := ref()) is not None):
+                raise self.refusal(f"{what} whose memory another array shares", cure)
         return targets
 
     def assign(self, target: TracedArray, source: NDArray) -> None:
         """`target` has the values of `source` from now on."""
         self.written(target)
-        if source._spec.ctx is not target._spec.ctx:
-            raise self._elsewhere(source)
         source = source.astype(target.dtype, copy=False)
         target.entry, target.roots = self.entry(source), self._roots(source)
 
     def entry(self, array: Array) -> Entry:
         """The value of an array."""
         if isinstance(array, TracedArray):
-            if array.trace is not self:
-                raise self.refusal("an array of another such function is used", "return it from there")
-            if array.entry is None:
-                raise self.refusal("an array is read that nothing was written to", "use od.nd.zeros")
+            if array.trace is not self or array.entry is None:
+                raise self.refusal(
+                    "an array of another such function, or an empty one, is read", "pass values"
+                )
             return array.entry
         if array._autograd is not None and isinstance(array._autograd[0], TapeNode):
             what = f"a recorded result of shape {array.shape} is used that is no argument"
             raise self.refusal(what, "pass it as one, or detach() it outside")
-        made = Entry(Variable(f"captured{len(self.captured)}"))
-        return self.captured.setdefault(id(array), (made, array))[0]
+        if id(array) not in self._captured:
+            self._captured[id(array)], _ = self._parameter(array)
+        return self._captured[id(array)]
 
     def _roots(self, array: Array) -> frozenset[str]:
         return array.roots if isinstance(array, TracedArray) else frozenset((self.entry(array).name,))
 
     def empty(self, spec: ArraySpec) -> TracedArray:
         """A new array with undefined contents."""
+        self._check_context(spec.ctx)
         return TracedArray(spec, self)
 
     def constant(self, array: Array) -> TracedArray:
@@ -244,6 +218,15 @@ class Trace:
         """The same value, through which no gradient flows."""
         made: TracedArray = NDArray._function_of("BlockGrad")(array)
         made.roots = frozenset()
+        return made
+
+    def share(self, source: Array, made: TracedArray) -> TracedArray:
+        """`made`, whose memory in an eager run is that of `source`."""
+        if isinstance(source, TracedArray):
+            source.sharing += made.sharing
+            made.sharing = source.sharing
+        else:
+            made.sharing.append(lambda: source)
         return made
 
     def plain(self, value: Any) -> Any:
@@ -259,17 +242,14 @@ class Trace:
         if scalar not in AS_ARRAYS or array.dtype.kind != "f":
             return other.ask()
         spec = spec_of((1,) * array.ndim, array._spec.dtype, self.ctx)
-        entry = Entry(Variable(f"number{len(self.numbers)}"))
-        self.numbers.append((entry, NumberArray(other, spec)))
-        return TracedArray(spec, self, entry)
+        return TracedArray(spec, self, self._parameter((other, spec))[0])
 
     def call(self, plan: Plan, inputs: Sequence[Array], out: Sequence[Any] | None, values: Any) -> Any:
         """Note the call of a plan; see `imperative.apply`."""
         signature, prop = plan.signature, plan.declared
         if values and plan.run_time is not None:
             prop = prop.rebound(plan.run_time.named(self.plain(values)))
-        if signature.ctx is not self.ctx:
-            raise self._elsewhere(inputs[0] if inputs else None)
+        self._check_context(signature.ctx)
         if signature.order is not None:
             inputs = [inputs[position] for position in signature.order]
         name = prop.name.lower().lstrip("_")
@@ -280,14 +260,10 @@ class Trace:
         roots: frozenset[str] = frozenset().union(*map(self._roots, inputs[: signature.num_args]))
         for index, array in enumerate(made[: signature.num_visible]):
             array.entry, array.roots = Entry(node, index), roots
-            if self._is_paused and prop.name != "BlockGrad":
+            if self._is_paused() and prop.name != "BlockGrad":
                 array.entry, array.roots = self.blocked(array).entry, frozenset()
         if prop.name in _VIEWS and out is None:
-            source = inputs[0]
-            made[0].sharing += source.sharing if isinstance(source, TracedArray) else [lambda: source]
-            if isinstance(source, TracedArray):
-                source.sharing[:] = made[0].sharing
-                made[0].sharing = source.sharing
+            self.share(inputs[0], made[0])
         return made[0] if signature.num_visible == 1 else made[: signature.num_visible]
 
     def _order(self, node: OpNode, in_shapes: Sequence[Shape]) -> None:
@@ -307,6 +283,8 @@ class Trace:
             self._users.setdefault(variable, []).append(node)
         node.control_deps = list(before)
 
-    def _elsewhere(self, array: Array | None) -> TraceError:
-        where = f"an array of {array.ctx}" if array is not None else "another context"
-        return self.refusal(f"{where} is used", f"compile a function for each context; this is {self.ctx}'s")
+    def _check_context(self, ctx: Context) -> None:
+        if ctx is not self.ctx:
+            raise self.refusal(
+                f"an array of {ctx} is used", f"compile a function for each; this is {self.ctx}'s"
+            )

@@ -136,18 +136,9 @@ class Segment:
     def _runner(self, is_train: bool, is_timed: bool) -> Callable[[RunContext | None], None]:
         """The loop over the calls."""
         calls, node_ids = self.code.calls(self._binding, is_train)
-        code = self.code
-
-        def run(_: RunContext | None) -> None:
-            run_calls(code, calls, node_ids)
-
-        def run_timed(_: RunContext | None) -> None:
-            run_calls(code, calls, node_ids, timeline)
-
-        if not is_timed:
-            return run
-        timeline = code.timeline(is_train)
-        return run_timed
+        return partial(
+            run_calls, self.code, calls, node_ids, self.code.timeline(is_train) if is_timed else None
+        )
 
     def _variables(self, started: Collection[Var]) -> tuple[list[Var], list[Var], list[Var]]:
         binding, code = self._binding, self.code
@@ -170,7 +161,7 @@ class Segment:
 
 
 def run_calls(
-    code: SegmentCode, calls: Sequence[Any], node_ids: Sequence[int], timeline: Timeline | None = None
+    code: SegmentCode, calls: Sequence[Any], node_ids: Sequence[int], timeline: Timeline | None, *_: Any
 ) -> None:
     """Make the calls of a segment, one after another.
 
