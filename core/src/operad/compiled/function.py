@@ -14,7 +14,6 @@ from types import MethodType
 from typing import Any, Final, final
 
 from operad import registry
-from operad.boundary import shortened
 from operad.compiled.backward import BackwardAlone
 from operad.compiled.numbers import TracedNumber
 from operad.compiled.operator import CompiledProperty
@@ -194,7 +193,6 @@ class CompiledFunction:
         self._last: tuple[Any, ...] = ()
         self._lines: dict[int, str] = {}
 
-    @shortened
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function: traced and compiled, where this kind of call is new."""
         mode = local.state.mode

@@ -153,7 +153,7 @@ class CompiledProperty(OperatorProperty):
         prefix = "_" * (1 + max([len(name) - len(name.lstrip("_")) for name in variables], default=0))
         heads = [Variable(f"{prefix}head{i}") for i in range(self.num_visible_outputs)]
         sources = [Entry(variables[name]) for name, flag in zip(self.args, wanted, strict=True) if flag]
-        graph = Graph(gradient(self.graph.outputs, [*map(Entry, heads)], sources, self.graph.nodes))
+        graph = Graph(gradient(self.graph.outputs, [*map(Entry, heads)], sources, self.graph.nodes, adds_in_place=False))
         named = {
             "out_grad": [(head.name, spec) for head, spec in zip(heads, self.out_specs, strict=False)],
             "in_data": [(name, self._specs[name]) for name in self.args],

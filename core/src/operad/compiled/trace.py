@@ -159,7 +159,7 @@ class Trace:
     def check_mode(self, mode: int) -> None:
         """Refuse a change of the thread's mode, but for a pause."""
         if (mode ^ self._mode) & ~RECORDING or mode & ~self._mode:
-            raise self.refusal("the mode changes", "compile what is inside as a function of its own")
+            raise self.refusal("the mode changes", "keep it, as in `pause(train_mode=True)`, or compile what is inside apart")
 
     def _is_paused(self) -> bool:
         return self._mode & RECORDING > local.state.mode & RECORDING
