@@ -27,7 +27,12 @@ def _network(f: Any, x: Any, w: Any, b: Any, v: Any) -> Any:
 
 
 def test_it_gives_the_bits_of_the_bound_symbol() -> None:
-    arrays = {"x": _drawn(ROWS, COLUMNS), "w": _drawn(HIDDEN, COLUMNS), "b": _drawn(HIDDEN), "v": _drawn(HIDDEN, 5)}
+    arrays = {
+        "x": _drawn(ROWS, COLUMNS),
+        "w": _drawn(HIDDEN, COLUMNS),
+        "b": _drawn(HIDDEN),
+        "v": _drawn(HIDDEN, 5),
+    }
     executor = _network(sym, *map(sym.var, arrays)).bind(
         od.cpu(), {name: x.copy() for name, x in arrays.items()},
         args_grad={name: nd.zeros(x.shape) for name, x in arrays.items()},
@@ -115,10 +120,15 @@ def test_states_that_are_arguments_are_updated() -> None:
 
 
 def test_a_state_that_shares_memory_with_another_argument_is_refused() -> None:
-    mean = nd.zeros(3)
-    function = od.compile(lambda x, mean, other: nd.BatchNorm(x, other, other, mean, nd.ones(3)) + mean)
-    with pytest.raises(TraceError, match="state"), autograd.train_mode():
-        function(nd.array([[1, 2, 3], [3, 4, 5]]), mean, mean[:])
+    mean, variance = nd.zeros(3), nd.ones(3)
+    function = od.compile(lambda x, other: nd.BatchNorm(x, other, other, mean, variance) + mean)
+    with pytest.raises(TraceError, match="a state shares memory"), autograd.train_mode():
+        function(nd.array([[1, 2, 3], [3, 4, 5]]), mean[:])
+
+
+def test_a_state_that_the_function_computes_is_refused() -> None:
+    with pytest.raises(TraceError, match="a state of BatchNorm is computed"):
+        od.compile(lambda x: nd.BatchNorm(x, x[0], x[0], nd.zeros(3), nd.ones(3)))(nd.ones((2, 3)))
 
 
 def test_loops_are_unrolled_and_conditions_on_values_refused() -> None:
@@ -187,7 +197,7 @@ def test_memory_of_a_run_is_free_when_nothing_needs_it() -> None:
 
     def kept() -> int:
         nd.waitall()
-        return int(od.storage.get().stats(od.cpu()).used_bytes)
+        return int(od.storage.get().stats(od.cpu()).in_use_bytes)
 
     def step() -> None:
         with autograd.record():

@@ -46,7 +46,9 @@ def drawn_calls(draw: random.Random) -> list[Call]:
         is_train = draw.random() < 0.7 if is_recorded else draw.random() < 0.2
         rate, passes = draw.choice([0.25, 0.25, 0.5, -1.5]), draw.choice([1, 1, 1, 2])
         calls.append(
-            Call(draw.randrange(5), is_train, is_recorded, rate, draw.random() < 0.3, draw.choice("ab"), passes)
+            Call(
+                draw.randrange(5), is_train, is_recorded, rate, draw.random() < 0.3, draw.choice("ab"), passes
+            )
         )
     return calls
 
@@ -105,7 +107,9 @@ def observed(function: Callable[..., Any], arguments: list[Any], call: Call) -> 
         mode = od.autograd.record(call.is_train)
     with mode:
         results = function(*arguments, call.rate, call.flag)
-        heads = [x for x in flat(results) if x._autograd is not None and not any(x is one for one in arguments)]
+        heads = [
+            x for x in flat(results) if x._autograd is not None and not any(x is one for one in arguments)
+        ]
     if not call.is_recorded or not heads:
         return results, None
     heads = heads if call.head == "a" else heads[:1]
@@ -136,11 +140,14 @@ def _exact(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPERAD_FUSION", "exact")
 
 
-@pytest.mark.parametrize("count", [
-    FEW,
-    pytest.param(MORE, marks=pytest.mark.more),
-    pytest.param(MANY, marks=pytest.mark.slow),
-])
+@pytest.mark.parametrize(
+    "count",
+    [
+        FEW,
+        pytest.param(MORE, marks=pytest.mark.more),
+        pytest.param(MANY, marks=pytest.mark.slow),
+    ],
+)
 def test_a_compiled_function_gives_the_bits_of_the_eager_one_or_refuses(count: int, drawn_seed: int) -> None:
     found = [judged(drawn_seed + number) for number in range(count)]
     assert found.count("same") > count / 2

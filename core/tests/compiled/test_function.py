@@ -65,7 +65,9 @@ def test_what_is_returned_as_it_came_is_the_array_itself() -> None:
 
 
 def test_arguments_may_be_nested_and_named() -> None:
-    compiled = od.compile(lambda pair, *, scale, bias=None: pair["x"] * scale[0] + (0 if bias is None else bias))
+    compiled = od.compile(
+        lambda pair, *, scale, bias=None: pair["x"] * scale[0] + (0 if bias is None else bias)
+    )
     found = compiled({"x": nd.array(A)}, scale=[nd.array(B)])
     np.testing.assert_array_equal(found.asnumpy(), A * B)
     found = compiled({"x": nd.array(A)}, scale=[nd.array(B)], bias=nd.array(B))

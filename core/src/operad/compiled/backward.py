@@ -67,10 +67,10 @@ class BackwardAlone:
                 type(each) is TapeNode for each in nodes[:-1]
             ):
                 return False
-            prepared = self._prepared(*key)
-            if prepared is None:
+            found = self._prepared(*key)
+            if found is None:
                 return False
-            self._last = prepared
+            prepared = self._last = found
         if [x._chunk.var.version for x in saved] != node.versions:
             node.check_unchanged()
         data: list[Any] = [None] * (self._first_grad + len(self._recorded))

@@ -131,6 +131,9 @@ class _Traced:
             inputs = [arrays[each] if each.__class__ is int else each for each in self._sources]
             for i, number, spec in self._numbers:
                 inputs[i] = NDArray._new(spec)._set(number.compute(floats))
+            states = [x._chunk for x in inputs[self._num_args :]]
+            if states and any([x._chunk for x in inputs].count(chunk) > 1 for chunk in states):
+                raise self._trace.refusal("a state shares memory with another array", "pass a copy")
             wanted = [_request(x) for x in inputs[: self._num_args]] if mode & RECORDING else []
             key = tuple(wanted) if any(wanted) else None
             plan, untracked = self._plans.get(key) or self._compile(key, inputs, mode)
@@ -201,7 +204,7 @@ class CompiledFunction:
         arrays: Any = args
         floats: list[float] = []
         structure: Any = len(args)
-        if kwargs or any([x.__class__ is not NDArray for x in args]):
+        if kwargs or {*map(type, args)} != {NDArray}:
             arrays = []
             structure = _flat((args, kwargs), arrays, floats)
         kind = (structure, mode, _installed.epoch, settings(), current_context(), *[x._spec for x in arrays])

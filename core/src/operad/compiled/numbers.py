@@ -41,26 +41,25 @@ class TracedNumber:
     def __init__(self, value: float, compute: Compute, sources: frozenset[int], asked: set[int]) -> None:
         self.value, self.compute, self.sources, self.asked = value, compute, sources, asked
 
-    @property
-    def __class__(self) -> type:  # type: ignore[override]  # programs ask whether it is a float
-        return float
+    __class__: Any = property(lambda _: float)  # programs ask whether it is one
+
+    def __neg__(self) -> Any:
+        return operator.mul(self, -1.0)
 
     def ask(self) -> float:
         """The value, which the trace depends on from now on."""
         self.asked.update(self.sources)
         return self.value
 
-    def __neg__(self) -> Any:
-        return self * -1.0
-
 
 def _arithmetic(function: Callable[[Any, Any], Any], is_reflected: bool) -> Callable[..., Any]:
     def method(self: TracedNumber, other: Any) -> Any:
         if not isinstance(other, (int, float)):
             return NotImplemented
-        if type(other) is not TracedNumber:
-            other = TracedNumber(other, lambda _, value=other: value, frozenset(), self.asked)
-        one, two = (other, self) if is_reflected else (self, other)
+        number: Any = other
+        if type(number) is not TracedNumber:
+            number = TracedNumber(other, lambda _: other, frozenset(), self.asked)
+        one, two = (number, self) if is_reflected else (self, number)
         value, sources = function(one.value, two.value), one.sources | two.sources
         compute = lambda floats: function(one.compute(floats), two.compute(floats))  # noqa: E731
         return TracedNumber(value, compute, sources, self.asked)

@@ -1,7 +1,7 @@
 """A whole program as one operator: it is planned, recorded and differentiated as any other.
 
-So the tape, gradients, freeing, overwritten inputs and requests follow from the contracts of operators. Its last
-output, hidden, is the arena of `layout`.
+So the tape, gradients, freeing, overwritten inputs and requests follow from the contracts of operators. Its
+last output, hidden, is the arena of `layout`.
 """
 
 from __future__ import annotations
@@ -153,7 +153,9 @@ class CompiledProperty(OperatorProperty):
         prefix = "_" * (1 + max([len(name) - len(name.lstrip("_")) for name in variables], default=0))
         heads = [Variable(f"{prefix}head{i}") for i in range(self.num_visible_outputs)]
         sources = [Entry(variables[name]) for name, flag in zip(self.args, wanted, strict=True) if flag]
-        graph = Graph(gradient(self.graph.outputs, [*map(Entry, heads)], sources, self.graph.nodes, adds_in_place=False))
+        graph = Graph(
+            gradient(self.graph.outputs, [*map(Entry, heads)], sources, self.graph.nodes, adds_in_place=False)
+        )
         named = {
             "out_grad": [(head.name, spec) for head, spec in zip(heads, self.out_specs, strict=False)],
             "in_data": [(name, self._specs[name]) for name in self.args],
@@ -180,7 +182,7 @@ class _CompiledOperator(TemplateOperator):
     def backward_templates(
         self, op_ctx: OpContext, req: Requests, num_outputs: int, num_states: int
     ) -> list[CallTemplate]:
-        """One call that runs backward; where it is not to write as it was compiled to, into an array apart."""
+        """One call that runs backward; what is not written as it was compiled to be goes into an array apart."""
         prop, layout = self._prop, self._prop.layout
         first_head, first_grad = len(req) + num_outputs, len(req) + 2 * num_outputs
         first_state = first_grad + len(req)

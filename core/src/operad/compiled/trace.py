@@ -71,7 +71,7 @@ class TracedArray(NDArray):
     __slots__ = ("entry", "roots", "sharing", "trace")
 
     _chunk: Any = _NoMemory()
-    _is_part = False  # type: ignore[assignment]
+    _is_part = False
     _function_of = NDArray._function_of
 
     def __init__(self, spec: ArraySpec, trace: Trace, entry: Entry | None = None, root: str = "") -> None:
@@ -80,7 +80,7 @@ class TracedArray(NDArray):
         self.sharing: list[Callable[[], object]] = [weakref.ref(self)]
 
     @property
-    def _data(self) -> Any:  # type: ignore[override]
+    def _data(self) -> Any:
         return self._chunk.var
 
     @classmethod
@@ -159,7 +159,9 @@ class Trace:
     def check_mode(self, mode: int) -> None:
         """Refuse a change of the thread's mode, but for a pause."""
         if (mode ^ self._mode) & ~RECORDING or mode & ~self._mode:
-            raise self.refusal("the mode changes", "keep it, as in `pause(train_mode=True)`, or compile what is inside apart")
+            raise self.refusal(
+                "the mode changes", "keep it, as in `pause(train_mode=True)`, or compile what is inside apart"
+            )
 
     def _is_paused(self) -> bool:
         return self._mode & RECORDING > local.state.mode & RECORDING
