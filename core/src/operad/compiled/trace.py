@@ -102,6 +102,7 @@ def _refused(door: str, cure: str) -> Callable[..., Any]:
 
 for _door, _cure in _DOORS.items():
     setattr(TracedArray, _door, _refused(_door, _cure))
+setattr(TracedArray, "grad", property(_refused("grad", "pass the gradient as an argument")))  # noqa: B010
 
 
 @final
