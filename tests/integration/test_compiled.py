@@ -1,4 +1,4 @@
-"""Compiled functions of operators of several plugins: bits of bound graphs, second order, states, profiles."""
+"""Compiled functions of operators of several plugins: bits, second order, states, profiles."""
 
 from __future__ import annotations
 

@@ -80,10 +80,10 @@ class GraphError(OperadError, ValueError):
 
 
 class TraceError(OperadError, TypeError):
-    """A function that is traced does what a graph cannot say; the message says what to do instead.
+    """A function that is traced does what a graph, or a derivative, cannot say; the message says what to do.
 
     Attributes:
-        line: File and line of the function that did it, where that is known.
+        line: File and number of the author's line that did it, where a step of the trace is what is refused.
     """
 
     line: tuple[str, int] | None = None

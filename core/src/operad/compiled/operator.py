@@ -182,7 +182,7 @@ class _CompiledOperator(TemplateOperator):
     def backward_templates(
         self, op_ctx: OpContext, req: Requests, num_outputs: int, num_states: int
     ) -> list[CallTemplate]:
-        """One call that runs backward; what is not written as it was compiled to be goes into an array apart."""
+        """One call that runs backward; what is not asked for as it was compiled goes into an array apart."""
         prop, layout = self._prop, self._prop.layout
         first_head, first_grad = len(req) + num_outputs, len(req) + 2 * num_outputs
         first_state = first_grad + len(req)

@@ -17,7 +17,7 @@ from operad.imperative import Invoker
 class CachedOp:
     """A symbol, called with an array for each of its inputs: arguments and auxiliary states, in their order.
 
-    It is compiled, as by `operad.compile`: one planned program for each kind of call, and one node for `autograd`.
+    It is compiled, as by `operad.compile`: a planned program for each kind of call, one node for `autograd`.
 
     >>> import operad as od
     >>> od.nd.CachedOp(od.sym.square(od.sym.var("x") + 1))(od.nd.array([1, 2])).asnumpy()

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk.differentiate.errors import TraceError
+from operad.errors import TraceError
 from operad_sdk.differentiate.lengths import Length
 
 Rule = Callable[..., Any]

@@ -8,23 +8,12 @@ from pathlib import PurePath
 from types import FrameType, TracebackType
 from typing import Final
 
-from operad.errors import OperadError
 
 _OURS: Final = frozenset(("numpy", "operad", "operad_sdk", "functools"))
 _CALLER: Final = "operad_sdk.declare.recorded"
 
 Line = tuple[str, int]
 """A file and the number of a line in it."""
-
-
-class TraceError(OperadError, TypeError):
-    """A function of arrays does something that its derivative cannot be found through.
-
-    Attributes:
-        line: The author's line that did it, where a step of the trace is what is refused.
-    """
-
-    line: Line | None = None
 
 
 def calling_line() -> Line | None:

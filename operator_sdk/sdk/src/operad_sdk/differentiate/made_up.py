@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import ScalarForm
-from operad_sdk.differentiate.errors import TraceError
+from operad.errors import TraceError
 from operad_sdk.differentiate.indexing import is_basic
 from operad_sdk.differentiate.tracing import Primitive
 
