@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -16,6 +16,19 @@ def operators() -> Iterator[None]:
     """The operators of `core.tests.operators` are installed while a module's tests run."""
     with installed():
         yield
+
+
+@pytest.fixture
+def setting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], None]]:
+    """`setting(name, value)` sets a variable of the environment for one test."""
+
+    def put(name: str, value: str) -> None:
+        monkeypatch.setenv(name, value)
+        config.reload()
+
+    yield put
+    monkeypatch.undo()
+    config.reload()
 
 
 @pytest.fixture(scope="module")

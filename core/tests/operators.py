@@ -316,7 +316,7 @@ class SquareLoss(OperatorProperty):
         return ["data", "label"]
 
     def infer_shape(self, in_shapes):
-        shape = unify_shapes(in_shapes[1], in_shapes[0], "SquareLoss: label")
+        shape = unify_shapes(in_shapes[1], in_shapes[0], f"{self.name}: label")
         return [shape, shape], [shape], []
 
     def differentiable_inputs(self):

@@ -83,23 +83,15 @@ def variable(values):
     return x
 
 
-def test_the_operator_of_a_gradient_is_recorded(each_engine):
+@pytest.mark.parametrize("times", [1, 4])
+def test_the_operator_of_a_gradient_is_recorded_and_gradients_that_meet_are_summed(each_engine, times):
     x = variable(A)
     with autograd.record():
-        (g,) = autograd.grad(nd.test_cube(x), x, create_graph=True)
-    np.testing.assert_allclose(g.asnumpy(), 3 * A**2)
-    g.backward()
-    np.testing.assert_allclose(x.grad.asnumpy(), 6 * A)
-
-
-def test_gradients_that_meet_are_summed_and_the_sum_is_differentiated():
-    x = variable(A)
-    with autograd.record():
-        cubes = [nd.test_cube(x) for _ in range(4)]
+        cubes = [nd.test_cube(x) for _ in range(times)]
         (g,) = autograd.grad(cubes, x, create_graph=True)
-    np.testing.assert_allclose(g.asnumpy(), 12 * A**2)
+    np.testing.assert_allclose(g.asnumpy(), times * 3 * A**2)
     g.backward()
-    np.testing.assert_allclose(x.grad.asnumpy(), 24 * A)
+    np.testing.assert_allclose(x.grad.asnumpy(), times * 6 * A)
 
 
 def test_a_gradient_without_one_ends_there_with_the_operator_named():

@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
@@ -119,24 +119,23 @@ class Stream:
         self._queue: deque[Event | tuple[Event] | Callable[[], object]] = deque()  # a 1-tuple is a wait
 
     @classmethod
-    @contextmanager
-    def held(cls) -> Iterator[None]:
+    def held(cls) -> AbstractContextManager[None]:
         """Nothing ends by itself meanwhile, on any stream."""
-        cls._is_held = True
-        try:
-            yield
-        finally:
-            cls._is_held = False
+        return cls._while_set("_is_held")
+
+    @classmethod
+    def late(cls) -> AbstractContextManager[None]:
+        """Nothing is computed before a thread waits for it meanwhile, on any stream."""
+        return cls._while_set("is_late")
 
     @classmethod
     @contextmanager
-    def late(cls) -> Iterator[None]:
-        """Nothing is computed before a thread waits for it meanwhile, on any stream."""
-        cls.is_late = True
+    def _while_set(cls, flag: str) -> Iterator[None]:
+        setattr(cls, flag, True)
         try:
             yield
         finally:
-            cls.is_late = False
+            setattr(cls, flag, False)
 
     def work(self, function: Callable[[], object]) -> None:
         """Compute: at once, or late."""

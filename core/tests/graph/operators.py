@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.tests import operators
+from core.tests.operators import SineCosine
 from core.tests.simple import OGRAD, OUT, Gradient, simple
 from operad import operator
 from operad.device import cpu
@@ -19,7 +21,6 @@ from operad.op import (
     assign,
     is_known,
     param,
-    unify_shapes,
 )
 
 Tanh = simple(
@@ -96,7 +97,7 @@ class DenseOperator(Operator):
             assign(arrays.in_grad[1], arrays.req[1], arrays.out_grad[0].T @ arrays.in_data[0])
 
 
-class Split(OperatorProperty):
+class Split(SineCosine):
     """The sine and the cosine of x, and x itself as a hidden third output."""
 
     name = "split"
@@ -104,38 +105,8 @@ class Split(OperatorProperty):
     def list_outputs(self):
         return ["sin", "cos", "hidden"]
 
-    @property
-    def num_visible_outputs(self):
-        return 2
 
-    def infer_shape(self, in_shapes):
-        return list(in_shapes), [in_shapes[0]] * 3, []
-
-    def declare_backward_dependency(self, out_grad, in_data, out_data):
-        return [out_grad[0], out_grad[1], out_data[0], out_data[1]]
-
-    def forward_inplace_option(self, in_data, out_data):
-        return [(in_data[0], out_data[2])]
-
-    def backward_inplace_option(self, out_grad, in_data, out_data, in_grad):
-        return [(out_data[0], in_grad[0])]
-
-
-class SplitOperator(DenseOperator):
-    def forward(self, op_ctx, arrays):
-        values = np.sin(arrays.in_data[0]), np.cos(arrays.in_data[0]), arrays.in_data[0].copy()
-        for out, r, value in zip(arrays.out_data, arrays.req, values, strict=True):
-            assign(out, r, value)
-
-    def backward(self, op_ctx, arrays):
-        assign(
-            arrays.in_grad[0],
-            arrays.req[0],
-            arrays.out_grad[0] * arrays.out_data[1] - arrays.out_grad[1] * arrays.out_data[0],
-        )
-
-
-class SquareLoss(OperatorProperty):
+class SquareLoss(operators.SquareLoss):
     """Outputs x; its gradient is x - label, whatever the head gradient."""
 
     name = "square_loss"
@@ -143,45 +114,14 @@ class SquareLoss(OperatorProperty):
     def list_arguments(self):
         return ["x", "label"]
 
-    def infer_shape(self, in_shapes):
-        shape = unify_shapes(in_shapes[1], in_shapes[0], "square_loss: label")
-        return [shape, shape], [shape], []
-
-    def differentiable_inputs(self):
-        return [True, False]
-
-    def declare_backward_dependency(self, out_grad, in_data, out_data):
-        return [out_data[0], in_data[1]]
-
-    def forward_inplace_option(self, in_data, out_data):
-        return [(in_data[0], out_data[0])]
-
-    def backward_inplace_option(self, out_grad, in_data, out_data, in_grad):
-        return [(out_data[0], in_grad[0])]
-
-
-class SquareLossOperator(DenseOperator):
-    def forward(self, op_ctx, arrays):
-        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0])
-
-    def backward(self, op_ctx, arrays):
-        assign(arrays.in_grad[0], arrays.req[0], arrays.out_data[0] - arrays.in_data[1])
-
 
 class Centre(OperatorProperty):
     """x less a moving mean, which training updates."""
 
     name = "centre"
-
-    def list_auxiliary_states(self):
-        return ["mean"]
-
-    def infer_shape(self, in_shapes):
-        shape = in_shapes[0]
-        return list(in_shapes), [shape], [shape[1:] if shape is not None else None]
-
-    def declare_backward_dependency(self, out_grad, in_data, out_data):
-        return [out_grad[0]]
+    list_auxiliary_states = operators.Centre.list_auxiliary_states
+    infer_shape = operators.Centre.infer_shape
+    declare_backward_dependency = operators.Centre.declare_backward_dependency
 
 
 class CentreOperator(DenseOperator):
@@ -192,8 +132,8 @@ class CentreOperator(DenseOperator):
         assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0])
 
 
-for _prop, _operator in ((Dense, DenseOperator), (Split, SplitOperator), (SquareLoss, SquareLossOperator),
-                         (Centre, CentreOperator)):  # fmt: skip
+for _prop, _operator in ((Dense, DenseOperator), (Split, operators.SineCosineOperator),
+                         (SquareLoss, operators.SquareLossOperator), (Centre, CentreOperator)):  # fmt: skip
     _prop.kernels = [Kernel(_prop.name, _operator)]
 
 _ALL = (Tanh, Square, AddConst, Add, Mul, Sign, Stop, Dense, Split, SquareLoss, Centre)

@@ -1,4 +1,4 @@
-"""Engines of every kind, each stopped at the end of its test; settings that a test may change."""
+"""Engines of every kind, each stopped at the end of its test."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from operad import config
 from operad.engine import Engine, NaiveEngine, ThreadedEngine
 
 MakeEngine = Callable[[str], Engine]
@@ -31,14 +30,3 @@ def make_engine() -> Iterator[MakeEngine]:
 @pytest.fixture(params=KINDS)
 def engine(request: pytest.FixtureRequest, make_engine: MakeEngine) -> Engine:
     return make_engine(request.param)
-
-
-@pytest.fixture
-def setting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], None]]:
-    def put(name: str, value: str) -> None:
-        monkeypatch.setenv(name, value)
-        config.reload()
-
-    yield put
-    monkeypatch.undo()
-    config.reload()

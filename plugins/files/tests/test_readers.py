@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import os
-import socket
 
 import numpy as np
 import pytest
 
-from operad import config
-from operad.errors import FormatError, LimitError, OperadError
+from core.tests.files.rules import RULES
+from operad.errors import FormatError, LimitError
 from operad_files import opened, read_bytes, read_lines
-
-
-@pytest.fixture
-def limit(monkeypatch):
-    def set_to(**limits):
-        for name, value in limits.items():
-            monkeypatch.setenv(f"OPERAD_{name.upper()}", str(value))
-        config.reload()
-
-    yield set_to
-    monkeypatch.undo()
-    config.reload()
 
 
 def read_all_lines(path, what):
@@ -40,26 +26,10 @@ def test_files_are_read(tmp_path):
     assert list(read_lines(path, "it")) == [(1, "ä\n"), (2, "b")]
 
 
+@RULES
 @READERS
-def test_what_is_not_there_is_named_and_what_the_system_says(read, tmp_path):
-    with pytest.raises(FileNotFoundError, match="the list 'x': No such file") as caught:
-        read(tmp_path / "none", "the list 'x'")
-    assert isinstance(caught.value, OperadError)
-    with pytest.raises(IsADirectoryError, match="the list 'x': it is a folder") as caught:
-        read(tmp_path, "the list 'x'")
-    assert isinstance(caught.value, OperadError)
-
-
-@READERS
-def test_what_might_never_end_is_refused_at_once(read, tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path / "pipe", "/dev/zero"):
-        with pytest.raises(FormatError, match=r"the list 'x' is a pipe, a device.*expected a regular file"):
-            read(path, "the list 'x'")
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(tmp_path / "socket"))
-        with pytest.raises(OperadError):
-            read(tmp_path / "socket", "it")
+def test_a_reader(rule, read, tmp_path):
+    rule(read, tmp_path)
 
 
 def test_text_that_is_no_utf_8_is_a_format_error(tmp_path):
@@ -107,14 +77,3 @@ def test_gzip_that_is_cut_short_is_a_format_error(damage, tmp_path):
     path.write_bytes(gzip.compress(np.random.default_rng(0).bytes(1000))[damage])
     with pytest.raises(FormatError, match="'x'"), opened(path, "the file 'x'", growth=1) as file:
         file.read()
-
-
-def test_reading_leaves_no_descriptor_open(tmp_path):
-    (tmp_path / "file").write_bytes(b"x\n" * 3)
-    os.mkfifo(tmp_path / "pipe")
-    before = len(os.listdir("/proc/self/fd"))
-    for read in (read_bytes, read_all_lines):
-        read(tmp_path / "file", "it")
-        with pytest.raises(FormatError):
-            read(tmp_path / "pipe", "it")
-    assert len(os.listdir("/proc/self/fd")) == before

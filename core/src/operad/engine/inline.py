@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple, final
 
 from operad.device import Context, cpu
 from operad.engine.back_pressure import wait_for_small, wait_inside
@@ -23,6 +22,9 @@ from operad.engine.var import Var, set_failure
 from operad.errors import BlockingInOperatorError
 from operad.interrupts import is_from_outside
 from operad.scopes import Ending, Exit, as_now
+
+_Call = tuple[Callable[..., object], tuple[object, ...], Context, Sequence[Var], Sequence[Var], str | None]
+"""What `run` is asked for, behind the dispatcher."""
 
 
 def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
@@ -161,9 +163,7 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
             lock.catch_up(thread)
 
     if is_refused:
-        if inside != NESTED:
-            return False
-        return _run_nested(dispatcher, _InlineCall(fn, args, ctx, const_vars, mutable_vars, name))
+        return inside == NESTED and _run_nested(dispatcher, fn, args, ctx, const_vars, mutable_vars, name)
     if start_s and fn is not _nothing:
         dispatcher.report(_title(fn, name), ctx, start_s)
     if raised is not None:
@@ -171,34 +171,22 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
     return True
 
 
-@final
-class _InlineCall(NamedTuple):
-    """What `run` is asked for."""
-
-    fn: Callable[..., object]
-    args: tuple[object, ...]
-    ctx: Context
-    const_vars: Sequence[Var]
-    mutable_vars: Sequence[Var]
-    name: str | None
-
-
-def run_soon(dispatcher: Dispatcher, *given: Any) -> bool:
+def run_soon(dispatcher: Dispatcher, *call: *_Call) -> bool:
     """`run` once more, after a moment's wait for what the function would be queued behind.
 
     Args:
         dispatcher: The engine's.
-        given: As for `run`.
+        call: As for `run`.
     Returns:
         False if something still stands in its way, or no wait was earned (see `back_pressure`): push it.
     """
-    call = _InlineCall(*given)
-    return wait_for_small(dispatcher, call.const_vars, call.mutable_vars) and run(dispatcher, *call)
+    _, _, _, const_vars, mutable_vars, _ = call
+    return wait_for_small(dispatcher, const_vars, mutable_vars) and run(dispatcher, *call)
 
 
-def _run_nested(dispatcher: Dispatcher, call: _InlineCall) -> bool:
+def _run_nested(dispatcher: Dispatcher, *call: *_Call) -> bool:
     """`run` inside operations once more, without the variables they hold, after a wait for the others."""
-    fn, _, _, const_vars, mutable_vars, name = call
+    fn, args, ctx, const_vars, mutable_vars, name = call
     around, named = in_hand(dispatcher, is_own=True), (*const_vars, *mutable_vars)
     written = {var for block in around for var in block.opr.mutable_vars}
     read = {var for block in around for var in block.opr.const_vars} - written
@@ -225,7 +213,7 @@ def _run_nested(dispatcher: Dispatcher, call: _InlineCall) -> bool:
         if var.failure is not None:
             raise dispatcher.queue.failures.error_of(var.failure)
     set_failure(overwritten, None)
-    return run(dispatcher, *call._replace(const_vars=const_vars, mutable_vars=mutable_vars))
+    return run(dispatcher, fn, args, ctx, const_vars, mutable_vars, name)
 
 
 def _describe(claim: Claim, fn: Callable[..., object], name: str | None) -> None:

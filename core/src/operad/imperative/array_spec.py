@@ -24,12 +24,10 @@ class ArraySpec:
 
     Attributes:
         deferred: The deferred free list of blocks for such arrays; see `chunk`.
-        copy: What copies between two of them; the hot path's own, as `cast` to one and `fill`.
+        copy: What copies small arrays to one; the hot path's own, as `fill`.
     """
 
-    __slots__ = (
-        "__weakref__", "cast", "copy", "ctx", "deferred", "dtype", "fill", "nbytes", "shape", "size",
-    )  # fmt: skip
+    __slots__ = ("__weakref__", "copy", "ctx", "deferred", "dtype", "fill", "nbytes", "shape", "size")
 
     def __init__(self, shape: Shape, dtype: DType, ctx: Context) -> None:
         self.shape = shape
@@ -39,7 +37,6 @@ class ArraySpec:
         self.nbytes = self.size * dtype.itemsize
         self.deferred = deferred_list_of(ctx, self.nbytes)
         self.copy: Any = None
-        self.cast: Any = None
         self.fill: Any = None
 
     def __repr__(self) -> str:

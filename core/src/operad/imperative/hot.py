@@ -118,11 +118,9 @@ def cast_fast(source: Array, out_spec: ArraySpec) -> Any:
     thread = local.state
     if source._spec.nbytes > _COPIED_BYTES or thread.mode >= RECORDING:
         return None
-    fast = out_spec.cast
-    if fast is None:
-        if not _is_small(out_spec):
-            return None
-        fast = out_spec.cast = FastPath(_specialized(1), "_copyto", _copy, out_spec)
+    fast = out_spec.copy
+    if fast is None and (fast := _made_copy(out_spec)) is None:
+        return None
     return fast.call(fast, thread, source, None, None, None, (), None)
 
 
@@ -132,11 +130,15 @@ def copy_fast(target: Array, source: Array) -> bool:
     if source._spec is not spec or thread.mode >= RECORDING:
         return False
     fast = spec.copy
-    if fast is None:
-        if not _is_small(spec):
-            return False
-        fast = spec.copy = FastPath(_specialized(1), "_copyto", _copy, spec)
+    if fast is None and (fast := _made_copy(spec)) is None:
+        return False
     return fast.call(fast, thread, source, None, None, None, (), target) is target
+
+
+def _made_copy(spec: ArraySpec) -> FastPath | None:
+    if _is_small(spec):
+        spec.copy = FastPath(_specialized(1), "_copyto", _copy, spec)
+    return spec.copy  # type: ignore[no-any-return]  # it belongs to this module
 
 
 def _is_small(spec: ArraySpec) -> bool:
