@@ -155,9 +155,8 @@ class _Traced:
         begun_s, title, ctx = perf_counter(), self._trace.title, self._trace.ctx
         specs = [x._spec for x in inputs]
         wanted = {name: request for name, request in zip(self._names, key or (), strict=False) if request}
-        requests = {name: request for name, request in wanted.items() if request != "null"}
         named = dict(zip(self._names, specs, strict=True))
-        prop = CompiledProperty(title, self._graph, ctx, named, requests, self._keeps_arguments)
+        prop = CompiledProperty(title, self._graph, ctx, named, wanted, self._keeps_arguments)
         plan = Plan(prop, specs, ctx, bool(mode & TRAINING))
         if not prop.is_stateful:  # else each call has an operator of its own
             num_states = len(inputs) - self._num_args
@@ -165,13 +164,13 @@ class _Traced:
                 plan.run.op_ctx, plan.run.req, self._num_args, num_states
             )
             plan.direct = call.function
-            if requests:
+            if wanted:
                 plan.backward_alone = BackwardAlone(plan, prop, tuple([each is not None for each in key]))
         program = prop.layout.program
         self._report(
             f"compiled {prop.name} in {(perf_counter() - begun_s) * 1e3:.1f} ms: {len(program.forward)} and "
             f"{len(program.backward)} nodes, {prop.layout.arena_bytes} bytes kept, gradients of "
-            f"{', '.join(requests) or 'nothing'}"
+            f"{', '.join(wanted) or 'nothing'}"
         )
         untracked = [i for i, roots in enumerate(self._roots) if not roots & wanted.keys()] if key else []
         made: tuple[Plan, Sequence[int]] = _keep(self._plans, key, (plan, untracked))

@@ -46,7 +46,8 @@ class CompiledProperty(OperatorProperty):
         title: What errors call it.
         graph: Its variables have distinct names.
         specs: Specification of each array of a call, by name; not all of them are variables of the graph.
-        requests: For each argument whose gradient may be asked for, how its array is written, usually.
+        requests: For each argument that is recorded, how its gradient's array is written, usually. One that
+            is `null` cannot be asked for.
         keeps_arguments: Whether a tape keeps all arguments, so that gradients can be differentiated.
     """
 
@@ -70,7 +71,7 @@ class CompiledProperty(OperatorProperty):
             graph,
             ctx,
             {name: spec for name, spec in specs.items() if name in there},
-            {name: request for name, request in requests.items() if name in there},
+            {name: request for name, request in requests.items() if name in there and request != "null"},
         )
         program = self.layout.program
         self.is_stateful = any(node.op.is_stateful for node in program.graph.op_nodes)  # type: ignore[misc]
