@@ -13,7 +13,7 @@ from time import perf_counter
 from types import MethodType
 from typing import Any, Final, final
 
-from operad import registry
+from operad import imperative, registry
 from operad.compiled.backward import BackwardAlone
 from operad.compiled.numbers import TracedNumber
 from operad.compiled.operator import CompiledProperty
@@ -21,18 +21,6 @@ from operad.compiled.trace import Trace
 from operad.config import settings
 from operad.device import current_context
 from operad.errors import ArgumentError
-from operad.imperative import (
-    RECORDING,
-    TRACING,
-    TRAINING,
-    Array,
-    Marked,
-    Plan,
-    Provenance,
-    apply,
-    cache_key,
-    local,
-)
 from operad.ndarray import NDArray
 
 _MOST_KEPT: Final = 64
@@ -71,7 +59,7 @@ def _flat(value: Any, arrays: list[Any], floats: list[Any]) -> Any:
         return (type(value), *[_flat(one, arrays, floats) for one in value])
     if isinstance(value, dict):
         return (dict, *[(name, _flat(one, arrays, floats)) for name, one in value.items()])
-    return (None, cache_key(value), value)
+    return (None, imperative.cache_key(value), value)
 
 
 def _nested(structure: Any, arrays: Iterator[Any], floats: Iterator[Any]) -> Any:
@@ -117,14 +105,14 @@ class _Traced:
         self._names = [node.name for node in variables]
         self._sources = [trace.parameters[node] for node in variables]
         self._numbers = [(i, *each) for i, each in enumerate(self._sources) if each.__class__ is tuple]
-        self._plans: dict[Any, tuple[Plan, Sequence[int]]] = {}
+        self._plans: dict[Any, tuple[imperative.Plan, Sequence[int]]] = {}
 
     def __str__(self) -> str:
         kinds = [each.__class__ for each in self._sources]
         captured = len(kinds) - kinds.count(int) - len(self._numbers)
         return f"{len(self._graph.op_nodes)} operators, {captured} captured arrays"
 
-    def __call__(self, arrays: Sequence[Array], floats: Sequence[float], mode: int) -> Any:
+    def __call__(self, arrays: Sequence[imperative.Array], floats: Sequence[float], mode: int) -> Any:
         """What the function returns for arguments of this kind."""
         results: Any = ()
         if self._graph.outputs:
@@ -134,14 +122,14 @@ class _Traced:
             states = [x._chunk for x in inputs[self._num_args :]]
             if states and any([x._chunk for x in inputs].count(chunk) > 1 for chunk in states):
                 raise self._trace.refusal("a state shares memory with another array", "pass a copy")
-            wanted = [_request(x) for x in inputs[: self._num_args]] if mode & RECORDING else []
+            wanted = [_request(x) for x in inputs[: self._num_args]] if mode & imperative.RECORDING else []
             key = tuple(wanted) if any(wanted) else None
             plan, untracked = self._plans.get(key) or self._compile(key, inputs, mode)
-            results = apply(plan, inputs, None, (), mode, NDArray)
+            results = imperative.apply(plan, inputs, None, (), mode, NDArray)
             if results.__class__ is not list:
                 results = [results]
             for i in untracked:
-                results[i]._autograd, results[i]._provenance = None, Provenance.UNTRACKED
+                results[i]._autograd, results[i]._provenance = None, imperative.Provenance.UNTRACKED
         leaves = [
             (results if leaf >= 0 else arrays)[leaf] if leaf.__class__ is int else leaf
             for leaf in self._leaves
@@ -151,13 +139,15 @@ class _Traced:
         numbers = [x.compute(floats) if type(x) is TracedNumber else x for x in self._floats]
         return _nested(self._structure, iter(leaves), iter(numbers))
 
-    def _compile(self, key: Any, inputs: Sequence[Array], mode: int) -> tuple[Plan, Sequence[int]]:
+    def _compile(
+        self, key: Any, inputs: Sequence[imperative.Array], mode: int
+    ) -> tuple[imperative.Plan, Sequence[int]]:
         begun_s, title, ctx = perf_counter(), self._trace.title, self._trace.ctx
         specs = [x._spec for x in inputs]
         wanted = {name: request for name, request in zip(self._names, key or (), strict=False) if request}
         named = dict(zip(self._names, specs, strict=True))
         prop = CompiledProperty(title, self._graph, ctx, named, wanted, self._keeps_arguments)
-        plan = Plan(prop, specs, ctx, bool(mode & TRAINING))
+        plan = imperative.Plan(prop, specs, ctx, bool(mode & imperative.TRAINING))
         if not prop.is_stateful:  # else each call has an operator of its own
             num_states = len(inputs) - self._num_args
             (call,) = plan.operator.forward_templates(
@@ -173,13 +163,13 @@ class _Traced:
             f"{', '.join(wanted) or 'nothing'}"
         )
         untracked = [i for i, roots in enumerate(self._roots) if not roots & wanted.keys()] if key else []
-        made: tuple[Plan, Sequence[int]] = _keep(self._plans, key, (plan, untracked))
+        made: tuple[imperative.Plan, Sequence[int]] = _keep(self._plans, key, (plan, untracked))
         return made
 
 
-def _request(array: Array) -> str | None:
+def _request(array: imperative.Array) -> str | None:
     entry = array._autograd
-    return None if entry is None else entry[0].req if entry[0].__class__ is Marked else "write"
+    return None if entry is None else entry[0].req if entry[0].__class__ is imperative.Marked else "write"
 
 
 @final
@@ -197,8 +187,8 @@ class CompiledFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function: traced and compiled, where this kind of call is new."""
-        mode = local.state.mode
-        if mode >= TRACING:
+        mode = imperative.local.state.mode
+        if mode >= imperative.TRACING:
             return self._function(*args, **kwargs)
         arrays: Any = args
         floats: list[float] = []

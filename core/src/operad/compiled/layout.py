@@ -12,22 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, final
 
+from operad import graph as graphs
 from operad import resource
 from operad.device import Context
 from operad.engine.thread import local
 from operad.executor.compiling import compiled
-from operad.graph import (
-    MEMORY,
-    Facts,
-    Graph,
-    OpNode,
-    bound_entries,
-    estimated,
-    head_names,
-    pass_list,
-    planned,
-    values_read,
-)
 from operad.imperative import ArraySpec
 from operad.op import BLAS_FLOPS, Cost, OpContext, Operator, OpReq
 from operad.program import SegmentCode, codes, node_profiling, run_calls
@@ -61,14 +50,16 @@ class Layout:
     """
 
     def __init__(
-        self, graph: Graph, ctx: Context, specs: Mapping[str, ArraySpec], requests: Mapping[str, str]
+        self, graph: graphs.Graph, ctx: Context, specs: Mapping[str, ArraySpec], requests: Mapping[str, str]
     ) -> None:
-        passes = [each._replace(run=_memory) if each is MEMORY else each for each in pass_list()]
+        passes = [
+            each._replace(run=_memory) if each is graphs.MEMORY else each for each in graphs.pass_list()
+        ]
         shapes = {name: spec.shape for name, spec in specs.items()}
         types = {name: spec.dtype for name, spec in specs.items()}
         self.ctx = ctx
         self.program = program = compiled(graph, ctx, requests, shapes, types, {}, passes=passes)
-        self.heads = [program.variables.get(name) for name in head_names(graph)]
+        self.heads = [program.variables.get(name) for name in graphs.head_names(graph)]
         self._parts = {"forward": program.forward, "backward": program.backward}
         nodes, inputs = program.graph.nodes, program.graph.input_ids
         self.reads = {entry for i in program.backward for entry in nodes[i].of_read(inputs[i])}
@@ -100,7 +91,7 @@ class Layout:
 
     def _op_ids(self, name: str) -> list[int]:
         nodes = self.program.graph.nodes
-        return [node_id for node_id in self._parts[name] if isinstance(nodes[node_id], OpNode)]
+        return [node_id for node_id in self._parts[name] if isinstance(nodes[node_id], graphs.OpNode)]
 
     def _requests(self, name: str) -> list[ResourceRequest]:
         """As many of each kind as one node wants at most, and the scratch memory."""
@@ -113,7 +104,7 @@ class Layout:
     def cost(self, name: str) -> Cost:
         """Estimate of a run."""
         costs = [self.program.costs[node_id] for node_id in self._op_ids(name)]
-        return estimated(costs)._replace(flops=BLAS_FLOPS * any(cost.has_product for cost in costs))
+        return graphs.estimated(costs)._replace(flops=BLAS_FLOPS * any(cost.has_product for cost in costs))
 
     def operators(self) -> dict[int, Operator]:
         """New operators for all nodes."""
@@ -128,15 +119,15 @@ class Layout:
         return found
 
 
-def _memory(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
+def _memory(graph: graphs.Graph, facts: graphs.Facts) -> tuple[graphs.Graph, graphs.Facts]:
     """Plan the memory of what neither a caller nor the arena holds."""
-    requests, ids = bound_entries(graph, facts), graph.node_ids
+    requests, ids = graphs.bound_entries(graph, facts), graph.node_ids
     end = 1 + max([ids[entry.node] for entry in graph.outputs[: facts["num_outputs"]]], default=-1)
     for node in graph.nodes[end:]:
-        for entry in values_read(node):
-            if isinstance(entry.node, OpNode) and ids[entry.node] < end:
+        for entry in graphs.values_read(node):
+            if isinstance(entry.node, graphs.OpNode) and ids[entry.node] < end:
                 requests.setdefault(entry, OpReq.WRITE)
-    return graph, {"plan": planned(graph, facts, requests)}
+    return graph, {"plan": graphs.planned(graph, facts, requests)}
 
 
 @final

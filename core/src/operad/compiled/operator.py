@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any, Final, final
 
+from operad import op
 from operad.compiled.layout import Layout, Positions, Runner
 from operad.device import Context
 from operad.dtypes import DType, as_dtype
@@ -17,21 +18,6 @@ from operad.errors import GradientError
 from operad.first_use import cached_property
 from operad.graph import Entry, Graph, Variable, gradient
 from operad.imperative import ArraySpec, spec_of
-from operad.op import (
-    ArgumentSlot,
-    CallTemplate,
-    Cost,
-    InferredShapes,
-    InferredTypes,
-    OpContext,
-    Operator,
-    OperatorProperty,
-    OpReq,
-    PartialShape,
-    Requests,
-    Shape,
-    TemplateOperator,
-)
 from operad.resource import ResourceRequest
 
 _numbers: Final = count(1)
@@ -39,7 +25,7 @@ _BYTES: Final = as_dtype("uint8")
 
 
 @final
-class CompiledProperty(OperatorProperty):
+class CompiledProperty(op.OperatorProperty):
     """A graph for one signature of arrays.
 
     Args:
@@ -95,12 +81,12 @@ class CompiledProperty(OperatorProperty):
         """All but the arena."""
         return len(self.out_specs) - 1
 
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
+    def infer_shape(self, in_shapes: Sequence[op.PartialShape]) -> op.InferredShapes:
         """Those that it was compiled for."""
         args, states = ([self._specs[name].shape for name in names] for names in (self.args, self.states))
         return [*args], [spec.shape for spec in self.out_specs], [*states]
 
-    def infer_type(self, in_types: Sequence[DType | None]) -> InferredTypes:
+    def infer_type(self, in_types: Sequence[DType | None]) -> op.InferredTypes:
         """Those that it was compiled for."""
         args, states = ([self._specs[name].dtype for name in names] for names in (self.args, self.states))
         return [*args], [spec.dtype for spec in self.out_specs], [*states]
@@ -119,32 +105,32 @@ class CompiledProperty(OperatorProperty):
         heads = [one for one, head in zip(out_grad, layout.heads, strict=True) if head is not None]
         return heads + [one for one, flag in zip((*in_data, *out_data), is_read, strict=True) if flag]
 
-    def forward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
+    def forward_resource(self, in_shapes: Sequence[op.Shape]) -> list[ResourceRequest]:
         """Those of its nodes, and scratch memory."""
         return list(self.layout.kinds["forward"])
 
-    def backward_resource(self, in_shapes: Sequence[Shape]) -> list[ResourceRequest]:
+    def backward_resource(self, in_shapes: Sequence[op.Shape]) -> list[ResourceRequest]:
         """Those of its nodes, and scratch memory."""
         return list(self.layout.kinds["backward"])
 
-    def cost(self, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]) -> Cost:
+    def cost(self, in_shapes: Sequence[op.Shape], out_shapes: Sequence[op.Shape]) -> op.Cost:
         """All its nodes together."""
         return self.layout.cost("forward")
 
     def create_operator(
-        self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
-    ) -> Operator:
+        self, ctx: Context, in_shapes: Sequence[op.Shape], in_types: Sequence[DType]
+    ) -> op.Operator:
         """One that runs the program."""
         return _CompiledOperator(self)
 
     @cached_property
-    def operators(self) -> Mapping[int, Operator]:
+    def operators(self) -> Mapping[int, op.Operator]:
         """Operators of the nodes, where none of them keeps anything."""
         return self.layout.operators()
 
     def gradient_operator(
-        self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType], wanted: Sequence[bool]
-    ) -> OperatorProperty:
+        self, ctx: Context, in_shapes: Sequence[op.Shape], in_types: Sequence[DType], wanted: Sequence[bool]
+    ) -> op.OperatorProperty:
         """The gradients as a program of heads and arguments, which computes forward's values once more."""
         if not self.keeps_arguments:
             raise GradientError("compile it with create_graph=True, so that its arguments are kept")
@@ -168,21 +154,21 @@ class CompiledProperty(OperatorProperty):
 
 
 @final
-class _CompiledOperator(TemplateOperator):
+class _CompiledOperator(op.TemplateOperator):
     def __init__(self, prop: CompiledProperty) -> None:
         self._prop = prop
         self._operators = prop.layout.operators() if prop.is_stateful else prop.operators
 
     def forward_templates(
-        self, op_ctx: OpContext, req: Requests, num_inputs: int, num_states: int
-    ) -> list[CallTemplate]:
+        self, op_ctx: op.OpContext, req: op.Requests, num_inputs: int, num_states: int
+    ) -> list[op.CallTemplate]:
         """One call that runs forward."""
         end = num_inputs + len(req)
         return self._template("forward", op_ctx, self._positions(num_inputs, end), end + num_states)
 
     def backward_templates(
-        self, op_ctx: OpContext, req: Requests, num_outputs: int, num_states: int
-    ) -> list[CallTemplate]:
+        self, op_ctx: op.OpContext, req: op.Requests, num_outputs: int, num_states: int
+    ) -> list[op.CallTemplate]:
         """One call that runs backward; what is not asked for as it was compiled goes into an array apart."""
         prop, layout = self._prop, self._prop.layout
         first_head, first_grad = len(req) + num_outputs, len(req) + 2 * num_outputs
@@ -194,16 +180,16 @@ class _CompiledOperator(TemplateOperator):
             entry = layout.program.gradients.get(name)
             adds = prop.requests.get(name) == "add"
             if entry is None:
-                if request is not OpReq.NULL:
+                if request is not op.OpReq.NULL:
                     raise GradientError(f"{prop.name} was compiled without the gradient of {name!r}")
-            elif request is OpReq.NULL or (request is OpReq.ADD) > adds:
+            elif request is op.OpReq.NULL or (request is op.OpReq.ADD) > adds:
                 slots[entry] = end + len(found.temporary)
                 found.temporary.append(entry)
-                if request is OpReq.ADD:
+                if request is op.OpReq.ADD:
                     found.sums.append((slots[entry], position))
             else:
                 slots[entry] = position
-                if request is not OpReq.ADD and adds:
+                if request is not op.OpReq.ADD and adds:
                     found.zeros.append(position)
         return self._template("backward", op_ctx, found, end)
 
@@ -219,6 +205,8 @@ class _CompiledOperator(TemplateOperator):
         ]
         return Positions(num_args + len(program.outputs), slots, copies, [], [], [])
 
-    def _template(self, name: str, op_ctx: OpContext, positions: Positions, end: int) -> list[CallTemplate]:
+    def _template(
+        self, name: str, op_ctx: op.OpContext, positions: Positions, end: int
+    ) -> list[op.CallTemplate]:
         runner = Runner(self._prop.layout, name, op_ctx, self._operators, positions)
-        return [CallTemplate(runner, tuple(map(ArgumentSlot, range(end))))]
+        return [op.CallTemplate(runner, tuple(map(op.ArgumentSlot, range(end))))]
