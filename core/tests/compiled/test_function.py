@@ -158,7 +158,7 @@ def test_a_method_is_compiled_for_each_instance() -> None:
 def test_inside_another_one_it_is_part_of_that() -> None:
     outer = od.compile(lambda x: doubled(x) + 1)
     np.testing.assert_array_equal(outer(nd.array(A)).asnumpy(), A * 2 + 1)
-    assert "2 operators" in outer.why()
+    assert "2 calls" in outer.why()
 
 
 def test_it_is_pickled_by_name_and_copied() -> None:

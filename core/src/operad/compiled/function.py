@@ -99,7 +99,7 @@ class _Traced:
         given = {id(x): i - len(trace.arguments) for i, x in enumerate(trace.arguments)}
         self._leaves = [numbers.get(id(x), given.get(id(x), x)) for x in found]
         self._roots = [x.roots for x in own.values()]
-        self._graph = graph = trace.graph(own.values())
+        self.graph = graph = trace.graph(own.values())
         variables = [*graph.arguments, *graph.auxiliary_states]
         self._num_args = len(graph.arguments)
         self._names = [node.name for node in variables]
@@ -107,15 +107,10 @@ class _Traced:
         self._numbers = [(i, *each) for i, each in enumerate(self._sources) if each.__class__ is tuple]
         self._plans: dict[Any, tuple[imperative.Plan, Sequence[int]]] = {}
 
-    def __str__(self) -> str:
-        kinds = [each.__class__ for each in self._sources]
-        captured = len(kinds) - kinds.count(int) - len(self._numbers)
-        return f"{len(self._graph.op_nodes)} operators, {captured} captured arrays"
-
     def __call__(self, arrays: Sequence[imperative.Array], floats: Sequence[float], mode: int) -> Any:
         """What the function returns for arguments of this kind."""
         results: Any = ()
-        if self._graph.outputs:
+        if self.graph.outputs:
             inputs = [arrays[each] if each.__class__ is int else each for each in self._sources]
             for i, number, spec in self._numbers:
                 inputs[i] = NDArray._new(spec)._set(number.compute(floats))
@@ -146,7 +141,7 @@ class _Traced:
         specs = [x._spec for x in inputs]
         wanted = {name: request for name, request in zip(self._names, key or (), strict=False) if request}
         named = dict(zip(self._names, specs, strict=True))
-        prop = CompiledProperty(title, self._graph, ctx, named, wanted, self._keeps_arguments)
+        prop = CompiledProperty(title, self.graph, ctx, named, wanted, self._keeps_arguments)
         plan = imperative.Plan(prop, specs, ctx, bool(mode & imperative.TRAINING))
         if not prop.is_stateful:  # else each call has an operator of its own
             num_states = len(inputs) - self._num_args
@@ -223,7 +218,9 @@ class CompiledFunction:
             return self._function(*args, **kwargs)
 
         made = _Traced(trace, trace.run(body), self._create_graph, self._report)
-        self._report(f"traced {self._title} in {(perf_counter() - begun_s) * 1e3:.1f} ms ({why}): {made}")
+        self._report(
+            f"traced {self._title} in {(perf_counter() - begun_s) * 1e3:.1f} ms ({why}): {len(made.graph.op_nodes)} calls"
+        )
         asked = trace.asked.union(self._asked.get(kind, ()))
         if asked:
             _keep(self._asked, kind, sorted(asked))
@@ -233,16 +230,10 @@ class CompiledFunction:
         return found
 
     def _reason(self, kind: tuple[Any, ...]) -> str:
-        if not self._last:
-            return "first call"
-        names = "structure or constants", "mode", "what is installed", "settings", "context"
-        pairs = enumerate(zip(kind, self._last, strict=False))
-        found = [
-            names[i] if i < len(names) else f"array {i - len(names)} is {new}, was {old}"
-            for i, (new, old) in pairs
-            if new != old
-        ]
-        return ", ".join(found) or "a number that it looks at"
+        names = ["structure or constants", "mode", "what is installed", "settings", "context"]
+        names += [f"array {i} is {spec}" for i, spec in enumerate(kind[len(names) :])]
+        changed = [name for name, new, old in zip(names, kind, self._last, strict=False) if new != old]
+        return ", ".join(changed) or ("a number that it looks at" if self._last else "first call")
 
     def _report(self, line: str) -> None:
         _keep(self._lines, max(self._lines, default=0) + 1, line)

@@ -24,7 +24,7 @@ from operad.resource import Resource, ResourceRequest
 
 _ALIGNMENT: Final = 64
 _MOST_TABLES: Final = 4
-"""Tables of views that a piece keeps: one for each place of arena and scratch memory that it saw last."""
+"""Tables of views that a runner keeps: one for each place of arena and scratch memory that it saw last."""
 _NOTHING: Final = -0.0
 """What may be added to any number and leaves its bits."""
 
@@ -160,11 +160,13 @@ class Runner:
     ) -> None:
         slots, program = positions.slots, layout.program
         slots |= {entry: slots[home] for entry, home in program.aliased_entries if home in slots}
-        self._op_ctx, self._positions = op_ctx, positions
-        self._shape = (layout.scratch_bytes,)
+        self._layout, self._op_ctx, self._positions = layout, op_ctx, positions
         self._temporary = [program.spec(entry) for entry in positions.temporary]
-        found = layout.codes(name, op_ctx.requested)
-        self._pieces = [_Piece(layout, code, operators, slots) for code in found]
+        self._pieces = [
+            (code, [operators[i] for i in code.operator_ids], [slots.get(entry) for entry in code.entries])
+            for code in layout.codes(name, op_ctx.requested)
+        ]
+        self._tables: dict[Any, list[list[Any]]] = {}  # of views, by addresses
 
     def __call__(self, *given: Any) -> None:
         """Run it."""
@@ -174,55 +176,41 @@ class Runner:
             arrays = [*given, *[op_ctx.xp.empty(spec.shape, spec.dtype) for spec in self._temporary]]
         for position in positions.zeros:
             arrays[position].fill(_NOTHING)
-        memory = (op_ctx.requested[-1].get_space(self._shape, "uint8"), arrays[positions.arena])
+        scratch = op_ctx.requested[-1].get_space((self._layout.scratch_bytes,), "uint8")
+        memory = (scratch, arrays[positions.arena])
         key = (_address(memory[0]), _address(memory[1]))
-        for piece in self._pieces:
-            piece.run(arrays, memory, key, op_ctx.is_train)
+        tables = self._tables.get(key) or self._new_tables(memory, key)
+        for (code, operators, slots), views in zip(self._pieces, tables, strict=True):
+            if (run_ctx := local.state.run_ctx) is not None:
+                run_ctx.is_worth = code.is_parallel  # as for a segment that is pushed
+            table = [view if slot is None else arrays[slot] for view, slot in zip(views, slots, strict=True)]
+            calls, node_ids = code.calls_on(table, operators, op_ctx.is_train)
+            timeline = node_profiling.observer and code.timeline(op_ctx.is_train)
+            run_calls(code, calls, node_ids, timeline)
         for source, target in positions.copies:
             arrays[target][...] = arrays[source]
         for source, target in positions.sums:
             arrays[target][...] += arrays[source]
+
+    def _new_tables(self, memory: Sequence[Any], key: Any) -> list[list[Any]]:
+        """For each piece, views of scratch memory and arena, and None for arrays of the call."""
+        if len(self._tables) >= _MOST_TABLES:
+            self._tables.clear()
+
+        def view(entry: int) -> Any:
+            is_kept, start, size = self._layout.places[entry]
+            spec = self._layout.program.spec(entry)
+            return memory[is_kept][start : start + size].view(spec.dtype).reshape(spec.shape)
+
+        # A view keeps its memory, so no other array is ever at an address that is a key.
+        found = self._tables[key] = [
+            [view(entry) if slot is None else None for entry, slot in zip(code.entries, slots, strict=True)]
+            for code, _, slots in self._pieces
+        ]
+        return found
 
 
 def _address(array: Any) -> int:
     interface = getattr(array, "__array_interface__", None) or array.__cuda_array_interface__
     address: int = interface["data"][0]
     return address
-
-
-@final
-class _Piece:
-    """Code of a segment, and where its arrays come from."""
-
-    def __init__(
-        self, layout: Layout, code: SegmentCode, operators: Operators, slots: Mapping[int, int]
-    ) -> None:
-        self._layout, self._code = layout, code
-        self._operators = [operators[node_id] for node_id in code.operator_ids]
-        self._fills = [(i, slots[entry]) for i, entry in enumerate(code.entries) if entry in slots]
-        self._tables: dict[Any, list[Any]] = {}  # of views, by addresses
-
-    def run(self, arrays: Sequence[Any], memory: Sequence[Any], key: Any, is_train: bool) -> None:
-        """Make the calls over arrays, and views of scratch memory and arena, whose addresses are the key."""
-        code = self._code
-        table = (self._tables.get(key) or self._new_table(memory, key)).copy()
-        for position, slot in self._fills:
-            table[position] = arrays[slot]
-        if (run_ctx := local.state.run_ctx) is not None:
-            run_ctx.is_worth = code.is_parallel  # as for a segment that is pushed
-        calls, node_ids = code.calls_on(table, self._operators, is_train)
-        run_calls(code, calls, node_ids, node_profiling.observer and code.timeline(is_train))
-
-    def _new_table(self, memory: Sequence[Any], key: Any) -> list[Any]:
-        table: list[Any] = [None] * len(self._code.entries)
-        filled = {position for position, _ in self._fills}
-        for position, entry in enumerate(self._code.entries):
-            if position not in filled:
-                is_kept, start, size = self._layout.places[entry]
-                spec = self._layout.program.spec(entry)
-                table[position] = memory[is_kept][start : start + size].view(spec.dtype).reshape(spec.shape)
-        # A view keeps its memory, so no other array is ever at an address that is a key.
-        if len(self._tables) >= _MOST_TABLES:
-            self._tables.clear()
-        self._tables[key] = table
-        return table
