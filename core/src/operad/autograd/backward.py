@@ -28,7 +28,6 @@ from operad.imperative import (
     tape_of,
     unrecorded,
 )
-from operad.op import OpReq
 
 
 @boundary
@@ -158,11 +157,8 @@ def _run(
     _refuse_freed(nodes)
     if wanted:
         results = _results_apart(nodes, head_grads, buffers)
-        requests = [
-            REQUESTS[b.req] if r is b.grad else OpReq.WRITE for r, b in zip(results, buffers, strict=True)
-        ]
         alone = nodes[-1].__class__ is TapeNode and nodes[-1].plan.backward_alone
-        if alone and alone(nodes, heads, head_grads, wanted, results, requests, train_mode):
+        if alone and alone(nodes, heads, head_grads, wanted, results, buffers, train_mode):
             pass
         elif any(node.__class__ is TapeNode and node.plan.__class__ is FunctionCall for node in nodes):
             with unrecorded():

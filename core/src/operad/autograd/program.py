@@ -339,8 +339,8 @@ def backward_program(
     key = _structure(tape, heads, wanted, requests)
     found = _programs.get(key)
     if found is not None and found.plans and found.plans != (plans := _plans_of(tape)):
-        # Those of other calls with the same values count as the same.
-        if _values_of(found.plans) != (values := _values_of(plans)):
+        values = _values_of(plans)
+        if values != _values_of(found.plans):
             key = (key, *values)
             found = _programs.get(key)
     if found is None:

@@ -7,7 +7,7 @@ from typing import Any, final
 
 from operad.compiled.operator import CompiledProperty
 from operad.imperative import Plan
-from operad.op import BackwardEntry, Gradient, OpReq
+from operad.op import BackwardEntry, Gradient
 
 
 @final
@@ -29,14 +29,14 @@ class BackwardAlone:
         self, nodes: Sequence[Any], heads: Any, head_grads: Any, wanted: Any, results: Any, *how: Any
     ) -> bool:
         """Compute the gradients, if this is a usual case; see `Recordable.backward_alone`."""
-        node, (requests, train_mode) = nodes[-1], how
+        node, (buffers, train_mode) = nodes[-1], how
         sources = {entry: i for i, entry in enumerate(node.inputs) if entry is not None}
         outputs = tuple([index for each, index in heads if each is node])
         if (
             not len(nodes) - 1 == len(sources) == self._num_recorded  # other calls, or an array came twice
             or not len(heads) == len({*outputs}) == self._num_outputs
             or not sources.keys() >= {*wanted}
-            or not {*requests} <= {OpReq.WRITE}
+            or any(buffer.req != "write" for buffer in buffers)
         ):
             return False
         node.check_unchanged()

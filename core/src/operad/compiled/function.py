@@ -218,9 +218,8 @@ class CompiledFunction:
             return self._function(*args, **kwargs)
 
         made = _Traced(trace, trace.run(body), self._create_graph, self._report)
-        self._report(
-            f"traced {self._title} in {(perf_counter() - begun_s) * 1e3:.1f} ms ({why}): {len(made.graph.op_nodes)} calls"
-        )
+        title, ms = self._title, (perf_counter() - begun_s) * 1e3
+        self._report(f"traced {title} in {ms:.1f} ms ({why}): {len(made.graph.op_nodes)} calls")
         asked = trace.asked.union(self._asked.get(kind, ()))
         if asked:
             _keep(self._asked, kind, sorted(asked))

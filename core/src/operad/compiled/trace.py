@@ -33,15 +33,13 @@ from operad.resource import ResourceRequest
 
 _VIEWS: Final = ("Reshape", "transpose", "slice")
 """Operators that stand for what shares memory in an eager run."""
-_RETURN: Final = "return the array, and read its values outside"
-_COMPUTE: Final = "compute with arrays, or pass numbers as arguments"
 _DOORS: Final = {
-    "asnumpy": _RETURN, "asscalar": _RETURN, "item": _RETURN, "tolist": _RETURN,
-    "__float__": _COMPUTE, "__int__": _COMPUTE, "__index__": _COMPUTE,
-    "__bool__": "choose by od.nd.where, or leave this function uncompiled",
-    "__array__": "compute by operators of od.nd", "__dlpack__": "compute by operators of od.nd",
-}  # fmt: skip
-"""Doors to the values of an array, each with what to do in its place."""
+    "return the array, and read its values outside": "asnumpy asscalar item tolist",
+    "compute with arrays, or pass numbers as arguments": "__float__ __int__ __index__",
+    "choose by od.nd.where, or leave this function uncompiled": "__bool__",
+    "compute by operators of od.nd": "__array__ __dlpack__",
+}
+"""Doors to the values of an array, under what to do in their place."""
 
 
 class _NoMemory:
@@ -100,8 +98,9 @@ def _refused(door: str, cure: str) -> Callable[..., Any]:
     return method
 
 
-for _door, _cure in _DOORS.items():
-    setattr(TracedArray, _door, _refused(_door, _cure))
+for _cure, _names in _DOORS.items():
+    for _name in _names.split():
+        setattr(TracedArray, _name, _refused(_name, _cure))
 setattr(TracedArray, "grad", property(_refused("grad", "pass the gradient as an argument")))  # noqa: B010
 
 
@@ -225,11 +224,9 @@ class Trace:
 
     def share(self, source: Array, made: TracedArray) -> TracedArray:
         """`made`, whose memory in an eager run is that of `source`."""
-        if isinstance(source, TracedArray):
-            source.sharing += made.sharing
-            made.sharing = source.sharing
-        else:
-            made.sharing.append(lambda: source)
+        sharing = source.sharing if isinstance(source, TracedArray) else [lambda: source]
+        sharing += made.sharing
+        made.sharing = sharing
         return made
 
     def plain(self, value: Any) -> Any:
