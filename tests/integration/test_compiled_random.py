@@ -3,7 +3,8 @@
 Random programs are called eagerly and compiled, several times each: recorded and not, in training and in
 prediction, with other numbers and other requests for gradients. Results, gradients, states, captured arrays
 and the numbers that are drawn next must have the same bits. Graphs are bound with clusters that give the bits
-of single operators (`OPERAD_FUSION=exact`); what other clusters compute is the judge's of bound graphs.
+of single operators (`OPERAD_FUSION=exact`), and with products as they are (`OPERAD_HOISTING=off`): what those
+passes round otherwise is for the tests of bound graphs.
 """
 
 from __future__ import annotations
@@ -147,6 +148,7 @@ def judged(seed: int) -> str:
 @pytest.fixture(autouse=True)
 def _exact(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPERAD_FUSION", "exact")
+    monkeypatch.setenv("OPERAD_HOISTING", "off")
 
 
 @pytest.mark.parametrize(
