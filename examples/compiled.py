@@ -1,7 +1,7 @@
 """A network that is written as array calls, and runs as one program: `operad.compile`.
 
-The loss is a function of arrays, as for `autograd.record()`; compiled, it is planned and fused as a symbol is, and
-its gradients are one call. The update is another function, with a learning rate that changes at every step.
+The loss is a function of arrays, as for `autograd.record()`; compiled, it is planned and fused as a symbol is,
+and its gradients are one call. The update is another function, with a learning rate that changes at every step.
 `python -m examples.compiled` trains a classifier of digits eagerly and compiled, and prints both times.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import operad as od
@@ -25,7 +26,7 @@ def new_parameters() -> list[od.NDArray]:
     od.random.seed(0)
     sizes = (64, HIDDEN, HIDDEN, CLASSES)
     parameters = []
-    for inputs, outputs in zip(sizes, sizes[1:], strict=False):
+    for inputs, outputs in pairwise(sizes):
         parameters += [nd.random.normal(0, inputs**-0.5, shape=(outputs, inputs)), nd.zeros(outputs)]
     for parameter in parameters:
         parameter.attach_grad()

@@ -63,7 +63,7 @@ def _flat(value: Any, arrays: list[Any], floats: list[Any]) -> Any:
 
 
 def _nested(structure: Any, arrays: Iterator[Any], floats: Iterator[Any]) -> Any:
-    """What `_flat` took apart, with other leaves."""
+    """Put together what `_flat` took apart, with other leaves."""
     if structure is NDArray or structure is float:
         return next(arrays if structure is NDArray else floats)
     kind, *rest = structure
@@ -77,7 +77,7 @@ def _nested(structure: Any, arrays: Iterator[Any], floats: Iterator[Any]) -> Any
 
 @final
 class _Traced:
-    """What a trace found, and its programs.
+    """Result of a trace, and its programs.
 
     Args:
         trace: The trace.
@@ -108,7 +108,7 @@ class _Traced:
         self._plans: dict[Any, tuple[imperative.Plan, Sequence[int]]] = {}
 
     def __call__(self, arrays: Sequence[imperative.Array], floats: Sequence[float], mode: int) -> Any:
-        """What the function returns for arguments of this kind."""
+        """Return what the function does for arguments of this kind."""
         results: Any = ()
         if self.graph.outputs:
             inputs = [arrays[each] if each.__class__ is int else each for each in self._sources]
@@ -238,7 +238,7 @@ class CompiledFunction:
         _keep(self._lines, max(self._lines, default=0) + 1, line)
 
     def why(self) -> str:
-        """What was traced and compiled, and why, in lines; the latest last."""
+        """Report of what was traced and compiled, and why, in lines; the latest last."""
         return "\n".join(self._lines.values())
 
     def __get__(self, instance: Any, owner: type) -> Any:

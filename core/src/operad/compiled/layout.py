@@ -26,7 +26,7 @@ _ALIGNMENT: Final = 64
 _MOST_TABLES: Final = 4
 """Tables of views that a runner keeps: one for each place of arena and scratch memory that it saw last."""
 _NOTHING: Final = -0.0
-"""What may be added to any number and leaves its bits."""
+"""Number that may be added to any other and leaves its bits."""
 
 Operators = Mapping[int, Operator]
 
@@ -132,7 +132,7 @@ def _memory(graph: graphs.Graph, facts: graphs.Facts) -> tuple[graphs.Graph, gra
 
 @final
 class Positions(NamedTuple):
-    """Where a runner finds the arrays of a call among its arguments.
+    """Positions of the arrays of a call among the arguments of a runner.
 
     Attributes:
         arena: Position of the arena.

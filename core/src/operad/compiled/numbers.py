@@ -11,6 +11,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final, final
 
+import numpy as np
+
 _ARITHMETIC: Final = ("add", "sub", "mul", "truediv")
 _ASKING: Final = (
     "abs bool ceil eq float floor floordiv format ge gt hash index int le lt mod ne pow repr rfloordiv rmod "
@@ -45,6 +47,9 @@ class TracedNumber:
 
     def __neg__(self) -> Any:
         return operator.mul(self, -1.0)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return np.array(self.ask())
 
     def ask(self) -> float:
         """The value, which the trace depends on from now on."""

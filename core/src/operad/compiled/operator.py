@@ -98,7 +98,7 @@ class CompiledProperty(op.OperatorProperty):
     def declare_backward_dependency(
         self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]
     ) -> list[Any]:
-        """What the nodes of backward read, and the arena."""
+        """Arrays that the nodes of backward read, and the arena."""
         layout, program = self.layout, self.layout.program
         is_read = [self.keeps_arguments or program.variables.get(name) in layout.reads for name in self.args]
         is_read += [*[entry in layout.reads for entry in program.outputs], True]

@@ -25,7 +25,6 @@ from operad.dtypes import DEFAULT_DTYPE, DType, as_dtype
 from operad.errors import ArgumentError, BindError, ShapeError
 from operad.imperative import (
     EXPORTED,
-    RECORDING,
     TRACING,
     Array,
     Export,
@@ -33,6 +32,7 @@ from operad.imperative import (
     Provenance,
     cast_fast,
     copy_into,
+    is_recording,
     local,
     note_written,
     refuse_lost,
@@ -47,7 +47,6 @@ from operad.ndarray.numpy_protocol import array_function, array_ufunc
 from operad.op import Shape
 
 _MADE: Final = Provenance.MADE  # a look-up of 70 ns
-_OUTSIDE: Final = "return the array, and read its values outside"
 
 
 class NDArray(Arithmetic, Array, registry.OperatorMethods):
@@ -84,7 +83,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
             Exception: What an operation that this array depends on raised. The array has no value then,
                 and every read of it raises until it is overwritten.
         """
-        refuse_traced("asnumpy() of an array", _OUTSIDE)
+        refuse_traced("asnumpy() of an array", "return the array")
         engine.get().wait_for_var(self._chunk.var)
         engine.blas_limits.restore()  # the program may compute with the values
         return self._to_host()
@@ -136,7 +135,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
             BindError: `other` has another shape, is being recorded, or is a part of an array that would
                 lose the gradient.
         """
-        recorded = RECORDING <= local.state.mode < TRACING
+        recorded = is_recording() and local.state.mode < TRACING
         if isinstance(other, Context):
             other = empty(self.shape, other, self._spec.dtype)
         elif not isinstance(other, NDArray):
@@ -281,7 +280,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
         return values if dtype is None else values.astype(dtype, copy=False)
 
     def __dlpack__(self, **options: Any) -> Any:
-        refuse_traced("__dlpack__() of an array", _OUTSIDE)
+        refuse_traced("__dlpack__() of an array", "return the array")
         self.wait_to_write()
         engine.blas_limits.restore()  # as in `asnumpy`
         data = self._data
@@ -318,8 +317,7 @@ class NDArray(Arithmetic, Array, registry.OperatorMethods):
     @property
     def _is_recorded(self) -> bool:
         """Return whether calls on this array are recorded now."""
-        mode = local.state.mode
-        return mode >= TRACING or (mode >= RECORDING and self._autograd is not None)
+        return local.state.mode >= TRACING or (self._autograd is not None and is_recording())
 
     def _like(self, value: Any, dtype: DType | None = None) -> NDArray:
         return array(value, self.context, dtype or self._spec.dtype)
@@ -352,8 +350,7 @@ def empty(
         raise ShapeError(f"empty: shape is {shape!r}, expected integers") from error
     if any(axis < 0 for axis in lengths):
         raise ShapeError(f"empty: shape {lengths} has a negative axis")
-    place = as_context(ctx, "empty")
-    spec = spec_of(lengths, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), place)
+    spec = spec_of(lengths, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), as_context(ctx, "empty"))
     made = NDArray._new(spec) if local.state.mode < TRACING else local.state.trace.empty(spec)
     return made._with_provenance(_MADE)
 
@@ -372,8 +369,6 @@ def array(source_array: Any, ctx: Context | None = None, dtype: object = None) -
         target = empty(source_array.shape, place, source_array.dtype if dtype is None else dtype)
         copy_into(target, source_array)
         return target
-    if local.state.mode >= TRACING:
-        source_array = local.state.trace.plain(source_array)
     try:
         values = np.asarray(source_array)
         if values.dtype.kind in "US":
@@ -387,8 +382,8 @@ def array(source_array: Any, ctx: Context | None = None, dtype: object = None) -
             f"array: cannot make an array of {values.dtype} from {type(source_array).__name__}"
         )
     place = as_context(ctx, "array")
-    made = NDArray._new(spec_of(values.shape, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), place))
-    made._with_provenance(_MADE)._set(values)
+    spec = spec_of(values.shape, DEFAULT_DTYPE if dtype is None else as_dtype(dtype), place)
+    made = NDArray._new(spec)._with_provenance(_MADE)._set(values)
     return made if local.state.mode < TRACING else local.state.trace.constant(made)
 
 

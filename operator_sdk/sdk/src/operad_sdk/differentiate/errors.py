@@ -8,7 +8,6 @@ from pathlib import PurePath
 from types import FrameType, TracebackType
 from typing import Final
 
-
 _OURS: Final = frozenset(("numpy", "operad", "operad_sdk", "functools"))
 _CALLER: Final = "operad_sdk.declare.recorded"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk.differentiate.dispatch import FUNCTIONS, UFUNCS
 from operad.errors import TraceError
+from operad_sdk.differentiate.dispatch import FUNCTIONS, UFUNCS
 from operad_sdk.differentiate.tracing import Primitive
 
 
