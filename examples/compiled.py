@@ -1,7 +1,7 @@
 """A network that is written as array calls, and runs as one program: `operad.compile`.
 
-The loss is a function of arrays, as for `autograd.record()`; compiled, it is planned and fused as a symbol is,
-and its gradients are one call. The update is another function, with a learning rate that changes at every step.
+The loss is a function of arrays, as for `autograd.record()`. Compiled, it is planned and fused like a symbol,
+and its gradients are one call. The update is another function, whose learning rate changes at each step.
 `python -m examples.compiled` trains a classifier of digits eagerly and compiled, and prints both times.
 """
 
