@@ -24,7 +24,7 @@ from operad.resource import Resource, ResourceRequest
 
 _ALIGNMENT: Final = 64
 _MOST_TABLES: Final = 4
-"""Tables of views that a runner keeps: one for each place of arena and scratch memory that it saw last."""
+"""Sets of calls that a runner keeps: one for each place of arena and scratch memory that it saw last."""
 _NOTHING: Final = -0.0
 """Number that may be added to any other and leaves its bits."""
 
@@ -166,7 +166,10 @@ class Runner:
             (code, [operators[i] for i in code.operator_ids], [slots.get(entry) for entry in code.entries])
             for code in layout.codes(name, op_ctx.requested)
         ]
-        self._tables: dict[Any, list[list[Any]]] = {}  # of views, by addresses
+        # invariant: runs name the scratch memory, so no two of them use the calls at once.
+        self._bound: dict[
+            Any, list[Any]
+        ] = {}  # calls of each piece, by addresses of arena and scratch memory
 
     def __call__(self, *given: Any) -> None:
         """Run it."""
@@ -179,23 +182,21 @@ class Runner:
         scratch = op_ctx.requested[-1].get_space((self._layout.scratch_bytes,), "uint8")
         memory = (scratch, arrays[positions.arena])
         key = (_address(memory[0]), _address(memory[1]))
-        tables = self._tables.get(key) or self._new_tables(memory, key)
-        for (code, operators, slots), views in zip(self._pieces, tables, strict=True):
+        for code, bound, fills in self._bound.get(key) or self._new_bound(memory, key):
             if (run_ctx := local.state.run_ctx) is not None:
                 run_ctx.is_worth = code.is_parallel  # as for a segment that is pushed
-            table = [view if slot is None else arrays[slot] for view, slot in zip(views, slots, strict=True)]
-            calls, node_ids = code.calls_on(table, operators, op_ctx.is_train)
+            bound.exchange([(position, arrays[slot]) for position, slot in fills])
             timeline = node_profiling.observer and code.timeline(op_ctx.is_train)
-            run_calls(code, calls, node_ids, timeline)
+            run_calls(code, bound.calls, bound.node_ids, timeline)
         for source, target in positions.copies:
             arrays[target][...] = arrays[source]
         for source, target in positions.sums:
             arrays[target][...] += arrays[source]
 
-    def _new_tables(self, memory: Sequence[Any], key: Any) -> list[list[Any]]:
-        """For each piece, views of scratch memory and arena, and None for arrays of the call."""
-        if len(self._tables) >= _MOST_TABLES:
-            self._tables.clear()
+    def _new_bound(self, memory: Sequence[Any], key: Any) -> list[Any]:
+        """For each piece its code, its calls over scratch memory and arena, and what each run fills in."""
+        if len(self._bound) >= _MOST_TABLES:
+            self._bound.clear()
 
         def view(entry: int) -> Any:
             is_kept, start, size = self._layout.places[entry]
@@ -203,10 +204,11 @@ class Runner:
             return memory[is_kept][start : start + size].view(spec.dtype).reshape(spec.shape)
 
         # A view keeps its memory, so no other array is ever at an address that is a key.
-        found = self._tables[key] = [
-            [view(entry) if slot is None else None for entry, slot in zip(code.entries, slots, strict=True)]
-            for code, _, slots in self._pieces
-        ]
+        found = self._bound[key] = []
+        for code, operators, slots in self._pieces:
+            table = [view(e) if slot is None else None for e, slot in zip(code.entries, slots, strict=True)]
+            fills = [(position, slot) for position, slot in enumerate(slots) if slot is not None]
+            found.append((code, code.bound(table, operators, self._op_ctx.is_train), fills))
         return found
 
 

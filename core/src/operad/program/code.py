@@ -8,7 +8,7 @@ and every call gathers its own out of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import repeat
 from math import prod
 from operator import call as call_with
@@ -32,12 +32,37 @@ class _Compiled(NamedTuple):
         gathers: For each call, what takes its function and arguments out of the table.
         constants: What stands in the table behind the arrays and the operators.
         node_ids: The node of each call.
+        users: By position in the table, the numbers of the calls that take what stands there.
     """
 
     operators: Sequence[Operator]
     gathers: Sequence[Callable[[Any], Any]]
     constants: Sequence[Any]
     node_ids: Sequence[int]
+    users: Mapping[int, Sequence[int]]
+
+
+@final
+class BoundCalls:
+    """Calls over a table of arrays, of which some are exchanged from run to run.
+
+    Attributes:
+        calls: Each a function and its arguments.
+        node_ids: The node of each call.
+    """
+
+    def __init__(self, compiled: _Compiled, table: list[Any]) -> None:
+        self._compiled, self._table, self.node_ids = compiled, table, compiled.node_ids
+        self.calls = [*map(call_with, compiled.gathers, repeat(table))]
+
+    def exchange(self, arrays: Iterable[tuple[int, Any]]) -> None:
+        """Put arrays in their positions of the table, and renew the calls that take them."""
+        table, gathers, users = self._table, self._compiled.gathers, self._compiled.users
+        for position, array in arrays:
+            if table[position] is not array:
+                table[position] = array
+                for number in users[position]:
+                    self.calls[number] = gathers[number](table)
 
 
 @final
@@ -128,18 +153,16 @@ class SegmentCode:
     def calls(self, binding: Binding, is_train: bool) -> tuple[list[Any], Sequence[int]]:
         """The calls, each a function and its arguments, and the node of each."""
         operators = [binding.operators[node_id] for node_id in self.operator_ids]
-        return self.calls_on(binding.data_of(self.entries), operators, is_train)
+        bound = self.bound(binding.data_of(self.entries), operators, is_train)
+        return bound.calls, bound.node_ids
 
-    def calls_on(
-        self, arrays: Sequence[Any], operators: Sequence[Operator], is_train: bool
-    ) -> tuple[list[Any], Sequence[int]]:
-        """The same for the plain arrays of `entries`, and the operators of the nodes `operator_ids`."""
+    def bound(self, arrays: Sequence[Any], operators: Sequence[Operator], is_train: bool) -> BoundCalls:
+        """The calls for the plain arrays of `entries`, and the operators of the nodes `operator_ids`."""
         compiled = self._compiled.get(is_train)
         if compiled is None or not _are_alike(compiled.operators, operators):
             # One tuple, replaced whole, so that threads that share a program agree on what they see.
             compiled = self._compiled[is_train] = self._compile(operators, is_train)
-        table = [*arrays, *operators, *compiled.constants]
-        return [*map(call_with, compiled.gathers, repeat(table))], compiled.node_ids
+        return BoundCalls(compiled, [*arrays, *operators, *compiled.constants])
 
     def timeline(self, is_train: bool) -> Timeline:
         """The nodes behind the calls, for a profiler; `calls` comes first."""
@@ -154,6 +177,7 @@ class SegmentCode:
         constants: list[Any] = [None]
         numbers: dict[int, int] = {id(None): first}
         gathers: list[Callable[[Any], Any]] = []
+        users: dict[int, list[int]] = {position: [] for position in range(len(self.entries))}
         node_ids: list[int] = []
 
         def number(value: Any) -> int:
@@ -173,6 +197,8 @@ class SegmentCode:
                     found.append(len(self.entries) + position)
                 else:
                     found.append(number(None if arg.__class__ is ArgumentSlot else arg))
+            for place in {*found}.intersection(users):
+                users[place].append(len(gathers))
             # Of one number, `itemgetter` would give the value and no sequence.
             gathers.append(
                 itemgetter(*found) if len(found) > 1 else itemgetter(slice(found[0], found[0] + 1))
@@ -190,7 +216,7 @@ class SegmentCode:
             op_ctx = OpContext(self.ctx, is_train, self.resources.get(node_id, ()))
             for template in self._templates(node_id, operators[position], op_ctx):
                 add(position, template, call.slots)
-        return _Compiled(operators, gathers, constants, node_ids)
+        return _Compiled(operators, gathers, constants, node_ids, users)
 
     def _templates(self, node_id: int, operator: Operator, op_ctx: OpContext) -> list[CallTemplate]:
         node, found = self.program.graph.nodes[node_id], self.program.call(node_id)
