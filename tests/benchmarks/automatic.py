@@ -28,19 +28,9 @@ from operad import registry
 from operad.cli.samples import sample_property, sample_shapes
 from operad.context import cpu
 from operad.errors import OperadError
-from operad.operator import (
-    FORWARD,
-    BackwardArrays,
-    ForwardArrays,
-    Kernel,
-    KernelCall,
-    OpContext,
-    Operator,
-    OperatorProperty,
-    OpReq,
-    Shape,
-)
+from operad.operator import FORWARD, BackwardArrays, ForwardArrays, Kernel, OperatorProperty
 from operad_check.commands.bench.contestants import SampleCall
+from operad_sdk import KernelCall, OpContext, Operator, OpReq, Shape
 from operad_sdk.form_kernels import ELEMENTS_FROM_SIZE
 
 SIZES: Final = (1 << 12, 1 << 16, 1 << 20)

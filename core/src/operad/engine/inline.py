@@ -24,7 +24,7 @@ from operad.interrupts import is_from_outside
 from operad.scopes import Ending, Exit, as_now
 
 _Call = tuple[Callable[..., object], tuple[object, ...], Context, Sequence[Var], Sequence[Var], str | None]
-"""What `run` is asked for, behind the dispatcher."""
+"""Arguments of `run` behind the dispatcher."""
 
 
 def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
@@ -81,7 +81,7 @@ def run(  # noqa: PLR0912, PLR0915 - a function more is a call more
     claim.step = dispatcher.retire
     try:
         # The variables are claimed under the lock, for which no thread waits here: another one holds it for a
-        # push or a finish, and whoever finds it taken can push as well. An operation cannot push.
+        # push or a finish, and a function can be pushed as well. Inside an operation it cannot.
         thread.inside = STEP
         try:
             # commit: begin

@@ -356,7 +356,7 @@ def apply_fast(  # noqa: PLR0912, PLR0915 - a function more is a call more
         finally:
             lock.owner = lock.token = None  # commit
     finally:
-        # Whoever found the lock taken has left a request, and does not come back for it.
+        # A thread that found the lock taken has left a request, and does not come back for it.
         thread.inside = inside
         if lock.next is not None or lock.has_after:
             lock.catch_up()

@@ -33,7 +33,6 @@ from operad.op import (
     Shape,
     choose,
     filled,
-    in_groups,
     is_computed_by_kernels,
     own_cost,
 )
@@ -278,8 +277,9 @@ class Plan(Recordable):
         run, num_args = self.run, self.signature.num_args
         num_states = self.signature.num_inputs - num_args
         if run.state_var is not None:  # an operator of one call, of which nothing is worth keeping
-            ins, outs, states = in_groups((num_args, len(run.req), num_states), arrays)
-            self.operator.forward(run.op_ctx, ForwardArrays(ins, run.req, outs, states))
+            ins, rest = list(arrays[:num_args]), list(arrays[num_args:])
+            outs = rest[: len(rest) - num_states]
+            self.operator.forward(run.op_ctx, ForwardArrays(ins, run.req, outs, rest[len(outs) :]))
             return
         templates = run.templates
         if not templates:

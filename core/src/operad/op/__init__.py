@@ -77,5 +77,4 @@ from operad.op.shapes import unify_shapes as unify_shapes
 from operad.op.template import ArgumentSlot as ArgumentSlot
 from operad.op.template import CallTemplate as CallTemplate
 from operad.op.template import filled as filled
-from operad.op.template import in_groups as in_groups
 from operad.system import machine as machine

@@ -180,8 +180,7 @@ class PlainOperator:
             return
         requested = _resources(call.forward_kinds)
         op_ctx = OpContext(_CPU, is_train, requested)
-        req = (OpReq.WRITE,) * len(outputs)
-        arrays = ForwardArrays(list(arguments), req, list(outputs), list(states))
+        arrays = ForwardArrays(list(arguments), [OpReq.WRITE] * len(outputs), list(outputs), list(states))
         function = partial(operator.forward, op_ctx, arrays)
         self._run(_seeded(function, call.forward_kinds, seed), requested, call.way)
 

@@ -11,12 +11,11 @@ Source: python/mxnet/symbol/random.py.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import operad
 from operad import Symbol, sym
-from operad_sampling.face import are_all, rate_of
+from operad_sampling.face import are_all, attribute, names_of, rate_of
 
 Number = float | Symbol
 Shape = int | tuple[int, ...] | None
@@ -111,15 +110,8 @@ def _drawn(
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__all__":
-        return operad.registry.star_names(sys.modules[__name__])
-    if not name.endswith("_like") or name.startswith("_"):
-        raise AttributeError(f"module 'operad.sym.random' has no attribute {name!r}")
-    like: Callable[..., Any] = getattr(sym, f"_random_{name}")
-    return like
+    return attribute(sys.modules[__name__], sym, "operad.sym.random", name)
 
 
 def __dir__() -> list[str]:
-    names = operad.registry.list_operators()
-    like = [name.removeprefix("_random_") for name in names if name.startswith("_random_")]
-    return sorted({*globals(), *(name for name in like if name.endswith("_like"))})
+    return names_of(sys.modules[__name__])
