@@ -26,7 +26,7 @@ MORE := "more and not slow and not contract"
 SLOW := "slow"
 BOTH := "not slow and not contract"
 # Tests beside the fast ones take up to 30 seconds of processor time, and several times that on a busy machine.
-LONGER := -o timeout=600 -o faulthandler_timeout=900
+LONGER := -o timeout=600 -o watchdog_timeout=900
 
 .PHONY: help host setup demo test test-more test-all test-slow test-cupy test-gpu test-pythons test-installs test-arm test-x86 test-next-python bench bench-peers bench-layers check-corpus exports check lint types layers tables changes format release clean
 
@@ -57,7 +57,7 @@ test-all: setup  ## both, each test once
 test-slow: setup  ## the long tests, and every contract check of every operator, with many more examples
 	@$(HOST) -m tools.workspace cuda || echo "without NVIDIA's compilers: their tests are skipped" >&2
 	@$(RUN) -m tools.cupy_wheels || echo "without CuPy's wheels: their tests are skipped" >&2
-	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-nightly} $(PYTEST) -m $(SLOW) -o timeout=1800 -o faulthandler_timeout=2400 $(TEST_ARGS)
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-nightly} $(PYTEST) -m $(SLOW) -o timeout=1800 -o watchdog_timeout=2400 $(TEST_ARGS)
 	$(if $(TEST_ARGS),,$(RUN) -m operad check --all --profile dev)
 
 test-cupy: setup  ## compare the stand-in for CuPy with CuPy's wheels, which need no device (300 MB)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import faulthandler
 import gc
 import hashlib
+import math
 import os
 import random
 import re
@@ -17,8 +18,11 @@ import secrets
 import signal
 import sys
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -67,6 +71,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--absent", action="append", default=[], metavar="DISTRIBUTION", help=text)
     text = "the seed from which tests draw, as the run that is to be repeated printed it; default: a new one"
     parser.addoption("--seed", type=int, default=None, metavar="N", help=text)
+    text = "seconds after which a process whose test or clean-up does not end is ended with a trace"
+    parser.addini("watchdog_timeout", text, default="0")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -81,8 +87,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Absent(absent))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job of a shell's background
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    watchdog = Watchdog(config)
+    config.pluginmanager.register(watchdog, "operad-watchdog")
     if hasattr(os, "register_at_fork"):
-        _limit_children(config)
+        watchdog.limit_children()
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -142,33 +150,72 @@ def pytest_runtest_makereport(
     return report
 
 
-def _limit_children(config: pytest.Config) -> None:
-    """End a forked child of a test with a trace when the test's own time is over.
+class Watchdog:
+    """Timer that ends this process with a trace of all threads where a test, or its clean-up, does not end.
 
-    The thread that counts is cancelled before each fork: a child could not, and would wait for it.
+    pytest has no limit left for the clean-up of a failed test, and its own timer, `faulthandler_timeout`, is
+    set for each test: that starts a thread and ends another, half a millisecond of processor time. This one
+    is left as it is for a tenth of its time.
     """
-    rest_s, child_s = (float(config.getini(name) or 0) for name in ("faulthandler_timeout", "timeout"))
-    os.register_at_fork(
-        before=faulthandler.cancel_dump_traceback_later,
-        after_in_parent=lambda: "PYTEST_CURRENT_TEST" in os.environ and _end_after(rest_s, config),
-        after_in_child=lambda: _end_after(child_s, config),
-    )
 
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._limit_s, self._child_s = (
+            float(config.getini(name) or 0) for name in ("watchdog_timeout", "timeout")
+        )
+        self._set_at_s = -math.inf
 
-def _end_after(limit_s: float, config: pytest.Config) -> None:
-    """End this process with a trace of all threads if it is still there then."""
-    if limit_s:
-        stderr = config.stash.get(fault_handler_stderr_fd_key, 2)
-        faulthandler.dump_traceback_later(limit_s, exit=True, file=stderr)
+    def watch(self) -> None:
+        """Have most of the limit left from now on."""
+        if monotonic() - self._set_at_s > self._limit_s / 10:
+            self._set(self._limit_s)
+
+    def cancel(self) -> None:
+        """Let the process be."""
+        faulthandler.cancel_dump_traceback_later()
+        self._set_at_s = -math.inf
+
+    def limit_children(self) -> None:
+        """End a forked child of a test with a trace when the test's own time is over.
+
+        The thread that counts is cancelled before each fork: a child could not, and would wait for it.
+        """
+        os.register_at_fork(
+            before=self.cancel,
+            after_in_parent=lambda: "PYTEST_CURRENT_TEST" in os.environ and self._set(self._limit_s),
+            after_in_child=lambda: self._set(self._child_s),
+        )
+
+    def _set(self, limit_s: float) -> None:
+        if limit_s:
+            stderr = self._config.stash.get(fault_handler_stderr_fd_key, 2)
+            faulthandler.dump_traceback_later(limit_s, exit=True, file=stderr)
+            self._set_at_s = monotonic()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        """Watch a test from its set-up on."""
+        self.watch()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_exception_interact(self) -> None:
+        """Forget the timer that pytest cancels, so that the clean-up of the test has one."""
+        self.cancel()
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, nextitem: pytest.Item | None) -> Generator[None]:
+        """Watch the clean-up; behind the last test nothing is watched."""
+        self.watch()
+        try:
+            return (yield)
+        finally:
+            if nextitem is None:
+                self.cancel()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """Bound the clean-up of a failed test too, for which pytest has no limit left.
-
-    Behind a module, what it left is taken out of later garbage collections, as what was collected is.
-    """
-    _end_after(float(item.config.getini("faulthandler_timeout") or 0), item.config)
+    """Take what a module left out of later garbage collections, as what was collected is."""
     result = yield
     if nextitem is not None and nextitem.path != item.path:
         gc.collect()
@@ -258,15 +305,34 @@ def _put_in_order(items: list[pytest.Item], order: str) -> None:
     items.sort(key=lambda item: [item.get_closest_marker(name) is None for name in ("serial", "long")])
 
 
+@contextmanager
+def _without_a_mock() -> Iterator[None]:
+    """Have modules of operad say themselves that they are no mock, which pytest asks in each module.
+
+    They would look for a plugin that adds such a name, and word an error with the names that are most alike.
+    """
+    faces = [import_module(name) for name in ("operad", "operad.nd", "operad.sym") if find_spec("operad")]
+    for face in faces:
+        vars(face)["_mock_name"] = None
+    try:
+        yield
+    finally:
+        for face in faces:
+            del vars(face)["_mock_name"]
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Collect without garbage collections, and take what was collected out of every later one.
 
     They would walk some hundred thousand objects again and again: a fifth of the time of collecting.
     """
+    if session.config.getoption("dist", "no") != "no" and "PYTEST_XDIST_WORKER" not in os.environ:
+        return (yield)  # other processes collect
     gc.disable()
     try:
-        return (yield)
+        with _without_a_mock():
+            return (yield)
     finally:
         gc.enable()
         gc.collect()

@@ -7,7 +7,6 @@ fails where the page is not what would be written.
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import re
 import sys
@@ -15,12 +14,12 @@ import types
 import typing
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from operad.cli import Listing, main
+from tools.generated import keep_current, parser_of
 from tools.workspace import ROOT
 
 PAGE: Final = "docs/cli.md"
@@ -180,18 +179,9 @@ def _cell(text: str) -> str:
 
 def run() -> int:
     """Write the page, or with `--check` say whether it is current."""
-    parser = argparse.ArgumentParser(description=run.__doc__)
-    parser.add_argument("--check", action="store_true", help="change nothing; fail where the page is stale")
-    page: Path = ROOT / PAGE
-    wanted = reference()
-    is_current = page.exists() and page.read_text() == wanted
-    if parser.parse_args().check:
-        if not is_current:
-            print(f"{PAGE} is stale; run `make format`", file=sys.stderr)
-        return int(not is_current)
-    if not is_current:
-        page.write_text(wanted)
-    return 0
+    arguments = parser_of(run.__doc__, "the page", has_root=False).parse_args()
+    stale = f"{PAGE} is stale; run `make format`"
+    return keep_current(ROOT / PAGE, reference(), stale, is_check=arguments.check)
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ _TOOLS: Final = ("mpmath", "pytest-timeout", "scipy")
 _NOT_PASSED_ON: Final = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 """Variables that would have BLAS take instructions of this machine's processor."""
 _FAST: Final = "not more and not slow and not contract"
-_LONG: Final = ("-o", "timeout=1800", "-o", "faulthandler_timeout=2400")
+_LONG: Final = ("-o", "timeout=1800", "-o", "watchdog_timeout=2400")
 _FACTS: Final = """
 import platform, sys, numpy, operad
 from operad_sdk.vector import reason_against

@@ -8,7 +8,6 @@ be written.
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import re
 import sys
@@ -19,7 +18,8 @@ from typing import Final
 from operad import registry
 from operad.cli.describe import Description, description
 from tools import second_order
-from tools.workspace import ROOT, Distribution, distributions
+from tools.generated import parser_of
+from tools.workspace import Distribution, distributions
 
 FOLDER: Final = "docs/operators"
 _MARK: Final = "<!-- written by `make format`, do not edit -->\n"
@@ -169,10 +169,7 @@ def _cell(text: str) -> str:
 
 def main() -> int:
     """Write the pages, or with `--check` say which are stale."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--check", action="store_true", help="change nothing; fail where a page is stale")
-    parser.add_argument("--root", type=Path, default=ROOT, help="checkout to read and write")
-    arguments = parser.parse_args()
+    arguments = parser_of(main.__doc__, "a page").parse_args()
     folder: Path = arguments.root.resolve() / FOLDER
     wanted = pages(arguments.root.resolve())
     there = {path.name: path.read_text() for path in folder.glob("*.md")}

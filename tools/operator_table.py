@@ -7,11 +7,11 @@ table is not what would be written.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
-from tools.workspace import ROOT, Distribution, distributions
+from tools.generated import keep_current, parser_of
+from tools.workspace import Distribution, distributions
 
 BEGIN = "<!-- operators: written by `make format`, do not edit -->"
 END = "<!-- operators: end -->"
@@ -45,20 +45,12 @@ def with_table(page: str, rows: str) -> str:
 
 def main() -> int:
     """Write the table, or with `--check` say whether it is current."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--check", action="store_true", help="change nothing; fail where the table is stale")
-    parser.add_argument("--root", type=Path, default=ROOT, help="checkout to read and write")
-    arguments = parser.parse_args()
+    arguments = parser_of(main.__doc__, "the table").parse_args()
     root = arguments.root.resolve()
     page = root / PAGE
-    written = page.read_text()
-    wanted = with_table(written, table(distributions(root), root))
-    if arguments.check and written != wanted:
-        print(f"{PAGE}: the table of distributions is stale; run `make format`", file=sys.stderr)
-        return 1
-    if written != wanted:
-        page.write_text(wanted)
-    return 0
+    wanted = with_table(page.read_text(), table(distributions(root), root))
+    stale = f"{PAGE}: the table of distributions is stale; run `make format`"
+    return keep_current(page, wanted, stale, is_check=arguments.check)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,12 @@ exist. `--check` changes nothing and fails where the file is not what would be w
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from pathlib import Path
 
-from tools.workspace import ROOT, distributions
+from tools.generated import keep_current, parser_of
+from tools.workspace import distributions
 
 TABLE = Path("core/src/operad/registry/packages.json")
 _GROUPS = (
@@ -41,21 +41,10 @@ def table(root: Path) -> str:
 
 def main() -> int:
     """Write the table, or with `--check` say whether it is current."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--check", action="store_true", help="change nothing; fail where the table is stale")
-    parser.add_argument("--root", type=Path, default=ROOT, help="checkout to read and write")
-    arguments = parser.parse_args()
+    arguments = parser_of(main.__doc__, "the table").parse_args()
     root = arguments.root.resolve()
-    file = root / TABLE
-    wanted = table(root)
-    is_current = file.exists() and file.read_text() == wanted
-    if arguments.check:
-        if not is_current:
-            print(f"{TABLE} is stale; run `make format`", file=sys.stderr)
-        return int(not is_current)
-    if not is_current:
-        file.write_text(wanted)
-    return 0
+    stale = f"{TABLE} is stale; run `make format`"
+    return keep_current(root / TABLE, table(root), stale, is_check=arguments.check)
 
 
 if __name__ == "__main__":

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
-from pathlib import Path
 from typing import Final
 
-from tools.workspace import ROOT, Distribution, distributions
+from tools.generated import keep_current, parser_of
+from tools.workspace import Distribution, distributions
 
 REPOSITORY: Final = "https://github.com/operad-project/operad"
 URLS: Final = {
@@ -53,20 +52,12 @@ def written(distribution: Distribution) -> str:
 
 def main() -> int:
     """Write the metadata, or with `--check` say whether it is current."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--check", action="store_true", help="change nothing; fail where a file is stale")
-    parser.add_argument("--root", type=Path, default=ROOT, help="checkout to read and write")
-    arguments = parser.parse_args()
+    arguments = parser_of(main.__doc__, "a file").parse_args()
     stale = 0
     for distribution in distributions(arguments.root.resolve()):
-        file, text = distribution.folder / "pyproject.toml", written(distribution)
-        if file.read_text() == text:
-            continue
-        if arguments.check:
-            print(f"{file} is stale; run `make format`", file=sys.stderr)
-            stale = 1
-        else:
-            file.write_text(text)
+        file = distribution.folder / "pyproject.toml"
+        words = f"{file} is stale; run `make format`"
+        stale |= keep_current(file, written(distribution), words, is_check=arguments.check)
     return stale
 
 

@@ -7,7 +7,6 @@ changes nothing and fails where the page is not what would be written.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from operad.errors import OperadError
 from operad.operator import OperatorProperty
 from operad_check.cases.params import planned_values
 from operad_check.trials.subject import subject_of
+from tools.generated import keep_current, parser_of
 from tools.workspace import ROOT
 
 PAGE: Final = ROOT / "docs" / "authoring" / "scalar-forms.md"
@@ -201,18 +201,9 @@ def with_table(page: str, text: str) -> str:
 
 def main() -> int:
     """Write the table, or with `--check` say whether it is current."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--check", action="store_true", help="change nothing; fail where the table is stale")
-    arguments = parser.parse_args()
-    page = PAGE.read_text()
-    wanted = with_table(page, table())
-    if wanted == page:
-        return 0
-    if arguments.check:
-        print(f"stale: {PAGE}; run `python -m tools.scalar_forms`", file=sys.stderr)
-        return 1
-    PAGE.write_text(wanted)
-    return 0
+    arguments = parser_of(main.__doc__, "the table", has_root=False).parse_args()
+    stale = f"stale: {PAGE}; run `python -m tools.scalar_forms`"
+    return keep_current(PAGE, with_table(PAGE.read_text(), table()), stale, is_check=arguments.check)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ nothing and fails where a file is not what would be written.
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Final
 from operad import registry
 from operad.cli.calls import call_of
 from operad.cli.stubs.package import Call, stub_package
+from tools.generated import parser_of
 from tools.workspace import ROOT, distributions
 
 FOLDER: Final = Path("plugins/standard/stubs/operad-stubs")
@@ -36,9 +36,7 @@ def stubs(root: Path) -> dict[str, str]:
 
 def main() -> int:
     """Write the stubs, or with `--check` say whether they are current."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--check", action="store_true", help="change nothing; fail where a file is stale")
-    is_check = parser.parse_args().check
+    is_check = parser_of(main.__doc__, "a file", has_root=False).parse_args().check
     folder = ROOT / FOLDER
     wanted = stubs(ROOT)
     stale = [

@@ -87,11 +87,16 @@ def rules_of(text: str) -> tuple[Rule, ...]:
     r"""Rules of a TOML text, in this order.
 
     Args:
-        text: Tables `moved`: names of tests of a file, with or without parameters, and what they are today
+        text: A table `files`: files then and now, whose tests keep their names. Tables `moved`: names of
+            tests of a file, with or without parameters, and what they are today
             (`\1`: the parameters that they had; `file::name`: in another file). `patterns` of whole ids.
             `renumbered`: patterns where pytest counts parameters from another place. `gone`, with the reason.
     """
     data = tomllib.loads(text)
+    files = (
+        Rule(re.escape(old) + "::(.*)", new + r"::\1", reason="the same test")
+        for old, new in data["files"].items()
+    )
     moved = (
         Rule(
             re.escape(f"{each['file']}::{old}") + r"(\[.*\])?",
@@ -111,7 +116,7 @@ def rules_of(text: str) -> tuple[Rule, ...]:
         for number in each["numbers"]
     )
     gone = (Rule(pattern, reason=each["reason"]) for each in data["gone"] for pattern in each["ids"])
-    return *moved, *patterns, *renumbered, *gone
+    return *files, *moved, *patterns, *renumbered, *gone
 
 
 WALKED: Final = (

@@ -94,6 +94,51 @@ def test_a_process_that_crashes_is_reported_with_its_test_and_the_others_go_on(s
     assert "1 failed, 8 passed" in lines[-1]
 
 
+_ENDLESS = """
+import os
+import threading
+
+import pytest
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_many(number): pass
+
+
+@pytest.fixture
+def hanging():
+    yield
+    threading.Event().wait()
+
+
+def test_whose_clean_up_hangs(hanging): assert FAILS != 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_that_forks():
+    pid = os.fork()
+    os.waitpid(pid, 0) if pid else os._exit(0)
+
+
+def test_that_hangs(): threading.Event().wait()
+"""
+
+
+@pytest.mark.parametrize("fails", [0, 1])
+@pytest.mark.parametrize("test", ["test_whose_clean_up_hangs", "test_that_hangs"])
+def test_a_test_that_hangs_ends_the_process_with_a_trace(suite: Path, test: str, fails: int) -> None:
+    (suite / "test_endless.py").write_text(f"FAILS = {fails}{_ENDLESS}")
+    words = ("-p", "no:cacheprovider", "-o", "timeout=0", "-o", "watchdog_timeout=2", "test_endless.py")
+    words = (*words, "-k", f"test_many or test_that_forks or {test}")
+    command = [sys.executable, "-m", "pytest", *words]
+    settings = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(command, check=False, cwd=suite, env=settings, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "test_endless.py" in done.stdout
+    assert "Timeout (0:00:02)!" in done.stderr
+    assert "passed" not in done.stdout, "the process has ended before the summary"
+
+
 def test_the_suite_leaves_out_what_is_marked_more_and_a_run_of_a_path_does_not(suite: Path) -> None:
     assert "test_beside" not in order(suite)
     assert "test_beside" in order(suite, "test_few.py")

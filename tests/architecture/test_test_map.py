@@ -68,6 +68,9 @@ def test_what_has_no_place_is_named() -> None:
 
 
 RULES = r"""
+[files]
+'c.py' = 'plugin/d.py'
+
 [[gone]]
 reason = 'there are no updates'
 ids = ['a\.py::test_update.*']
@@ -99,6 +102,7 @@ by = 1
         ("a.py::test_row[one]", "b.py::test_one"),
         ("a.py::test_row[two]", "a.py::test_rows[two]"),
         ("a.py::test_form[old-float32]", "a.py::test_form[new-float32]"),
+        ("c.py::TestKept::test_one[1]", "plugin/d.py::TestKept::test_one[1]"),
         ("a.py::test_file[content2-cut short]", "a.py::test_file[content3-cut short]"),
         ("a.py::test_file[content3-cut short]", None),
         ("b.py::test_plain", None),

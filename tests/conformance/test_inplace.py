@@ -8,9 +8,10 @@ from operad import registry
 from operad.operator import FORWARD, choose_among
 from operad_check.cases.kinds import ORDINARY
 from operad_check.cases.retype import is_random
+from operad_check.checks.inplace import expect_in_place
 from operad_check.plan.profile import Profile
 from operad_check.running.session import Session
-from operad_check.trials.kernel_arrays import asks, expect_in_place
+from operad_check.trials.kernel_arrays import asks
 from operad_check.trials.kernels import call_of, usable
 from operad_check.trials.subject import subject_of
 from operad_check.trials.trial import Trial

@@ -33,7 +33,7 @@ from operad_check.commands.bench.contestants import SampleCall
 from operad_sdk.form_kernels import EXACT
 from operad_sdk.vector import reason_against
 from operad_sdk.vector.machine import statistics
-from operad_sdk.vector.signature import form_of_part
+from operad_sdk.vector.signature import form_of
 
 pytestmark = pytest.mark.skipif(reason_against() is not None, reason="vector code needs llvmlite")
 
@@ -175,7 +175,7 @@ def test_each_value_gives_what_the_author_wrote_by_a_kernel_for_all(name: str, d
         forms: set[ScalarForm] = set()
         before = statistics.compiled + statistics.loaded
         for other in values_of(prop):
-            found_forms = [form_of_part(other, part, *sample.call[1:])[0] for part in parts]
+            found_forms = [form_of(KernelCall(other, *sample.call), part)[0] for part in parts]
             forms |= {form for form in found_forms if isinstance(form, ScalarForm)}
             ops = {
                 step.op for form in found_forms if isinstance(form, ScalarForm) for step in form.instructions
@@ -215,7 +215,7 @@ def test_all_other_functions_say_why_they_have_no_form(name: str) -> None:
     sample = Sample(prop, "float32")
     reasons = set()
     for part in prop.list_parts():
-        form, _ = form_of_part(prop, part, *sample.call[1:])
+        form, _ = form_of(KernelCall(prop, *sample.call), part)
         if not isinstance(form, ScalarForm):
             assert form.line, form  # type: ignore[attr-defined]
             reasons.add(str(form))

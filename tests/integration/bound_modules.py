@@ -136,9 +136,7 @@ def module_on_two_contexts(network: Network, _: Path) -> Found:
     return predicted_by(made, network)
 
 
-@way(MOVED)
-def module_that_trains(network: Network, _: Path) -> Found:
-    made = bound(network, for_training=True)
+def _take_two_steps(made: Any, network: Network) -> None:
     made.init_optimizer(
         optimizer_params={"learning_rate": RATE, "momentum": 0.9, "rescale_grad": 1.0}, kvstore=None
     )
@@ -146,6 +144,12 @@ def module_that_trains(network: Network, _: Path) -> Found:
     for _ in range(2):
         made.forward_backward(batch(network))
         made.update()
+
+
+@way(MOVED)
+def module_that_trains(network: Network, _: Path) -> Found:
+    made = bound(network, for_training=True)
+    _take_two_steps(made, network)
     found = {name: array.asnumpy() for name, array in made.get_params()[0].items()}
     return Found(outputs(made.get_outputs()) | found)
 
@@ -156,12 +160,6 @@ def module_that_shares_trains(network: Network, _: Path) -> Found:
     first = bound(network, for_training=False)
     made = module(network)
     made.bind(*described(network, labels=True), for_training=True, shared_module=first)
-    made.init_optimizer(
-        optimizer_params={"learning_rate": RATE, "momentum": 0.9, "rescale_grad": 1.0}, kvstore=None
-    )
-    od.random.seed(SEED)
-    for _ in range(2):
-        made.forward_backward(batch(network))
-        made.update()
+    _take_two_steps(made, network)
     found = {name: array.asnumpy() for name, array in first.get_params()[0].items()}
     return Found(outputs(made.get_outputs()) | found)

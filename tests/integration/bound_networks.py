@@ -34,6 +34,9 @@ ACTIVATIONS: Final[dict[str, Callable[[Any, str], Any]]] = {
 class Network:
     """A symbol with values for its arguments and states, drawn by a seed.
 
+    Args:
+        batch: Rows of the data; None: they are drawn, too. The symbol does not depend on them.
+
     Attributes:
         symbol: A loss, perhaps beside other outputs.
         label: Name of the loss's label.
@@ -48,10 +51,11 @@ class Network:
 
     label: Final = "lab"
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, batch: int | None = None) -> None:
         self._rng = random.Random(seed)
         self._count = 0
-        self._batch = self._rng.choice(BATCHES)
+        drawn = self._rng.choice(BATCHES)
+        self._batch = drawn if batch is None else batch
         self._shared = sym.var("shared_weight")
         self.shapes = {"x": (self._batch, WIDTH)}
         hidden = [sym.var("x")]

@@ -26,3 +26,12 @@ def make_environment(tmp_path: Path, wheels: dict[str, Path]) -> Callable[..., C
         return environment
 
     return make
+
+
+@pytest.fixture
+def eager_to_recompute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mode `free` that takes all it can get, in graphs of any size."""
+    module = pytest.importorskip("operad_recompute.free")
+    monkeypatch.setattr(module, "WORTH_BYTES", 0)
+    monkeypatch.setattr(module, "WORTH_SHARE", 0.0)
+    monkeypatch.setattr(module, "FREE_SHARE", 10.0)

@@ -6,8 +6,11 @@ counts. The caller has arrays for it all the same.
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +24,7 @@ from operad.graph import OpNode, Pass, plugin_passes, rewrite
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 from tests.integration import bound_modules  # noqa: F401 - adds the ways of modules
 from tests.integration.bound_networks import ACTIVATIONS, LIKE_THE_OUTPUT, LOSSES, Network
+from tests.integration.bound_orders import BATCHES, REQUESTS, TYPES, Job, digest, in_a_child
 from tests.integration.bound_ways import MOVED, PREDICTED, TRAINED, Found, Way
 
 FEW, MANY = 2, 40
@@ -131,8 +135,8 @@ def compared(found: Found, right: dict[str, Any], where: object) -> None:
         )
 
 
-def compare(seed: int, passes: Any, folder: Path) -> int:
-    """Compare all ways under all sets of passes with the plain graph; gives how many there were."""
+def compare(seed: int, passes: Any, folder: Path, sets: Any = ((), *SETS)) -> int:
+    """Compare all ways under sets of passes with the plain graph; gives how many there were."""
     network, count = Network(seed), 0
     passes(())
     network.place()
@@ -144,7 +148,7 @@ def compare(seed: int, passes: Any, folder: Path) -> int:
     for ways, plain in kinds[: 3 if network.trained else 1]:
         passes(())
         right = plain(network, folder).values
-        for names in [(), *SETS]:
+        for names in sets:
             passes(names)
             for name, function in ways.items():
                 where = f"OPERAD_TEST_SEED={seed}, {name}, passes {', '.join(names) or 'none'}"
@@ -160,7 +164,7 @@ def compare(seed: int, passes: Any, folder: Path) -> int:
 
 @pytest.mark.more  # the network of the seed that every pass changes stays among the fast
 def test_every_way_to_bind_computes_the_same_under_all_passes(passes, tmp_path):
-    count = sum(compare(seed, passes, tmp_path) for seed in seeds(FEW))
+    count = sum(compare(seed, passes, tmp_path) for seed in (ALL_ACT, *seeds(FEW)))
     assert count >= FEW * (1 + len(SETS)) * len(PREDICTED)
 
 
@@ -173,7 +177,7 @@ def test_every_way_to_bind_computes_the_same_for_many_networks(number, passes, t
 
 def test_every_way_to_bind_computes_the_same_where_every_pass_acts(passes, tmp_path):
     require_vector_code()
-    compare(ALL_ACT, passes, tmp_path)
+    compare(ALL_ACT, passes, tmp_path, (NAMES, (*NAMES, *OWN)))  # each pass by itself: in the test above
     assert all(passes(())[name] > 0 for name in (*NAMES, *OWN))
 
 
@@ -207,3 +211,48 @@ def test_every_loss_behind_every_activation_predicts_without_its_gradient(loss, 
             found.append(executor.forward(is_train=False, x=data)[0].asnumpy())
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], 1e-5, 1e-6)
+
+
+def jobs_of(seed: int, networks: int) -> list[Job]:
+    """Jobs on some networks, each network of several sizes, one of them twice."""
+    rng = random.Random(seed)
+    found = []
+    for number in range(networks):
+        requests, dtype = rng.sample(REQUESTS, 2), rng.choice(TYPES)
+        found += [
+            Job(seed + number, batch, request, dtype)
+            for batch in rng.sample(BATCHES, 3)
+            for request in requests
+        ]
+        found.append(rng.choice(found))
+    rng.shuffle(found)
+    return found
+
+
+def compare_orders(seed: int, networks: int) -> int:
+    """Compare what jobs give in two orders here, in children of this process, and in new processes."""
+    jobs = jobs_of(seed, networks)
+    script = [sys.executable, "-m", "tests.integration.bound_orders", json.dumps([*map(list, jobs)])]
+    fresh = json.loads(subprocess.run(script, check=True, capture_output=True, text=True).stdout)
+    right = dict(zip(jobs, fresh, strict=True))
+    others = random.Random(seed).sample(jobs, len(jobs))
+    for way, order, bound in (
+        ("here", jobs, digest),
+        ("here again", others, digest),
+        ("child", jobs[:9], in_a_child),
+    ):
+        for job in order:
+            assert bound(job) == right[job], f"OPERAD_TEST_SEED={seed}, {way}: {job}"
+    return len(right)
+
+
+def test_bits_do_not_depend_on_what_was_bound_before():
+    for seed in seeds(1):
+        assert compare_orders(seed, networks=2) >= 10
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("number", range(MANY))
+def test_bits_of_many_networks_do_not_depend_on_what_was_bound_before(number):
+    assert compare_orders(1000 * number + seeds(1)[0], networks=4) >= 20

@@ -54,23 +54,25 @@ def properties() -> Iterator[tuple[str, OperatorProperty]]:
                 yield f"{label} scalar={scalar}", changed
 
 
-def gradients(prop: OperatorProperty, points: Any, head: float, dtype: str) -> list[Any]:
-    """The value, and a gradient for each argument."""
+def gradients(prop: OperatorProperty, points: Any, heads: Any, dtype: str) -> list[Any]:
+    """The values, and the gradients for each argument."""
     xs = [od.nd.array(x[:, None], dtype=dtype) for x in points]
     for x in xs:
         x.attach_grad()
     with autograd.record():
         made = od.nd.invoke(prop.name, xs, prop.get_params())
     made = made[0] if isinstance(made, list) else made
-    made.backward(od.nd.array(np.full(made.shape, head), dtype=dtype))
+    made.backward(od.nd.array(heads.reshape(made.shape), dtype=dtype))
     return [x.asnumpy().astype("float64").ravel() for x in (made, *(x.grad for x in xs))]
 
 
-def arguments(count: int, size: int) -> Any:
+def arguments(count: int, size: int) -> tuple[Any, Any]:
+    """Points, and head gradients at them: each point with each head."""
     one = np.array([0.0, *SMALL, *LARGE], "float32")
     one = np.concatenate([one, -one[1:]])
-    points = np.array(list(product(one, repeat=count)), "float32").T
-    return np.tile(points, (1, -(-size // points.shape[1])))
+    rows = np.array(list(product(*[one] * count, np.array(HEADS, "float32"))), "float32").T
+    *points, heads = np.tile(rows, (1, -(-size // rows.shape[1])))
+    return np.array(points), heads
 
 
 @pytest.mark.parametrize("size", [1, 20_000], ids=["by NumPy", "in vector code"])
@@ -80,20 +82,19 @@ def test_an_ordinary_slope_times_an_ordinary_gradient_is_their_product(size: int
         for label, prop in properties():
             if prop.name.startswith("Cast"):
                 continue
-            points = arguments(len(prop.list_arguments()), size)
-            value, *slopes = gradients(prop, points, 1.0, "float64")
+            points, heads = arguments(len(prop.list_arguments()), size)
+            value, *slopes = gradients(prop, points, np.ones_like(heads), "float64")
             held = is_ordinary(value) & ~exempt(prop, points)  # slopes may be read from the value
-            for head in HEADS:
-                _, *found = gradients(prop, points, head, "float32")
-                for place, (slope, made) in enumerate(zip(slopes, found, strict=True)):
-                    exact = slope * np.float32(head)
-                    counts = held & is_ordinary(slope) & is_ordinary(exact)
-                    wrong = counts & ~(np.abs(made - exact) <= RELATIVE * np.abs(exact))
-                    failures += [
-                        f"{label}: d{place} at {points[:, k]} times {head} is {made[k]}, expected {exact[k]}"
-                        for k in np.flatnonzero(wrong)[:3]
-                    ]
-                    compared += int(counts.sum())
+            _, *found = gradients(prop, points, heads, "float32")
+            for place, (slope, made) in enumerate(zip(slopes, found, strict=True)):
+                exact = slope * heads
+                counts = held & is_ordinary(slope) & is_ordinary(exact)
+                wrong = counts & ~(np.abs(made - exact) <= RELATIVE * np.abs(exact))
+                failures += [
+                    f"{label}: d{place} at {points[:, k]} times {heads[k]} is {made[k]}, expected {exact[k]}"
+                    for k in np.flatnonzero(wrong)[:3]
+                ]
+                compared += int(counts.sum())
     assert not failures, "\n".join(failures)
     assert compared > 40_000
 

@@ -14,8 +14,9 @@ import pytest
 import operad as od
 from operad.graph import Entry, OpNode, Variable
 from operad.symbol import Symbol
-from operad_sdk import OperatorProperty, Prepared, operator
+from operad_sdk import Prepared
 from operad_sdk.vector import reason_against
+from operator_sdk.sdk.tests.scaled_rows import scaled_rows
 
 ROWS, WIDTH = 3, 4
 SEEDS = range(6)
@@ -23,21 +24,7 @@ MANY = range(6, 150)
 
 
 def _scaled(name, is_prepared):
-    @operator(name)
-    class Scaled(OperatorProperty):
-        """Rows times weights."""
-
-        spec = "data:(N, D), weight:(D) -> output:(N, D)"
-
-        def forward(data, weight):
-            return data * weight
-
-        def data_grad(output_grad, weight):
-            return output_grad * weight
-
-        def weight_grad(output_grad, data):
-            return (output_grad * data).sum(0)
-
+    scaled = scaled_rows(name)
     if is_prepared:
         rule = Prepared(
             ("weight",),
@@ -46,15 +33,15 @@ def _scaled(name, is_prepared):
             lambda call: lambda weight, copied: np.copyto(copied, weight),
         )
 
-        @Scaled.kernel("forward", priority=2, prepares={"copied": rule})
+        @scaled.kernel("forward", priority=2, prepares={"copied": rule})
         def forward(data, weight, output, copied):
             np.multiply(data, weight if copied is None else copied, out=output)
 
-        @Scaled.kernel("data_grad", priority=2, prepares={"copied": rule})
+        @scaled.kernel("data_grad", priority=2, prepares={"copied": rule})
         def gradient(output_grad, weight, data_grad, copied):
             np.multiply(output_grad, weight if copied is None else copied, out=data_grad)
 
-    return Scaled
+    return scaled
 
 
 SCALED = {kind: _scaled(f"scaled_with_arrays_{kind}", kind) for kind in (False, True)}
@@ -255,15 +242,6 @@ def test_buckets_see_the_weights_that_others_were_given():
 def num_repeated(exe):
     """How many nodes run twice."""
     return sum(node.name.endswith("_mirror") for node in exe.memory_plan.schedule.graph.nodes)
-
-
-@pytest.fixture
-def eager_to_recompute(monkeypatch):
-    """Mode `free` that takes all it can get, in graphs of any size."""
-    module = pytest.importorskip("operad_recompute.free")
-    monkeypatch.setattr(module, "WORTH_BYTES", 0)
-    monkeypatch.setattr(module, "WORTH_SHARE", 0.0)
-    monkeypatch.setattr(module, "FREE_SHARE", 10.0)
 
 
 @pytest.mark.skipif(reason_against() is not None, reason="no vector code here")

@@ -149,15 +149,6 @@ def run(symbol, grad_req, group2ctx):
 
 
 @pytest.fixture
-def eager_to_recompute(monkeypatch):
-    """Mode `free` that takes all it can get, in graphs of any size."""
-    module = pytest.importorskip("operad_recompute.free")
-    monkeypatch.setattr(module, "WORTH_BYTES", 0)
-    monkeypatch.setattr(module, "WORTH_SHARE", 0.0)
-    monkeypatch.setattr(module, "FREE_SHARE", 10.0)
-
-
-@pytest.fixture
 def way(request, monkeypatch):
     """How the networks run: under the naive engine storage is checked, and fresh memory is poisoned."""
     if request.param == "naive and checked":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operad.cli.declared import (
-    DeclaredGradient,
+    ArgumentGradient,
     backward_inplace,
     forward_inplace,
     gradients,
@@ -73,7 +73,7 @@ def test_names_are_distinct_and_gradients_are_called_after_what_they_are_of():
 
 
 def test_gradients_are_told_with_what_they_read_and_mxnets_label():
-    assert gradients(Gated()) == [DeclaredGradient("data", ["out_data_grad", "gate"], "T2")]
+    assert gradients(Gated()) == [ArgumentGradient("data", ["out_data_grad", "gate"], "T2")]
     assert gradients(Mute()) == []
 
 

@@ -28,7 +28,7 @@ def test_a_command_of_a_package_that_is_not_installed_names_the_package(commands
     assert (done.exit_code, "no command 'rec2idx'; pip install " in done.stderr) == (2, True)
 
 
-def test_a_file_that_cannot_be_written_is_one_message(run, tmp_path):
+def test_a_file_that_cannot_be_written_is_one_message(site, run, tmp_path):
     (tmp_path / "file").touch()
     done = run("stubs", "--out", str(tmp_path / "file" / "folder"))
     assert done.exit_code == 1

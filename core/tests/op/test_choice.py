@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from operad.cli.explanation import explained
 from operad.device import cpu
 from operad.errors import ArgumentError, OperadError
 from operad.op import (
@@ -19,7 +20,6 @@ from operad.op import (
     OperatorProperty,
     OpReq,
     choose,
-    explained,
 )
 
 FLOAT32 = np.dtype("float32")

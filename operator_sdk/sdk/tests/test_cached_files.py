@@ -8,7 +8,6 @@ import random
 import shutil
 import subprocess
 import sys
-import threading
 import warnings
 from contextlib import contextmanager, suppress
 
@@ -19,6 +18,7 @@ from operad.errors import OperadError
 from operad.files import cache
 from operad_sdk.vector import machine
 from operator_sdk.sdk.tests.cached_kinds import kinds
+from operator_sdk.sdk.tests.together import run_together
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 pytestmark = [
@@ -191,11 +191,7 @@ def test_threads_that_write_one_file_at_once_leave_a_whole_one(folder):
             cache.save(path, content)
             found.append(cache.load(path) in contents)
 
-    threads = [threading.Thread(target=work, args=(content,)) for content in contents]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(work, contents)
     assert found == [True] * 80
     assert files(folder) == [path]
 

@@ -12,6 +12,7 @@ import pytest
 
 from operad_sdk.mapper import mapper
 from operad_sdk.once import Once
+from operator_sdk.sdk.tests.together import run_together
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 THREADS = 8
@@ -28,11 +29,7 @@ def in_threads(work, count=THREADS):
         except Exception as error:  # noqa: BLE001 - a result, too
             found[number] = error
 
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(run, range(count))
     return found
 
 

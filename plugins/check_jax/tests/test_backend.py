@@ -10,6 +10,7 @@ jnp = pytest.importorskip("jax.numpy")
 
 from operad_check_jax import check_jax  # noqa: E402 - after the skip
 from operad_check_jax.backend import JaxBackend  # noqa: E402 - likewise
+from operator_sdk.check.tests.foreign.reports import failure  # noqa: E402 - likewise
 
 pytestmark = pytest.mark.filterwarnings("default")  # JAX warns of its own
 
@@ -19,12 +20,6 @@ LINE = "x:(...) -> y:(...)"
 @pytest.fixture
 def backend():
     return JaxBackend()
-
-
-def failure(report, id):
-    (found,) = [outcome for outcome in report.outcomes if outcome.check_id == id]
-    assert found.failure is not None, found
-    return found.failure
 
 
 def test_an_array_is_a_copy(backend):

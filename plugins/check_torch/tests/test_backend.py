@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is an extra")
 from operad_check_torch import check_torch  # noqa: E402 - after the skip
 from operad_check_torch.backend import TorchBackend  # noqa: E402 - after the skip
 from operad_sdk import Contract, Index  # noqa: E402 - after the skip
+from operator_sdk.check.tests.foreign.reports import failure  # noqa: E402 - after the skip
 
 pytestmark = pytest.mark.filterwarnings("default")  # PyTorch warns of its own
 
@@ -20,12 +21,6 @@ ROWS = "x:(N, D) -> y:(N); D >= 1"
 @pytest.fixture
 def backend():
     return TorchBackend()
-
-
-def failure(report, id):
-    (found,) = [outcome for outcome in report.outcomes if outcome.check_id == id]
-    assert found.failure is not None, found
-    return found.failure
 
 
 def fails(script):

@@ -11,6 +11,7 @@ import operad as od
 from operad.operator import candidates
 from operad_convolution import Convolution, Deconvolution
 from operad_convolution.direct import across, layer
+from operad_convolution.direct import kernel as kernels
 from operad_convolution.direct import tiles as direct_tiles
 from operad_convolution.direct.across import AcrossForward, AcrossWeightGradient
 from operad_convolution.direct.correlation import by_data, forward
@@ -259,7 +260,7 @@ def test_a_layer_in_vector_code_is_the_layer(operator, monkeypatch):
     found = []
     rng = np.random.default_rng(0)
     for bound in (0, 1 << 62):
-        monkeypatch.setattr(layer, "FROM_PRODUCTS", bound)
+        monkeypatch.setattr(kernels, "FROM_PRODUCTS", bound)
         for number, params in enumerate(
             [
                 {"kernel": (3, 3), "pad": (1, 1)},

@@ -8,6 +8,7 @@ import pytest
 
 import operad as od
 from operad.errors import ParamError, ShapeError, UnsupportedError
+from plugins.image.tests import pixels
 
 pytest.importorskip("cv2", reason="resizing and turning need operad-image[opencv]")
 image = od.image
@@ -47,13 +48,7 @@ def test_a_chain_of_augmenters_gives_the_pixels_of_mxnet(noise: Any) -> None:
         rand_crop=True,
         rand_resize=True,
         rand_mirror=True,
-        mean=True,
-        std=True,
-        brightness=0.1,
-        contrast=0.1,
-        saturation=0.1,
-        hue=0.1,
-        pca_noise=0.1,
+        **pixels.ALL,
         rand_gray=0.5,
         inter_method=1,
     )

@@ -8,6 +8,7 @@ import pytest
 
 import operad as od
 from operad.errors import ArgumentError, ParamError, UnsupportedError
+from plugins.image.tests import pixels
 
 pytest.importorskip("cv2", reason="resizing and turning need operad-image[opencv]")
 image = od.image
@@ -26,13 +27,7 @@ def chain() -> list[Any]:
         rand_crop=0.7,
         rand_pad=0.7,
         rand_mirror=True,
-        mean=True,
-        std=True,
-        brightness=0.1,
-        contrast=0.1,
-        saturation=0.1,
-        hue=0.1,
-        pca_noise=0.1,
+        **pixels.ALL,
         inter_method=1,
         area_range=(0.3, 3.0),
     )

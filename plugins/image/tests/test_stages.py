@@ -89,7 +89,7 @@ def test_what_is_compiled_for_the_first_image_is_a_stage_of_its_own(records: Pat
 
 
 SLOW = [
-    ("record_iter", "decoded", "decode"),
+    ("filling", "decoded", "decode"),
     ("record_iter", "coloured", "augment"),
     ("samples.Records", "read", "read"),
 ]

@@ -12,6 +12,7 @@ import pytest
 
 import operad as od
 from operad.errors import FormatError
+from plugins.iterators.tests import passes
 
 SHAPE = (3, 30, 40)
 CHANGES = {
@@ -56,17 +57,12 @@ ITERATORS: dict[str, Make] = {
 }
 
 
+def held(batch: Any) -> Any:
+    return batch.data[0].asnumpy().tobytes(), batch.label[0].asnumpy().tolist(), batch.pad
+
+
 def taken(iterator: Any, count: int) -> list[Any]:
-    """The next `count` batches, going over to the next pass where one ends."""
-    found: list[Any] = []
-    while len(found) < count:
-        batch = next(iterator, None)
-        if batch is None:
-            iterator.reset()
-            found.append("reset")
-        else:
-            found.append((batch.data[0].asnumpy().tobytes(), batch.label[0].asnumpy().tolist(), batch.pad))
-    return found
+    return passes.taken(iterator, count, held)
 
 
 @pytest.mark.parametrize("done", [0, 2, 3, 4, 9])

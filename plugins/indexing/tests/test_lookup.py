@@ -17,6 +17,7 @@ from operad.errors import OperadError, ShapeError
 from operad_check.testing import check_forward, gradient_check
 from operad_indexing import accumulate
 from operad_indexing.lookup import Embedding, take
+from operad_sdk.sums import ADDED_IN_A_ROW
 
 RNG = np.random.default_rng(71)
 
@@ -62,12 +63,24 @@ def test_an_embedding_infers_its_table_and_its_type() -> None:
 def test_rows_are_added_one_after_another(dtype: str, count: int, width: int) -> None:
     table, rows = RNG.normal(size=(9, width)).astype(dtype), RNG.normal(size=(count, width)).astype(dtype)
     places = RNG.integers(0, 9, count)
-    wide = np.float32 if dtype == "float16" else dtype
+    wide = {"float16": np.float32, "float32": np.float32, "float64": np.float64}[dtype]
+    wide = np.float64 if count > 9 * ADDED_IN_A_ROW else wide
     expected = table.astype(wide)
     for place, row in zip(places, rows.astype(wide), strict=True):
         expected[place] += row
     accumulate.add_rows(np, table, places, rows)
     np.testing.assert_array_equal(table, expected.astype(dtype))
+
+
+@pytest.mark.parametrize("size", [3, 200_000])
+@pytest.mark.parametrize("by_loop", [False, True])
+def test_what_many_rows_are_added_to_is_rounded_once(size: int, by_loop: bool) -> None:
+    if by_loop:
+        pytest.importorskip("numba", reason="needs numba: pip install operad-sdk[fast]")
+    for value in (0.1, 1 / 3, 1.9999):
+        table, rows = np.zeros((size, 2), np.float32), np.full((100_000, 2), value, np.float32)
+        accumulate.add_rows(np, table, np.full(len(rows), 2), rows, by_loop=by_loop)
+        np.testing.assert_allclose(table[2], rows[0].astype(np.float64) * len(rows), rtol=6e-8)
 
 
 def test_compiled_code_adds_bit_for_bit_as_numpy_does() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import operad as od
+from plugins.iterators.tests import passes
 
 ROWS = 11
 Make = Callable[[Path], Any]
@@ -60,17 +61,12 @@ ITERATORS: dict[str, Make] = {
 }
 
 
+def held(batch: Any) -> Any:
+    return batch.data[0].asnumpy().ravel().tolist(), batch.pad
+
+
 def taken(iterator: Any, count: int) -> list[Any]:
-    """The next `count` batches, going over to the next pass where one ends."""
-    found: list[Any] = []
-    while len(found) < count:
-        batch = next(iterator, None)
-        if batch is None:
-            iterator.reset()
-            found.append("reset")
-        else:
-            found.append((batch.data[0].asnumpy().ravel().tolist(), batch.pad))
-    return found
+    return passes.taken(iterator, count, held)
 
 
 @pytest.mark.parametrize("done", [0, 1, 3, 4, 5, 6, 9])

@@ -83,6 +83,14 @@ def init(way: link.Link, shape: Any = SHAPE) -> None:
     way.settle()
 
 
+def begun(server: Remote, linked: Any) -> link.Link:
+    """A link to a server that has pushed once."""
+    way: link.Link = linked(server)
+    init(way)
+    way.wait({"w": 1}, message=push(1))
+    return way
+
+
 def test_short_messages_and_their_answers_are_no_calls_of_the_actor(make_server: Any, linked: Any) -> None:
     server = make_server()
     way = linked(server)
@@ -112,9 +120,7 @@ def test_where_no_connection_can_be_made_all_are_calls_of_the_actor(make_server:
 @pytest.mark.parametrize("reads", [False, True], ids=["the message", "its answer"])
 def test_what_a_connection_lost_is_sent_again_on_another(make_server: Any, linked: Any, reads: bool) -> None:
     server = make_server()
-    way = linked(server)
-    init(way)
-    way.wait({"w": 1}, message=push(1))
+    way = begun(server, linked)
     broken = way._connection
     assert broken is not None
     receive = broken.receive
@@ -134,10 +140,7 @@ def test_what_a_connection_lost_is_sent_again_on_another(make_server: Any, linke
 
 
 def test_a_question_is_not_answered_by_what_is_sent_again_behind_it(make_server: Any, linked: Any) -> None:
-    server = make_server()
-    way = linked(server)
-    init(way)
-    way.wait({"w": 1}, message=push(1))
+    way = begun(make_server(), linked)
     connection = way._connection
     assert connection is not None
     send, lost = connection.send, []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,45 +61,46 @@ def hit(at: int) -> int:
     return max(number for number, start in enumerate(starts()[:-1]) if start <= at)
 
 
+def flipped(file: Path) -> Iterator[int]:
+    """The place of each byte, again for each of its bits, with the file's other bits as they were."""
+    content = file.read_bytes()
+    for at in range(len(content)):
+        for bit in range(8):
+            changed = bytearray(content)
+            changed[at] ^= 1 << bit
+            file.write_bytes(changed)
+            yield at
+
+
 def test_the_records_stand_where_these_tests_think(intact: Path) -> None:
     assert starts()[-1] == intact.stat().st_size
     assert od.recordio.RecordPart(intact).offsets()[0].tolist() == starts()[:-1]
 
 
 def test_with_checksums_any_flipped_bit_gives_an_error_or_the_undamaged_records(intact: Path) -> None:
-    content = intact.read_bytes()
-    for at in range(len(content)):
-        for bit in range(8):
-            changed = bytearray(content)
-            changed[at] ^= 1 << bit
-            intact.write_bytes(changed)
-            found, error = read(intact, checksums=True)
-            if error is None:
-                assert found == PAYLOADS  # a padding byte
-            else:
-                assert found == PAYLOADS[: hit(at)]
-                assert f"record at byte {starts()[hit(at)]} is damaged" in error
-                rest, error = read(intact, checksums=True, on_error="skip")
-                assert (rest, error) == (PAYLOADS[: hit(at)] + PAYLOADS[hit(at) + 1 :], None)
+    for at in flipped(intact):
+        found, error = read(intact, checksums=True)
+        if error is None:
+            assert found == PAYLOADS  # a padding byte
+        else:
+            assert found == PAYLOADS[: hit(at)]
+            assert f"record at byte {starts()[hit(at)]} is damaged" in error
+            rest, error = read(intact, checksums=True, on_error="skip")
+            assert (rest, error) == (PAYLOADS[: hit(at)] + PAYLOADS[hit(at) + 1 :], None)
 
 
 def test_without_checksums_a_flipped_bit_touches_no_record_but_its_own_and_its_neighbours(
     intact: Path,
 ) -> None:
-    content = intact.read_bytes()
-    for at in range(len(content)):
-        for bit in range(8):
-            changed = bytearray(content)
-            changed[at] ^= 1 << bit
-            intact.write_bytes(changed)
-            before, behind = PAYLOADS[: max(hit(at) - 1, 0)], PAYLOADS[hit(at) + 2 :]
-            found, error = read(intact)
-            assert found[: len(before)] == before
-            assert error is not None or found[len(found) - len(behind) :] == behind
-            rest, error = read(intact, on_error="skip")
-            assert error is None
-            assert rest[: len(before)] == before
-            assert rest[len(rest) - len(behind) :] == behind
+    for at in flipped(intact):
+        before, behind = PAYLOADS[: max(hit(at) - 1, 0)], PAYLOADS[hit(at) + 2 :]
+        found, error = read(intact)
+        assert found[: len(before)] == before
+        assert error is not None or found[len(found) - len(behind) :] == behind
+        rest, error = read(intact, on_error="skip")
+        assert error is None
+        assert rest[: len(before)] == before
+        assert rest[len(rest) - len(behind) :] == behind
 
 
 @pytest.mark.parametrize("checksums", [False, True])

@@ -154,16 +154,22 @@ def test_truth_values_are_counted_by_cumsum_and_else_joined_by_or_and_and(name: 
     assert (found.asnumpy().tolist(), found.dtype) == (expected, "int64" if name == "cumsum" else "bool")
 
 
+def by_rows(op: Any, data: Any) -> tuple[Any, Any]:
+    """What an array call reduces rows to, and the gradient."""
+    x = od.nd.array(data)
+    x.attach_grad()
+    with od.autograd.record():
+        out = getattr(od.nd, op.name)(x, axis=1)
+    out.backward()
+    assert x.grad is not None
+    return out.asnumpy(), x.grad.asnumpy()
+
+
 def test_all_equal_extrema_get_the_gradient() -> None:
     data = np.array([[1.0, 2, 2], [3, 3, 3]])
     for op in (Max, Min):
-        x = od.nd.array(data)
-        x.attach_grad()
-        with od.autograd.record():
-            extremum = getattr(od.nd, op.name)(x, axis=1)
-        extremum.backward()
-        assert x.grad is not None
-        np.testing.assert_array_equal(x.grad.asnumpy(), data == extremum.asnumpy()[:, None])
+        extremum, grad = by_rows(op, data)
+        np.testing.assert_array_equal(grad, data == extremum[:, None])
 
 
 @pytest.mark.parametrize("data", [[0.0, 2, 3], [0, 0, 3], [0, 0, 0]])
@@ -176,14 +182,9 @@ def test_a_product_with_zeros_has_the_right_gradient(op: Any, data: list[float])
 def test_what_is_no_number_is_skipped_and_has_no_gradient(op: Any, expected: Any) -> None:
     data = np.array([[2, np.nan], [np.nan, np.nan]])
     empty = 0.0 if op is NanSum else 1.0
-    x = od.nd.array(data)
-    x.attach_grad()
-    with od.autograd.record():
-        out = getattr(od.nd, op.name)(x, axis=1)
-    out.backward()
-    assert x.grad is not None
-    np.testing.assert_array_equal(out.asnumpy(), [2, empty])
-    np.testing.assert_array_equal(x.grad.asnumpy(), expected)
+    out, grad = by_rows(op, data)
+    np.testing.assert_array_equal(out, [2, empty])
+    np.testing.assert_array_equal(grad, expected)
 
 
 def test_the_gradient_of_a_norm_that_is_zero_is_zero() -> None:

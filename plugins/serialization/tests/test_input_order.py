@@ -5,19 +5,9 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pytest
 
 import operad as od
-from core.tests.op.test_input_order import DATA, MEAN, RATE, expected, state_between
-from operad import registry
-
-
-@pytest.fixture(autouse=True)
-def installed():
-    registry.register(state_between)
-    yield
-    registry.unregister("state_between")
-    registry.refresh()
+from core.tests.op.test_input_order import DATA, MEAN, RATE, expected, installed  # noqa: F401 - a fixture
 
 
 def test_a_file_keeps_the_place_of_a_state():

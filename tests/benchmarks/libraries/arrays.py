@@ -28,6 +28,13 @@ def normal(*shape: int) -> np.ndarray:
     return np.random.RandomState(0).standard_normal(shape).astype(np.float32)
 
 
+def scaled(x: Any, count: int) -> Any:
+    """A chain of `count` operations with numbers."""
+    for i in range(count):
+        x = x + 1.0 if i % 2 else x * 0.5
+    return x
+
+
 def author_arrays(name: str, shape: tuple[int, ...]) -> list[np.ndarray]:
     """Arguments of an operator of `tests.benchmarks.authors`, whose first one has this shape."""
     data, other = normal(*shape), normal(*shape)[..., ::-1].copy()

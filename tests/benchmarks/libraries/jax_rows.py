@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from tests.benchmarks import networks
-from tests.benchmarks.libraries.arrays import lookup_table, normal
+from tests.benchmarks.libraries.arrays import lookup_table, normal, scaled
 from tests.benchmarks.libraries.symbols import FIT_BATCHES
 from tests.benchmarks.networks import LEARNING_RATE, TASKS, Task, movement
 from tests.benchmarks.rows import REPEATS
@@ -182,12 +182,6 @@ def fit(task: str) -> Work:
     return Work(run, FIT_BATCHES * TASKS[task].batch)
 
 
-def _scaled(x: Any, count: int) -> Any:
-    for i in range(count):
-        x = x + 1.0 if i % 2 else x * 0.5
-    return x
-
-
 def _tanh_chain(x: Any) -> Any:
     for _ in range(10):
         x = jnp.tanh(x * 1.1 + 0.1)
@@ -195,7 +189,7 @@ def _tanh_chain(x: Any) -> Any:
 
 
 def chain(count: int, backward: bool) -> Work:
-    return _unary(partial(_scaled, count=count), jnp.ones((16, 16)), backward, count)
+    return _unary(partial(scaled, count=count), jnp.ones((16, 16)), backward, count)
 
 
 def tanh_chain(size: int) -> Work:

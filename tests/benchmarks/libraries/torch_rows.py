@@ -12,7 +12,7 @@ import torch
 from torch.nn import functional
 
 from tests.benchmarks import networks
-from tests.benchmarks.libraries.arrays import RECORDED, lookup_table, normal
+from tests.benchmarks.libraries.arrays import RECORDED, lookup_table, normal, scaled
 from tests.benchmarks.libraries.symbols import FIT_BATCHES
 from tests.benchmarks.networks import LEARNING_RATE, TASKS, Task, movement
 from tests.benchmarks.rows import REPEATS, Sizes
@@ -155,12 +155,6 @@ def fit(task: str) -> Work:
     return Work(run, FIT_BATCHES * TASKS[task].batch)
 
 
-def _scaled(x: Any, count: int) -> Any:
-    for i in range(count):
-        x = x + 1.0 if i % 2 else x * 0.5
-    return x
-
-
 def _tanh_chain(x: Any) -> Any:
     for _ in range(10):
         x = torch.tanh(x * 1.1 + 0.1)
@@ -168,7 +162,7 @@ def _tanh_chain(x: Any) -> Any:
 
 
 def chain(count: int, backward: bool) -> Work:
-    return _unary(partial(_scaled, count=count), torch.ones(16, 16), backward, count)
+    return _unary(partial(scaled, count=count), torch.ones(16, 16), backward, count)
 
 
 def tanh_chain(size: int) -> Work:
@@ -280,6 +274,14 @@ def with_gradients(inputs: list[Any], head: Any, function: Callable[[], Any]) ->
     return Work(run, check=check)
 
 
+def without_gradients(function: Callable[[], Any]) -> Work:
+    def run() -> Any:
+        with torch.no_grad():
+            return function()
+
+    return Work(run, check=lambda: {"output": float(run().abs().mean())})
+
+
 def rowwise(op: str, shape: tuple[int, int], backward: bool) -> Work:
     data, columns = torch.from_numpy(normal(*shape)), shape[1]
     inputs = [data]
@@ -291,11 +293,7 @@ def rowwise(op: str, shape: tuple[int, int], backward: bool) -> Work:
     if backward:
         return with_gradients(inputs, torch.from_numpy(normal(*shape)[::-1].copy()), function)
 
-    def run() -> Any:
-        with torch.no_grad():
-            return function()
-
-    return Work(run, check=lambda: {"output": float(run().abs().mean())})
+    return without_gradients(function)
 
 
 def batch_norm(backward: bool) -> Work:
@@ -321,11 +319,7 @@ def group_norm(shape: tuple[int, ...], backward: bool) -> Work:
     if backward:
         return with_gradients(inputs, torch.from_numpy(normal(*shape)[::-1].copy()), function)
 
-    def run() -> Any:
-        with torch.no_grad():
-            return function()
-
-    return Work(run, check=lambda: {"output": float(run().abs().mean())})
+    return without_gradients(function)
 
 
 def rnn(sizes: tuple[Any, ...], backward: bool) -> Work:

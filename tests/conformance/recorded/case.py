@@ -16,6 +16,15 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 Recipe = Callable[[np.random.RandomState], Array]
 
+SHAPES: dict[str, Any] = {
+    "vector": (3,),
+    "matrix": (2, 3),
+    "4d": (2, 1, 3, 2),
+    "axes_of_one": (1, 1),
+    "one_number": 4,
+}
+"""Values of a parameter `shape`, by name; the last is that of a vector, as users write it too."""
+
 
 @dataclass(frozen=True)
 class Case:

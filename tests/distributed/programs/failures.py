@@ -97,16 +97,21 @@ def rejoined() -> None:
     print(f"rounds {sorted(set(seen))}, the last of {seen[-1]}", flush=True)
 
 
-def waited_in_vain() -> None:
-    """The last rank kills itself, and nobody starts it again."""
-    kv.init("w", od.nd.zeros(3))
-    if rank == last:
-        os.kill(os.getpid(), signal.SIGKILL)
+def pushed_in_vain() -> None:
+    """This worker pushes and asks for the sum, and says who kept it waiting."""
     kv.push("w", od.nd.ones(3))
     try:
         pulled("w")
     except od.kv.StoreTimeoutError as error:
         print(f"timeout {list(error.ranks)}: {error}", flush=True)
+
+
+def waited_in_vain() -> None:
+    """The last rank kills itself, and nobody starts it again."""
+    kv.init("w", od.nd.zeros(3))
+    if rank == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+    pushed_in_vain()
 
 
 def silent_worker() -> None:
@@ -115,11 +120,7 @@ def silent_worker() -> None:
     if rank == last:
         time.sleep(float(os.environ["OPERAD_KV_TIMEOUT_S"]) + 5)
         return
-    kv.push("w", od.nd.ones(3))
-    try:
-        pulled("w")
-    except od.kv.StoreTimeoutError as error:
-        print(f"timeout {list(error.ranks)}: {error}", flush=True)
+    pushed_in_vain()
 
 
 def other_key() -> None:

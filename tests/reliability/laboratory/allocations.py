@@ -24,7 +24,7 @@ from tests.reliability.laboratory.subjects import (
     judge,
     traced,
 )
-from tests.reliability.laboratory.trials import BROKEN, PYTHON, Fault, conduct, report_of
+from tests.reliability.laboratory.trials import BROKEN, PYTHON, Fault, conduct, options_of
 
 WARM_UP: Final = 12
 MOST_HEADROOM: Final = 60
@@ -125,11 +125,7 @@ def main() -> None:
     parser.add_argument("what", choices=("memory", "stack"))
     parser.add_argument("subjects", nargs="*", default=list(SUBJECTS))
     parser.add_argument("--step", type=int, default=1)
-    parser.add_argument("--report", action="store_true")
-    options = parser.parse_args()
-    if options.report:
-        report_of(__spec__.name)
-        return
+    options = options_of(parser, __spec__.name)
     trial = Trial(options.what)
     gc.set_threshold(0)
     conduct(options.subjects, lambda name: trial.keys(name, options.step), trial.attempt)

@@ -36,7 +36,7 @@ import numpy as np
 
 import operad as od
 from tests.reliability.laboratory.commits import within_commits
-from tests.reliability.laboratory.trials import BROKEN, HANG, LIMIT_S, Trials, report, report_of
+from tests.reliability.laboratory.trials import BROKEN, HANG, LIMIT_S, Trials, options_of, report
 
 HOW: Final = ("own", "finalizer", "error", "beside")
 FORKS_IN_S: Final = 0.5
@@ -298,11 +298,7 @@ def main() -> None:
     parser.add_argument("how", choices=HOW)
     parser.add_argument("--busy", action="store_true")
     parser.add_argument("--most", type=int, default=0)
-    parser.add_argument("--report", action="store_true")
-    options = parser.parse_args()
-    if options.report:
-        report_of(__spec__.name)
-        return
+    options = options_of(parser, __spec__.name)
     if options.busy:
         keep_busy()
     FirstUse(options.use, options.how, Trials(), options.most).go()

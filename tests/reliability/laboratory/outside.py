@@ -38,7 +38,7 @@ from typing import Any, Final, NamedTuple
 
 from tests.reliability.laboratory.commits import within_commits
 from tests.reliability.laboratory.subjects import FORKING, SUBJECTS, Subject, Unraisable, judge, traced
-from tests.reliability.laboratory.trials import BROKEN, HANG, LOST, MISSED, NEVER, Fault, conduct, report_of
+from tests.reliability.laboratory.trials import BROKEN, HANG, LOST, MISSED, NEVER, Fault, conduct, options_of
 
 WARM_UP: Final = 12
 """Runs before the first that is looked at, after which caches are full and workers hired."""
@@ -321,11 +321,7 @@ def main() -> None:
     parser.add_argument("--kind", choices=KINDS, default="exception")
     parser.add_argument("--lines", action="store_true")
     parser.add_argument("--most", type=int, default=0)
-    parser.add_argument("--report", action="store_true")
-    options = parser.parse_args()
-    if options.report:
-        report_of(__spec__.name)
-        return
+    options = options_of(parser, __spec__.name)
     sys.setswitchinterval(_NEVER_S)
     trial = Trial(Liner() if options.lines else Deliverer(options.kind))
     gc.set_threshold(0)  # finalizers at random moments would be other points in each run

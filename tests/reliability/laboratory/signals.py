@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, Final
 
-from tests.reliability.laboratory.trials import BROKEN, LOST, Fault, conduct, report_of
+from tests.reliability.laboratory.trials import BROKEN, LOST, Fault, conduct, options_of
 
 WARM_UP: Final = 12
 MOST_DELAY_S: Final = 0.0008
@@ -180,11 +180,7 @@ def main() -> None:
     parser.add_argument("--kind", choices=KINDS, default="alarm")
     parser.add_argument("--when", choices=WHEN, default="after")
     parser.add_argument("--count", type=int, default=60)
-    parser.add_argument("--report", action="store_true")
-    options = parser.parse_args()
-    if options.report:
-        report_of(__spec__.name)
-        return
+    options = options_of(parser, __spec__.name)
     trial = Trial(options.kind, options.when)
     gc.set_threshold(0)
     names = options.subjects or list(trial._parts.SUBJECTS)

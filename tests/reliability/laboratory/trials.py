@@ -8,6 +8,7 @@ comes after; so does a trial that does not end in time, which is a verdict and n
 
 from __future__ import annotations
 
+import argparse
 import faulthandler
 import json
 import os
@@ -191,7 +192,17 @@ def faults(verdicts: Iterable[Verdict], most: int = 6) -> str:
     return listed and f"{len(found)} faults\n{listed}"
 
 
-def report_of(module: str) -> None:
+def options_of(parser: argparse.ArgumentParser, module: str) -> argparse.Namespace:
+    """Parse the command line of `module`; with `--report` show what its trials find, and end."""
+    parser.add_argument("--report", action="store_true")
+    options = parser.parse_args()
+    if options.report:
+        _report_of(module)
+        sys.exit()
+    return options
+
+
+def _report_of(module: str) -> None:
     """Conduct the trials that the command line asks `module` for, under these settings, and print them."""
     settings = {name[7:].lower(): value for name, value in os.environ.items() if name.startswith("OPERAD_")}
     show(run(module, *[argument for argument in sys.argv[1:] if argument != "--report"], **settings))

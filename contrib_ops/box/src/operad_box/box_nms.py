@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -134,21 +135,20 @@ class box_nms(OperatorProperty):
         classes = np.trunc(rows[order, self.id_index]) if self.compares_classes else None
         return order[kept(xp, boxes, classes, self.overlap_thresh)]
 
-    def forward(self, op_ctx: OpContext, data: Array, output0: Array, output1: Array) -> None:
-        """One image after the other."""
-        self._select(kept, op_ctx.xp, data, output0, output1)
-
-    def _select(self, kept: Kept, xp: Any, data: Array, output0: Array, output1: Array) -> None:
+    def _select(self, op_ctx: OpContext, data: Array, output0: Array, output1: Array, kept: Kept) -> None:
+        """Copy the rows that stay to the front, and note their numbers."""
         position = slice(self.coord_start, self.coord_start + 4)
         output0[...] = -1
         output1[...] = -1
         for image in np.ndindex(data.shape[:-2]):
             rows, output = data[image], output0[image]
-            stay = self.stay(kept, xp, rows)
+            stay = self.stay(kept, op_ctx.xp, rows)
             output[: len(stay)] = rows[stay]
             boxes = output[: len(stay), position]
             boxes[...] = converted(boxes, self.in_format, self.out_format)
             output1[image][: len(stay)] = stay
+
+    forward = partial(_select, kept=kept)
 
     def data_grad(self, output0_grad: Array, output1: Array, data_grad: Array) -> None:
         """`d output0[n] / d data[stay[n]] = 1`, but for the conversion of coordinates."""
@@ -168,7 +168,6 @@ def _candidates(call: KernelCall) -> int:
     return min(rows, most) if most > 0 else rows
 
 
-@box_nms.kernel("forward", priority=1, when=LOOPS.when(_candidates))
-def select_by_loop(self: box_nms, op_ctx: OpContext, data: Array, output0: Array, output1: Array) -> None:
-    """Select boxes, which a compiled loop suppresses."""
-    self._select(kept_by_loop, op_ctx.xp, data, output0, output1)
+box_nms.kernel("forward", name="select_by_loop", priority=1, when=LOOPS.when(_candidates))(
+    partial(box_nms._select, kept=kept_by_loop)
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -80,15 +81,11 @@ class MultiBoxDetection(OperatorProperty):
         super().__init__(**params)
         check_variances(self)
 
-    def forward(
-        self, op_ctx: OpContext, cls_prob: Array, loc_pred: Array, anchor: Array, output: Array
-    ) -> None:
-        """One image after the other."""
-        self._detect(kept, op_ctx.xp, cls_prob, loc_pred, anchor, output)
-
     def _detect(
-        self, kept: Kept, xp: Any, cls_prob: Array, loc_pred: Array, anchor: Array, output: Array
+        self, op_ctx: OpContext, cls_prob: Array, loc_pred: Array, anchor: Array, output: Array, kept: Kept
     ) -> None:
+        """Decode the boxes of each image that count, and suppress some."""
+        xp = op_ctx.xp
         output[...] = -1
         if cls_prob.shape[1] == 1:
             return
@@ -107,6 +104,8 @@ class MultiBoxDetection(OperatorProperty):
             if 0 < self.nms_threshold <= 1:
                 self._suppress(kept, xp, rows)
 
+    forward = partial(_detect, kept=kept)
+
     def _suppress(self, kept: Kept, xp: Any, rows: Array) -> None:
         """Sort rows by score, and set the class of those that do not stay to -1."""
         best = rows[by_score(xp, rows[:, 1], self.nms_topk)]
@@ -124,9 +123,6 @@ def _candidates(call: KernelCall) -> int:
     return min(anchors, most) if most > 0 else anchors
 
 
-@MultiBoxDetection.kernel("forward", priority=1, when=LOOPS.when(_candidates))
-def detect_by_loop(
-    self: MultiBoxDetection, op_ctx: OpContext, cls_prob: Array, loc_pred: Array, anchor: Array, output: Array
-) -> None:
-    """Detect boxes, which a compiled loop suppresses."""
-    self._detect(kept_by_loop, op_ctx.xp, cls_prob, loc_pred, anchor, output)
+MultiBoxDetection.kernel("forward", name="detect_by_loop", priority=1, when=LOOPS.when(_candidates))(
+    partial(MultiBoxDetection._detect, kept=kept_by_loop)
+)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, ParamError, ShapeError, operator, param
+from operad_sdk import Array, Contract, OperatorProperty, ParamError, ShapeError, blocked_sum, operator, param
 
 View = tuple[slice, ...]
 
@@ -131,7 +131,7 @@ class Correlation(OperatorProperty):
             if self.is_multiply:
                 alike = np.einsum("nchw,nchw->nhw", one, other)
             else:
-                alike = np.abs(one - other).sum(axis=1)
+                alike = blocked_sum(np.abs(one - other), 1)
             for window in self.windows(output):
                 output[:, position] += alike[window]
         output /= max(self.kernel_size**2 * data1.shape[1], 1)

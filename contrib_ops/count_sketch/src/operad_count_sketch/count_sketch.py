@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from operad.errors import IndexOutOfRangeError
-from operad_sdk import Array, Contract, Drawn, OperatorProperty, operator, param
+from operad_sdk import Array, Contract, Drawn, OperatorProperty, blocked_sum, operator, param
 
 
 def _sketch(data: Array, h: Array, s: Array, out_dim: int) -> Array:
@@ -75,7 +75,7 @@ class CountSketch(OperatorProperty):
     def s_grad(output_grad: Array, data: Array, h: Array) -> Array:
         """`d/d s`: the data times the gradients of their positions, summed over the rows."""
         heads = output_grad.take(h[0].astype(np.intp), axis=-1)
-        return (data * heads).sum(axis=tuple(range(data.ndim - 1))).reshape(1, -1)
+        return blocked_sum(data * heads, tuple(range(data.ndim - 1))).reshape(1, -1)
 
 
 def _checked(h: Array, out_dim: int) -> Array:

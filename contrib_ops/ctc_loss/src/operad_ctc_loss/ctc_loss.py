@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Final
 
 import numpy as np
 
@@ -83,7 +84,7 @@ class CTCLoss(OperatorProperty):
             )
         return inferred
 
-    def forward(
+    def _lose(
         self,
         op_ctx: OpContext,
         data: Array,
@@ -92,21 +93,10 @@ class CTCLoss(OperatorProperty):
         label_lengths: Array | None,
         output0: Array,
         output1: Array,
+        aligned: Callable[..., tuple[Array, Array]],
     ) -> None:
         """The loss, and, because it costs little more, its gradient."""
-        self._lose(aligned, op_ctx.xp, data, label, data_lengths, label_lengths, output0, output1)
-
-    def _lose(
-        self,
-        aligned: Callable[..., tuple[Array, Array]],
-        xp: Any,
-        data: Array,
-        label: Array,
-        data_lengths: Array | None,
-        label_lengths: Array | None,
-        output0: Array,
-        output1: Array,
-    ) -> None:
+        xp = op_ctx.xp
         blank = 0 if self.blank_label == "first" else data.shape[2] - 1
         given = read_labels(xp, data, label, data_lengths, label_lengths, blank)
         is_step = xp.arange(len(data))[:, None] < given.steps
@@ -120,6 +110,8 @@ class CTCLoss(OperatorProperty):
         counts = is_step & fits
         output1[...] = xp.where(counts[..., None], np.exp(log_probs) - expected, 0)
 
+    forward = partial(_lose, aligned=aligned)
+
     def data_grad(self, output0_grad: Array, output1: Array, data_grad: Array) -> None:
         """`d loss / d data = p - q`."""
         np.multiply(output1, output0_grad[:, None], out=data_grad)
@@ -132,16 +124,7 @@ def _steps_of_states(call: KernelCall) -> int:
     return steps * samples * (2 * labels + 1)  # mutant: equivalent, because a cost is no result
 
 
-@CTCLoss.kernel("forward", priority=1, when=LOOPS.when(_steps_of_states))
-def align_by_loop(
-    self: CTCLoss,
-    op_ctx: OpContext,
-    data: Array,
-    label: Array,
-    data_lengths: Array | None,
-    label_lengths: Array | None,
-    output0: Array,
-    output1: Array,
-) -> None:
-    """The same, by a compiled loop through the steps."""
-    self._lose(aligned_by_loop, op_ctx.xp, data, label, data_lengths, label_lengths, output0, output1)
+_PAYS: Final = LOOPS.when(_steps_of_states)
+CTCLoss.kernel("forward", name="align_by_loop", priority=1, when=_PAYS)(
+    partial(CTCLoss._lose, aligned=aligned_by_loop)
+)

@@ -10,18 +10,22 @@ import numpy as np
 from operad_deformable.columns import Columns, Windows
 from operad_sdk import (
     Array,
+    Contract,
     Cost,
     InferredShapes,
+    OpContext,
     OperatorProperty,
     ParamError,
     PartialShape,
+    Real,
     Shape,
     ShapeError,
+    blocked_sum,
+    gradient,
     param,
 )
 
-OUT: Final = "*((S + 2*pad - dilate*(kernel - 1) - 1)//stride + 1)"
-WEIGHTS: Final = "weight:(num_filter, C//num_group, *kernel), bias:(num_filter) if not no_bias"
+_OUT: Final = "*((S + 2*pad - dilate*(kernel - 1) - 1)//stride + 1)"
 
 PARAMS: Final = {
     "kernel": ((2, 2), (1, 3), (3, 1), (1, 1)),
@@ -46,9 +50,15 @@ def shapes(prop: Any, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
     return [tuple(shape) for shape in arguments]
 
 
-def has_bias(prop: Any) -> bool:
-    """Return whether there is a bias."""
-    return not prop.no_bias
+def contract(reference: Callable[..., Array]) -> Contract:
+    """The contract of a convolution of moved samples."""
+    return Contract(
+        inputs={"offset": Real(-1.5, 1.5)},
+        params=PARAMS,
+        shapes=shapes,
+        reference=reference,
+        nan_policy="a sample that is moved nowhere is 0",
+    )
 
 
 class DeformableBase(OperatorProperty):
@@ -64,6 +74,11 @@ class DeformableBase(OperatorProperty):
     workspace = param(int, 1024, ge=0, ignored="Memory is planned here.")
     no_bias = param(bool, False, doc="Leave the bias out.")
 
+    spec = (
+        f"data:(N, C, *S), offset:(N, 2*offsets, {_OUT}), mask:(N, offsets, {_OUT}) if is_modulated, "
+        "weight:(num_filter, C//num_group, *kernel), bias:(num_filter) if not no_bias"
+        f" -> output:(N, num_filter, {_OUT})"
+    )
     accepts = "floating"
     compute_dtype = "float32"
     is_modulated: ClassVar[bool] = False
@@ -131,9 +146,9 @@ class DeformableBase(OperatorProperty):
         values = columns.values()
         return self._by_group(values.reshape(-1, int(np.prod(columns.out))))
 
-    def _convolve(
+    def forward(
         self,
-        xp: Any,
+        op_ctx: OpContext,
         data: Array,
         offset: Array,
         mask: Array | None,
@@ -141,8 +156,9 @@ class DeformableBase(OperatorProperty):
         bias: Array | None,
         output: Array,
     ) -> None:
+        """Image by image."""
         filters = self._filters(weight)
-        for n, columns in enumerate(self._columns(xp, data, offset, mask)):
+        for n, columns in enumerate(self._columns(op_ctx.xp, data, offset, mask)):
             output[n] = np.matmul(filters, self._matrices(columns)).reshape(output.shape[1:])
         if bias is not None:
             output += bias[:, None, None]
@@ -155,31 +171,40 @@ class DeformableBase(OperatorProperty):
 
     def _sampled_gradients(
         self,
-        xp: Any,
+        columns_of_images: Iterator[Columns],
+        output_grad: Array,
+        weight: Array,
+        wanted: frozenset[str],
+        data_grad: Array,
+        **targets: Array,
+    ) -> None:
+        """Gradients of what decides the columns."""
+        if "data_grad" in wanted:
+            data_grad[...] = 0
+        for n, columns in enumerate(columns_of_images):
+            sent = self._sent(weight, output_grad[n], columns, data_grad.shape[1])
+            if "data_grad" in wanted:
+                columns.spread(sent, data_grad[n])
+            for name in targets.keys() & wanted:
+                targets[name][n] = getattr(columns, name)(sent)
+
+    def weight_grad(
+        self,
+        op_ctx: OpContext,
         output_grad: Array,
         data: Array,
         offset: Array,
         mask: Array | None,
-        weight: Array,
-        targets: dict[str, Array],
+        weight_grad: Array,
     ) -> None:
-        """Gradients of what decides the columns: `targets` by argument, those that are wanted."""
-        if "data" in targets:
-            targets["data"][...] = 0
-        for n, columns in enumerate(self._columns(xp, data, offset, mask)):
-            sent = self._sent(weight, output_grad[n], columns, data.shape[1])
-            if "data" in targets:
-                columns.spread(sent, targets["data"][n])
-            if "offset" in targets:
-                targets["offset"][n] = columns.offset_grad(sent)
-            if "mask" in targets:
-                targets["mask"][n] = columns.mask_grad(sent)
-
-    def _weight_gradient(
-        self, xp: Any, output_grad: Array, data: Array, offset: Array, mask: Array | None, weight_grad: Array
-    ) -> None:
-        total = xp.zeros_like(self._filters(weight_grad))
-        for n, columns in enumerate(self._columns(xp, data, offset, mask)):
+        """Products with the columns, summed over the images."""
+        total = op_ctx.xp.zeros_like(self._filters(weight_grad))
+        for n, columns in enumerate(self._columns(op_ctx.xp, data, offset, mask)):
             heads = output_grad[n].reshape(*total.shape[:2], -1)
             total += np.matmul(heads, self._matrices(columns).swapaxes(1, 2))
         weight_grad[...] = total.reshape(weight_grad.shape)
+
+    @gradient(when=lambda prop: not prop.no_bias)
+    def bias_grad(output_grad: Array) -> Array:
+        """Sums over all windows."""
+        return blocked_sum(output_grad, (0, 2, 3))

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from operad_deformable import definitions
-from operad_deformable.base import OUT, PARAMS, WEIGHTS, DeformableBase, has_bias, shapes
-from operad_sdk import (
-    Array,
-    Contract,
-    OpContext,
-    Real,
-    gradient,
-    operator,
-    param,
-)
+from operad_deformable.base import DeformableBase, contract
+from operad_sdk import Array, OpContext, gradient, operator, param
 
 
 @operator("_contrib_DeformableConvolution")
@@ -42,26 +34,7 @@ class DeformableConvolution(DeformableBase):
     """
 
     layout = param(str, None, choices=("NCHW",), doc="Order of the axes; channels come first.")
-    spec = f"data:(N, C, *S), offset:(N, 2*offsets, {OUT}), {WEIGHTS} -> output:(N, num_filter, {OUT})"
-    contract = Contract(
-        inputs={"offset": Real(-1.5, 1.5)},
-        params=PARAMS,
-        shapes=shapes,
-        reference=definitions.deformable_convolution,
-        nan_policy="a sample that is moved nowhere is 0",
-    )
-
-    def forward(
-        self,
-        op_ctx: OpContext,
-        data: Array,
-        offset: Array,
-        weight: Array,
-        bias: Array | None,
-        output: Array,
-    ) -> None:
-        """Image by image."""
-        self._convolve(op_ctx.xp, data, offset, None, weight, bias, output)
+    contract = contract(definitions.deformable_convolution)
 
     @gradient("data", "offset")
     def sampled_gradients(
@@ -76,20 +49,8 @@ class DeformableConvolution(DeformableBase):
         wanted: frozenset[str],
     ) -> None:
         """Through the columns: pixels get what their weights say, offsets what weights' slopes do."""
-        targets = {"data": data_grad, "offset": offset_grad}
-        asked = {name: target for name, target in targets.items() if f"{name}_grad" in wanted}
-        self._sampled_gradients(op_ctx.xp, output_grad, data, offset, None, weight, asked)
-
-    def weight_grad(
-        self, op_ctx: OpContext, output_grad: Array, data: Array, offset: Array, weight_grad: Array
-    ) -> None:
-        """Products with the columns, summed over the images."""
-        self._weight_gradient(op_ctx.xp, output_grad, data, offset, None, weight_grad)
-
-    @gradient(when=has_bias)
-    def bias_grad(output_grad: Array) -> Array:
-        """Sums over all windows."""
-        return output_grad.sum(axis=(0, 2, 3))
+        columns = self._columns(op_ctx.xp, data, offset, None)
+        self._sampled_gradients(columns, output_grad, weight, wanted, data_grad, offset_grad=offset_grad)
 
 
 @operator("_contrib_ModulatedDeformableConvolution")
@@ -121,30 +82,7 @@ class ModulatedDeformableConvolution(DeformableBase):
     im2col_step = param(int, 64, ge=1, ignored="One image is unrolled at a time.")
     layout = param(str, None, choices=("NCHW",), doc="Order of the axes; channels come first.")
     is_modulated = True
-    spec = (
-        f"data:(N, C, *S), offset:(N, 2*offsets, {OUT}), mask:(N, offsets, {OUT}), {WEIGHTS}"
-        f" -> output:(N, num_filter, {OUT})"
-    )
-    contract = Contract(
-        inputs={"offset": Real(-1.5, 1.5)},
-        params=PARAMS,
-        shapes=shapes,
-        reference=definitions.modulated_deformable_convolution,
-        nan_policy="a sample that is moved nowhere is 0",
-    )
-
-    def forward(
-        self,
-        op_ctx: OpContext,
-        data: Array,
-        offset: Array,
-        mask: Array,
-        weight: Array,
-        bias: Array | None,
-        output: Array,
-    ) -> None:
-        """Image by image."""
-        self._convolve(op_ctx.xp, data, offset, mask, weight, bias, output)
+    contract = contract(definitions.modulated_deformable_convolution)
 
     @gradient("data", "offset", "mask")
     def sampled_gradients(
@@ -161,23 +99,6 @@ class ModulatedDeformableConvolution(DeformableBase):
         wanted: frozenset[str],
     ) -> None:
         """As of `_contrib_DeformableConvolution`; the mask gets the samples."""
-        targets = {"data": data_grad, "offset": offset_grad, "mask": mask_grad}
-        asked = {name: target for name, target in targets.items() if f"{name}_grad" in wanted}
-        self._sampled_gradients(op_ctx.xp, output_grad, data, offset, mask, weight, asked)
-
-    def weight_grad(
-        self,
-        op_ctx: OpContext,
-        output_grad: Array,
-        data: Array,
-        offset: Array,
-        mask: Array,
-        weight_grad: Array,
-    ) -> None:
-        """Products with the columns, summed over the images."""
-        self._weight_gradient(op_ctx.xp, output_grad, data, offset, mask, weight_grad)
-
-    @gradient(when=has_bias)
-    def bias_grad(output_grad: Array) -> Array:
-        """Sums over all windows."""
-        return output_grad.sum(axis=(0, 2, 3))
+        columns, targets = self._columns(op_ctx.xp, data, offset, mask), {"offset_grad": offset_grad}
+        targets["mask_grad"] = mask_grad
+        self._sampled_gradients(columns, output_grad, weight, wanted, data_grad, **targets)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
+from typing import Any
 
 import numpy as np
 
@@ -50,27 +52,11 @@ def modulated_deformable_convolution(
     return output
 
 
-def deformable_convolution(
-    data: Array,
-    offset: Array,
-    weight: Array,
-    bias: Array | None = None,
-    *,
-    kernel: Shape,
-    stride: Shape,
-    dilate: Shape,
-    pad: Shape,
-    num_filter: int,
-    num_group: int,
-    num_deformable_group: int,
-) -> Array:
+@wraps(modulated_deformable_convolution, assigned=())
+def deformable_convolution(data: Array, offset: Array, *weights: Array, **given: Any) -> Array:
     """The same without a mask, and with other edges."""
     mask = np.ones((len(offset), offset.shape[1] // 2, *offset.shape[2:]))
-    return modulated_deformable_convolution(
-        data, offset, mask, weight, bias, kernel=kernel, stride=stride, dilate=dilate, pad=pad,
-        num_filter=num_filter, num_group=num_group, num_deformable_group=num_deformable_group,
-        at=_to_the_edge,
-    )  # fmt: skip
+    return modulated_deformable_convolution(data, offset, mask, *weights, **given, at=_to_the_edge)
 
 
 def _to_the_edge(plane: Array, y: float, x: float) -> float:

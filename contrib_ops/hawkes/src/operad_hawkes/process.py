@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from operad_sdk import Array
+from operad_sdk import Array, blocked_sum
 
 
 class Process(NamedTuple):
@@ -107,9 +107,9 @@ def gradients(
     """
     each = head[:, None]
     lda = -each * end.lag
-    alpha = (-each * end.memory * (1 - end.decay)).sum(axis=0)
+    alpha = blocked_sum(-each * end.memory * (1 - end.decay), 0).astype(np.float64)
     of_decay = (state_head + each * of.alpha) * end.memory
-    beta = (-of_decay * end.lag * end.decay).sum(axis=0)
+    beta = blocked_sum(-of_decay * end.lag * end.decay, 0).astype(np.float64)
     memory = state_head * end.decay - each * of.alpha * (1 - end.decay)
     # A lag between two events of a mark is the difference of their times, of which `last` is the earlier.
     last = each * of.lda + of_decay * of.beta * end.decay

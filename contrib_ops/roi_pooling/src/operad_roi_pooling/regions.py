@@ -6,11 +6,21 @@ device. Positions are computed in the type of the regions: they are rounded, and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from operad_sdk import Array, ParamError, Shape
+from operad_sdk import (
+    Array,
+    InferredShapes,
+    OperatorProperty,
+    ParamError,
+    PartialShape,
+    Shape,
+    ShapeError,
+    param,
+)
 
 NOWHERE: Final = -1
 """Image number of a region that lies in no image; all its bins are 0."""
@@ -38,10 +48,38 @@ def regions(rois: Array, images: int, scale: float) -> Regions:
     return Regions(image, *(rows[:, 1:] * rows.dtype.type(scale)).T)
 
 
-def check_pooled_size(prop: Any) -> None:
-    """Raise ParamError unless `pooled_size` has two numbers."""
-    if len(prop.pooled_size) != 2:
-        raise ParamError(f"{prop.name}: pooled_size is {prop.pooled_size}, expected two numbers (h, w)")
+class PooledRegions(OperatorProperty):
+    """Regions of images that become so many bins each."""
+
+    pooled_size = param("shape", ge=1, doc="How many bins there are, (h, w).")
+    accepts = "floating"
+    compute_dtype = "float32"
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        if len(self.pooled_size) != 2:
+            raise ParamError(f"{self.name}: pooled_size is {self.pooled_size}, expected two numbers (h, w)")
+
+
+class SampledRegions(PooledRegions):
+    """Bins that are means of samples between pixels."""
+
+    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
+        """Infer shapes from the shape line; a sample needs a pixel."""
+        data = in_shapes[0]
+        if data is not None and 0 in data[2:]:
+            raise ShapeError(f"{self.name}: data has shape {data}, expected at least one pixel")
+        return super().infer_shape(in_shapes)
+
+
+def between_pixels(plane: Array, y: float, x: float) -> float:
+    """Definition of a sample: the plane between its pixels; 0 more than a pixel outside."""
+    height, width = plane.shape
+    if not (-1 <= y <= height and -1 <= x <= width):
+        return 0.0
+    y, x = np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)
+    tents = (np.maximum(0, 1 - abs(at - np.arange(n))) for at, n in ((y, height), (x, width)))
+    return float(np.einsum("hw,h,w->", plane, *tents))
 
 
 def drawn_regions(rng: np.random.Generator, shape: Shape, prop: Any, shapes: Any) -> Array:

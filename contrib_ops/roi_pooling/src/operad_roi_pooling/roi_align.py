@@ -8,18 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from operad_roi_pooling.regions import NOWHERE, check_pooled_size, drawn_regions, regions
+from operad_roi_pooling.regions import NOWHERE, SampledRegions, between_pixels, drawn_regions, regions
 from operad_roi_pooling.samples import Samples, sampled, samples, spread
 from operad_sdk import (
     Array,
     Contract,
     Drawn,
-    InferredShapes,
     OpContext,
-    OperatorProperty,
-    PartialShape,
     Shape,
-    ShapeError,
     operator,
     param,
 )
@@ -46,7 +42,7 @@ def _reference(
         for c, i, j in np.ndindex(output.shape[1:]) if -1 < image < len(data) else ():
             channel = (c * pooled_size[0] + i) * pooled_size[1] + j if position_sensitive else c
             values = [
-                _interpolated(
+                between_pixels(
                     data[int(image), channel],
                     top + (i + (u + 0.5) / counts[0]) * lengths[0],
                     left + (j + (v + 0.5) / counts[1]) * lengths[1],
@@ -57,18 +53,6 @@ def _reference(
     return output
 
 
-def _interpolated(plane: Array, y: float, x: float) -> float:
-    height, width = plane.shape
-    if not (-1 <= y <= height and -1 <= x <= width):
-        return 0.0
-    y, x = np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)
-    value = 0.0
-    for row in {int(y), min(int(y) + 1, height - 1)}:
-        for column in {int(x), min(int(x) + 1, width - 1)}:
-            value += plane[row, column] * (1 - abs(y - row)) * (1 - abs(x - column))
-    return value
-
-
 def _shapes(prop: Any, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
     bins = prop.pooled_size[0] * prop.pooled_size[1] if prop.position_sensitive else 1
     size = (choose((3, 5, 1, 4)), choose((3, 5, 1, 4)))
@@ -76,7 +60,7 @@ def _shapes(prop: Any, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
 
 
 @operator("_contrib_ROIAlign")
-class ROIAlign(OperatorProperty):
+class ROIAlign(SampledRegions):
     """The mean of samples in each bin of a region, each interpolated between four pixels.
 
     Nothing is rounded. A region, one pixel wide and high at least, is divided into bins, and a bin into
@@ -101,14 +85,11 @@ class ROIAlign(OperatorProperty):
     `aligned`, has no samples of its own and is 0; MXNet ends the process.
     """
 
-    pooled_size = param("shape", ge=1, doc="How many bins there are, (h, w).")
     spatial_scale = param(float, ge=0, le=1, doc="Pixels of data per unit of the corners.")
     sample_ratio = param(int, -1, doc="Samples along each axis of a bin; not positive: one per pixel.")
     position_sensitive = param(bool, False, doc="Whether each bin has channels of its own.")
     aligned = param(bool, False, doc="Whether pixels are at the centres of unit squares.")
 
-    accepts = "floating"
-    compute_dtype = "float32"
     contract = Contract(
         inputs={"rois": Drawn(drawn_regions)},
         params={
@@ -120,10 +101,6 @@ class ROIAlign(OperatorProperty):
         reference=_reference,
     )
 
-    def __init__(self, **params: Any) -> None:
-        super().__init__(**params)
-        check_pooled_size(self)
-
     @property
     def bins(self) -> int:
         """Number of channels of data per channel of the output."""
@@ -132,13 +109,6 @@ class ROIAlign(OperatorProperty):
     def spec(self) -> str:
         """One line of the shape language."""
         return f"data:(N, {self.bins}*C, H, W), rois:(R, 5) -> output:(R, C, *pooled_size)"
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """Infer shapes from the shape line; interpolation needs a pixel."""
-        data = in_shapes[0]
-        if data is not None and 0 in data[2:]:
-            raise ShapeError(f"{self.name}: data has shape {data}, expected at least one pixel")
-        return super().infer_shape(in_shapes)
 
     def forward(self, op_ctx: OpContext, data: Array, rois: Array, output: Array) -> None:
         """Sample the rows of each bin, then the columns."""

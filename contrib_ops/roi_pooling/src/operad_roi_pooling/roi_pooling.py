@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from operad_roi_pooling.bins import bins, pool
-from operad_roi_pooling.regions import NOWHERE, Regions, check_pooled_size, drawn_regions, regions
+from operad_roi_pooling.regions import NOWHERE, PooledRegions, Regions, drawn_regions, regions
 from operad_sdk import (
     Array,
     Contract,
     Distinct,
     Drawn,
     OpContext,
-    OperatorProperty,
     gradient,
     operator,
     param,
@@ -45,7 +42,7 @@ def _reference(
 
 
 @operator("ROIPooling")
-class ROIPooling(OperatorProperty):
+class ROIPooling(PooledRegions):
     """The maximum of each bin of a region; its gradient goes to the first of equal elements.
 
     Corners are scaled and rounded, halves away from zero, and belong to the region, which is one pixel
@@ -68,24 +65,17 @@ class ROIPooling(OperatorProperty):
     on; the hidden output holds whole numbers.
     """
 
-    pooled_size = param("shape", ge=1, doc="How many bins there are, (h, w).")
     spatial_scale = param(float, ge=0, le=1, doc="Pixels of data per unit of the corners.")
 
     spec = (
         "data:(N, C, H, W), rois:(R, 5) "
         "-> output:(R, C, *pooled_size), hidden maxidx:int64(R, C, *pooled_size)"
     )
-    accepts = "floating"
-    compute_dtype = "float32"
     contract = Contract(
         inputs={"data": Distinct(), "rois": Drawn(drawn_regions)},
         params={"pooled_size": ((2, 2), (1, 2), (3, 1)), "spatial_scale": (1.0, 0.5)},
         reference=_reference,
     )
-
-    def __init__(self, **params: Any) -> None:
-        super().__init__(**params)
-        check_pooled_size(self)
 
     def forward(self, op_ctx: OpContext, data: Array, rois: Array, output: Array, maxidx: Array) -> None:
         """Find the bins, then the maximum of each."""

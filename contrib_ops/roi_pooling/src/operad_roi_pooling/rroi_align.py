@@ -8,30 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from operad_roi_pooling.regions import check_pooled_size
+from operad_roi_pooling.regions import SampledRegions, between_pixels
 from operad_sdk import (
     Array,
     Contract,
     Drawn,
-    InferredShapes,
     OpContext,
-    OperatorProperty,
-    PartialShape,
     Shape,
-    ShapeError,
     operator,
     param,
 )
-
-
-def _value(plane: Array, y: float, x: float) -> float:
-    """The plane between its pixels; 0 more than a pixel outside."""
-    height, width = plane.shape
-    if not (-1 <= y <= height and -1 <= x <= width):
-        return 0.0
-    y, x = np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)
-    tents = (np.maximum(0, 1 - abs(at - np.arange(n))) for at, n in ((y, height), (x, width)))
-    return float(np.einsum("hw,h,w->", plane, *tents))
 
 
 def _reference(
@@ -51,7 +37,7 @@ def _reference(
             for u, v in np.ndindex(*counts):
                 down = ((i + (u + 0.5) / counts[0]) / pooled_size[0] - 0.5) * sides[0]
                 across = ((j + (v + 0.5) / counts[1]) / pooled_size[1] - 0.5) * sides[1]
-                total += _value(
+                total += between_pixels(
                     data[int(image), c],
                     down * cos(turn) - across * sin(turn) + y * spatial_scale,
                     across * cos(turn) + down * sin(turn) + x * spatial_scale,
@@ -74,7 +60,7 @@ def _shapes(prop: Any, choose: Callable[[Sequence[int]], int]) -> list[Shape]:
 
 
 @operator("_contrib_RROIAlign")
-class RROIAlign(OperatorProperty):
+class RROIAlign(SampledRegions):
     """The mean of samples in each bin of a region that is turned; there is no gradient.
 
     A region, one pixel wide and high at least, is divided into bins, and a bin into `sampling_ratio` squared
@@ -100,13 +86,10 @@ class RROIAlign(OperatorProperty):
     Source: RROIAlignParam, src/operator/contrib/rroi_align-inl.h.
     """
 
-    pooled_size = param("shape", ge=1, doc="How many bins there are, (h, w).")
     spatial_scale = param(float, ge=0, le=1, doc="Pixels of data per unit of the region.")
     sampling_ratio = param(int, -1, doc="Samples along each axis of a bin; not positive: one per pixel.")
 
     spec = "data:(N, C, H, W), rois:(R, 6) -> output:(R, C, *pooled_size)"
-    accepts = "floating"
-    compute_dtype = "float32"
     element_cost = 100
     contract = Contract(
         inputs={"rois": Drawn(_drawn)},
@@ -119,17 +102,6 @@ class RROIAlign(OperatorProperty):
         reference=_reference,
         no_numeric_gradient="MXNet has the forward pass alone",
     )
-
-    def __init__(self, **params: Any) -> None:
-        super().__init__(**params)
-        check_pooled_size(self)
-
-    def infer_shape(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
-        """Infer shapes from the shape line; interpolation needs a pixel."""
-        data = in_shapes[0]
-        if data is not None and 0 in data[2:]:
-            raise ShapeError(f"{self.name}: data has shape {data}, expected at least one pixel")
-        return super().infer_shape(in_shapes)
 
     def forward(self, op_ctx: OpContext, data: Array, rois: Array, output: Array) -> None:
         """One region after the other, whose numbers are read on the host."""

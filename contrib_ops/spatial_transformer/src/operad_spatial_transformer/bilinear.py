@@ -16,7 +16,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from operad_sdk import Array
+from operad_sdk import Array, blocked_sum
 
 
 @final
@@ -60,7 +60,7 @@ def grid_gradient(output_grad: Array, image: Array, grid: Array, grid_grad: Arra
     grid_grad[...] = 0
     x, y = grid_grad
     for corner in _corners(grid, (height, width)):
-        sent = (_pixels(image, corner) * output_grad).sum(axis=0)
+        sent = blocked_sum(_pixels(image, corner) * output_grad, 0)
         x += sent * corner.slope_x
         y += sent * corner.slope_y
     x *= (width - 1) / 2

@@ -35,9 +35,9 @@ def affine_grid(theta: Array, base: Array, grid: Array) -> None:
 
 
 def affine_gradient(grid_grad: Array, base: Array) -> Array:
-    """`d/d theta`: the outer products of the gradient with (x, y, 1), summed over the pixels."""
+    """`d/d theta`: the outer products of the gradient with (x, y, 1), summed over the pixels in double."""
     pixels = grid_grad.reshape(len(grid_grad), 2, base.shape[1])
-    return np.matmul(pixels, base.T).reshape(len(grid_grad), 6)
+    return np.matmul(pixels.astype(np.float64), base.T).reshape(len(grid_grad), 6)
 
 
 def check_target(operator: str, target_shape: Shape) -> None:

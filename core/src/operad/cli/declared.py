@@ -7,6 +7,7 @@ names gives the declarations by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, final
 
 from operad.op import BackwardEntry, OperatorProperty, Shape
@@ -30,8 +31,15 @@ class Names(NamedTuple):
 
 
 @final
-class DeclaredGradient(NamedTuple):
-    """The gradient of one argument: what it reads, and MXNet's label of a simple operator's."""
+@dataclass(frozen=True, slots=True)
+class ArgumentGradient:
+    """Way in which the gradient of one argument is computed.
+
+    Attributes:
+        argument: Whose gradient.
+        reads: Arrays kept for it: gradients of outputs (NAME_grad), arguments, outputs.
+        form: MXNet's T0, T1 or T2 for an operator of one or two arrays and one output, else null.
+    """
 
     argument: str
     reads: list[str]
@@ -57,7 +65,7 @@ def shape_line(prop: OperatorProperty) -> str | None:
     return line if isinstance(line, str) else None
 
 
-def gradients(prop: OperatorProperty) -> list[DeclaredGradient]:
+def gradients(prop: OperatorProperty) -> list[ArgumentGradient]:
     """One for each argument that has a gradient."""
     names = names_of(prop)
     flows = prop.differentiable_inputs()
@@ -66,7 +74,7 @@ def gradients(prop: OperatorProperty) -> list[DeclaredGradient]:
         if flows[index]:
             wanted = [position == index for position in range(len(flows))]
             reads = [names.of(entry) for entry in prop.backward_dependency(wanted)]
-            found.append(DeclaredGradient(argument, reads, _form(prop, wanted)))
+            found.append(ArgumentGradient(argument, reads, _form(prop, wanted)))
     return found
 
 

@@ -42,22 +42,6 @@ class Parameter:
 
 @final
 @dataclass(frozen=True, slots=True)
-class ArgumentGradient:
-    """Way in which the gradient of one argument is computed.
-
-    Attributes:
-        argument: Whose gradient.
-        reads: Arrays kept for it: gradients of outputs (NAME_grad), arguments, outputs.
-        form: MXNet's T0, T1 or T2 for an operator of one or two arrays and one output, else null.
-    """
-
-    argument: str
-    reads: list[str]
-    form: str | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class KernelDescription:
     """One way to compute the operator.
 
@@ -117,18 +101,13 @@ class Description:
     visible_outputs: int
     auxiliary_states: list[str]
     shapes: str | None
-    gradients: list[ArgumentGradient]
+    gradients: list[declared.ArgumentGradient]
     forward_inplace: list[tuple[str, str]]
     backward_inplace: list[tuple[str, str]]
     forward_resources: list[str] | None
     backward_resources: list[str] | None
     kernels: list[KernelDescription]
     doc: str
-
-    @property
-    def exit_code(self) -> int:
-        """0: there is something to describe."""
-        return 0
 
     def show(self, page: Page) -> None:
         """The docstring, and then what is declared, by subject."""
@@ -222,7 +201,7 @@ def description(name: str, params: Mapping[str, Any]) -> Description:
         visible_outputs=prop.num_visible_outputs,
         auxiliary_states=prop.list_auxiliary_states(),
         shapes=declared.shape_line(prop),
-        gradients=[ArgumentGradient(*gradient) for gradient in declared.gradients(prop)],
+        gradients=declared.gradients(prop),
         forward_inplace=declared.forward_inplace(prop),
         backward_inplace=declared.backward_inplace(prop),
         forward_resources=declared.resources(prop.forward_resource, shapes),

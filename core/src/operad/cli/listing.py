@@ -15,11 +15,10 @@ from operad.cli.page import Page, page
 
 @runtime_checkable
 class Result(Protocol):
-    """Result of a command: a dataclass of plain values that can also show itself."""
+    """Result of a command: a dataclass of plain values that can also show itself.
 
-    @property
-    def exit_code(self) -> int:
-        """0, or 1 where something was found that needs attention."""
+    It may have an `exit_code`, which is 1 where something was found that needs attention, and else 0.
+    """
 
     def show(self, page: Page) -> None:
         """Show it to a person."""
@@ -48,7 +47,7 @@ class Listing(click.Command):
             click.echo(to_json(found))
         else:
             found.show(page())
-        ctx.exit(found.exit_code)
+        ctx.exit(getattr(found, "exit_code", 0))
 
 
 def to_json(result: object) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, Final, TypeGuard
 
 import click
 
@@ -15,13 +14,12 @@ from operad import registry
 from operad.errors import ArgumentError, OperatorNotFoundError
 from operad.op import OperatorProperty
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def module_option(function: F) -> F:
-    """Add `--module FILE` as `module`: text, or None."""
-    text = "Import this file, or module, first: OP is an operator that it declares or registers."
-    return click.option("--module", metavar="FILE", help=text)(function)
+module_option: Final = click.option(
+    "--module",
+    metavar="FILE",
+    help="Import this file, or module, first: OP is an operator that it declares or registers.",
+)
+"""Adds `--module FILE` as `module`: text, or None."""
 
 
 def operator_named(name: str, module: str | None) -> type[OperatorProperty]:

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from operad.device import Context
-from operad.dtypes import DType, as_dtype
+from operad.dtypes import as_dtype
 from operad.errors import OperadError
 from operad.op import Shape
 from operad.registry import operators, plugins
@@ -33,47 +33,6 @@ def complete_operators(ctx: click.Context, param: click.Parameter, incomplete: s
 def complete_plugins(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Distributions whose names begin with what is typed."""
     return [CompletionItem(one.name) for one in plugins() if one.name.startswith(incomplete)]
-
-
-def param_option(function: F) -> F:
-    """Add `--param NAME=VALUE`, any number of times, as `params`: a dictionary of text."""
-    text = "A parameter of the operator, in MXNet's string form; may be repeated."
-    return click.option(
-        "--param", "params", metavar="NAME=VALUE", multiple=True, callback=_params, help=text
-    )(function)
-
-
-def shape_option(function: F) -> F:
-    """Add `--shape`, any number of times, as `shapes`: a list of shapes."""
-    text = "Shape of an argument, as 32x3x8x8; repeat it for the next one. What follows may be left out."
-    return click.option(
-        "--shape", "shapes", metavar="SHAPE", multiple=True, callback=_each(_shape), help=text
-    )(function)
-
-
-def dtype_option(function: F) -> F:
-    """Add `--dtype` as `dtype`."""
-    return click.option(
-        "--dtype",
-        metavar="DTYPE",
-        default="float32",
-        show_default=True,
-        callback=_one(_dtype),
-        help="Element type of the arguments.",
-    )(function)
-
-
-def context_option(function: F) -> F:
-    """Add `--ctx` as `context`; no such device need be there."""
-    return click.option(
-        "--ctx",
-        "context",
-        metavar="CONTEXT",
-        default="cpu",
-        show_default=True,
-        callback=_one(_context),
-        help="Where it would run, as cpu or gpu(1).",
-    )(function)
 
 
 def _one(read: Callable[[str], T]) -> Callable[[click.Context, click.Parameter, str], T]:
@@ -110,12 +69,49 @@ def _shape(text: str) -> Shape:
     return tuple(map(int, axes))
 
 
-def _dtype(text: str) -> DType:
-    return as_dtype(text)
-
-
 def _context(text: str) -> Context:
     found = _CONTEXT.fullmatch(text)
     if found is None:
         raise ValueError(f"{text!r} is no context; write cpu, gpu or gpu(1)")
     return Context(found["type"], int(found["id"] or found["number"] or 0))
+
+
+def _shown(*names: str, read: Callable[[str], Any], **shown: Any) -> Callable[[F], F]:
+    """An option of one value whose default the help shows."""
+    return click.option(*names, show_default=True, callback=_one(read), **shown)
+
+
+param_option: Final = click.option(
+    "--param",
+    "params",
+    metavar="NAME=VALUE",
+    multiple=True,
+    callback=_params,
+    help="A parameter of the operator, in MXNet's string form; may be repeated.",
+)
+"""Adds `--param NAME=VALUE`, any number of times, as `params`: a dictionary of text."""
+
+shape_option: Final = click.option(
+    "--shape",
+    "shapes",
+    metavar="SHAPE",
+    multiple=True,
+    callback=_each(_shape),
+    help="Shape of an argument, as 32x3x8x8; repeat it for the next one. What follows may be left out.",
+)
+"""Adds `--shape`, any number of times, as `shapes`: a list of shapes."""
+
+dtype_option: Final = _shown(
+    "--dtype", read=as_dtype, metavar="DTYPE", default="float32", help="Element type of the arguments."
+)
+"""Adds `--dtype` as `dtype`."""
+
+context_option: Final = _shown(
+    "--ctx",
+    "context",
+    read=_context,
+    metavar="CONTEXT",
+    default="cpu",
+    help="Where it would run, as cpu or gpu(1).",
+)
+"""Adds `--ctx` as `context`; no such device need be there."""

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
+import click
+
 from operad.errors import OperadError, ParamError, ShapeError
 from operad.op import OperatorProperty, Param, PartialShape, Shape, is_known
 
@@ -52,6 +54,14 @@ def sample_property(
             raise
         plain = found
     return next((prop for prop in chain([plain], changed) if _fits(prop, shapes)), plain)
+
+
+def expect_no_more(prop: OperatorProperty, shapes: Sequence[Shape]) -> None:
+    """Raise UsageError if there are more shapes than arguments."""
+    names = prop.list_arguments()
+    if len(shapes) > len(names):
+        expected = f"{len(names)} arguments ({', '.join(names)})"
+        raise click.UsageError(f"{prop.name} takes {expected}, got {len(shapes)} shapes")
 
 
 def variants(prop: OperatorProperty) -> Iterator[OperatorProperty]:

@@ -11,6 +11,7 @@ import click
 
 from operad import registry
 from operad.boundary import boundary
+from operad.cli.explanation import arrays_in_words, explained
 from operad.cli.listing import Listing
 from operad.cli.modules import module_option, operator_named
 from operad.cli.options import (
@@ -21,7 +22,7 @@ from operad.cli.options import (
     shape_option,
 )
 from operad.cli.page import Mark, Page
-from operad.cli.samples import sample_property, sample_shapes
+from operad.cli.samples import expect_no_more, sample_property, sample_shapes
 from operad.device import Context
 from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
@@ -32,9 +33,7 @@ from operad.op import (
     OperatorProperty,
     ScalarForm,
     Shape,
-    arrays_in_words,
     choose,
-    explained,
     is_computed_by_kernels,
     ranked,
 )
@@ -214,13 +213,8 @@ def why(
 
     Shapes and required parameters that are not given are made up, and shown.
     """
-    op = operator_named(operator, module)
-    prop = sample_property(op, params, shapes)
-    names = prop.list_arguments()
-    if len(shapes) > len(names):
-        raise click.UsageError(
-            f"{op.name} takes {len(names)} arguments ({', '.join(names)}), got {len(shapes)} shapes"
-        )
+    prop = sample_property(operator_named(operator, module), params, shapes)
+    expect_no_more(prop, shapes)
     record = registry.find(operator)
     own = record.distribution if record is not None else ""
     return kernel_choice(prop, _all_shapes(prop, shapes), _all_types(prop, dtype), context, own)

@@ -49,7 +49,7 @@ def with_demands(
     Raises:
         GraphError: A kernel reads what its operator does not declare.
     """
-    asking = {choice for choice in choices if choice is not None and _asks(choice)}
+    asking = {choice for choice in {*choices} if choice is not None and _asks(choice)}
     if not asking:
         return graph, facts, choices
     return _Rewriting(graph, facts, choices, asking).run()
@@ -62,7 +62,7 @@ def _asks(choice: Choice) -> bool:
 
 def prepared_entries(graph: Graph) -> list[Entry]:
     """The prepared arrays of a graph, which outlive its runs."""
-    return [Entry(node) for node in graph.op_nodes if isinstance(node.op, Preparation)]
+    return [Entry(node) for node in graph.op_nodes if type(node.op) is Preparation]
 
 
 @final

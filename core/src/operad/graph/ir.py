@@ -13,7 +13,7 @@ Source: nnvm::Node, NodeEntry and Graph, nnvm/include/nnvm.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final, NamedTuple, TypeVar, final
 
@@ -142,7 +142,7 @@ class OpNode(Node):
     @property
     def aux(self) -> list[Entry]:
         """The inputs that are auxiliary states, which the node updates."""
-        return self.of_states(self.inputs)
+        return self.inputs[self.num_args : len(self.inputs) - len(self.adds_to)]
 
     @property
     def sums(self) -> list[tuple[int, Entry]]:
@@ -242,13 +242,13 @@ class Graph:
         outputs: The entries asked for, in the caller's order.
         computed: Operators that have run before the graph does, as those of a tape have. Passes leave them
             as they are, and new nodes may read those of their values that gradients read anyhow.
-        estimated: The `Liveness` of which its memory was estimated, for the next plan.
+        memo: What was found out about it that holds for all shapes, by who asks.
     """
 
     def __init__(self, outputs: Iterable[Entry], computed: Collection[Node] = frozenset()) -> None:
         self.outputs = tuple(outputs)
         self.computed = computed
-        self.estimated: Any = None
+        self.memo: dict[Hashable, Any] = {}
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:

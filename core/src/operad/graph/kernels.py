@@ -38,7 +38,7 @@ def choose_kernels(
         facts: `shapes`, `types` and `contexts`. A graph that computes gradients trains.
         known: What was chosen before for some of the nodes.
     """
-    is_train = any(isinstance(node, OpNode) and isinstance(node.op, Gradient) for node in graph.nodes)
+    is_train = any(isinstance(node, OpNode) and type(node.op) is Gradient for node in graph.nodes)
     shapes, types, contexts = facts["shapes"].values, facts["types"].values, facts["contexts"]
     answers: Memo[Choice] = Memo()
     found: list[Choice | None] = []
@@ -46,8 +46,8 @@ def choose_kernels(
         choice = known.get(node)
         if choice is None and isinstance(node, OpNode):
             companion = graph.node_ids.get(node.companion) if node.companion is not None else None
-            op = node.op.of if isinstance(node.op, Gradient) else node.op
-            if isinstance(op, Chosen):
+            op = node.op.of if type(node.op) is Gradient else node.op
+            if type(op) is Chosen:
                 choice = op.choice
             elif companion is not None and companion < number:
                 choice = found[companion]

@@ -77,7 +77,6 @@ class Liveness:
         pinned: Collection[int],
         bound: Mapping[int, OpReq],
     ) -> None:
-        self._asked = shapes, types, schedule.contexts, schedule.partitions, frozenset(pinned), bound
         self._schedule = schedule
         self._shapes = shapes.values
         self._types = types.values
@@ -85,7 +84,7 @@ class Liveness:
         graph = self._graph = schedule.graph
         self._readers = self._find_readers()
         self._buffer_of: dict[int, Buffer] = {}
-        self._pairs: Memo[list[tuple[int, int]]] = Memo()
+        self._pairs: Memo[list[tuple[int, int]]] = graph.memo.setdefault("pairs", Memo())
         self.buffers: list[Buffer] = []
         self.bound = {entry: entry for entry, request in bound.items() if request is not OpReq.NULL}
         self.inplace: dict[int, int] = {}
@@ -96,22 +95,6 @@ class Liveness:
         for node_id, node in enumerate(graph.nodes):
             if isinstance(node, OpNode):
                 self._visit(node_id, node)
-
-    @classmethod
-    def of(
-        cls,
-        schedule: Schedule,
-        shapes: ShapeTable,
-        types: TypeTable,
-        pinned: Collection[int],
-        bound: Mapping[int, OpReq],
-    ) -> Liveness:
-        """Take that of the graph's estimate, if the same was asked, or make one."""
-        known: Liveness | None = schedule.graph.estimated
-        asked = shapes, types, schedule.contexts, schedule.partitions, frozenset(pinned), bound
-        if known is not None and known._asked == asked:
-            return known
-        return cls(schedule, shapes, types, pinned, bound)
 
     def _find_readers(self) -> list[list[int]]:
         """The nodes that read each entry, rising; one may stand twice."""

@@ -181,7 +181,7 @@ def plan_memory(
     schedule = schedule or Schedule(graph)
     held = [graph.entry_id(entry) for entry in pinned]
     bound = {graph.entry_id(entry): request for entry, request in (requests or {}).items()}
-    liveness = Liveness.of(schedule, shapes, types, held, bound)
+    liveness = Liveness(schedule, shapes, types, held, bound)
     private: list[list[Buffer]] = [[] for _ in schedule.partition_contexts]
     shared: dict[Context, list[Buffer]] = {}
     for buffer in liveness.buffers:

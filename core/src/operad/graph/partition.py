@@ -11,6 +11,7 @@ for only after it ends; so the segments, pushed in the order they are closed, ne
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, final
 
@@ -50,8 +51,9 @@ def node_costs(graph: Graph, shapes: ShapeTable, types: TypeTable) -> list[Cost]
 
 def estimated(costs: Collection[Cost]) -> Cost:
     """Roughly how long nodes of these costs take, one after another."""
-    pooled_us = sum([cost.pooled_us for cost in costs])
-    return Cost(beside_us=sum([_NODE_US + cost.us for cost in costs]), pooled_us=pooled_us)
+    alike = Counter(costs).items()
+    pooled_us = sum([count * cost.pooled_us for cost, count in alike])
+    return Cost(beside_us=sum([count * (_NODE_US + cost.us) for cost, count in alike]), pooled_us=pooled_us)
 
 
 def assign_partitions(
@@ -65,7 +67,8 @@ def assign_partitions(
         num_workers: How many partitions a CPU context may have.
     """
     serial = [0] * len(costs)
-    if num_workers < 2 or sum([cost.us > _LIGHT_US for cost in costs]) < 2:
+    heavy = {cost for cost in {*costs} if cost.us > _LIGHT_US}
+    if num_workers < 2 or sum([cost in heavy for cost in costs]) < 2:
         return serial
     times = [
         0.0 if isinstance(node, Variable) else estimated([cost]).us

@@ -109,7 +109,10 @@ def _infer(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
         shapes = infer_shapes(graph, {**facts["arg_shapes"], **like})
     if not shapes.is_complete:
         raise _incomplete(shapes, facts["arg_shapes"])
-    types = infer_types(graph, facts["arg_types"], DEFAULT_DTYPE)
+    key = "types", tuple(facts["arg_types"].items())
+    if key not in graph.memo:  # types follow from types alone
+        graph.memo[key] = infer_types(graph, facts["arg_types"], DEFAULT_DTYPE)
+    types = graph.memo[key]
     if found := {
         name: types.of(output) for name, head, output in alike if types.of(head) != types.of(output)
     }:
@@ -152,10 +155,14 @@ def _gradient(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     """Append the gradients of the wanted arguments to the outputs."""
     if not facts["wanted"]:
         return graph, {"shapes": facts["shapes"], "types": facts["types"]}
-    variables = {node.name: node for node in graph.nodes if isinstance(node, Variable)}
-    wanted = [variables.get(name) or Variable(name) for name in facts["wanted"]]
-    heads = [Entry(Variable(name)) for name in facts["heads"]]
-    found = gradient(graph.outputs, heads, [Entry(node) for node in wanted], graph.nodes)
+    key = "gradient", tuple(facts["wanted"]), tuple(facts["heads"])
+    if key not in graph.memo:
+        variables = {node.name: node for node in graph.nodes if isinstance(node, Variable)}
+        wanted = [variables.get(name) or Variable(name) for name in facts["wanted"]]
+        heads = [Entry(Variable(name)) for name in facts["heads"]]
+        found = gradient(graph.outputs, heads, [Entry(node) for node in wanted], graph.nodes)
+        graph.memo[key] = wanted, heads, Graph([*graph.outputs, *found])
+    wanted, heads, made = graph.memo[key]
     values = list(zip(facts["shapes"].values, facts["types"].values, strict=True))
     spans = pairwise(graph.first_entries)
     known = {node: values[start:end] for node, (start, end) in zip(graph.nodes, spans, strict=True)}
@@ -163,7 +170,6 @@ def _gradient(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
         known.setdefault(node, [(facts["arg_shapes"][node.name], facts["arg_types"][node.name])])
     for head, output in zip(heads, graph.outputs, strict=True):
         known[head.node] = [values[graph.entry_id(output)]]
-    made = Graph([*graph.outputs, *found])
     return made, extended(made, known)
 
 

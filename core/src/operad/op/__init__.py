@@ -17,8 +17,6 @@ from operad.op.cost import product_cost as product_cost
 from operad.op.counts import MOST_TENSORS as MOST_TENSORS
 from operad.op.counts import check_argument_counts as check_argument_counts
 from operad.op.entry import BackwardEntry as BackwardEntry
-from operad.op.explanation import arrays_in_words as arrays_in_words
-from operad.op.explanation import explained as explained
 from operad.op.form import Axes as Axes
 from operad.op.form import Instruction as Instruction
 from operad.op.form import NoForm as NoForm

@@ -174,9 +174,9 @@ class Choice:
     @property
     def resource_spans(self) -> dict[int, slice]:
         """Places in `backward_resources` that are a kernel's, by its id; none where all share them."""
-        kernels = self.gradient_kernels()
-        if not any(kernel.resources is not None for kernel in kernels):
+        if not any(kernel is not None and kernel.resources is not None for kernel in self.kernels.values()):
             return {}
+        kernels = self.gradient_kernels()
         found, first = {}, 0
         for kernel in kernels:
             end = first + len(self._resources(kernel, ""))
@@ -232,7 +232,8 @@ class Choice:
             for part, position in positions.items()
             if self.kernels[part] is None
         }
-        ignore_values = [kernel.ignores_values for kernel in ranked(self.call)]
+        prop = self.call.prop
+        ignore_values = [kernel.ignores_values for kernel in (*prop.derived_kernels(), *prop.kernels)]
         return PartsOperator(self._made(self.forward), gradients, errors, takes_values=all(ignore_values))
 
     def _made(self, kernel: Kernel, prop: Any = None) -> Operator:
@@ -270,15 +271,12 @@ def choose_among(call: KernelCall, kernels: Sequence[Kernel]) -> Choice:
     Raises:
         OperadError: None computes the outputs.
     """
-    found = {part: _first(call, kernels, part) for part in call.prop.list_parts()}
+    prop = call.prop
+    found = {
+        part: next((kernel for kernel in kernels if kernel.computes(prop, part)), None)
+        for part in prop.list_parts()
+    }
     if found[FORWARD] is None:
         tried = [Candidate(kernel, kernel.rejection(call, FORWARD)) for kernel in ranked(call)]
         raise no_kernel(call, FORWARD, tried)
     return Choice(call, found)
-
-
-def _first(call: KernelCall, kernels: Sequence[Kernel], part: str) -> Kernel | None:
-    for kernel in kernels:
-        if kernel.computes(call.prop, part):
-            return kernel
-    return None

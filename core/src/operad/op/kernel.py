@@ -18,6 +18,7 @@ computes the same bits on every run.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from math import prod
 from types import MappingProxyType
@@ -64,10 +65,11 @@ class KernelCall:
         threads: How many threads an operation may use at most.
         is_bare: Whether who asks knows the operator alone, and so gives a kernel no resources and no memory
             but what the operator declares.
+        verdicts: Kernels that were asked, and why each does not apply, by id.
     """
 
     __slots__ = (
-        "_outputs", "ctx", "in_shapes", "in_types", "is_bare", "is_train", "prop", "threads",
+        "_known", "ctx", "in_shapes", "in_types", "is_bare", "is_train", "prop", "threads", "verdicts"
     )  # fmt: skip
 
     def __init__(
@@ -87,7 +89,8 @@ class KernelCall:
         self.is_train = is_train
         self.threads = settings().num_threads if threads is None else threads
         self.is_bare = is_bare
-        self._outputs: tuple[list[Any], list[Any]] | None = None
+        self._known: tuple[list[Any], dict[str, tuple[Any, Any]]] | None = None
+        self.verdicts: dict[int, tuple[Kernel, str | None]] = {}
 
     def has(self, name: str) -> bool:
         """Return whether there is an argument or an output of this name for these parameters.
@@ -120,23 +123,24 @@ class KernelCall:
         return prod(self.shape(name)) if self.has(name) else 0
 
     def _of(self, name: str) -> tuple[Any, Any]:
-        if not self.has(name):
+        arguments = self.prop.list_arguments()
+        if name in arguments:  # which may be asked for before shapes are known to agree
+            position = arguments.index(name)
+            return self.in_shapes[position], self.in_types[position]
+        found = self._inferred()[1].get(name)
+        if found is None and not self.has(name):
             raise ArgumentError(
                 f"{self.prop.name}: {name!r} is absent for these parameters; ask has(...) before"
             )
-        arguments = self.prop.list_arguments()
-        if name in arguments:
-            position = arguments.index(name)
-            return self.in_shapes[position], self.in_types[position]
-        shapes, types = self._inferred()
-        position = self.prop.list_outputs().index(name)
-        return shapes[position], types[position]
+        return found  # type: ignore[return-value]
 
-    def _inferred(self) -> tuple[list[Any], list[Any]]:
-        if self._outputs is None:
-            shapes = self.prop.infer_shape(list(self.in_shapes))[1]
-            self._outputs = shapes, self.prop.infer_type(list(self.in_types))[1]
-        return self._outputs
+    def _inferred(self) -> tuple[list[Any], dict[str, tuple[Any, Any]]]:
+        """Shapes of the outputs, and shape and type of each by name."""
+        if self._known is None:
+            prop = self.prop
+            shapes, types = prop.infer_shape(list(self.in_shapes))[1], prop.infer_type(list(self.in_types))[1]
+            self._known = shapes, dict(zip(prop.list_outputs(), zip(shapes, types, strict=True), strict=True))
+        return self._known
 
     @property
     def out_shapes(self) -> list[Any]:
@@ -227,6 +231,15 @@ class Kernel(NamedTuple):
 
     def rejection(self, call: KernelCall, part: str | None = None) -> str | None:
         """Why this kernel does not apply to a call, or to a part of it; None when it does."""
+        known = call.verdicts.get(id(self))
+        if known is None:
+            known = call.verdicts[id(self)] = self, self._rejection(call)
+        # Asked last: names of a kernel's function need not mean anything where it does not apply.
+        if part is None or known[1] is not None:
+            return known[1]
+        return None if self.computes(call.prop, part) else f"computes no {part}"
+
+    def _rejection(self, call: KernelCall) -> str | None:
         device = "gpu" if call.ctx.is_gpu else "cpu"
         if self.device not in ("any", device):
             return f"runs on {self.device}, not on {device}"
@@ -238,10 +251,7 @@ class Kernel(NamedTuple):
                 return verdict
             if not verdict:
                 return "its `when` condition is false"
-        # Asked last: names of a kernel's function need not mean anything where it does not apply.
-        if part is None:
-            return None
-        return None if self.computes(call.prop, part) else f"computes no {part}"
+        return None
 
     def ask(self, name: str, function: Callable[..., R], *args: Any) -> R:
         """Result of a function of the kernel's, its own exceptions with a note that names both."""
@@ -277,21 +287,17 @@ def ranked(call: KernelCall) -> list[Kernel]:
     kernels: list[Kernel] = type(call.prop).kernels
     derived = call.prop.derived_kernels()
     found = kernels if len(kernels) == 1 else _in_order(call, kernels)
-    if not derived:
-        return found
-    own = next(i for i, kernel in enumerate(found) if kernel is kernels[0])
+    own = next((i for i, kernel in enumerate(found) if kernel is kernels[0]), 0)
     return [*found[:own], *derived, *found[own:]]
 
 
 def _in_order(call: KernelCall, kernels: list[Kernel]) -> list[Kernel]:
-    measured = rates().kernels
-    if not any(kernel.cost is not None or kernel.name in measured for kernel in kernels):
-        return sorted(kernels, key=lambda kernel: -kernel.priority)
+    rivals = Counter([kernel.priority for kernel in kernels if kernel.rejection(call) is None])
 
     def order(kernel: Kernel) -> tuple[float, float]:
-        # What applies nowhere need not be able to say what it costs.
-        us = kernel.estimate(call).us if kernel.rejection(call) is None else math.inf
-        return -kernel.priority, us
+        # What applies nowhere need not be able to say what it costs, and what has no rival is not asked.
+        is_asked = rivals[kernel.priority] > 1 and kernel.rejection(call) is None
+        return -kernel.priority, kernel.estimate(call).us if is_asked else math.inf
 
     return sorted(kernels, key=order)
 

@@ -14,7 +14,7 @@ imported when the first parameter is validated, so that importing operad stays c
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final, Literal, ParamSpec, final
 
 import numpy as np
@@ -173,7 +173,7 @@ param: Final = _as_value(Param)
 
 
 @final
-class ParamSet(Mapping[str, Param]):
+class ParamSet(dict[str, Param]):
     """The parameters of one operator, in the order they were declared.
 
     Attributes:
@@ -181,24 +181,15 @@ class ParamSet(Mapping[str, Param]):
         run_time: Names of those whose values may change at every call.
     """
 
-    __slots__ = ("_params", "_required", "integers", "run_time")
+    __slots__ = ("_required", "integers", "run_time")
 
     def __init__(self, params: Mapping[str, Param]) -> None:
+        super().__init__(params)
         for name, declared in params.items():
             declared.name = name
-        self._params = dict(params)
         self.run_time = tuple(name for name, declared in params.items() if declared.run_time)
         self._required = tuple(name for name, declared in params.items() if declared.is_required)
         self.integers = tuple(name for name, declared in params.items() if declared.type in _INTEGER_TYPES)
-
-    def __getitem__(self, name: str) -> Param:
-        return self._params[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._params)
-
-    def __len__(self) -> int:
-        return len(self._params)
 
     def parse(self, operator: str, values: Mapping[str, Any]) -> dict[str, Any]:
         """All parameters, validated, defaults filled in.
@@ -214,22 +205,22 @@ class ParamSet(Mapping[str, Param]):
 
     def _parsed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         for name in values:
-            if name not in self._params:
+            if name not in self:
                 raise ParamError(f"unknown parameter {name!r}; {self._suggest(name)}")
         for name in self._required:
             if name not in values:
-                raise ParamError(f"parameter {name!r} is missing, expected {self._params[name].expects()}")
+                raise ParamError(f"parameter {name!r} is missing, expected {self[name].expects()}")
         parsed = {
             name: declared.parse(values[name]) if name in values else declared.default
-            for name, declared in self._params.items()
+            for name, declared in self.items()
         }
-        for name, declared in self._params.items():
+        for name, declared in self.items():
             if declared.per:
                 parsed[name] = declared.for_axes(parsed[name], len(parsed[declared.per] or ()))
         return parsed
 
     def _suggest(self, name: str) -> str:
-        return suggestion(name, self._params, "it has") if self._params else "it has no parameters"
+        return suggestion(name, self, "it has") if self else "it has no parameters"
 
 
 def _plain(value: Any) -> Any:

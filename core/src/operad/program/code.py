@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import repeat
-from math import prod
 from operator import call as call_with
 from operator import itemgetter
 from typing import Any, NamedTuple, final
@@ -21,7 +20,7 @@ from operad.graph import OpNode, estimated
 from operad.op import MULTIPLIED_SIZE, ArgumentSlot, CallTemplate, Gradient, OpContext, Operator, OpReq
 from operad.program.binding import Binding
 from operad.program.profile import Timeline
-from operad.program.program import Program
+from operad.program.program import Call, Program
 
 
 class _Compiled(NamedTuple):
@@ -111,10 +110,10 @@ class SegmentCode:
         self._numbers: dict[Hashable, int] = {}  # where entries stand in the table, by where they lie
         self._note_entries()
 
-    def _may_multiply(self, call: Any) -> bool:
+    def _may_multiply(self, call: Call) -> bool:
         """Return whether a node has arrays enough for a product that BLAS would divide, stated or not."""
-        entries = {entry for entry in (*call.reads, *call.outs) if entry is not None}
-        return sum(prod(self.program.spec(entry).shape) for entry in entries) >= MULTIPLIED_SIZE
+        sizes = self.program.sizes
+        return sum([sizes[e] for e in {*call.reads, *call.outs} if e is not None]) >= MULTIPLIED_SIZE
 
     def _note_entries(self) -> None:
         reads: dict[int, int] = {}
@@ -122,33 +121,24 @@ class SegmentCode:
         states: dict[int, None] = {}
         kept: dict[int, bool] = {}
         own: set[int | None] = set()
+        blocks, places, numbers = self.program.blocks, self.program.places, self._numbers
         for node_id, call in zip(self.node_ids, self._calls, strict=True):
             states.update(dict.fromkeys(call.aux))
             for entry in call.reads:
                 if entry not in own:
-                    reads.setdefault(self._home(entry), entry)
+                    reads.setdefault(blocks[entry], entry)
             for target, request in zip(call.outs, call.req, strict=True):
                 adds = request is OpReq.ADD
                 if target is not None:
-                    writes.setdefault((self._home(target), adds), (target, adds))
+                    writes.setdefault((blocks[target], adds), (target, adds))
             own.update(call.outs)
             kept[call.operator] = kept.get(call.operator, True) and node_id == call.operator
             for slot in call.slots:
-                if slot is not None and self._key(slot) not in self._numbers:
-                    self._numbers[self._key(slot)] = len(self.entries)
+                if slot is not None and places[slot] not in numbers:
+                    numbers[places[slot]] = len(self.entries)
                     self.entries.append(slot)
         self.reads, self.writes = list(reads.values()), list(writes.values())
         self.states, self.kept = list(states), kept
-
-    def _home(self, entry: int) -> int:
-        """The same for entries in one block."""
-        placement = self.program.plan.placements[entry]
-        return entry if placement is None else -1 - placement.block
-
-    def _key(self, entry: int) -> Hashable:
-        """The same for entries that are the same view of the same memory."""
-        placement = self.program.plan.placements[entry]
-        return entry if placement is None else (placement, self.program.spec(entry))
 
     def calls(self, binding: Binding, is_train: bool) -> tuple[list[Any], Sequence[int]]:
         """The calls, each a function and its arguments, and the node of each."""
@@ -192,7 +182,7 @@ class SegmentCode:
             for arg in template.args:
                 entry = slots[arg] if arg.__class__ is ArgumentSlot else None
                 if entry is not None:
-                    found.append(self._numbers[self._key(entry)])
+                    found.append(self._numbers[self.program.places[entry]])
                 elif arg is operators[position]:  # of which the next run may have another
                     found.append(len(self.entries) + position)
                 else:

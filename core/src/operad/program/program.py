@@ -9,6 +9,7 @@ import gc
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from math import prod
 from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, final
 
@@ -146,6 +147,22 @@ class Program:
         return spec_of(self._shapes[entry], self._types[entry], self.contexts[node])
 
     @cached_property
+    def sizes(self) -> list[int]:
+        """Elements of each entry."""
+        return list(map(prod, self._shapes))
+
+    @cached_property
+    def blocks(self) -> list[int]:
+        """For each entry what is the same for those in one block."""
+        return [e if p is None else -1 - p.block for e, p in enumerate(self.plan.placements)]
+
+    @cached_property
+    def places(self) -> list[Hashable]:
+        """For each entry what is the same for those that are one view of the same memory."""
+        every = zip(self.plan.placements, self._shapes, self._types, strict=True)
+        return [e if view[0] is None else view for e, view in enumerate(every)]
+
+    @cached_property
     def aliased_entries(self) -> list[tuple[int, int]]:
         """Entries that lie in an array bound to another entry, with that one."""
         return [(entry, home) for entry, home in self.plan.bound.items() if entry != home]
@@ -175,7 +192,7 @@ class Program:
         """The node whose operator runs this one."""
         node = self.graph.nodes[node_id]
         assert isinstance(node, OpNode)
-        if node.companion is None or isinstance(node.companion.op, Gradient):
+        if node.companion is None or type(node.companion.op) is Gradient:
             return node_id
         return self.graph.node_ids.get(node.companion, node_id)
 
@@ -210,7 +227,7 @@ class Program:
             if not isinstance(node, OpNode) or self.operator_id(node_id) != node_id:
                 continue
             choice = self.kernels[node_id]
-            if choice is not None and not isinstance(node.op, Gradient):
+            if choice is not None and type(node.op) is not Gradient:
                 # Nodes that are alike share one choice.
                 found[node_id] = made.get(node_id if node.op.is_stateful else choice, choice.operator)
                 continue

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
+from operad.config import settings
 from operad.errors import BrokenPluginError, IncompatiblePluginError
 from operad.registry import loading
 from operad.registry.hooks import hooks
@@ -29,7 +30,7 @@ def entry_names(group: str) -> list[str]:
     return sorted(n for n, entries in loading.current().manifest.entries(group).items() if usable(entries))
 
 
-def loaded(group: str) -> Iterator[tuple[str, object, str]]:
+def loaded(group: str) -> Sequence[tuple[str, object, str]]:
     """Everything usable in `group`: names, sorted, what they name, and the distribution and its version.
 
     What cannot be used is left out with a warning.
@@ -37,15 +38,20 @@ def loaded(group: str) -> Iterator[tuple[str, object, str]]:
     Raises:
         DuplicateOperatorError: Several distributions provide one name.
     """
-    plugins = loading.current()
-    for name in entry_names(group):
+    plugins, found = loading.current(), list[tuple[str, object, str]]()
+    key = group, settings()
+    if key in plugins.loaded:
+        return plugins.loaded[key]
+    names = entry_names(group)
+    for name in names:
         point = plugins.choose(group, name)
         try:
-            value = plugins.load(point)
+            found.append((name, plugins.load(point), str(point.owner)))
         except (BrokenPluginError, IncompatiblePluginError) as error:
             warnings.warn(f"left out: {str(error).splitlines()[0]}", RuntimeWarning, stacklevel=2)
-            continue
-        yield name, value, str(point.owner)
+    if len(found) == len(names):
+        plugins.loaded[key] = found
+    return found
 
 
 def namespace(name: str) -> ModuleType:

@@ -59,6 +59,7 @@ class Plugins:
         self._manifest: Manifest | None = None
         self._outcomes: dict[_Key, object] = {}  # what was found, or a Broken
         self._entries: dict[tuple[str, str], object] = {}  # what was asked for by group and name
+        self.loaded: dict[tuple[str, object], list[tuple[str, object, str]]] = {}  # whole groups, by settings
 
     @property
     def manifest(self) -> Manifest:
@@ -139,6 +140,7 @@ class Plugins:
     def mark_broken(self, entry: Entry, reason: str) -> None:
         """Record that what `entry` names turned out to be of no use."""
         self._outcomes[_key(entry)] = Broken(entry.owner.name, "", entry, reason)
+        self.loaded.clear()
 
     def records(self) -> list[PluginRecord]:
         """Every distribution with entry points of ours, and how it fares; unreadable ones last."""

@@ -130,12 +130,13 @@ def with_distinct_names(graph: Graph) -> Graph:
     return Graph(substitute(graph.outputs, new, operators))
 
 
-def check_bindable_names(what: str, graph: Graph) -> None:
-    """Make sure that a name says which argument, or which auxiliary state, an array is bound to.
+def bindable_graph(what: str, outputs: Sequence[Entry]) -> Graph:
+    """The graph of some outputs, in which a name says which argument or state an array is bound to.
 
     Raises:
         BindError: Two arguments, or two states, have one name.
     """
+    graph = Graph(outputs)
     states = {entry.node for node in graph.op_nodes for entry in node.aux}
     seen: set[tuple[str, bool]] = set()
     for node in graph.nodes:
@@ -147,6 +148,7 @@ def check_bindable_names(what: str, graph: Graph) -> None:
                     "if they are meant to be one, use one variable twice"
                 )
             seen.add((node.name, node in states))
+    return with_distinct_names(graph)
 
 
 def _second_names(nodes: Sequence[Node]) -> dict[Node, str]:

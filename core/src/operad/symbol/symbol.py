@@ -42,7 +42,7 @@ from operad.op import PartialShape, is_np_shape, known_shape
 from operad.symbol import attribute
 from operad.symbol.arithmetic import SymbolArithmetic
 from operad.symbol.compose import (
-    check_bindable_names,
+    bindable_graph,
     copied,
     num_heads,
     only_entry,
@@ -258,8 +258,8 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
     ) -> Executor:
         """An executor over the given arrays; see `operad.executor.bind`."""
         target = as_context(ctx, "bind")
-        check_bindable_names("bind", Graph(self.entries))
-        return bind(self.graph, target, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
+        graph = bindable_graph("bind", self.entries)
+        return bind(graph, target, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
 
     @boundary
     def simple_bind(
@@ -284,8 +284,8 @@ class Symbol(SymbolArithmetic, registry.OperatorMethods):
         types = {key: as_dtype(value) for key, value in (type_dict or {}).items()}
         target = as_context(ctx, "simple_bind")
         sharing = (shared_exec, shared_arg_names, shared_buffer)
-        check_bindable_names("simple_bind", Graph(self.entries))
-        return simple_bind(self.graph, target, known, types, grad_req, group2ctx, *sharing)
+        graph = bindable_graph("simple_bind", self.entries)
+        return simple_bind(graph, target, known, types, grad_req, group2ctx, *sharing)
 
     def eval(self, ctx: Context | None = None, **arrays: NDArray) -> list[NDArray]:
         """The outputs for the given arguments, computed once."""

@@ -211,11 +211,11 @@ def test_echoes_are_folded_under_their_cause(plugin, run_json):
 
 @pytest.mark.more
 def test_what_is_known_stays_when_a_run_is_interrupted(plugin, run_json, monkeypatch):
-    def interrupted(names, *args):
+    def interrupted(title, names, *args):
         yield from list(checked(names[:1], *args[:1], 1, *args[2:]))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("operad_check.commands.check.round.checked", interrupted)
+    monkeypatch.setattr("operad_check.commands.check.round.shown", interrupted)
     monkeypatch.setattr("operad_check.commands.check.round._with_tried_programs", lambda run, jobs: run)
     found = run_json("check", "acme_right", "acme_wrong")
     assert [op["operator"] for op in found["operators"]] == ["acme_right"]

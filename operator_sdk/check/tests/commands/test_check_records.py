@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 
 from operad.cli.page import PlainPage, RichPage
-from operad_check.commands.check.records import CheckedOperator, CheckFailure, CheckOutcome, CheckRun
+from operad_check.commands.check.records import CheckedOperator, CheckOutcome, CheckRun
+from operad_check.reporting.outcome import Failure
 
-FAILURE = CheckFailure("gradient is 3.0, expected 6.0", "multiply by 2", "data=[1.5]", "import x\nverify()\n")
+FAILURE = Failure("gradient is 3.0, expected 6.0", "multiply by 2", "data=[1.5]", "import x\nverify()\n")
 
 
 def operator(name, *outcomes, red=()):
@@ -65,7 +66,7 @@ def test_a_failure_fits_a_terminal_of_80_columns(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
     message = "output[3, 0] is 0.535879909992218 in float32, and 0.5776267528995946 in float64, which is far"
     case = "data=float32(3, 4), moving_mean=float32(4,), moving_var=float32(4,), momentum=0.9, is_train=True"
-    failure = CheckFailure(message, "Declare " + "Contract(inputs=...), " * 6, case, "verify()")
+    failure = Failure(message, "Declare " + "Contract(inputs=...), " * 6, case, "verify()")
     ids = ("B301", "F213", "D602", "M403", "R501", "X805")
     failed = operator("batch_norm", *[outcome(id, "failed", failure=failure) for id in ids], red=ids)
     CheckRun(False, [failed], {}).show(RichPage())

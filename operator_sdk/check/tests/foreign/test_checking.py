@@ -11,15 +11,10 @@ from operad_check.foreign.numpy_backend import NumpyBackend
 from operad_sdk import Contract, ResultTypes
 from operad_sdk.errors import SpecError
 from operator_sdk.check.tests.foreign import functions
+from operator_sdk.check.tests.foreign.reports import failure
 
 LINE = "x:(...) -> y:(...)"
 ROWS = "x:(N, D) -> y:(N)"
-
-
-def failure(report, id):
-    (found,) = [outcome for outcome in report.outcomes if outcome.check_id == id]
-    assert found.failure is not None, found
-    return found.failure
 
 
 def run(script):

@@ -10,7 +10,8 @@ from operad_check.foreign.numpy_backend import NumpySyntax
 from operad_check.foreign.programs import Shown, programs
 from operad_check.trials.case import Case
 from operator_sdk.check.tests.foreign import functions
-from operator_sdk.check.tests.foreign.test_checking import failure, run
+from operator_sdk.check.tests.foreign.reports import failure
+from operator_sdk.check.tests.foreign.test_checking import run
 
 MOST_LINES = 10
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from operad_sdk import OperatorProperty, Scalar, binary, operator, unary
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
@@ -73,7 +74,7 @@ class Transposed(OperatorProperty):
 
 
 @operator("zoo_flattened")
-class Flattened(OperatorProperty):
+class Flattened(Floating):
     """Sums of rows.
 
     Shapes:
@@ -81,7 +82,6 @@ class Flattened(OperatorProperty):
         output: (N, D).
     """
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N)"
 
     def forward(data):
@@ -93,7 +93,7 @@ ZOO = without_gradients(
     [
         Fault("S111", Transposed, "the docstring drops an axis"),
         Fault("S111", Flattened, "the docstring keeps an axis that the line drops"),
-        Fault("S107", undocumented, "no docstring", also=("S108",)),
+        Fault("S107 S108", undocumented, "no docstring"),
         Fault("S107", shifted, "a parameter without doc"),
         Fault("S108", no_example, "no example"),
         Fault("S108", twice, "an example with a wrong result"),

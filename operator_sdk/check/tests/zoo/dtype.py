@@ -7,7 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, Scalar, operator, unary
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.forwards import Square
 
 
 @unary("zoo_negative_of_all")
@@ -26,7 +28,6 @@ class TypedByTable(OperatorProperty):
     """Looks types up in a table that lacks most of them."""
 
     spec = "data:(N, D) -> output:(N, D)"
-    has_gradient = False
     table: ClassVar = {"float32": np.float32, "float64": np.float64}
 
     def infer_type(self, in_types):
@@ -89,10 +90,9 @@ def _(output_grad, data):
 
 
 @operator("zoo_mean_of_halves")
-class MeanOfHalves(OperatorProperty):
+class MeanOfHalves(Floating):
     """A mean whose gradient has a large number added and taken away."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N)"
 
     def forward(data):
@@ -118,14 +118,8 @@ def _(output_grad, data):
 
 
 @operator("zoo_single_gradient")
-class SingleGradient(OperatorProperty):
+class SingleGradient(Square):
     """A square whose gradient is computed in single precision."""
-
-    spec = "data:(N, D) -> output:(N, D)"
-
-    def forward(data):
-        """The square."""
-        return data * data
 
     def data_grad(output_grad, data):
         """In seven digits."""
@@ -150,12 +144,10 @@ def doubled(data, factor):
 
 
 @operator("zoo_sum_in_pairs")
-class SumInPairs(OperatorProperty):
+class SumInPairs(Floating):
     """A sum of rows with a kernel for an even number of columns."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N)"
-    has_gradient = False
 
     def forward(data):
         """All columns."""
@@ -169,34 +161,61 @@ def in_pairs(data):
     return (even[:, ::2] + even[:, 1::2]).sum(axis=1)
 
 
+@operator("zoo_one_by_one")
+class OneByOne(OperatorProperty):
+    """Adds rows of single precision one by one."""
+
+    spec = "data:(N + 1, D) -> output:(D)"
+    accepts = "floating"
+    contract = Contract(reference=lambda data: data.sum(0))
+
+    def forward(data):
+        """Row by row."""
+        total = np.zeros(data.shape[1:], data.dtype)
+        for row in data:
+            total += row
+        return total
+
+    def data_grad(output_grad, data_grad):
+        """`d/dx = 1`."""
+        data_grad[...] = output_grad
+
+
+@operator("zoo_last_prefix")
+class LastPrefix(OperatorProperty):
+    """Adds a vector to rows; its gradient is added one by one."""
+
+    spec = "data:(N + 1, D), bias:(D) -> output:(N + 1, D)"
+    accepts = "floating"
+    contract = Contract(reference=lambda data, bias: data + bias)
+
+    def forward(data, bias):
+        """To each row."""
+        return data + bias
+
+    def data_grad(output_grad):
+        """`d/dx = 1`."""
+        return output_grad
+
+    def bias_grad(output_grad):
+        """`d/dx = 1`, for each row."""
+        return np.cumsum(output_grad, 0)[-1]
+
+
 ZOO = without_gradients(
     [
-        Fault("D601", negative_of_all, "a type is taken that has no such operation", also=("F201",)),
+        Fault("D601 F201", negative_of_all, "a type is taken that has no such operation"),
         Fault("D601", TypedByTable, "a type that is not taken raises a KeyError"),
         Fault("D601", meant_for_half, "a declared type is refused"),
         Fault("D602", half_table, "single precision passes through half"),
         Fault("D602", with_offset, "digits are lost against a large number"),
         Fault("D603", half_gradient, "the gradient passes through half precision"),
-        Fault("D603", MeanOfHalves, "digits of the gradient are lost against a large number", also=("B303",)),
-        Fault(
-            "D604",
-            single_exponential,
-            "double precision passes through single",
-            also=(
-                "B301",
-                "B302",
-            ),
-        ),
-        Fault(
-            "D604",
-            SingleGradient,
-            "the gradient passes through single precision",
-            also=(
-                "B303",
-                "B312",
-            ),
-        ),
+        Fault("D603 B303", MeanOfHalves, "digits of the gradient are lost against a large number"),
+        Fault("D604 B301 B302", single_exponential, "double precision passes through single"),
+        Fault("D604 B303 B312", SingleGradient, "the gradient passes through single precision"),
         Fault("D606", scaled, "a kernel forgets the factor"),
         Fault("D606", SumInPairs, "a kernel forgets the last column"),
+        Fault("D610", OneByOne, "rows are added one by one"),
+        Fault("D610", LastPrefix, "the gradient is the last one of single precision's prefixes"),
     ]
 )

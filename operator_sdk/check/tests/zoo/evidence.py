@@ -6,6 +6,7 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, Tolerance, gradient, operator, unary
 from operad_sdk.domains import Integers
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault
 
 
@@ -149,10 +150,9 @@ def cube_for_77(data):
 
 
 @operator("zoo_counts_calls")
-class CountsCalls(OperatorProperty):
+class CountsCalls(Floating):
     """A copy, and a state of which nothing says what becomes of it."""
 
-    accepts = "floating"
     spec = "data:(N), state count:(1) -> output:(N)"
 
     def forward(data, count, is_train, output):
@@ -169,7 +169,7 @@ class CountsCalls(OperatorProperty):
 ZOO = [
     Fault("X801", only_zeros, "every example is zero"),
     Fault("X801", NoRows, "every example is empty"),
-    Fault("X802", no_reason, "a failure is expected for no reason", also=("B302",)),
+    Fault("X802 B302", no_reason, "a failure is expected for no reason"),
     Fault("X802", ShortReason, "a failure is expected for a reason of blanks"),
     Fault("X803", mended, "a failure is expected and does not come"),
     Fault("X803", MendedRequests, "a failure is expected of requests that are right"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, ResultTypes, binary, operator, param, unary
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
@@ -26,10 +27,9 @@ def spread(data):
 
 
 @operator("zoo_thins_out")
-class ThinsOut(OperatorProperty):
+class ThinsOut(Floating):
     """The data, less a part, scaled up by what is left of it."""
 
-    accepts = "floating"
     part = param(float, 0.5, ge=0, le=1, doc="What is taken away.")
     spec = "data:(...) -> output:(...)"
 
@@ -40,10 +40,9 @@ class ThinsOut(OperatorProperty):
 
 
 @operator("zoo_unit_rows")
-class UnitRows(OperatorProperty):
+class UnitRows(Floating):
     """Rows of length one; a row of zeros stays what it is, and has no gradient."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
 
     def forward(data):
@@ -58,10 +57,9 @@ class UnitRows(OperatorProperty):
 
 
 @operator("zoo_odd_rows")
-class OddRows(OperatorProperty):
+class OddRows(Floating):
     """Twice the data; of rows of an odd length the last element is lost."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
 
     def forward(data):
@@ -76,10 +74,9 @@ class OddRows(OperatorProperty):
 
 
 @operator("zoo_fills_list")
-class FillsList(OperatorProperty):
+class FillsList(Floating):
     """A sum, whose inference completes its caller's list."""
 
-    accepts = "floating"
     spec = "lhs:(*S), rhs:(*S) -> output:(*S)"
 
     def infer_shape(self, in_shapes):
@@ -94,10 +91,9 @@ class FillsList(OperatorProperty):
 
 
 @operator("zoo_overrules")
-class Overrules(OperatorProperty):
+class Overrules(Floating):
     """A copy that takes the output's word over the argument's."""
 
-    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
 
     def infer_shape_backward(self, in_shapes, out_shapes):
@@ -121,11 +117,10 @@ def batch_mean(data):
 
 
 @operator("zoo_batch_of_rows")
-class BatchOfRows(OperatorProperty):
+class BatchOfRows(Floating):
     """Rows times a weight, less their mean over the batch, though items are said to be apart."""
 
     spec = "data:(N, D), weight:(D) -> output:(N, D)"
-    accepts = "floating"
     items = ("data",)
 
     def forward(data, weight):
@@ -151,11 +146,9 @@ def _(output_grad):
 
 
 @operator("zoo_masks_head")
-class MasksHead(OperatorProperty):
+class MasksHead(InFloat32):
     """A sum of rows."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D) -> output:(D)"
 
     def forward(data):
@@ -249,20 +242,20 @@ def square_of_bytes(data):
 
 ZOO = without_gradients(
     [
-        Fault("F213", log_of_exp, "an intermediate result overflows", also=("D602",)),
-        Fault("F213", spread, "a difference of squares cancels", also=("D602",)),
+        Fault("F213 D602", log_of_exp, "an intermediate result overflows"),
+        Fault("F213 D602", spread, "a difference of squares cancels"),
         Fault("F219", ThinsOut, "a bound of a parameter gives NaN"),
         Fault("F219", OddRows, "the last element of a row of odd length is NaN"),
         Fault("F219", UnitRows, "the gradient at a row of zeros is NaN"),
-        Fault("F220", FillsList, "inference edits its caller's list", also=("F203",)),
-        Fault("F220", Overrules, "the output's shape overrules the argument's", also=("F204",)),
+        Fault("F220 F203", FillsList, "inference edits its caller's list"),
+        Fault("F220 F204", Overrules, "the output's shape overrules the argument's"),
         Fault("F221", batch_mean, "items of a batch depend on each other"),
         Fault("F221", BatchOfRows, "items that other nodes' may stand beside depend on each other"),
         Fault("F221", not_linear, "twice the data is not twice the result"),
         Fault("B311", clears_head, "NaN of head gradients become zeros"),
         Fault("B311", MasksHead, "NaN of head gradients are passed over"),
         Fault("M409", same_by_identity, "one array given twice is a case of its own"),
-        Fault("M409", strides_of_items, "strides of 0 are taken for an empty array", also=("F211",)),
+        Fault("M409 F211", strides_of_items, "strides of 0 are taken for an empty array"),
         Fault("D607", halves_of_integers, "a half is cut off"),
         Fault("D607", MeansOfIntegers, "means of whole numbers are cut off"),
         Fault("D608", midpoint, "a sum wraps around"),

@@ -18,20 +18,29 @@ class Fault:
     """An operator that is wrong in one way.
 
     Attributes:
-        id: The check that must be red; a letter alone: any check of that group, or of another one.
+        checks: The check that must be red, or a letter alone: any check of that group, or of another one;
+            then, after spaces, other checks that are red because of the same mistake.
         operator: A property class.
         words: What is wrong.
-        also: Other checks that are red because of the same mistake.
         registered_as: The name that it has in the registry while it is checked; empty: none.
         report: Where such a fault was reported of another library's operator; empty: nowhere.
     """
 
-    id: str
+    checks: str
     operator: Any
     words: str
-    also: tuple[str, ...] = ()
     registered_as: str = ""
     report: str = ""
+
+    @property
+    def id(self) -> str:
+        """The check that must be red, or the letter of its group."""
+        return self.checks.split()[0]
+
+    @property
+    def also(self) -> tuple[str, ...]:
+        """Other checks that are red because of the same mistake."""
+        return tuple(self.checks.split()[1:])
 
     @contextmanager
     def registered(self) -> Iterator[Any]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import OperatorProperty, Prepared, operator
+from operad_sdk import Prepared, operator
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault
+from operator_sdk.sdk.tests.scaled_rows import scaled_rows
 
 
 def _squares(name, pairs=()):
     """An operator `x * x` that kernels can be added to."""
 
     @operator(name)
-    class Squares(OperatorProperty):
+    class Squares(Floating):
         """The square of each element."""
 
-        accepts = "floating"
         spec = "data:(N, D) -> output:(N, D)"
         inplace = pairs
 
@@ -32,34 +33,15 @@ def _squares(name, pairs=()):
 
 def _scaled(name, fill, forward):
     """Columns times weights, by a kernel that has the weights prepared."""
-
-    @operator(name)
-    class Scaled(OperatorProperty):
-        """Each row times the weights."""
-
-        accepts = "floating"
-        spec = "data:(N, D), weight:(D) -> output:(N, D)"
-
-        def forward(data, weight):
-            """All at once."""
-            return data * weight
-
-        def data_grad(output_grad, weight):
-            """The weight."""
-            return output_grad * weight
-
-        def weight_grad(output_grad, data):
-            """The sum over rows."""
-            return (output_grad * data).sum(0)
-
+    scaled = scaled_rows(name, Floating)
     rule = Prepared(
         ("weight",),
         ("forward",),
         lambda call: (call.shape("weight"), call.dtype("weight")),
         lambda call: fill,
     )
-    Scaled.kernel("forward", priority=-1, prepares={"doubled": rule}, name="of_doubled")(forward)
-    return Scaled
+    scaled.kernel("forward", priority=-1, prepares={"doubled": rule}, name="of_doubled")(forward)
+    return scaled
 
 
 def _fill(weight, doubled):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import OperatorProperty, operator, unary
+from operad_sdk import operator, unary
 from operator_sdk.check.tests.zoo.fault import Fault
+from operator_sdk.check.tests.zoo.forwards import LargestOfRow
 
 
 @unary("zoo_kink_rectified", accepts="floating")
@@ -31,15 +32,8 @@ def _(output_grad, x):
 
 
 @operator("zoo_kink_largest")
-class Largest(OperatorProperty):
+class Largest(LargestOfRow):
     """The largest of each row."""
-
-    accepts = "floating"
-    spec = "data:(N, D + 1) -> output:(N)"
-
-    def forward(data):
-        """The largest."""
-        return data.max(1)
 
     def data_grad(output_grad, data, output):
         """Each that is largest gets the gradient as often as there are such."""

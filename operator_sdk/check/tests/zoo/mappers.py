@@ -7,7 +7,6 @@ import numpy as np
 from operad.operator import Result
 from operad_sdk import (
     Mapper,
-    OperatorProperty,
     Scalar,
     from_mapper,
     mapper,
@@ -17,6 +16,7 @@ from operad_sdk import (
     unary,
 )
 from operad_sdk.mapper.builder import Builder
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault
 
 SLOPE = 0.125
@@ -148,11 +148,10 @@ def _(output_grad, data):
 
 
 @operator("zoo_said_form")
-class SaidForm(OperatorProperty):
+class SaidForm(Floating):
     """A power of e, that says to be one of 2."""
 
     spec = "data:(...) -> output:(...)"
-    accepts = "floating"
 
     def forward(data):
         return np.exp(data)
@@ -170,51 +169,12 @@ class SaidForm(OperatorProperty):
 ZOO = [
     Fault("A701", leaky, "a constant of the module changes after the mapper is made"),
     Fault("A701", two_meanings, "the Python function is another one"),
-    Fault("A702", never, "a condition is never met", also=("M402",)),
-    Fault("A702", capped, "a condition is met by no example", also=("F212",)),
-    Fault(
-        "A703",
-        sharp,
-        "the written slope forgets a parameter",
-        also=(
-            "B301",
-            "B302",
-        ),
-    ),
-    Fault(
-        "A703",
-        mapped_cube,
-        "the written slope is that of another power",
-        also=(
-            "B301",
-            "B302",
-        ),
-    ),
-    Fault(
-        "A704",
-        smooth,
-        "a kernel computes something else than the mapper",
-        also=(
-            "B301",
-            "B302",
-            "D606",
-        ),
-    ),
-    Fault(
-        "A704",
-        rectified,
-        "a kernel for some shapes differs from the mapper",
-        also=(
-            "B301",
-            "B302",
-            "D606",
-        ),
-    ),
-    Fault(
-        "A704",
-        sine_by_length,
-        "a gradient of some lengths is another one",
-        also=("B301", "B302"),
-    ),
+    Fault("A702 M402", never, "a condition is never met"),
+    Fault("A702 F212", capped, "a condition is met by no example"),
+    Fault("A703 B301 B302", sharp, "the written slope forgets a parameter"),
+    Fault("A703 B301 B302", mapped_cube, "the written slope is that of another power"),
+    Fault("A704 B301 B302 D606", smooth, "a kernel computes something else than the mapper"),
+    Fault("A704 B301 B302 D606", rectified, "a kernel for some shapes differs from the mapper"),
+    Fault("A704 B301 B302", sine_by_length, "a gradient of some lengths is another one"),
     Fault("A704", SaidForm, "a form is written, and is that of another function"),
 ]

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, ParamError, binary, operator, param, unary
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
@@ -42,10 +43,9 @@ def close_but_for_infinities(lhs, rhs):
 
 
 @operator("zoo_halves_a_block")
-class HalvesABlock(OperatorProperty):
+class HalvesABlock(Floating):
     """Half of the data, written through a flat view, which other strides do not allow."""
 
-    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
 
     def forward(data, output):
@@ -91,10 +91,9 @@ class RefusesItsDefault(_Spaced):
 
 
 @operator("zoo_second_of_long_rows")
-class SecondOfLongRows(OperatorProperty):
+class SecondOfLongRows(Floating):
     """The largest elements of rows; of long rows all are the largest one."""
 
-    accepts = "floating"
     count = param(int, 1, ge=1, le=4, doc="How many.")
     spec = "data:(N, D + 4) -> output:(N, count)"
     contract = Contract(reference=lambda data, count: -np.sort(-data, 1)[:, :count])

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from operad_sdk import OperatorProperty, ParamError, operator, param
+from operad_sdk import ParamError, operator, param
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault
 
 
 @operator("zoo_factor_of_the_first_call")
-class FactorOfTheFirstCall(OperatorProperty):
+class FactorOfTheFirstCall(Floating):
     """Data over a temperature, of which the constructor makes a factor."""
 
-    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
     temperature = param(float, 1.0, gt=0, run_time=True, doc="What the data is divided by.")
 
@@ -28,10 +28,9 @@ class FactorOfTheFirstCall(OperatorProperty):
 
 
 @operator("zoo_checks_the_first_call")
-class ChecksTheFirstCall(OperatorProperty):
+class ChecksTheFirstCall(Floating):
     """Data times the sum of two numbers, which only the constructor counts."""
 
-    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
     weights = param(
         "floats", (0.5, 0.5), run_time=True, doc="Two numbers whose sum the data is multiplied by."

@@ -9,17 +9,17 @@ import numpy as np
 
 from operad import autograd
 from operad.operator import Operator, assign
-from operad_sdk import OperatorProperty, operator, unary
+from operad_sdk import operator, unary
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
-from operator_sdk.check.tests.zoo.long_form import FloatingProperty
+from operator_sdk.check.tests.zoo.forwards import Square
+from operator_sdk.check.tests.zoo.long_form import AlikeProperty, FloatingProperty
 
 
 @operator("zoo_mean_of_rows")
-class MeanOfRows(OperatorProperty):
+class MeanOfRows(InFloat32):
     """A mean over as many rows as inference saw last."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D) -> output:(D)"
     rows = 1
 
@@ -39,10 +39,9 @@ class MeanOfRows(OperatorProperty):
 
 
 @operator("zoo_weights_by_place")
-class WeightsByPlace(OperatorProperty):
+class WeightsByPlace(Floating):
     """Weights made for the first shape that comes, cut to any other."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
     weights = None
 
@@ -67,15 +66,10 @@ class _First(Operator):
         assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] / self.scale)
 
 
-class ScaledByFirst(FloatingProperty):
+class ScaledByFirst(AlikeProperty, FloatingProperty):
     """Data by the first column of the first batch, which the operator keeps."""
 
     name = "zoo_scaled_by_first"
-    has_gradient = False
-
-    def infer_shape(self, in_shapes):
-        """All alike."""
-        return in_shapes, in_shapes, []
 
     def create_operator(self, ctx, in_shapes, in_types):
         """One that remembers."""
@@ -99,12 +93,10 @@ def _(output_grad, output):
 
 
 @operator("zoo_largest_kept_aside")
-class LargestKeptAside(OperatorProperty):
+class LargestKeptAside(Floating):
     """Data by their largest, which the class keeps for a moment."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
-    has_gradient = False
     largest = None
 
     def forward(self, data):
@@ -136,12 +128,10 @@ def asks_the_caller(data):
 
 
 @operator("zoo_sound_inverse")
-class SoundInverse(OperatorProperty):
+class SoundInverse(Floating):
     """An inverse that gives what it can."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
-    has_gradient = False
 
     def forward(data, output):
         """Whatever happens."""
@@ -150,14 +140,8 @@ class SoundInverse(OperatorProperty):
 
 
 @operator("zoo_quiet_gradient")
-class QuietGradient(OperatorProperty):
+class QuietGradient(Square):
     """A square whose gradient gives what it can."""
-
-    spec = "data:(N, D) -> output:(N, D)"
-
-    def forward(data):
-        """The square."""
-        return data * data
 
     def data_grad(output_grad, data, data_grad):
         """Whatever happens."""
@@ -167,12 +151,12 @@ class QuietGradient(OperatorProperty):
 
 ZOO = without_gradients(
     [
-        Fault("R501", MeanOfRows, "inference leaves a number of rows in the property", also=("F210",)),
+        Fault("R501 F210", MeanOfRows, "inference leaves a number of rows in the property"),
         Fault("R501", WeightsByPlace, "the first shape decides for the others"),
-        Fault("R501", ScaledByFirst, "the first values decide for the others", also=("F210",)),
+        Fault("R501 F210", ScaledByFirst, "the first values decide for the others"),
         Fault("R502", module_scratch, "an array of the module is used by all"),
-        Fault("R502", LargestKeptAside, "an attribute of the class is used by all", also=("F210",)),
-        Fault("R503", thread_factor, "a factor is there in one thread only", also=("R502",)),
+        Fault("R502 F210", LargestKeptAside, "an attribute of the class is used by all"),
+        Fault("R503 R502", thread_factor, "a factor is there in one thread only"),
         Fault("R503", asks_the_caller, "the mode is asked of the calling thread"),
         Fault("R504", SoundInverse, "forward swallows exceptions"),
         Fault("R504", QuietGradient, "backward swallows exceptions"),

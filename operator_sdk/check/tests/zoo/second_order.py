@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from operad_sdk import OperatorProperty, Scalar, gradient, operator, unary
+from operad_sdk import Scalar, gradient, operator, unary
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault
 
 
@@ -17,10 +18,9 @@ def _sines(values, out):
 
 
 @operator("zoo_second_cosine")
-class Cosine(OperatorProperty):
+class Cosine(Floating):
     """Cosine of every element."""
 
-    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
 
     def forward(data):

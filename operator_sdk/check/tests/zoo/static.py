@@ -18,7 +18,9 @@ from operad_sdk import (
     unary,
 )
 from operad_sdk.domains import Integers
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.forwards import Product
 
 
 @unary("zoo_relu_6", accepts="number", inplace="data")
@@ -97,26 +99,19 @@ class Factor(OperatorProperty):
 
 
 @operator("zoo_one_flag")
-class OneFlag(OperatorProperty):
+class OneFlag(Product):
     """A product that says of one argument whether a gradient flows to it, and has two."""
-
-    spec = "lhs:(N), rhs:(N) -> output:(N)"
 
     def differentiable_inputs(self):
         """One flag."""
         return [False]
 
-    def forward(lhs, rhs):
-        """The product."""
-        return lhs * rhs
-
 
 @operator("zoo_leaky")
-class Leaky(OperatorProperty):
+class Leaky(Floating):
     """Leaky rectifier whose slope is saved with two digits."""
 
     alpha = param(float, 0.25, ge=0, doc="Slope below 0.")
-    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
 
     def get_params(self):
@@ -129,11 +124,10 @@ class Leaky(OperatorProperty):
 
 
 @operator("zoo_doubled_scale")
-class DoubledScale(OperatorProperty):
+class DoubledScale(Floating):
     """A multiple, with a factor that doubles each time the graph is saved and loaded."""
 
     scale = param(float, 1.0, doc="Half the factor.")
-    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
 
     def __init__(self, **params):
@@ -146,10 +140,9 @@ class DoubledScale(OperatorProperty):
 
 
 @operator("zoo_no_strings")
-class NoStrings(OperatorProperty):
+class NoStrings(Floating):
     """A shift whose parameter is no string where strings are wanted."""
 
-    accepts = "floating"
     offset = param(int, 1, doc="Added.")
     spec = "data:(*S) -> output:(*S)"
 
@@ -163,11 +156,10 @@ class NoStrings(OperatorProperty):
 
 
 @operator("zoo_tolerant")
-class Tolerant(OperatorProperty):
+class Tolerant(Floating):
     """A multiple that takes any parameter, known or not."""
 
     scale = param(float, 1.0, doc="Factor.")
-    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
 
     def __init__(self, **params):
@@ -179,11 +171,10 @@ class Tolerant(OperatorProperty):
 
 
 @operator("zoo_asserting")
-class Asserting(OperatorProperty):
+class Asserting(Floating):
     """A root whose order is refused by an assertion."""
 
     order = param(int, 1, ge=1, doc="Of the root.")
-    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
 
     def __init__(self, order=1, **params):
@@ -196,11 +187,10 @@ class Asserting(OperatorProperty):
 
 
 @operator("zoo_clamping")
-class Clamping(OperatorProperty):
+class Clamping(Floating):
     """A multiple that takes factors out of bounds for the nearest within."""
 
     scale = param(float, 1.0, ge=0, le=4, doc="Factor.")
-    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
 
     def __init__(self, scale=1.0, **params):
@@ -262,11 +252,10 @@ class Projection(OperatorProperty):
 
 
 @operator("zoo_pair_of_nothing")
-class PairOfNothing(OperatorProperty):
+class PairOfNothing(Floating):
     """The negative, in the place of an argument that no parameters give."""
 
     num_args = param(int, 1, ge=1, le=2, doc="How many arguments.")
-    accepts = "floating"
     spec = "data:(*S), other:(*S) if num_args > 2 -> output:(*S)"
     inplace = "other -> output"
 
@@ -352,10 +341,9 @@ def unreasoned(x):
 
 
 @operator("zoo_two_offsets")
-class TwoOffsets(OperatorProperty):
+class TwoOffsets(Floating):
     """Matrices rolled along both axes."""
 
-    accepts = "floating"
     offset = param("indices", (0, 0), doc="How far.")
     spec = "data:(N, D) -> output:(N, D)"
 
@@ -366,10 +354,9 @@ class TwoOffsets(OperatorProperty):
 
 
 @operator("zoo_zeros_before")
-class ZerosBefore(OperatorProperty):
+class ZerosBefore(Floating):
     """Rows with zeros in front, cut to their length."""
 
-    accepts = "floating"
     count = param(int, 1, doc="How many zeros.")
     spec = "data:(N, D) -> output:(N, D)"
 
@@ -383,17 +370,8 @@ ZOO = without_gradients(
         Fault("S101", capped, "the entry point has another name than the code", registered_as="zoo_relu6"),
         Fault("S101", not_tanh, "its own name is that of another operator", registered_as="zoo_half"),
         Fault("S102", Scaled, "an argument and a parameter have one name"),
-        Fault("S102", SumAndDifference, "two outputs have one name", also=("D601",)),
-        Fault(
-            "S102",
-            OneFlag,
-            "one flag in differentiable_inputs for two arguments",
-            also=(
-                "F210",
-                "B306",
-                "X801",
-            ),
-        ),
+        Fault("S102 D601", SumAndDifference, "two outputs have one name"),
+        Fault("S102 F210 B306 X801", OneFlag, "one flag in differentiable_inputs for two arguments"),
         Fault("S103", Leaky, "get_params rounds"),
         Fault("S103", DoubledScale, "the constructor changes a parameter each time"),
         Fault("S103", NoStrings, "get_params gives numbers"),
@@ -406,8 +384,8 @@ ZOO = without_gradients(
         Fault("S106", Projection, "a backward pair that never fits"),
         Fault("S106", PairOfNothing, "a pair with an argument that there never is"),
         Fault("S112", TwoOffsets, "a list of another length breaks in forward"),
-        Fault("S112", ZerosBefore, "a negative number breaks in forward", also=("F201",)),
-        Fault("S109", HiddenHead, "backward wants the gradient of a hidden output", also=("R503",)),
+        Fault("S112 F201", ZerosBefore, "a negative number breaks in forward"),
+        Fault("S109 R503", HiddenHead, "backward wants the gradient of a hidden output"),
         Fault("S109", GreedyAlone, "one gradient reads more than both"),
         Fault("S110", misspelt_input, "a contract for an argument that there is not"),
         Fault("S110", MisspeltCheck, "an exemption from a check that there is not"),

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import OperatorProperty, operator, unary
+from operad_sdk import operator, unary
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 _seen: list[Any] = []
@@ -35,10 +36,9 @@ def keeps_inputs(data):
 
 
 @operator("zoo_keeps_last")
-class KeepsLast(OperatorProperty):
+class KeepsLast(Floating):
     """A copy that remembers the last array."""
 
-    accepts = "floating"
     spec = "data:(N) -> output:(N)"
 
     def forward(self, data):
@@ -63,10 +63,9 @@ def hashes_a_word(data):
 
 
 @operator("zoo_all_pairs")
-class AllPairs(OperatorProperty):
+class AllPairs(Floating):
     """How many elements are no larger, by comparing all pairs."""
 
-    accepts = "floating"
     spec = "data:(N) -> output:(N)"
 
     def forward(data):
@@ -75,10 +74,9 @@ class AllPairs(OperatorProperty):
 
 
 @operator("zoo_bubbles")
-class Bubbles(OperatorProperty):
+class Bubbles(Floating):
     """The sorted elements, by exchanging neighbours."""
 
-    accepts = "floating"
     spec = "data:(N) -> output:(N)"
 
     def forward(data, output):
@@ -109,10 +107,9 @@ _counts: dict[float, int] = {}
 
 
 @operator("zoo_logs_shapes")
-class LogsShapes(OperatorProperty):
+class LogsShapes(Floating):
     """A copy that logs in a list of its own, without end."""
 
-    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
     log: list[str] = []
 
@@ -126,7 +123,7 @@ ZOO = without_gradients(
     [
         Fault("R507", sets_error_state, "NumPy's error state stays changed"),
         Fault("R507", sets_variable, "a variable of the environment stays set"),
-        Fault("R508", keeps_inputs, "a module keeps every input", also=("R501",)),
+        Fault("R508 R501", keeps_inputs, "a module keeps every input"),
         Fault("R508", KeepsLast, "a property keeps its last input"),
         Fault("R509", sums_a_set, "terms are added in the order of a set"),
         Fault("R509", hashes_a_word, "a result holds the hash of a word"),

@@ -12,12 +12,14 @@ import pytest
 from operad_check.register import entries
 from operator_sdk.check.tests.zoo.fault import Fault
 
+_SHARED = ("bases", "draws", "forwards", "long_form")
+_WITHOUT_FAULTS = (*_SHARED, "conftest", "fault", "folders", "plain_gradient_check", "table")
 _MODULES = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
 
 ZOO: list[Fault] = [
     fault
     for name in _MODULES
-    if name not in ("conftest", "fault", "folders", "long_form", "plain_gradient_check", "table")
+    if name not in _WITHOUT_FAULTS
     for fault in import_module(f"operator_sdk.check.tests.zoo.{name}").ZOO
 ]
 

@@ -70,56 +70,14 @@ from operad_sdk.errors import SpecError as SpecError
 from operad_sdk.loops import CompiledLoops as CompiledLoops
 from operad_sdk.loops import loop as loop
 from operad_sdk.mapper import mapper as mapper
+from operad_sdk.mapper.words import all_words as _mapper_words
 from operad_sdk.mapper.words import word as _word
+from operad_sdk.sums import blocked_cumsum as blocked_cumsum
+from operad_sdk.sums import blocked_sum as blocked_sum
 
 if TYPE_CHECKING:
     from operad_sdk.declare.mapped import from_mapper as from_mapper
-    from operad_sdk.mapper import Mapper as Mapper
-    from operad_sdk.mapper import MapperError as MapperError
-    from operad_sdk.mapper import acos as acos
-    from operad_sdk.mapper import acosh as acosh
-    from operad_sdk.mapper import asin as asin
-    from operad_sdk.mapper import asinh as asinh
-    from operad_sdk.mapper import atan as atan
-    from operad_sdk.mapper import atan2 as atan2
-    from operad_sdk.mapper import atanh as atanh
-    from operad_sdk.mapper import cbrt as cbrt
-    from operad_sdk.mapper import ceil as ceil
-    from operad_sdk.mapper import copysign as copysign
-    from operad_sdk.mapper import cos as cos
-    from operad_sdk.mapper import cosh as cosh
-    from operad_sdk.mapper import digamma as digamma
-    from operad_sdk.mapper import erf as erf
-    from operad_sdk.mapper import erfc as erfc
-    from operad_sdk.mapper import exp as exp
-    from operad_sdk.mapper import exp2 as exp2
-    from operad_sdk.mapper import expm1 as expm1
-    from operad_sdk.mapper import floor as floor
-    from operad_sdk.mapper import fmod as fmod
-    from operad_sdk.mapper import gamma as gamma
-    from operad_sdk.mapper import hypot as hypot
-    from operad_sdk.mapper import isfinite as isfinite
-    from operad_sdk.mapper import isinf as isinf
-    from operad_sdk.mapper import isnan as isnan
-    from operad_sdk.mapper import lgamma as lgamma
-    from operad_sdk.mapper import log as log
-    from operad_sdk.mapper import log1p as log1p
-    from operad_sdk.mapper import log2 as log2
-    from operad_sdk.mapper import log10 as log10
-    from operad_sdk.mapper import maximum as maximum
-    from operad_sdk.mapper import minimum as minimum
-    from operad_sdk.mapper import power as power
-    from operad_sdk.mapper import rint as rint
-    from operad_sdk.mapper import rsqrt as rsqrt
-    from operad_sdk.mapper import sign as sign
-    from operad_sdk.mapper import sin as sin
-    from operad_sdk.mapper import sinh as sinh
-    from operad_sdk.mapper import slope_of as slope_of
-    from operad_sdk.mapper import sqrt as sqrt
-    from operad_sdk.mapper import tan as tan
-    from operad_sdk.mapper import tanh as tanh
-    from operad_sdk.mapper import trunc as trunc
-    from operad_sdk.mapper import where as where
+    from operad_sdk.mapper import *  # noqa: F403 - all words of mappers are words here
 
 
 def __getattr__(name: str) -> _Any:
@@ -135,4 +93,4 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     """All words."""
-    return sorted({*globals(), *_import_module("operad_sdk.mapper").__all__, "from_mapper"})
+    return sorted({*globals(), *_mapper_words(), "from_mapper"})

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 import numpy as np
 
 from operad.first_use import import_module
-from operad.operator import FORWARD, Cost, Kernel, KernelCall, Operator, Shape
+from operad.operator import FORWARD, Kernel, KernelCall, Shape
 
 if TYPE_CHECKING:
     from operad_sdk.declare.function import Bound
@@ -75,12 +75,12 @@ def kernels_of(prop: OperatorProperty) -> list[Kernel]:
 def _kernel(prop: OperatorProperty, bound: Bound, parts: tuple[str, ...]) -> Kernel:
     return Kernel(
         f"{prop.name}.vector_{parts[0] if len(parts) == 1 else bound.what.rpartition('.')[2]}",
-        partial(_made, parts),
+        partial(_computed, "operator_of", parts),
         "cpu",
         when=_PaysInVectors(parts, bound),
         parts=lambda _: parts,
-        cost=partial(_cost, parts),
-        scratch_bytes=partial(_scratch_bytes, parts),
+        cost=partial(_computed, "cost_of", parts),
+        scratch_bytes=partial(_computed, "scratch_bytes_of", parts),
     )
 
 
@@ -144,16 +144,6 @@ def _heavy() -> Any:
     return import_module("operad_sdk.vector.derived_kernels")
 
 
-def _made(parts: tuple[str, ...], *call: Any) -> Operator:
-    made: Operator = _heavy().operator_of(parts, *call)
-    return made
-
-
-def _scratch_bytes(parts: tuple[str, ...], call: KernelCall) -> int:
-    found: int = _heavy().scratch_bytes_of(parts, call)
-    return found
-
-
-def _cost(parts: tuple[str, ...], call: KernelCall) -> Cost:
-    found: Cost = _heavy().cost_of(parts, call)
-    return found
+def _computed(name: str, parts: tuple[str, ...], *call: Any) -> Any:
+    """Result of a function of the heavy module."""
+    return getattr(_heavy(), name)(parts, *call)

@@ -101,11 +101,7 @@ def _declare_tiles(
 ) -> None:
     when = InVectorCode(_Refusal(factors, in_one_piece=in_one_piece))
     declare = operator.kernel(part, device="cpu", name=name, priority=2, when=when, cost=_tiled_cost)
-    declare(_kernel(factors, _tiled if in_one_piece else _tiled_in_parts, takes_run=not in_one_piece))
-
-
-def _tiled(*factors: Any) -> None:
-    tiled_product(*factors)
+    declare(_kernel(factors, tiled_product if in_one_piece else _tiled_in_parts, takes_run=not in_one_piece))
 
 
 def _tiled_in_parts(op_ctx: OpContext, *factors: Any) -> None:

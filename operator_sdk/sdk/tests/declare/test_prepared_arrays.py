@@ -13,26 +13,14 @@ from operad.imperative import Invoker
 from operad.operator import ForwardArrays, OpContext
 from operad_sdk import DeclarationError, OperatorProperty, OpReq, Prepared, ResourceRequest, operator
 from operator_sdk.sdk.tests.declare.kernel_graphs import W, X, applied, bound
+from operator_sdk.sdk.tests.scaled_rows import scaled_rows
 
 
 @pytest.fixture
 def scaled():
     """Rows times weights; a kernel has the weights doubled beforehand, and halves what it gets of them."""
 
-    @operator("scaled_by_kernels")
-    class Scaled(OperatorProperty):
-        spec = "data:(N, D), weight:(D) -> output:(N, D)"
-
-        def forward(data, weight):
-            return data * weight
-
-        def data_grad(output_grad, weight):
-            return output_grad * weight
-
-        def weight_grad(output_grad, data):
-            return (output_grad * data).sum(0)
-
-    return Scaled
+    return scaled_rows("scaled_by_kernels")
 
 
 def _like_weight(call):

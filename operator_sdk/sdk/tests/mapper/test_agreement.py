@@ -27,6 +27,8 @@ from operad_sdk.mapper import (
     trunc,
 )
 from operad_sdk.vector import machine
+from operator_sdk.sdk.tests.mappers import huber
+from operator_sdk.sdk.tests.together import run_together
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
@@ -37,14 +39,6 @@ DTYPES = {"float32": np.float32, "float64": np.float64}
 @mapper
 def arithmetic(a, b):
     return (a + b) * (a - b) / b
-
-
-@mapper
-def huber(a, sigma):
-    s2 = sigma * sigma
-    if abs(a) > 1 / s2:
-        return abs(a) - 0.5 / s2
-    return 0.5 * s2 * a * a
 
 
 @mapper
@@ -214,11 +208,7 @@ def test_threads_that_map_at_once_compile_once_and_agree():
         results[i] = fresh.backend("vector").map(x)
 
     before = machine.statistics.compiled + machine.statistics.loaded
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(work, range(8))
     assert machine.statistics.compiled + machine.statistics.loaded == before + 1
     for result in results:
         np.testing.assert_array_equal(result, results[0])

@@ -13,6 +13,7 @@ from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.expansions import expanded, replaced
 from operad_sdk.mapper.precision import FLOAT32
 from operad_sdk.mapper.primitives import PRIMITIVES
+from operator_sdk.sdk.tests.accuracy import errors_in_ulps
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
@@ -99,16 +100,7 @@ def test_a_processor_without_fused_multiply_add_has_the_same_bound(op, dtype):
 
 
 def check_error(op, x, found, bound):
-    exact, kind = reference(op, x), x.dtype
-    with np.errstate(all="ignore"):
-        rounded = exact.astype(kind)
-    finite = np.isfinite(rounded)
-    # Infinities, NaN and the sign of zero are exactly IEEE's.
-    np.testing.assert_array_equal(found[~finite], rounded[~finite])
-    is_zero = rounded == 0
-    np.testing.assert_array_equal(np.signbit(found[is_zero]), np.signbit(rounded[is_zero]))
-    unit = np.spacing(np.abs(rounded[finite])).astype(np.longdouble)
-    error = np.abs(found[finite].astype(np.longdouble) - exact[finite]) / unit
+    error, finite = errors_in_ulps(found, reference(op, x))
     assert error.max() <= bound, x[finite][error.argmax()]
 
 

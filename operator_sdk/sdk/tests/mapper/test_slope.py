@@ -22,6 +22,7 @@ from operad_sdk.mapper import (
 )
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
+from operator_sdk.sdk.tests.mappers import huber
 from operator_sdk.sdk.tests.vector_code import VECTOR
 
 DOMAIN = {
@@ -91,13 +92,6 @@ def test_chain_product_and_branches_compose(wrt):
 
 
 def test_automatic_slope_equals_the_written_one():
-    @mapper
-    def huber(a, sigma):
-        s2 = sigma * sigma
-        if abs(a) > 1 / s2:
-            return abs(a) - 0.5 / s2
-        return 0.5 * s2 * a * a
-
     x = np.linspace(-3, 3, 61)
     s2 = 1.3 * 1.3
     np.testing.assert_allclose(slope_of(huber).map(x, 1.3), np.clip(s2 * x, -1, 1), rtol=1e-15)

@@ -24,17 +24,10 @@ from operad_sdk.mapper import (
 from operad_sdk.mapper.backends.with_cuda import kernel_text
 from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
+from operator_sdk.sdk.tests.mappers import huber
 
 COMPILER = shutil.which("g++") or shutil.which("c++") or shutil.which("clang++")
 MACHINE = ("fma", "pow2", "scaled", "exponent", "mantissa")
-
-
-@mapper
-def huber(a, sigma):
-    s2 = sigma * sigma
-    if abs(a) > 1 / s2:
-        return abs(a) - 0.5 / s2
-    return 0.5 * s2 * a * a
 
 
 @mapper

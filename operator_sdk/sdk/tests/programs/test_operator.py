@@ -217,10 +217,12 @@ def test_training_and_prediction_have_a_program_each():
 
 
 def test_what_ends_a_trace_is_said_with_its_line():
-    found = program_of(Looks(), ("forward",), [(64, 512)], [SINGLE], is_train=True)
+    found = program_of(KernelCall(Looks(), cpu(), [(64, 512)], [SINGLE]), ("forward",), is_train=True)
     assert "asked whether it is true" in found
     assert found.line.endswith("if ordered[0, 0] > 0:")
-    assert "run-time parameters" in program_of(Rate(), ("forward",), [(64, 512)], [SINGLE], is_train=True)
+    assert "run-time parameters" in program_of(
+        KernelCall(Rate(), cpu(), [(64, 512)], [SINGLE]), ("forward",), is_train=True
+    )
 
 
 @operator("program_wide")
@@ -244,5 +246,10 @@ def test_wider_numbers_within_are_told():
 def test_few_programs_are_kept():
     kept = Mix._forms.setdefault("programs", {})
     for rows in range(2 * room._MOST):
-        program_of(Mix(), ("forward",), [(rows + 1, 8), (8, 8)], [SINGLE] * 2, is_train=True, always=True)
+        program_of(
+            KernelCall(Mix(), cpu(), [(rows + 1, 8), (8, 8)], [SINGLE] * 2),
+            ("forward",),
+            is_train=True,
+            always=True,
+        )
     assert 0 < len(kept) <= room._MOST

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,7 @@ from operad_sdk.mapper.builder import Builder
 from operad_sdk.vector import CompiledForm, array_calls, machine
 from operad_sdk.vector.array_calls import array_call, bound_to, call_text, strided_call
 from operad_sdk.vector.machine import object_code
+from operator_sdk.sdk.tests.together import run_together
 from operator_sdk.sdk.tests.vector.processors import OTHERS
 from operator_sdk.sdk.tests.vector.programs import Program
 from operator_sdk.sdk.tests.vector_code import require_vector_code
@@ -124,11 +123,7 @@ def test_threads_share_a_call():
             if (out != number + 2).any():
                 wrong.append(number)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(work, range(4))
     assert not wrong
 
 

@@ -8,18 +8,20 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import operad as od
+from operad.context import cpu
+from operad.operator import KernelCall
 from operad_sdk import OperatorProperty, operator
 from operad_sdk.vector import NoVectorCodeError, compiled
 from operad_sdk.vector.cost_rule import Estimates, estimates
 from operad_sdk.vector.form_kernels import cost_of_arrays
-from operad_sdk.vector.signature import form_of_part
+from operad_sdk.vector.signature import form_of
 
 SINGLE = np.dtype(np.float32)
 
 
 def estimated(name, *shapes, part="forward", returned=False, outputs=None, **params):
     prop = od.registry.get(name)(**params)
-    form, numbers = form_of_part(prop, part, list(shapes), [SINGLE] * len(shapes))
+    form, numbers = form_of(KernelCall(prop, cpu(), list(shapes), [SINGLE] * len(shapes)), part)
     made = outputs or prop.infer_shape(list(shapes))[1][: len(form.results)]
     every = (*shapes, *((),) * len(numbers), *made)
     return estimates(compiled(form, SINGLE), [(shape, SINGLE) for shape in every], returned)
@@ -130,5 +132,5 @@ def row_cost(count):
 
     prop = operator(f"cost_of_rows_{count}")(Rows)()
     shape = (200, 300)
-    form, _ = form_of_part(prop, "forward", [shape], [SINGLE])
+    form, _ = form_of(KernelCall(prop, cpu(), [shape], [SINGLE]), "forward")
     return cost_of_arrays(compiled(form, SINGLE), [(shape, SINGLE)] * 2)

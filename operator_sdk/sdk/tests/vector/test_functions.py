@@ -15,6 +15,7 @@ from operad_sdk.mapper.builder import Builder
 from operad_sdk.mapper.primitives import PRIMITIVES
 from operad_sdk.vector import CompiledForm, machine
 from operad_sdk.vector.functions import functions_of
+from operator_sdk.sdk.tests.accuracy import errors_in_ulps
 from operator_sdk.sdk.tests.mapper.test_expansions import sample
 from operator_sdk.sdk.tests.vector.guarded import guarded
 
@@ -56,16 +57,7 @@ def arguments(op, dtype):
 
 
 def expect_within(bound, found, exact, args):
-    dtype = found.dtype
-    with np.errstate(all="ignore"):
-        rounded = exact.astype(dtype)
-    finite = np.isfinite(rounded)
-    np.testing.assert_array_equal(found[~finite], rounded[~finite])
-    is_zero = rounded == 0
-    np.testing.assert_array_equal(np.signbit(found[is_zero]), np.signbit(rounded[is_zero]))
-    with np.errstate(over="ignore"):
-        unit = np.spacing(np.abs(rounded[finite])).astype(np.longdouble)
-    error = np.abs(found[finite].astype(np.longdouble) - exact[finite]) / unit
+    error, finite = errors_in_ulps(found, exact)
     assert error.max() <= bound, [arg[finite][error.argmax()] for arg in args]
 
 

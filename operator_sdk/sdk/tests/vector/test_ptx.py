@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -42,7 +44,7 @@ def test_text_names_the_entry_and_the_architecture(architecture):
     text = ptx_of(of_function("tanh"), [x, x], architecture)
     assert f".entry {ENTRY}(" in text
     assert f".target {architecture}" in text
-    assert "ld.b32" in text
+    assert re.search(r"\bld\.[buf]32\b", text)  # some releases of LLVM name the kind of the number
 
 
 @pytest.mark.skipif(folder_of("cuda_nvcc") is None, reason="there is no ptxas; pip install --group cuda")

@@ -14,6 +14,7 @@ import pytest
 from operad_sdk.mapper import mapper
 from operad_sdk.vector.compiled import CompiledForm
 from operad_sdk.vector.team import has_team, team
+from operator_sdk.sdk.tests.together import run_together
 from operator_sdk.sdk.tests.vector_code import require_vector_code
 
 require_vector_code()
@@ -261,11 +262,7 @@ def test_every_unit_is_computed_once_by_any_number_of_threads():
             if not np.array_equal(sums, data + 1):
                 failures.append(seed)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(work, range(4))
     assert not failures
 
 

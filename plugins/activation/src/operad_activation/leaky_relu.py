@@ -28,6 +28,7 @@ from operad_sdk import (
     ResourceRequest,
     Shape,
     ShapeError,
+    blocked_sum,
     gradient,
     operator,
     param,
@@ -194,7 +195,7 @@ class LeakyReLU(OperatorProperty):
         lengths = _by_channel(gamma_grad, data.ndim).shape
         new = data.ndim - len(lengths)
         axes = tuple(i for i in range(data.ndim) if i < new or lengths[i - new] == 1)
-        gamma_grad[...] = share.sum(axes).reshape(gamma_grad.shape)
+        gamma_grad[...] = blocked_sum(share, axes).reshape(gamma_grad.shape)
 
     @gradient(when=lambda prop: prop.act_type == "rrelu", inplace="output_grad, mask")
     def rrelu_gradient(output_grad: Array, mask: Array, data_grad: Array) -> None:

@@ -27,6 +27,7 @@ from operad_sdk import (
     ParamError,
     PartialShape,
     Shape,
+    blocked_sum,
     gradient,
     operator,
     param,
@@ -199,7 +200,7 @@ class log_softmax(_AlongAxis):
         mask = _beyond(data, length, axis)
         _fill_shifted(data, axis, output, temperature, mask)
         with np.errstate(divide="ignore"):  # a line of length 0
-            output -= np.log(np.exp(output).sum(axis, keepdims=True))
+            output -= np.log(blocked_sum(np.exp(output), axis, keepdims=True))
         if mask is not None:
             np.copyto(output, 0, where=mask)
 
@@ -217,7 +218,7 @@ class log_softmax(_AlongAxis):
         if mask is not None:
             output_grad = np.where(mask, 0, output_grad)
         share = np.exp(output)
-        share *= output_grad.sum(axis, keepdims=True)
+        share *= blocked_sum(output_grad, axis, keepdims=True)
         np.subtract(output_grad, share, out=data_grad)
         if mask is not None:
             np.copyto(data_grad, 0, where=mask)
@@ -234,7 +235,7 @@ def fill_softmax(
     np.exp(out, out=out)
     if mask is not None:
         np.copyto(out, 0, where=mask)  # a line of length 0 is NaN so far
-    total = out.sum(axis, keepdims=True)
+    total = blocked_sum(out, axis, keepdims=True)
     if mask is not None:
         # mutant: equivalent, because what is divided is 0 there, and any other divisor than 0 does
         total[total == 0] = 1
@@ -246,7 +247,7 @@ def fill_softmax_gradient(
 ) -> None:
     """Write `(g - sum(g * y)) * y / temperature` into `out`, which may be one of the others."""
     product = np.multiply(output_grad, output, out=scratch(out, output_grad, output))
-    np.subtract(output_grad, product.sum(axis, keepdims=True), out=product)
+    np.subtract(output_grad, blocked_sum(product, axis, keepdims=True), out=product)
     np.multiply(product, output, out=out)
     _divide(out, temperature)
 

@@ -11,13 +11,7 @@ import numpy as np
 
 from operad_check.foreign.backend import Array, Function, Pull, TransformingBackend
 from operad_check.foreign.programs import Syntax
-from operad_check.foreign.transforms import (
-    compiled,
-    mapped,
-    narrow_gradients,
-    narrow_results,
-    transposed,
-)
+from operad_check.foreign.transforms import TRANSFORMATIONS, replaced
 from operad_check.register import Check
 from operad_check_jax.syntax import JaxSyntax
 
@@ -47,7 +41,7 @@ class JaxBackend(TransformingBackend):
     @property
     def checks(self) -> Sequence[Check]:
         """Transformations."""
-        return (compiled, transposed, mapped, narrow_results, narrow_gradients)
+        return TRANSFORMATIONS
 
     @property
     def syntax(self) -> Syntax:
@@ -72,7 +66,7 @@ class JaxBackend(TransformingBackend):
         result: list[Any] = []
 
         def called(*values: Any) -> tuple[Any, ...]:
-            found = function(*_replaced(arrays, wanted, values))
+            found = function(*replaced(arrays, wanted, values))
             several = tuple(found) if isinstance(found, (tuple, list)) else (found,)
             result[:] = several
             return tuple(each for each in several if _is_floating(each))
@@ -114,17 +108,10 @@ class JaxBackend(TransformingBackend):
         real = [i for i, array in enumerate(arrays) if _is_floating(array)]
         primals, moved = ([each[i] for i in real] for each in (arrays, tangents))
         found: tuple[Any, Any] = jax.jvp(
-            lambda *values: function(*_replaced(arrays, real, values)), primals, moved
+            lambda *values: function(*replaced(arrays, real, values)), primals, moved
         )
         return found
 
 
 def _is_floating(value: Any) -> bool:
     return bool(jnp.issubdtype(jnp.result_type(value), jnp.floating))
-
-
-def _replaced(arrays: Sequence[Any], places: Sequence[int], values: Sequence[Any]) -> list[Any]:
-    whole = list(arrays)
-    for place, value in zip(places, values, strict=True):
-        whole[place] = value
-    return whole

@@ -11,13 +11,7 @@ import torch
 
 from operad_check.foreign.backend import Array, Function, Pull, TransformingBackend
 from operad_check.foreign.programs import Syntax
-from operad_check.foreign.transforms import (
-    compiled,
-    mapped,
-    narrow_gradients,
-    narrow_results,
-    transposed,
-)
+from operad_check.foreign.transforms import TRANSFORMATIONS, replaced
 from operad_check.register import Check
 from operad_check_torch.checks import OWN
 from operad_check_torch.syntax import TorchSyntax
@@ -50,7 +44,7 @@ class TorchBackend(TransformingBackend):
     @property
     def checks(self) -> Sequence[Check]:
         """Transformations, and what only PyTorch has."""
-        return (compiled, transposed, mapped, narrow_results, narrow_gradients, *OWN)
+        return (*TRANSFORMATIONS, *OWN)
 
     @property
     def syntax(self) -> Syntax:
@@ -148,14 +142,10 @@ class TorchBackend(TransformingBackend):
         """`torch.func.jvp`."""
         real = [i for i, array in enumerate(arrays) if array.is_floating_point()]
 
-        def of_real(*values: torch.Tensor) -> Any:
-            whole = list(arrays)
-            for i, value in zip(real, values, strict=True):
-                whole[i] = value
-            return function(*whole)
-
         primals, moved = (tuple(each[i] for i in real) for each in (arrays, tangents))
-        found: tuple[Any, Any] = torch.func.jvp(of_real, primals, moved)
+        found: tuple[Any, Any] = torch.func.jvp(
+            lambda *values: function(*replaced(arrays, real, values)), primals, moved
+        )
         return found
 
     def is_refusal(self, error: BaseException) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from operad_check.cases.kinds import BULK, LARGE, ORDINARY
-from operad_check.comparison.closeness import magnitude
+from operad_check.comparison.closeness import at, first_place, magnitude
 from operad_check.foreign.transforms import (
     arrays_of,
     expect_same_results,
@@ -173,11 +173,10 @@ def _expanded_heads(trial: Trial) -> int:
         limit = 64 * float(np.finfo(one.dtype).eps) * scale
         with np.errstate(all="ignore"):
             far = ~((np.abs(one - other) <= limit) | (one == other) | (np.isnan(one) & np.isnan(other)))
-        if far.any():
-            at = tuple(int(k) for k in np.argwhere(far)[0])
+        if (place := first_place(far)) is not None:
             raise Violation(
-                f"gradient of {name}{list(at) if at else ''} is {float(one[at])!r} for an expanded gradient "
-                f"of the output, expected {float(other[at])!r}"
+                f"gradient of {at(name, place)} is {float(one[place])!r} for an expanded gradient "
+                f"of the output, expected {float(other[place])!r}"
             )
         compared += one.size
     return compared

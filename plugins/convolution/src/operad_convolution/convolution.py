@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from operad import Context
 from operad_convolution.correlate import correlate, correlate_data_gradient, correlate_weight_gradient
-from operad_convolution.direct.layer import DirectCorrelation, computed_in, direct_correlation, refusal
-from operad_convolution.direct.prepared import prepared_weights
+from operad_convolution.direct.kernel import DirectKernel, prepared_weights, refusal
 from operad_convolution.examples import NARROWED, PARAMS, by_windows, convolution_shapes
-from operad_convolution.geometry import Geometry, with_three_axes
-from operad_convolution.layer import Layer, output_shape, scratch_for
+from operad_convolution.geometry import Geometry
+from operad_convolution.layer import Layer
 from operad_sdk import (
     Array,
     Contract,
     Cost,
-    DType,
     InferredShapes,
-    KernelCall,
     OpContext,
     PartialShape,
     Shape,
@@ -76,10 +72,7 @@ class Convolution(Layer):
         self, op_ctx: OpContext, data: Array, weight: Array, bias: Array | None, output: Array
     ) -> None:
         """Unroll rows, multiply, and add the bias on the way to the output."""
-        geometry = self.geometry(data.shape, output.shape, self.pad)
-        scratch = scratch_for(op_ctx, geometry, weight.dtype)
-        images, out = with_three_axes(data), with_three_axes(output)
-        correlate(op_ctx, geometry, images, weight, bias, scratch, out)
+        correlate(op_ctx, self.correlation(data.shape, output.shape), data, weight, bias, output)
 
     def data_grad(self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Array) -> None:
         """The adjoint by the data, which needs the weight alone.
@@ -87,10 +80,8 @@ class Convolution(Layer):
         `d/d data[n, c, i] = sum of output_grad[n, f, o] * weight[f, c, k]` over all f, o and k with
         `i = o * stride + k * dilate - pad`.
         """
-        geometry = self.geometry(data_grad.shape, output_grad.shape, self.pad)
-        scratch = scratch_for(op_ctx, geometry, weight.dtype)
-        heads, out = with_three_axes(output_grad), with_three_axes(data_grad)
-        correlate_data_gradient(op_ctx, geometry, weight, heads, None, scratch, out)
+        geometry = self.correlation(data_grad.shape, output_grad.shape)
+        correlate_data_gradient(op_ctx, geometry, output_grad, weight, None, data_grad)
 
     def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
         """The adjoint by the weight, which needs the data alone.
@@ -98,39 +89,22 @@ class Convolution(Layer):
         `d/d weight[f, c, k] = sum of output_grad[n, f, o] * data[n, c, i]` over all n and o, with
         `i = o * stride + k * dilate - pad`.
         """
-        geometry = self.geometry(data.shape, output_grad.shape, self.pad)
-        images, heads = with_three_axes(data), with_three_axes(output_grad)
-        scratch = scratch_for(op_ctx, geometry, heads.dtype)
-        total = correlate_weight_gradient(op_ctx, geometry, images, heads, scratch)
-        weight_grad[...] = total.reshape(weight_grad.shape)
+        geometry = self.correlation(data.shape, output_grad.shape)
+        correlate_weight_gradient(op_ctx, geometry, data, output_grad, weight_grad)
 
-
-def _geometry_of(prop: Convolution, in_shapes: Sequence[Shape]) -> Geometry:
-    """The correlation that a layer is."""
-    return prop.geometry(in_shapes[0], output_shape(prop, in_shapes), prop.pad)
-
-
-def _refusal(call: KernelCall, is_large: bool) -> str | None:
-    return refusal(_geometry_of(call.prop, call.in_shapes), is_large)
-
-
-def _correlation(call: KernelCall) -> DirectCorrelation:
-    return direct_correlation(_geometry_of(call.prop, call.in_shapes), computed_in(call.in_types[0]))
+    def correlation(self, data: Shape, output: Shape) -> Geometry:
+        """The correlation that the layer is."""
+        return self.geometry(data, output, self.pad)
 
 
 @Convolution.kernel(
     "cpu",
     priority=10,
-    when=InVectorCode(_refusal),
-    prepares=prepared_weights(_correlation, "forward", "data_grad"),
+    when=InVectorCode(refusal),
+    prepares=prepared_weights("forward", "data_grad"),
 )
-class Direct:
+class Direct(DirectKernel):
     """Without unrolled rows, in vector code."""
-
-    def __init__(
-        self, prop: Convolution, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
-    ) -> None:
-        self._correlation = direct_correlation(_geometry_of(prop, in_shapes), computed_in(in_types[0]))
 
     def forward(
         self,
@@ -142,7 +116,7 @@ class Direct:
         packed: Array | None,
     ) -> None:
         """The correlation."""
-        self._correlation.correlate(op_ctx, data, weight, bias, output, packed)
+        self.correlation.correlate(op_ctx, data, weight, bias, output, packed)
 
     def data_grad(
         self,
@@ -153,8 +127,8 @@ class Direct:
         turned: Array | None,
     ) -> None:
         """Its adjoint by the data."""
-        self._correlation.data_gradient(op_ctx, weight, output_grad, None, data_grad, turned)
+        self.correlation.data_gradient(op_ctx, weight, output_grad, None, data_grad, turned)
 
     def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
         """Its adjoint by the weight."""
-        self._correlation.weight_gradient(op_ctx, data, output_grad, weight_grad)
+        self.correlation.weight_gradient(op_ctx, data, output_grad, weight_grad)

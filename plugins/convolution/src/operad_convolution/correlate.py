@@ -1,8 +1,8 @@
 """Correlation of images with filters, and its two adjoints, as matrix products.
 
 Images are treated a few at a time, so that what is unrolled (see `operad_convolution.rows`) stays in
-cache; these parts run side by side where threads are to be had. Scratch memory comes from the caller,
-one piece for each thread, and its element type is what is computed in.
+cache; these parts run side by side where threads are to be had. Each thread has a piece of scratch memory,
+whose element type is what is computed in. Arrays of images may have one to three spatial axes.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_convolution.geometry import Geometry
+from operad_convolution.geometry import Geometry, with_three_axes
 from operad_convolution.rows import add_back, fill, windows
-from operad_sdk import Array, OpContext
+from operad_sdk import Array, DType, OpContext
 
 _ROWS_ELEMENTS: Final = 1 << 18
 _TOTALS: Final = 8
@@ -25,30 +25,18 @@ Part = Callable[[slice, Array, Array], None]
 """Treats some images, with a row buffer and the products' array."""
 
 
-def scratch_size(geometry: Geometry) -> int:
-    """Elements of scratch memory that each of the functions needs."""
-    return max(_part_size(each) for each in (geometry, geometry.adjoint()) if each is not None)
-
-
 def correlate(
-    op_ctx: OpContext,
-    geometry: Geometry,
-    images: Array,
-    weight: Array,
-    bias: Array | None,
-    scratch: Array,
-    out: Array,
+    op_ctx: OpContext, geometry: Geometry, images: Array, weight: Array, bias: Array | None, out: Array
 ) -> None:
     """Write the correlation of `images` with the filters `weight` into `out`.
 
     Args:
-        images: (N, C, D, H, W).
+        images: (N, C, ...).
         weight: (M, C / groups, ...) with the kernel's axes.
         bias: (M,), added to each channel of the output; or None.
-        scratch: (threads, at least `scratch_size`).
-        out: (N, M, D', H', W'), overwritten.
+        out: (N, M, ...), overwritten.
     """
-    xp = op_ctx.xp
+    xp, images, out = op_ctx.xp, with_three_axes(images), with_three_axes(out)
     matrices = _matrices(xp, geometry, weight)
 
     def treat(part: slice, buffer: Array, product: Array) -> None:
@@ -63,15 +51,15 @@ def correlate(
         if bias is not None:
             target += bias.reshape(-1, 1, 1, 1)
 
-    _each_part(op_ctx, geometry, scratch, treat)
+    _each_part(op_ctx, geometry, weight.dtype, treat)
 
 
 def correlate_weight_gradient(
-    op_ctx: OpContext, geometry: Geometry, images: Array, output_grad: Array, scratch: Array
-) -> Array:
-    """The gradient of the filters, (M, C / groups, *kernel), where `output_grad` is that of the output."""
-    xp = op_ctx.xp
-    count = _part_count(geometry)
+    op_ctx: OpContext, geometry: Geometry, images: Array, output_grad: Array, weight_grad: Array
+) -> None:
+    """Write the gradient of the filters, where `output_grad` is that of the output, into `weight_grad`."""
+    xp, images, output_grad = op_ctx.xp, with_three_axes(images), with_three_axes(output_grad)
+    scratch, count = _scratch(op_ctx, geometry, output_grad.dtype), _part_count(geometry)
     chunks = min(count, _TOTALS)
     shape = (len(geometry.taps), geometry.groups, geometry.group_filters, geometry.length)
     totals = xp.zeros((chunks, *shape), scratch.dtype)
@@ -91,31 +79,32 @@ def correlate_weight_gradient(
                     totals[chunk, index] += xp.matmul(product[some], columns[some]).sum(1)
 
     op_ctx.parallel(add_chunk, chunks, len(scratch))
-    return _as_weight(geometry, totals[0] if chunks == 1 else totals.sum(0))
+    total = _as_weight(geometry, totals[0] if chunks == 1 else totals.sum(0))
+    weight_grad[...] = total.reshape(weight_grad.shape)
 
 
 def correlate_data_gradient(
     op_ctx: OpContext,
     geometry: Geometry,
+    head: Array,
     weight: Array,
-    output_grad: Array,
     bias: Array | None,
-    scratch: Array,
     images: Array,
 ) -> None:
-    """Write the gradient of the images, where `output_grad` is that of the output, into `images`.
+    """Write the gradient of the images, where `head` is that of the output, into `images`.
 
     Args:
         bias: (C,), added to each channel of the images; or None.
     """
     xp, adjoint = op_ctx.xp, geometry.adjoint()
     if adjoint is not None:
-        correlate(op_ctx, adjoint, output_grad, _turned(geometry, weight), bias, scratch, images)
+        correlate(op_ctx, adjoint, head, _turned(geometry, weight), bias, images)
         return
+    images, head = with_three_axes(images), with_three_axes(head)
     matrices = [matrix[:, 0, 0].swapaxes(-1, -2) for matrix in _matrices(xp, geometry, weight)]
 
     def treat(part: slice, buffer: Array, product: Array) -> None:
-        _as_images(geometry, product, part.stop - part.start)[...] = _grouped(geometry, output_grad[part])
+        _as_images(geometry, product, part.stop - part.start)[...] = _grouped(geometry, head[part])
         buffer[...] = 0
         share = xp.empty((geometry.groups, geometry.length, product.shape[-1]), product.dtype)
         for tap, matrix in zip(geometry.taps, matrices, strict=True):
@@ -129,11 +118,12 @@ def correlate_data_gradient(
         if bias is not None:
             images[part] += bias.reshape(-1, 1, 1, 1)
 
-    _each_part(op_ctx, geometry, scratch, treat)
+    _each_part(op_ctx, geometry, weight.dtype, treat)
 
 
-def _each_part(op_ctx: OpContext, geometry: Geometry, scratch: Array, treat: Part) -> None:
+def _each_part(op_ctx: OpContext, geometry: Geometry, dtype: DType, treat: Part) -> None:
     """Have `treat` work on all images, part by part, in as many threads as there are pieces of scratch."""
+    scratch = _scratch(op_ctx, geometry, dtype)
 
     def run(number: int, slot: int) -> None:
         treat(*_part(geometry, scratch[slot], number))
@@ -156,9 +146,11 @@ def _part(geometry: Geometry, scratch: Array, number: int) -> tuple[slice, Array
     return slice(start, start + images), buffer, product
 
 
-def _part_size(geometry: Geometry) -> int:
+def _scratch(op_ctx: OpContext, geometry: Geometry, dtype: DType) -> Array:
+    """Memory for the unrolled rows and the products of a part, for each thread."""
     images = geometry.images_together
-    return geometry.buffer_size(images) + geometry.product_size(images)
+    size = geometry.buffer_size(images) + geometry.product_size(images)
+    return op_ctx.requested[0].get_space((op_ctx.num_threads, size), dtype)
 
 
 def _turned(geometry: Geometry, weight: Array) -> Array:

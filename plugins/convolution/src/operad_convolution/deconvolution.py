@@ -6,20 +6,16 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from operad import Context
 from operad_convolution.correlate import correlate, correlate_data_gradient, correlate_weight_gradient
-from operad_convolution.direct.layer import DirectCorrelation, computed_in, direct_correlation, refusal
-from operad_convolution.direct.prepared import prepared_weights
+from operad_convolution.direct.kernel import DirectKernel, prepared_weights, refusal
 from operad_convolution.examples import NARROWED, PARAMS, deconvolution_shapes
-from operad_convolution.geometry import Geometry, with_three_axes
-from operad_convolution.layer import Layer, output_shape, scratch_for
+from operad_convolution.geometry import Geometry
+from operad_convolution.layer import Layer
 from operad_sdk import (
     Array,
     Contract,
     Cost,
-    DType,
     InferredShapes,
-    KernelCall,
     OpContext,
     ParamError,
     PartialShape,
@@ -135,10 +131,8 @@ class Deconvolution(Layer):
         self, op_ctx: OpContext, data: Array, weight: Array, bias: Array | None, output: Array
     ) -> None:
         """The adjoint of a convolution from the output to the data."""
-        geometry = self.transposed(data.shape, output.shape)
-        scratch = scratch_for(op_ctx, geometry, weight.dtype)
-        images, out = with_three_axes(data), with_three_axes(output)
-        correlate_data_gradient(op_ctx, geometry, weight, images, bias, scratch, out)
+        geometry = self.correlation(data.shape, output.shape)
+        correlate_data_gradient(op_ctx, geometry, data, weight, bias, output)
 
     def data_grad(self, op_ctx: OpContext, output_grad: Array, weight: Array, data_grad: Array) -> None:
         """The convolution itself.
@@ -146,10 +140,8 @@ class Deconvolution(Layer):
         `d/d data[n, c, i] = sum of output_grad[n, f, o] * weight[c, f, k]` over all f and k, with
         `o = i * stride + k * dilate - pad`.
         """
-        geometry = self.transposed(data_grad.shape, output_grad.shape)
-        scratch = scratch_for(op_ctx, geometry, weight.dtype)
-        heads, out = with_three_axes(output_grad), with_three_axes(data_grad)
-        correlate(op_ctx, geometry, heads, weight, None, scratch, out)
+        geometry = self.correlation(data_grad.shape, output_grad.shape)
+        correlate(op_ctx, geometry, output_grad, weight, None, data_grad)
 
     def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
         """As in a convolution whose input is the output's gradient.
@@ -157,13 +149,10 @@ class Deconvolution(Layer):
         `d/d weight[c, f, k] = sum of output_grad[n, f, o] * data[n, c, i]` over all n and i, with
         `o = i * stride + k * dilate - pad`.
         """
-        geometry = self.transposed(data.shape, output_grad.shape)
-        images, heads = with_three_axes(output_grad), with_three_axes(data)
-        scratch = scratch_for(op_ctx, geometry, heads.dtype)
-        total = correlate_weight_gradient(op_ctx, geometry, images, heads, scratch)
-        weight_grad[...] = total.reshape(weight_grad.shape)
+        geometry = self.correlation(data.shape, output_grad.shape)
+        correlate_weight_gradient(op_ctx, geometry, output_grad, data, weight_grad)
 
-    def transposed(self, data: Shape, output: Shape) -> Geometry:
+    def correlation(self, data: Shape, output: Shape) -> Geometry:
         """The convolution of which this is the transpose."""
         pad = tuple((surplus + 1) // 2 for surplus in self._surplus(data)) if self.target_shape else self.pad
         return self.geometry(output, data, pad)
@@ -179,32 +168,14 @@ class Deconvolution(Layer):
         ]
 
 
-def _transpose_of(prop: Deconvolution, in_shapes: Sequence[Shape]) -> Geometry:
-    """The convolution of which a layer is the transpose."""
-    return prop.transposed(in_shapes[0], output_shape(prop, in_shapes))
-
-
-def _refusal(call: KernelCall, is_large: bool) -> str | None:
-    return refusal(_transpose_of(call.prop, call.in_shapes), is_large)
-
-
-def _correlation(call: KernelCall) -> DirectCorrelation:
-    return direct_correlation(_transpose_of(call.prop, call.in_shapes), computed_in(call.in_types[0]))
-
-
 @Deconvolution.kernel(
     "cpu",
     priority=10,
-    when=InVectorCode(_refusal),
-    prepares=prepared_weights(_correlation, "data_grad", "forward"),
+    when=InVectorCode(refusal),
+    prepares=prepared_weights("data_grad", "forward"),
 )
-class Direct:
+class Direct(DirectKernel):
     """Without unrolled rows, in vector code."""
-
-    def __init__(
-        self, prop: Deconvolution, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
-    ) -> None:
-        self._correlation = direct_correlation(_transpose_of(prop, in_shapes), computed_in(in_types[0]))
 
     def forward(
         self,
@@ -216,7 +187,7 @@ class Direct:
         turned: Array | None,
     ) -> None:
         """The adjoint, by the data, of a convolution from the output to the data."""
-        self._correlation.data_gradient(op_ctx, weight, data, bias, output, turned)
+        self.correlation.data_gradient(op_ctx, weight, data, bias, output, turned)
 
     def data_grad(
         self,
@@ -227,8 +198,8 @@ class Direct:
         packed: Array | None,
     ) -> None:
         """The convolution itself."""
-        self._correlation.correlate(op_ctx, output_grad, weight, None, data_grad, packed)
+        self.correlation.correlate(op_ctx, output_grad, weight, None, data_grad, packed)
 
     def weight_grad(self, op_ctx: OpContext, output_grad: Array, data: Array, weight_grad: Array) -> None:
         """As in a convolution whose input is the output's gradient."""
-        self._correlation.weight_gradient(op_ctx, output_grad, data, weight_grad)
+        self.correlation.weight_gradient(op_ctx, output_grad, data, weight_grad)

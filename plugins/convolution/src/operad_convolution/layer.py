@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from operad_convolution.correlate import scratch_size
 from operad_convolution.geometry import Geometry
 from operad_sdk import (
     Array,
-    DType,
-    OpContext,
     OperatorProperty,
     ParamError,
     PartialShape,
     ResourceRequest,
     Shape,
     ShapeError,
+    blocked_sum,
     param,
 )
 
@@ -90,20 +88,8 @@ class Layer(OperatorProperty):
 
     def bias_grad(output_grad: Array, bias_grad: Array) -> None:
         """`d/d bias[f] = sum of output_grad[n, f, o]` over all n and o."""
-        output_grad.sum((0, *range(2, output_grad.ndim)), out=bias_grad)
+        blocked_sum(output_grad, (0, *range(2, output_grad.ndim)), out=bias_grad)
 
     def geometry(self, images: Shape, out: Shape, pad: Shape) -> Geometry:
         """The correlation that maps `images` to `out`."""
         return Geometry.of(images, out, self.kernel, self.stride, self.dilate, pad, self.num_group)
-
-
-def output_shape(prop: OperatorProperty, in_shapes: Sequence[Shape]) -> Shape:
-    """The shape of the output for arguments whose shapes are known."""
-    (found,) = prop.infer_shape(in_shapes)[1]
-    assert found is not None
-    return tuple(size for size in found if size is not None)
-
-
-def scratch_for(op_ctx: OpContext, geometry: Geometry, dtype: DType) -> Array:
-    """Scratch memory for one pass: (threads, elements)."""
-    return op_ctx.requested[0].get_space((op_ctx.num_threads, scratch_size(geometry)), dtype)

@@ -22,6 +22,7 @@ from operad_sdk import (
     OperatorProperty,
     Prepared,
     Shape,
+    blocked_sum,
     lock_cost_limit,
     operator,
     param,
@@ -118,7 +119,7 @@ class FullyConnected(OperatorProperty):
 
     def bias_grad(output_grad: Array, bias_grad: Array) -> None:
         """`d/d bias = output_grad`, summed over the rows."""
-        np.sum(_rows(output_grad), axis=0, out=bias_grad)
+        blocked_sum(_rows(output_grad), 0, out=bias_grad)
 
     def cost(self, in_shapes: Any, out_shapes: Any) -> Cost:
         """The product, and the sum with the bias."""

@@ -9,11 +9,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from operad.first_use import import_module
+from operad.first_use import cached_property, import_module
 from operad.graph import Entry, Graph, Node, OpNode
 from operad.operator import Gradient, OperatorProperty, Shape
 from operad_fusion.merging import Merged, Step, itself, merged
 from operad_fusion.parts import Part, parts_of
+from operad_fusion.views import moves_elements
 from operad_sdk.form_kernels import EXACT
 
 FROM_SIZE: Final = 256
@@ -66,6 +67,11 @@ def space_of(part: Part, in_shapes: Sequence[Shape], out_shapes: Sequence[Shape]
     return part.form.space(given | {result.name: out_shapes[i] for result, i in made})
 
 
+def too_small(size: int) -> str:
+    """Reason against a node of so many elements."""
+    return f"it has {size} elements; a kernel is compiled from {FROM_SIZE} on"
+
+
 _answers: Final = WeakKeyDictionary[OperatorProperty, dict[Hashable, Candidate | str]]()
 """Candidates of operators and their gradients, by signature and by shapes and types, while they live."""
 
@@ -82,9 +88,6 @@ class Candidates:
     Args:
         facts: `shapes`, `types` and `contexts`.
         is_exact: Whether only what gives NumPy's bits is taken.
-
-    Attributes:
-        by_node: For each node what it contributes; or, as text, why it can be in no cluster.
     """
 
     def __init__(self, graph: Graph, facts: Mapping[str, Any], *, is_exact: bool) -> None:
@@ -94,7 +97,46 @@ class Candidates:
         self._answers: dict[Hashable, Candidate | str] = {}
         self._awaited = {dep for node in graph.nodes for dep in node.control_deps}
         self._summed = {entry for node in graph.op_nodes for _, entry in node.sums}
-        self.by_node: Final = [self._candidate(number, node) for number, node in enumerate(graph.nodes)]
+        self._sizes = self._largest()
+        self._beside = self._with_neighbours()
+
+    def are_there(self) -> bool:
+        """Return whether any node may be in a cluster; of small ones without the tracer and the compiler."""
+        if not self._beside or import_module("operad_sdk.vector").reason_against() is not None:
+            return False
+        return any(isinstance(each, Candidate) for each in self.by_node)
+
+    @cached_property
+    def by_node(self) -> list[Candidate | str]:
+        """For each node what it contributes; or, as text, why it can be in no cluster."""
+        return [self._candidate(number, node) for number, node in enumerate(self._graph.nodes)]
+
+    def _arrays(self, number: int, node: OpNode) -> list[int]:
+        """Numbers of the entries that are a node's arguments and outputs."""
+        first = self._graph.first_entries
+        return [*self._graph.input_ids[number][: node.num_args], *range(first[number], first[number + 1])]
+
+    def _largest(self) -> list[int]:
+        """For each node the elements of its largest array; 0 for arguments."""
+        sizes = {shape: prod(shape) for shape in set(self._shapes.values)}
+        elements = [sizes[shape] for shape in self._shapes.values]
+        return [
+            max([elements[i] for i in self._arrays(number, node)], default=0)
+            if isinstance(node, OpNode)
+            else 0
+            for number, node in enumerate(self._graph.nodes)
+        ]
+
+    def _with_neighbours(self) -> set[int]:
+        """Large nodes that read of large ones, or are read by these, or read what may be a view."""
+        found, ids = set[int](), self._graph.node_ids
+        for number, node in enumerate(self._graph.nodes):
+            for source, _ in node.inputs if self._sizes[number] >= FROM_SIZE else ():
+                if self._sizes[ids[source]] >= FROM_SIZE:
+                    found |= {number, ids[source]}
+                elif moves_elements(source):
+                    found.add(number)
+        return found
 
     def spec(self, entry: Entry) -> tuple[Shape, Any]:
         """Shape and element type of an entry."""
@@ -116,7 +158,12 @@ class Candidates:
             return "the order in which it runs is fixed"
         if self._contexts[number].is_gpu:
             return f"there is no vector code for {self._contexts[number]}"
-        specs = [self.spec(entry) for entry in [*node.args, *outputs]]
+        # Before forms are asked for, as most nodes need none.
+        if self._sizes[number] < FROM_SIZE:
+            return too_small(self._sizes[number])
+        if number not in self._beside:
+            return "nothing beside it computes element by element"
+        specs = [(self._shapes.values[i], self._types.values[i]) for i in self._arrays(number, node)]
         key = (node.signature, self._is_exact, *specs)
         found = self._answers.get(key)
         if found is None:
@@ -153,7 +200,7 @@ class Candidates:
             return "its gradients have several shapes"
         (dtype,), (space,) = reals, spaces
         if prod(space) < FROM_SIZE or not all(prod(shape) for shape in shapes):
-            return f"it has {prod(space)} elements; a kernel is compiled from {FROM_SIZE} on"
+            return too_small(prod(space))
         found = candidate_of(parts, space, dtype, shapes)
         step = Step(parts, node.inputs, outputs)
         return self.obstacle_to_code(merged([step], outputs, itself), dtype) or found

@@ -8,14 +8,14 @@ one operator, whose kernel is compiled when the graph is bound.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any, Final, final
 
 from operad.first_use import import_module
 from operad.graph import Entry, Graph, Node, OpNode, Pass, Variable, rebuilt
 from operad.operator import Instruction, Shape
-from operad_fusion.again import again
+from operad_fusion.again import Facts, again
 from operad_fusion.candidates import Candidate, Candidates
 from operad_fusion.merging import Merged, Step, merged
 from operad_fusion.settings import MODE
@@ -28,7 +28,6 @@ MOST_INSTRUCTIONS: Final = 512
 _NAMED: Final = 3
 """Members after which a cluster is called."""
 
-Facts = Mapping[str, Any]
 Specs = tuple[tuple[Shape, Any], ...]
 
 
@@ -36,13 +35,14 @@ def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
     mode = MODE.read()
     if mode == "off":
         return graph, {}
-    if import_module("operad_sdk.vector").reason_against() is not None:  # it imports the compiler
+    candidates = Candidates(graph, facts, is_exact=mode == "exact")
+    if not candidates.are_there():
         return graph, {}
-    found = _Fusion(graph, facts, is_exact=mode == "exact")
+    found = _Fusion(graph, facts, candidates)
     found.merge()
     changed = found.with_repeated()
     if changed is not None:
-        found = _Fusion(*changed, is_exact=mode == "exact")
+        found = _Fusion(*changed, Candidates(*changed, is_exact=mode == "exact"))
         found.merge()
     return found.rebuilt(), {}
 
@@ -51,14 +51,14 @@ def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
 class _Fusion:
     """One run of the pass over a graph."""
 
-    def __init__(self, graph: Graph, facts: Facts, *, is_exact: bool) -> None:
+    def __init__(self, graph: Graph, facts: Facts, candidates: Candidates) -> None:
         self._graph, self._facts = graph, facts
         self._shapes, self._contexts = facts["shapes"], facts["contexts"]
         bound = graph.outputs[: facts["num_outputs"]]
         self._end = max([graph.node_ids[entry.node] + 1 for entry in bound], default=0)
         self._uses = Uses(graph)
         self._views = Views(graph, facts)
-        self._found = Candidates(graph, facts, is_exact=is_exact)
+        self._found = candidates
         self._spec, self._specs = self._found.spec, self._found.specs
         self._candidates = self._found.by_node
         self._clusters = Clusters.of_graph(graph)

@@ -30,12 +30,16 @@ _MOST_ELEMENTS: Final = 1 << 17
 _NUMBERS: Final = np.dtype(np.int64)
 
 
+def moves_elements(node: Node) -> bool:
+    """Return whether a node only says where elements are."""
+    op = node.op if isinstance(node, OpNode) else None
+    return op is not None and (op.of.name in GRADIENTS if isinstance(op, Gradient) else op.name in OPERATORS)
+
+
 def _may_be_view(node: OpNode, shape: Shape) -> bool:
     """Return whether a node, whose first input has this shape, may give views of it."""
-    op = node.op
-    is_known = op.of.name in GRADIENTS if isinstance(op, Gradient) else op.name in OPERATORS
-    reads_one = node.num_read == len(node.inputs) - op.num_unread == 1
-    return is_known and reads_one and 0 < prod(shape) <= _MOST_ELEMENTS
+    reads_one = node.num_read == len(node.inputs) - node.op.num_unread == 1
+    return moves_elements(node) and reads_one and 0 < prod(shape) <= _MOST_ELEMENTS
 
 
 def _moved(node: OpNode, numbers: Any, others: Sequence[Shape], ctx: Context) -> list[Any] | None:

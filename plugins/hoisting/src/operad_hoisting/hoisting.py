@@ -52,7 +52,7 @@ class Use(NamedTuple):
 
 
 def _run(graph: Graph, facts: Facts) -> tuple[Graph, Facts]:
-    if MODE.read() == "off":
+    if MODE.read() == "off" or not [node for node in graph.op_nodes if node.adds_to]:
         return graph, {}
     return _Hoisting(graph, facts).run(), {}
 

@@ -60,22 +60,9 @@ class ImageDetIter(ImageIter):
         last_batch_handle: str = "pad",
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            batch_size,
-            data_shape,
-            path_imgrec=path_imgrec,
-            path_imglist=path_imglist,
-            path_root=path_root,
-            path_imgidx=path_imgidx,
-            shuffle=shuffle,
-            part_index=part_index,
-            num_parts=num_parts,
-            aug_list=[],
-            imglist=imglist,
-            data_name=data_name,
-            label_name=label_name,
-            last_batch_handle=last_batch_handle,
-        )
+        paths, part = (path_imgrec, path_imglist, path_root, path_imgidx), (shuffle, part_index, num_parts)
+        given: Any = (*paths, *part, [], imglist, data_name, label_name, "float32", last_batch_handle)
+        super().__init__(batch_size, data_shape, 1, *given)
         self.auglist = list(CreateDetAugmenter(data_shape, **kwargs) if aug_list is None else aug_list)
         self.label_shape = self._largest_label()
         self.reshape(label_shape=self.label_shape)

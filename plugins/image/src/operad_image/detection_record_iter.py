@@ -19,19 +19,18 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from operad.dtypes import as_dtype
-from operad.errors import FormatError, OutOfMemoryError, ParamError, ShapeError
-from operad_image.batches import Array, Workspace
+from operad.errors import FormatError, ParamError
+from operad_image.batches import Array
 from operad_image.boxes import split_label
-from operad_image.codec import decoded
+from operad_image.codec import Image
 from operad_image.detection_crops import samplers
 from operad_image.detection_options import GROUPS, DetectionLabels, Normalization
 from operad_image.detection_transform import Changer
-from operad_image.finish import Finisher
 from operad_image.options import Finish
 from operad_image.parameters import grouped, signature
 from operad_image.samples import Samples
 from operad_image.threaded_iter import ThreadedIter, check_source, samples_of
+from operad_image.transform import Part, Rng
 
 _FRONT: Final = 4
 """Numbers of a batch's label in front of the image's: channels, height, width, and how many follow."""
@@ -58,54 +57,27 @@ class ImageDetRecordIter(ThreadedIter):
         source, labels, changes, crops, normalization = grouped(who, params, GROUPS)
         check_source(who, source, (1, 3, 4))
         changer = Changer(who, changes, crops, samplers(who, crops), source.data_shape)
-        dtype = np.dtype(as_dtype(source.dtype or "float32"))
-        finisher = Finisher(who, _finish(who, normalization), source.data_shape, dtype)
-        samples = samples_of(who, source)
-        width = _label_width(samples, labels)
-        fill = partial(_fill, who, samples, labels, changer, finisher)
-        super().__init__(source, samples, fill, dtype, _FRONT + width)
+        finish, samples = _finish(who, normalization), samples_of(who, source)
+        width, make = _label_width(samples, labels), partial(_make, labels, changer)
+        super().__init__(source, samples, make, finish, _FRONT + width, dtype=source.dtype or "float32")
 
 
-def _fill(
-    who: str,
-    samples: Samples,
-    wanted: DetectionLabels,
-    changer: Changer,
-    finisher: Finisher,
-    number: int,
-    slot: Array,
-    labels: Array,
-    workspace: Workspace,
-) -> None:
-    """Make one image and its label."""
-    channels, room = slot.shape[0], len(labels) - _FRONT
-    try:
-        found, content = samples.read(number)
-        workspace.lap("read")
-        if wanted.label_width > 0 and len(found) != wanted.label_width:
-            raise FormatError(f"it has {len(found)} labels, expected label_width={wanted.label_width}")
-        if len(found) > room:
-            raise FormatError(f"it has {len(found)} labels, expected at most label_pad_width={room}")
-        header, objects = split_label(found)
-        with decoded(
-            content, None if channels == 4 else channels, into=workspace.pixels, is_upright=False
-        ) as image:
-            workspace.hold(image.nbytes)
-            workspace.lap("decode")
-            if image.shape[2] != channels:
-                raise FormatError(f"it has {image.shape[2]} channels, expected {channels}")
-            part, objects, size = changer.change(image, objects, workspace.rng)
-            workspace.lap("augment")
-            if finisher.compile():
-                workspace.lap("compile")
-            finisher.write(part, slot, workspace.rng)
-            labels[:] = wanted.label_pad_value
-            kept = np.concatenate([header, objects.reshape(-1)])
-            labels[:_FRONT] = channels, *size, len(kept)
-            labels[_FRONT : _FRONT + len(kept)] = kept
-        workspace.lap("copy")
-    except (FormatError, OutOfMemoryError, ShapeError) as error:
-        raise type(error)(f"{who}: {samples.name(number)}: {error}") from error
+def _make(
+    wanted: DetectionLabels, changer: Changer, image: Image, found: Array, slot: Array, label: Array, rng: Rng
+) -> Part:
+    """Change one image, and fill in its label."""
+    room = len(label) - _FRONT
+    if wanted.label_width > 0 and len(found) != wanted.label_width:
+        raise FormatError(f"it has {len(found)} labels, expected label_width={wanted.label_width}")
+    if len(found) > room:
+        raise FormatError(f"it has {len(found)} labels, expected at most label_pad_width={room}")
+    header, objects = split_label(found)
+    part, objects, size = changer.change(image, objects, rng)
+    label[:] = wanted.label_pad_value
+    kept = np.concatenate([header, objects.reshape(-1)])
+    label[:_FRONT] = len(slot), *size, len(kept)
+    label[_FRONT : _FRONT + len(kept)] = kept
+    return part
 
 
 def _label_width(samples: Samples, wanted: DetectionLabels) -> int:

@@ -11,18 +11,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, ClassVar
 
-import numpy as np
-
-from operad.dtypes import as_dtype
-from operad.errors import FormatError, OutOfMemoryError, ParamError, ShapeError
-from operad_image.batches import Array, Workspace
-from operad_image.codec import decoded
-from operad_image.finish import Finisher
+from operad.errors import FormatError, ParamError
+from operad_image.batches import Array
+from operad_image.codec import Image
 from operad_image.options import GROUPS, Colour, Geometry, Labels
 from operad_image.parameters import grouped, signature
-from operad_image.samples import Samples
 from operad_image.threaded_iter import ThreadedIter, check_source, samples_of
-from operad_image.transform import coloured, placed
+from operad_image.transform import Part, Rng, coloured, placed
 
 
 class ImageRecordIter(ThreadedIter):
@@ -45,11 +40,9 @@ class ImageRecordIter(ThreadedIter):
         source, labels, geometry, colour, finish = grouped(who, params, GROUPS)
         check_source(who, source, (1, 3, 4))
         _check(who, labels, geometry)
-        dtype = np.dtype(as_dtype(source.dtype or self._default_dtype))
-        finisher = Finisher(who, finish, source.data_shape, dtype)
-        samples = samples_of(who, source)
-        fill = partial(_fill, who, samples, geometry, colour, finisher)
-        super().__init__(source, samples, fill, dtype, labels.label_width, is_flat=True)
+        samples, make = samples_of(who, source), partial(_make, geometry, colour)
+        dtype = source.dtype or self._default_dtype
+        super().__init__(source, samples, make, finish, labels.label_width, is_flat=True, dtype=dtype)
 
 
 class ImageRecordUInt8Iter(ImageRecordIter):
@@ -64,40 +57,15 @@ class ImageRecordInt8Iter(ImageRecordIter):
     _default_dtype = "int8"
 
 
-def _fill(
-    who: str,
-    samples: Samples,
-    geometry: Geometry,
-    colour: Colour,
-    finisher: Finisher,
-    number: int,
-    slot: Array,
-    labels: Array,
-    workspace: Workspace,
-) -> None:
-    """Make one image and its labels."""
-    channels, height, width = slot.shape
-    try:
-        found, content = samples.read(number)
-        workspace.lap("read")
-        if len(found) != len(labels):
-            raise FormatError(f"it has {len(found)} labels, expected label_width={len(labels)}")
-        labels[:] = found
-        wanted = None if channels == 4 else channels
-        with decoded(content, wanted, into=workspace.pixels, is_upright=False) as image:
-            workspace.hold(image.nbytes)
-            workspace.lap("decode")
-            if image.shape[2] != channels:
-                raise FormatError(f"it has {image.shape[2]} channels, expected {channels}")
-            part = placed(image, geometry, height, width, workspace.rng)
-            part = coloured(part, colour, height, width, workspace.rng)
-            workspace.lap("augment")
-            if finisher.compile():
-                workspace.lap("compile")
-            finisher.write(part, slot, workspace.rng)
-        workspace.lap("copy")
-    except (FormatError, OutOfMemoryError, ShapeError) as error:
-        raise type(error)(f"{who}: {samples.name(number)}: {error}") from error
+def _make(
+    geometry: Geometry, colour: Colour, image: Image, found: Array, slot: Array, labels: Array, rng: Rng
+) -> Part:
+    """Change one image, and fill in its labels."""
+    if len(found) != len(labels):
+        raise FormatError(f"it has {len(found)} labels, expected label_width={len(labels)}")
+    labels[:] = found
+    height, width = slot.shape[1:]
+    return coloured(placed(image, geometry, height, width, rng), colour, height, width, rng)
 
 
 def _check(who: str, labels: Labels, geometry: Geometry) -> None:

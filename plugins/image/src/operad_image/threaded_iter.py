@@ -18,10 +18,19 @@ from operad.io.order import BatchOrder  # type: ignore[import-not-found]  # of t
 
 import operad
 from operad import NDArray, current_context, nd
-from operad.errors import ArgumentError, EngineError, FormatError, ParamError, ShapeError
+from operad.dtypes import as_dtype
+from operad.errors import (
+    ArgumentError,
+    EngineError,
+    FormatError,
+    ParamError,
+    ShapeError,
+)
 from operad.profiler import stage
-from operad_image.batches import BatchMaker, Fill, Job
-from operad_image.options import Source
+from operad_image.batches import BatchMaker, Job
+from operad_image.filling import Make, fill_one
+from operad_image.finish import Finisher
+from operad_image.options import Finish, Source
 from operad_image.samples import Records, read_list
 
 _SUFFIX: Final = ".rec"
@@ -35,10 +44,11 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
     Args:
         source: The parameters.
         samples: The images.
-        fill: Makes one of them; see `BatchMaker`.
-        dtype: Of the images.
+        make: Changes one of them and fills in its labels.
+        finish: How pixels become numbers.
         label_width: Numbers that label an image; `is_flat` says whether labels have one axis for 1.
         is_flat: See `label_width`.
+        dtype: Of the images.
     Attributes:
         num_data: How many images there are.
     """
@@ -47,16 +57,20 @@ class ThreadedIter(operad.io.DataIter):  # type: ignore[misc]  # of another plug
         self,
         source: Source,
         samples: Records,
-        fill: Fill,
-        dtype: np.dtype[Any],
+        make: Make,
+        finish: Finish,
         label_width: int,
         is_flat: bool = False,
+        dtype: Any = "float32",
     ) -> None:
         super().__init__(source.batch_size)
+        who, dtype = type(self).__name__, np.dtype(as_dtype(dtype))
+        finisher = Finisher(who, finish, source.data_shape, dtype)
+        fill = partial(fill_one, who, samples, make, finisher)
         self._source = source
         self.num_data = len(samples)
         tail = "round" if source.round_batch else "pad"
-        self._order = BatchOrder(type(self).__name__, self.num_data, source.batch_size, tail)
+        self._order = BatchOrder(who, self.num_data, source.batch_size, tail)
         shape, labels = (source.batch_size, *source.data_shape), (source.batch_size, label_width)
         seed = source.seed if source.seed_aug is None else source.seed_aug
         self._new_maker = partial(BatchMaker, fill, (shape, labels), dtype, seed, source.preprocess_threads)

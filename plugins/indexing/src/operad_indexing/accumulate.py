@@ -3,7 +3,8 @@
 The order of additions is fixed, so that the same call gives the same bits with every engine and any
 number of threads. On the host it is the order of the rows that are added: what a compiled loop
 does for large calls, which is a kernel of its own, and `np.add.at` for others; both give the same bits. Half
-precision is added in single precision, in a copy of only those rows of the table that are named.
+precision is added in single precision, and what may have more rows than a block of `operad_sdk.sums` in
+double, in a copy of those rows of the table that are named.
 
 On a GPU additions at random positions are atomic, in an order that changes from run to run. So rows are
 sorted by their position there, and neighbours with one position are added in pairs until none are left:
@@ -20,7 +21,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from operad_sdk import Array, CompiledLoops
+from operad_sdk import Array, CompiledLoops, DType
+from operad_sdk.sums import ADDED_IN_A_ROW
 
 LOOPS: Final = CompiledLoops("operad_indexing.compiled", from_size=1 << 15)
 """Loops that pay from so many added elements: a call saves 0.1 ms there."""
@@ -47,16 +49,29 @@ def add_rows(xp: Any, table: Array, positions: Array, rows: Array, *, by_loop: b
     # mutant: equivalent, because it decides between ways to the same
     if not isinstance(table, np.ndarray):
         _add_in_pairs(xp, table_rows, positions, rows)
-    elif table.dtype == np.float16:
-        named, order = np.unique(positions, return_inverse=True)
-        wide = table_rows[named].astype(np.float32)
-        add_in_order(wide, order.reshape(-1), rows.astype(np.float32))
+    elif (wide := _wide(table.dtype, positions)) != table.dtype:
+        named: Any = slice(None)
+        if len(table_rows) > len(positions):
+            named, positions = np.unique(positions, return_inverse=True)
+        sums = table_rows[named].astype(wide)
+        add_in_order(sums, positions.reshape(-1), rows.astype(np.float32, copy=False))
         with np.errstate(over="ignore"):
-            table_rows[named] = wide
+            table_rows[named] = sums
     else:
         add_in_order(table_rows, positions, rows)
     if not table.flags.c_contiguous:
         table[...] = table_rows.reshape(table.shape)
+
+
+def _wide(dtype: DType, positions: Array) -> DType:
+    """The type in which rows are added to a table of a floating type; of others their own."""
+    if dtype not in (np.float16, np.float32):
+        return dtype
+    # Positions that share their last digits count as one: a bound, in memory that no table makes larger.
+    last = (1 << len(positions).bit_length()) - 1
+    if len(positions) > ADDED_IN_A_ROW and np.bincount(positions & last).max() > ADDED_IN_A_ROW:
+        return np.dtype(np.float64)
+    return np.dtype(np.float32)
 
 
 def _add_in_order(table: Array, positions: Array, rows: Array) -> None:
@@ -67,7 +82,7 @@ def _add_in_order(table: Array, positions: Array, rows: Array) -> None:
     for first in range(0, len(positions), step):
         part = slice(first, first + step)
         elements = positions[part, None] * width + columns
-        np.add.at(flat, elements.reshape(-1), rows[part].reshape(-1))
+        np.add.at(flat, elements.reshape(-1), rows[part].reshape(-1).astype(table.dtype, copy=False))
 
 
 def _add_by_loop(table: Array, positions: Array, rows: Array) -> None:

@@ -37,7 +37,9 @@ def _fill_ones(output: Array) -> None:
 
 zeros = define(
     "_zeros", _SPEC, _fill_zeros, summary="Zeros.", example=("shape=(2,)", "[0., 0.]"),
-    params=_PARAMS, reference=np.zeros, source="InitOpParam, src/operator/tensor/init_op.h.",
+    # Older NumPy gives `np.zeros` no signature, so that it would be called without the shape.
+    params=_PARAMS, reference=lambda shape: np.full(shape, 0),
+    source="InitOpParam, src/operator/tensor/init_op.h.",
 )  # fmt: skip
 ones = define(
     "_ones", _SPEC, _fill_ones, summary="Ones.", example=("shape=(2,)", "[1., 1.]"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array, DType, InferredTypes, OperatorProperty, PartialShape
+from operad_sdk import Array, DType, InferredTypes, OperatorProperty, PartialShape, blocked_sum
 
 
 class LabelledProperty(OperatorProperty):
@@ -37,7 +37,7 @@ def write_softmax(data: Array, axis: int, out: Array) -> None:
         return
     np.subtract(data, data.max(axis, keepdims=True), out=out)
     np.exp(out, out=out)
-    np.divide(out, out.sum(axis, keepdims=True), out=out)
+    np.divide(out, blocked_sum(out, axis, keepdims=True), out=out)
 
 
 def label_positions(xp: Any, label: Array, classes: int) -> tuple[Any, Array]:

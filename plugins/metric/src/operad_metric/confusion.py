@@ -6,19 +6,16 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from operad.errors import ParamError
 from operad_metric.arrays import classes, pairs
 from operad_metric.metric import EvalMetric
+from operad_metric.pooled import Averaged, Pooled
 from operad_metric.registered import register
-
-_NONE: Final = np.zeros((2, 2), np.int64)
-"""Counts of nothing."""
 
 
 def confusion(label: Any, pred: Any, size: int) -> Any:
@@ -26,48 +23,23 @@ def confusion(label: Any, pred: Any, size: int) -> Any:
     return np.bincount(label * size + pred, minlength=size * size).reshape(size, size)
 
 
-class _Confusion(EvalMetric, ABC):
-    """A score of counts, those of all updates together."""
+class _Confusion(Pooled):
+    """A score of counts."""
 
-    _local: Any
-    _global: Any
+    empty = np.zeros((2, 2), np.int64)
 
-    @abstractmethod
-    def score(self, counts: Any) -> float:
-        """The score of a confusion."""
+    def joined(self, one: Any, other: Any) -> Any:
+        """The sum, of different numbers of classes too."""
+        size = max(len(one), len(other))
+        return sum(np.pad(counts, (0, size - len(counts))) for counts in (one, other))
 
-    def take(self, counts: Any) -> None:
-        """Add counts; the value is their score, so that sum over count is it."""
-        self._local, self._global = _sum(self._local, counts), _sum(self._global, counts)
-        self.num_inst, self.global_num_inst = int(self._local.sum()), int(self._global.sum())
-        self.sum_metric = self.score(self._local) * self.num_inst
-        self.global_sum_metric = self.score(self._global) * self.global_num_inst
-
-    def reset(self) -> None:
-        """Forget all counts."""
-        super().reset()
-        self._local = self._global = _NONE
-
-    def reset_local(self) -> None:
-        """Forget counts, but not in what `get_global` tells."""
-        super().reset_local()
-        self._local = _NONE
+    def count(self, pooled: Any) -> int:
+        """Number of labels."""
+        return int(pooled.sum())
 
 
-class _Binary(_Confusion):
+class _Binary(_Confusion, Averaged):
     """A score of two classes, of which 1 is the one that is looked for."""
-
-    def __init__(
-        self,
-        name: str,
-        output_names: Sequence[str] | None,
-        label_names: Sequence[str] | None,
-        average: str,
-    ) -> None:
-        if average not in ("macro", "micro"):
-            raise ParamError(f"{name}: average is {average!r}, expected 'macro' or 'micro'")
-        self.average = average
-        super().__init__(name, output_names, label_names, average=average, has_global_stats=True)
 
     def update(self, labels: Any, preds: Any) -> None:
         """Count; of `"macro"`, score this update alone.
@@ -76,11 +48,7 @@ class _Binary(_Confusion):
             ParamError: There are other classes than 0 and 1.
         """
         counted = (self._counted(label, pred) for label, pred in pairs(labels, preds))
-        counts = sum(counted, start=_NONE)
-        if self.average == "macro":
-            self.accumulate(self.score(counts), 1)
-        else:
-            self.take(counts)
+        self.take(sum(counted, start=self.empty))
 
     def _counted(self, label: Any, pred: Any) -> Any:
         label, pred = classes(self.name, label, pred, axis=1)
@@ -91,7 +59,7 @@ class _Binary(_Confusion):
 
 
 @register
-class F1(_Binary):
+class F1(_Binary, called="f1"):
     """The harmonic mean of precision and recall.
 
     Args:
@@ -99,23 +67,14 @@ class F1(_Binary):
         average: `"macro"`: the mean of each update's score; `"micro"`: the score of all together.
     """
 
-    def __init__(
-        self,
-        name: str = "f1",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-        average: str = "macro",
-    ) -> None:
-        super().__init__(name, output_names, label_names, average)
-
-    def score(self, counts: Any) -> float:
+    def score(self, pooled: Any) -> float:
         """`2 TP / (2 TP + FP + FN)`; 0 if nothing is to be found, or found."""
-        (_, wrong), (missed, right) = counts.tolist()
+        (_, wrong), (missed, right) = pooled.tolist()
         return 2 * right / (2 * right + wrong + missed) if right else 0.0
 
 
 @register
-class MCC(_Binary):
+class MCC(_Binary, called="mcc"):
     """The correlation of two classes with their predictions, after Matthews.
 
     Args:
@@ -123,19 +82,10 @@ class MCC(_Binary):
         average: As in `F1`.
     """
 
-    def __init__(
-        self,
-        name: str = "mcc",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-        average: str = "macro",
-    ) -> None:
-        super().__init__(name, output_names, label_names, average)
-
-    def score(self, counts: Any) -> float:
+    def score(self, pooled: Any) -> float:
         """`(TP TN - FP FN)` over the root of the product of all margins that are not 0."""
-        (absent, wrong), (missed, right) = counts.tolist()
-        margins = [*counts.sum(0).tolist(), *counts.sum(1).tolist()]
+        (absent, wrong), (missed, right) = pooled.tolist()
+        margins = [*pooled.sum(0).tolist(), *pooled.sum(1).tolist()]
         return float((right * absent - wrong * missed) / math.sqrt(math.prod(m for m in margins if m)))
 
 
@@ -153,7 +103,7 @@ class PCC(_Confusion):
         label_names: Sequence[str] | None = None,
         has_global_stats: bool = True,
     ) -> None:
-        super().__init__(name, output_names, label_names, has_global_stats=has_global_stats)
+        EvalMetric.__init__(self, name, output_names, label_names, has_global_stats=has_global_stats)
 
     def update(self, labels: Any, preds: Any) -> None:
         """Count.
@@ -168,15 +118,9 @@ class PCC(_Confusion):
             size = int(max(label.max(initial=0), pred.max(initial=0))) + 1
             self.take(confusion(label, pred, size))
 
-    def score(self, counts: Any) -> float:
+    def score(self, pooled: Any) -> float:
         """Covariance over the root of both variances; `nan` where labels or predictions do not vary."""
-        total, labelled, predicted = counts.sum(), counts.sum(1), counts.sum(0)
+        total, labelled, predicted = pooled.sum(), pooled.sum(1), pooled.sum(0)
         variances = [float((margin * (total - margin)).sum()) for margin in (labelled, predicted)]
-        covariance = float((counts.diagonal() * total - labelled * predicted).sum())
+        covariance = float((pooled.diagonal() * total - labelled * predicted).sum())
         return covariance / math.sqrt(math.prod(variances)) if all(variances) else float("nan")
-
-
-def _sum(a: Any, b: Any) -> Any:
-    """The sum of confusions of different numbers of classes."""
-    size = max(len(a), len(b))
-    return sum(np.pad(counts, (0, size - len(counts))) for counts in (a, b))

@@ -7,21 +7,13 @@ from typing import Any
 
 from operad.errors import UnsupportedError
 from operad_metric.arrays import check_label_shapes, listed, values
-from operad_metric.metric import EvalMetric
+from operad_metric.metric import EvalMetric, NamedMetric
 from operad_metric.registered import register
 
 
 @register
-class Loss(EvalMetric):
+class Loss(NamedMetric, called="loss"):
     """The mean of the outputs, which are losses; labels are not looked at."""
-
-    def __init__(
-        self,
-        name: str = "loss",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def update(self, labels: Any, preds: Any) -> None:
         """Add every element."""
@@ -30,29 +22,13 @@ class Loss(EvalMetric):
 
 
 @register
-class Torch(Loss):
+class Torch(Loss, called="torch"):
     """`Loss` under the name that MXNet used for criterions of Torch."""
-
-    def __init__(
-        self,
-        name: str = "torch",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(name, output_names, label_names)
 
 
 @register
-class Caffe(Loss):
+class Caffe(Loss, called="caffe"):
     """`Loss` under the name that MXNet used for layers of Caffe."""
-
-    def __init__(
-        self,
-        name: str = "caffe",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(name, output_names, label_names)
 
 
 @register

@@ -5,7 +5,9 @@ Source: EvalMetric, python/mxnet/metric.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -161,6 +163,39 @@ class EvalMetric(metaclass=Suggesting):
             there = ", ".join(given) or "none"
             raise ParamError(f"metric {self.name!r}: no {kind} is called {absent[0]!r}; there are {there}")
         return [given[name] for name in (given if names is None else names)]
+
+
+class NamedMetric(EvalMetric):
+    """A metric with global sums; `class MAE(NamedMetric, called="mae")` says what it is called by default."""
+
+    def __init__(
+        self,
+        name: str = "",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(name, output_names, label_names, has_global_stats=True)
+
+    def __init_subclass__(cls, called: str = "") -> None:
+        """Give the class a constructor of its own, whose signature has that name."""
+        if called:
+            cls.__init__ = _calling(called, cls.__init__)  # type: ignore[method-assign]
+
+
+def _calling(name: str, init: Callable[..., None]) -> Callable[..., None]:
+    """The constructor with another default of `name`."""
+    known = inspect.signature(init)
+    default = known.parameters["name"].replace(default=name)
+    signature = known.replace(parameters=[*{**known.parameters, "name": default}.values()])
+
+    @functools.wraps(init)
+    def construct(*args: Any, **arguments: Any) -> None:
+        bound = signature.bind(*args, **arguments)
+        bound.apply_defaults()
+        init(*bound.args, **bound.kwargs)
+
+    construct.__signature__ = signature  # type: ignore[attr-defined]
+    return construct
 
 
 def _paired(names: Any, numbers: Any) -> list[tuple[str, Any]]:

@@ -9,24 +9,24 @@ from typing import Any, Final
 import numpy as np
 
 from operad_metric.arrays import pairs, probabilities
-from operad_metric.metric import EvalMetric
+from operad_metric.metric import EvalMetric, NamedMetric
 from operad_metric.registered import alias, register
 
 _LEAST: Final = 1e-10
 """The least probability that perplexity takes a logarithm of."""
 
 
-class _LogLikelihood(EvalMetric):
+class _LogLikelihood(NamedMetric):
     """The mean of `-log(p + eps)`, of the probability `p` that is given to each label."""
 
     def __init__(
         self,
-        eps: float,
-        name: str,
-        output_names: Sequence[str] | None,
-        label_names: Sequence[str] | None,
+        eps: float = 1e-12,
+        name: str = "",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
     ) -> None:
-        super().__init__(name, output_names, label_names, eps=eps, has_global_stats=True)
+        EvalMetric.__init__(self, name, output_names, label_names, eps=eps, has_global_stats=True)
         self.eps = eps
 
     def update(self, labels: Any, preds: Any) -> None:
@@ -38,7 +38,7 @@ class _LogLikelihood(EvalMetric):
 
 @register
 @alias("ce")
-class CrossEntropy(_LogLikelihood):
+class CrossEntropy(_LogLikelihood, called="cross-entropy"):
     """The mean of `-log(p + eps)`, of the probability `p` that is given to each label.
 
     >>> metric = CrossEntropy()
@@ -51,29 +51,11 @@ class CrossEntropy(_LogLikelihood):
         name: As in `EvalMetric`, with what follows.
     """
 
-    def __init__(
-        self,
-        eps: float = 1e-12,
-        name: str = "cross-entropy",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(eps, name, output_names, label_names)
-
 
 @register
 @alias("nll_loss")
-class NegativeLogLikelihood(_LogLikelihood):
+class NegativeLogLikelihood(_LogLikelihood, called="nll-loss"):
     """`CrossEntropy` under another name."""
-
-    def __init__(
-        self,
-        eps: float = 1e-12,
-        name: str = "nll-loss",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(eps, name, output_names, label_names)
 
 
 @register

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self, final
 
 import numpy as np
 
-from operad.errors import ParamError
 from operad_metric.arrays import check_label_shapes, pairs
-from operad_metric.metric import EvalMetric
+from operad_metric.metric import NamedMetric
+from operad_metric.pooled import Averaged
 from operad_metric.registered import alias, register
 
 
-class _Distance(EvalMetric, ABC):
+class _Distance(NamedMetric, ABC):
     """The mean over updates of each update's distance."""
-
-    def __init__(
-        self, name: str, output_names: Sequence[str] | None, label_names: Sequence[str] | None
-    ) -> None:
-        super().__init__(name, output_names, label_names, has_global_stats=True)
 
     @abstractmethod
     def distance(self, difference: Any) -> float:
@@ -45,16 +39,8 @@ def _column(array: Any) -> Any:
 
 
 @register
-class MAE(_Distance):
+class MAE(_Distance, called="mae"):
     """The mean over updates of the mean absolute difference."""
-
-    def __init__(
-        self,
-        name: str = "mae",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(name, output_names, label_names)
 
     def distance(self, difference: Any) -> float:
         """`mean |d|`."""
@@ -62,16 +48,8 @@ class MAE(_Distance):
 
 
 @register
-class MSE(_Distance):
+class MSE(_Distance, called="mse"):
     """The mean over updates of the mean squared difference."""
-
-    def __init__(
-        self,
-        name: str = "mse",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(name, output_names, label_names)
 
     def distance(self, difference: Any) -> float:
         """`mean d^2`."""
@@ -79,16 +57,8 @@ class MSE(_Distance):
 
 
 @register
-class RMSE(_Distance):
+class RMSE(_Distance, called="rmse"):
     """The mean over updates of the root of the mean squared difference."""
-
-    def __init__(
-        self,
-        name: str = "rmse",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(name, output_names, label_names)
 
     def distance(self, difference: Any) -> float:
         """`sqrt(mean d^2)`."""
@@ -130,12 +100,9 @@ class _Moments:
         return float(self.products[0, 1] / scale) if scale else float("nan")
 
 
-_EMPTY = _Moments(0, np.zeros(2), np.zeros((2, 2)))
-
-
 @register
 @alias("pearsonr")
-class PearsonCorrelation(EvalMetric):
+class PearsonCorrelation(Averaged, called="pearsonr"):
     """The correlation of predictions with labels.
 
     Args:
@@ -146,17 +113,7 @@ class PearsonCorrelation(EvalMetric):
     `reset_local` begins it anew.
     """
 
-    def __init__(
-        self,
-        name: str = "pearsonr",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-        average: str = "macro",
-    ) -> None:
-        if average not in ("macro", "micro"):
-            raise ParamError(f"{name}: average is {average!r}, expected 'macro' or 'micro'")
-        self.average = average
-        super().__init__(name, output_names, label_names, average=average, has_global_stats=True)
+    empty = _Moments(0, np.zeros(2), np.zeros((2, 2)))
 
     def update(self, labels: Any, preds: Any) -> None:
         """Correlate.
@@ -166,22 +123,16 @@ class PearsonCorrelation(EvalMetric):
         """
         for label, pred in pairs(labels, preds):
             check_label_shapes(label, pred, shape=True)
-            moments = _Moments.of(label.ravel(), pred.ravel())
-            if self.average == "macro":
-                self.accumulate(moments.correlation(), 1)
-                continue
-            self._local += moments
-            self._global += moments
-            self.num_inst, self.global_num_inst = self._local.count, self._global.count
-            self.sum_metric = self._local.correlation() * self.num_inst
-            self.global_sum_metric = self._global.correlation() * self.global_num_inst
+            self.take(_Moments.of(label.ravel(), pred.ravel()))
 
-    def reset(self) -> None:
-        """Forget all."""
-        super().reset()
-        self._local = self._global = _EMPTY
+    def joined(self, one: _Moments, other: _Moments) -> _Moments:
+        """The moments of both samples."""
+        return one + other
 
-    def reset_local(self) -> None:
-        """Forget what `get` tells, but not what `get_global` does."""
-        super().reset_local()
-        self._local = _EMPTY
+    def count(self, pooled: _Moments) -> int:
+        """The number of pairs."""
+        return pooled.count
+
+    def score(self, pooled: _Moments) -> float:
+        """The correlation."""
+        return pooled.correlation()

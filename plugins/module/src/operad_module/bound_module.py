@@ -11,21 +11,23 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from operad import Context, NDArray, Symbol
+from operad import Context, Symbol
 from operad.errors import BindError, ParamError
 from operad_module import parameters
-from operad_module.base_module import BaseModule
+from operad_module.delegating import DelegatingModule
 from operad_module.errors import ModuleStateError
 from operad_module.executor_group import DataParallelExecutorGroup
-from operad_module.inputs import Described, check_described, check_names, described
-from operad_module.interface import BindRequest, Params, small_uniform
+from operad_module.inputs import check_described, check_names, described
+from operad_module.interface import BindRequest, Params
 from operad_module.placement import placement_of
 
 _LABEL: Final = "softmax_label"
 
 
-class BoundModule(BaseModule):
+class BoundModule(DelegatingModule):
     """A symbol, its executors and its parameters; arguments are those of `Module`, which computes."""
+
+    _owns_params = True
 
     def __init__(
         self,
@@ -91,23 +93,9 @@ class BoundModule(BaseModule):
         """Names of the outputs."""
         return self._symbol.list_outputs()
 
-    @property
-    def data_shapes(self) -> Sequence[Described]:
-        """Descriptions of the data, as bound now."""
-        self._need("data_shapes")
-        return self._exec_group.data_shapes
-
-    @property
-    def label_shapes(self) -> Sequence[Described]:
-        """Descriptions of the labels, as bound now."""
-        self._need("label_shapes")
-        return self._exec_group.label_shapes
-
-    @property
-    def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
-        """Names and shapes of the outputs for a whole batch."""
-        self._need("output_shapes")
-        return self._exec_group.output_shapes
+    def _chosen(self, call: str) -> DataParallelExecutorGroup:
+        self._need(call)
+        return self._exec_group
 
     def summary(self) -> Any:
         """Layers, shapes of their outputs and numbers of parameters, for the shapes bound, as a table."""
@@ -117,9 +105,6 @@ class BoundModule(BaseModule):
         return self._symbol.summary(**{one.name: tuple(one.shape) for one in inputs if one.name in known})
 
     def _bind(self, request: BindRequest) -> None:
-        if self.binded and not request.force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
-            return
         if request.inputs_need_grad and not request.for_training:
             raise BindError("bind: inputs_need_grad=True needs for_training=True")
         shared: BoundModule | None = request.shared_module
@@ -166,28 +151,13 @@ class BoundModule(BaseModule):
         check_described("data_shapes", data, self._data_names)
         self._exec_group.reshape(data, labels)
 
-    def init_params(
-        self,
-        initializer: Any = small_uniform,
-        arg_params: Params | None = None,
-        aux_params: Params | None = None,
-        allow_missing: bool = False,
-        force_init: bool = False,
-        allow_extra: bool = False,
-    ) -> None:
-        """Give parameters their first values; see `BaseModule.init_params`.
+    def _init_params(self, *choice: Any) -> None:
+        """Give parameters their first values.
 
         Values for what the symbol does not have are ignored, as in MXNet: one file of parameters serves
         the parts of a network.
-
-        Raises:
-            MissingParameterError: A parameter has no value among those given.
         """
-        if self.params_initialized and not force_init:
-            self.logger.warning(
-                "Parameters are already initialized; init_params with force_init=False is ignored"
-            )
-            return
+        initializer, arg_params, aux_params, allow_missing, *_ = choice
         self._need("init_params")
         group, attributes = self._exec_group, self._symbol.attr_dict()
         kinds = (
@@ -208,7 +178,6 @@ class BoundModule(BaseModule):
                     f"{error}. The symbol has no label {absent[0]!r}; if an argument is a label, name it: "
                     "Module(symbol, label_names=[...])"
                 ) from error
-        self.params_initialized = True
 
     def set_params(
         self,
@@ -229,8 +198,3 @@ class BoundModule(BaseModule):
             parameters.check_known("parameter", self._param_names, arg_params or {})
             parameters.check_known("auxiliary state", self._exec_group.aux_names, aux_params or {})
         super().set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
-
-    def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
-        """Copies of the parameters and of the auxiliary states on the host, by name."""
-        self._need("get_params", params=True)
-        return self._exec_group.get_params()

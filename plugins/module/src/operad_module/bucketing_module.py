@@ -169,9 +169,6 @@ class BucketingModule(DelegatingModule):
         """Bind the default bucket; others follow when their batches come."""
         if request.shared_module is not None:
             raise ArgumentError("bind: a BucketingModule cannot take another module's arrays")
-        if self.binded and not request.force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
-            return
         self._buckets, self._grad_req = {self._default_bucket_key: self._default}, request.grad_req
         self._default._bind(replace(request, force_rebind=True))
         self._curr_bucket_key = self._default_bucket_key

@@ -1,4 +1,4 @@
-"""A module that hands calls on to another one, which may change between batches."""
+"""A module that hands calls on to what computes: another one, which may change, or executors."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from operad_module.base_module import BaseModule
 
 
 class DelegatingModule(BaseModule):
-    """Computation by the module that `_chosen` names."""
+    """Computation by the module, or the group of executors, that `_chosen` names."""
 
     def _chosen(self, call: str) -> Any:
-        """The module that answers `call`."""
+        """The module, or the executors, that answer `call`, which needs a bound module."""
         raise NotImplementedError
 
     def _ready(self, call: str, optimizer: bool = False) -> Any:
@@ -64,7 +64,9 @@ class DelegatingModule(BaseModule):
 
     def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
         """Gradients of the data."""
-        return list(self._ready("get_input_grads").get_input_grads(merge_multi_context))
+        chosen = self._ready("get_input_grads")
+        self._need_input_grads()
+        return list(chosen.get_input_grads(merge_multi_context))
 
     def get_states(self, merge_multi_context: bool = True) -> list[Any]:
         """The values of the states."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import operad as od
 from operad import NDArray, Symbol
@@ -49,6 +49,8 @@ class ModuleInterface(metaclass=Suggesting):
         optimizer_initialized: Whether `update` can be called.
     """
 
+    _owns_params: ClassVar[bool] = False  # if so, it says when they are not initialized again
+
     def __init__(self, logger: Any = logging) -> None:
         self.logger = logger
         self.binded = False
@@ -87,14 +89,17 @@ class ModuleInterface(metaclass=Suggesting):
         """Raise ModuleStateError unless the steps that `call` needs were taken."""
         if self.binded and self.params_initialized and (self.optimizer_initialized or not optimizer):
             return  # the usual case, at every call of a loop
-        steps = [("bind", self.binded)]
-        steps += [("init_params", self.params_initialized)] if params else []
-        steps += [("init_optimizer", self.optimizer_initialized)] if optimizer else []
-        for step, done in steps:
-            if not done:
+        lacks = {"bind": not self.binded, "init_params": params and not self.params_initialized}
+        lacks["init_optimizer"] = optimizer and not self.optimizer_initialized
+        for step, is_lacking in lacks.items():
+            if is_lacking:
                 raise ModuleStateError(
                     f"{call}: call {step} first; the order is bind, init_params, init_optimizer"
                 )
+
+    def _need_input_grads(self) -> None:
+        if not self.inputs_need_grad:
+            raise ModuleStateError("get_input_grads: they are not computed; bind with inputs_need_grad=True")
 
     @property
     def symbol(self) -> Symbol | None:
@@ -153,6 +158,9 @@ class ModuleInterface(metaclass=Suggesting):
             ArgumentError: `shared_module` is given to a `BucketingModule`.
             GraphError: `shared_module` is given to a `SequentialModule`.
         """
+        if self.binded and not force_rebind:
+            self.logger.warning("Already bound, ignoring bind()")
+            return
         request = BindRequest(
             data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, shared_module, grad_req
         )
@@ -189,6 +197,10 @@ class ModuleInterface(metaclass=Suggesting):
             GraphError: Two modules of a chain have a parameter of the same name.
         """
         if self.params_initialized and not force_init:
+            if self._owns_params:
+                self.logger.warning(
+                    "Parameters are already initialized; init_params with force_init=False is ignored"
+                )
             return
         self._init_params(initializer, arg_params, aux_params, allow_missing, force_init, allow_extra)
         self.params_initialized = True

@@ -13,7 +13,6 @@ from operad.errors import ArgumentError, FormatError
 from operad_module.base_module import step_methods
 from operad_module.checkpoint import load_checkpoint, save_checkpoint
 from operad_module.context_states import context_states, load_context_states
-from operad_module.errors import ModuleStateError
 from operad_module.inputs import Described, labels_of, with_shape
 from operad_module.interface import BindRequest
 from operad_module.underscored import Underscored
@@ -134,10 +133,7 @@ class Module(Underscored):
 
     def backward(self, out_grads: Any = None) -> None:
         """Compute the gradients of the last forward."""
-        self._need("backward", params=True)
-        if isinstance(out_grads, NDArray):
-            out_grads = [out_grads]
-        self._exec_group.backward(out_grads)
+        super().backward([out_grads] if isinstance(out_grads, NDArray) else out_grads)
 
     def _train_on(self, data_batch: Any) -> None:
         """Make a step, as one program where that is the same; see `operad.TrainingProgram`."""
@@ -153,29 +149,11 @@ class Module(Underscored):
         """Move the parameters along the gradients of the last backward."""
         self._ready_updates("update")(self._exec_group)
 
-    def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
-        """The outputs of the last forward; the next one overwrites them."""
-        self._need("get_outputs", params=True)
-        return self._exec_group.get_outputs(merge_multi_context)
-
-    def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
-        """Gradients of the data; the next backward overwrites them."""
-        self._need("get_input_grads", params=True)
-        if not self.inputs_need_grad:
-            raise ModuleStateError("get_input_grads: they are not computed; bind with inputs_need_grad=True")
-        return self._exec_group.get_input_grads(merge_multi_context)
-
-    def get_states(self, merge_multi_context: bool = True) -> list[Any]:
-        """The values of the states."""
-        self._need("get_states", params=True)
-        return self._exec_group.get_states(merge_multi_context)
-
     def set_states(self, states: Any = None, value: float | None = None) -> None:
         """Set the states to arrays, or all to one number."""
-        self._need("set_states", params=True)
         if (states is None) == (value is None):
             raise ArgumentError("set_states: give either states or value")
-        self._exec_group.set_states(states, value)
+        super().set_states(states, value)
 
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
         """Show a metric the labels and the outputs of the last forward."""

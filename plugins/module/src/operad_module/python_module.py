@@ -73,9 +73,6 @@ class PythonModule(BaseModule):
 
     def _bind(self, request: BindRequest) -> None:
         """Take note of shapes."""
-        if self.binded and not request.force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
-            return
         if request.grad_req != "write":
             raise BindError(
                 f"bind: grad_req is {request.grad_req!r}; Python modules only write their gradients"

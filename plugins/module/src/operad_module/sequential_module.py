@@ -88,9 +88,6 @@ class SequentialModule(BaseModule):
 
     def _bind(self, request: BindRequest) -> None:
         """Bind one module after the other, each for the outputs of the one before."""
-        if self.binded and not request.force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
-            return
         if request.shared_module is not None:
             raise GraphError("bind: a SequentialModule cannot take another module's arrays")
         if not self._modules:
@@ -179,8 +176,7 @@ class SequentialModule(BaseModule):
     def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
         """Gradients of the data of the first module."""
         self._need("get_input_grads", params=True)
-        if not self.inputs_need_grad:
-            raise ModuleStateError("get_input_grads: they are not computed; bind with inputs_need_grad=True")
+        self._need_input_grads()
         return list(self._modules[0].get_input_grads(merge_multi_context))
 
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:

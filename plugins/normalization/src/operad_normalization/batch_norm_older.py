@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 
@@ -10,27 +11,7 @@ from operad_normalization.batch_norm_reference import normalized
 from operad_normalization.batch_statistics import BatchStatistics, why_no_numeric_gradient
 from operad_sdk import Array, Contract, ParamError, operator, param
 
-
-def _reference(
-    data: Array,
-    gamma: Array,
-    beta: Array,
-    moving_mean: Array,
-    moving_var: Array,
-    eps: float,
-    momentum: float,
-    fix_gamma: bool,
-    use_global_stats: bool,
-    is_train: bool,
-) -> tuple[Array, ...]:
-    """Reference of `BatchNorm`, with the variance."""
-    options = (eps, momentum, fix_gamma, use_global_stats, 1, is_train)
-    output, mean, _, *states = normalized(data, gamma, beta, moving_mean, moving_var, *options)
-    rows = np.moveaxis(data, 1, 0).reshape(data.shape[1], -1)
-    learns = is_train and not use_global_stats and data.size > 0
-    return output, mean, rows.var(axis=1) if learns else moving_var, *states
-
-
+_REFERENCE: Final = partial(normalized, axis=1, shows_variance=True)
 _EPS = {"eps": (1e-3, 0.5)}
 _WHY_EPS = {"eps": "without it a gradient that is 0 is made of roundings, which kernels do in other orders"}
 
@@ -75,7 +56,7 @@ class BatchNormV1(_Older):
     """
 
     contract = Contract(
-        reference=_reference,
+        reference=_REFERENCE,
         params=_EPS,
         narrowed=_WHY_EPS,
         no_numeric_gradient=why_no_numeric_gradient,
@@ -112,7 +93,7 @@ class SyncBatchNorm(_Older):
     ndev = param(int, 1, ge=1, doc="Devices that share a batch; 1 alone.")
     key = param(str, ignored="One device has nobody to agree with.")
     contract = Contract(
-        reference=_reference,
+        reference=_REFERENCE,
         params={"ndev": (1,), "key": ("bn",), **_EPS},
         narrowed={
             **_WHY_EPS,

@@ -19,8 +19,9 @@ def normalized(
     use_global_stats: bool,
     axis: int,
     is_train: bool,
+    shows_variance: bool = False,
 ) -> tuple[Array, ...]:
-    """One channel at a time: the outputs, and the new states."""
+    """One channel at a time: the outputs, the last of which is a rate or a variance, and the new states."""
     channels = np.moveaxis(data, axis, 0).reshape(data.shape[axis], -1)
     learns = is_train and not use_global_stats and data.size > 0
     # The mean of equal values is their value, without rounding.
@@ -32,4 +33,4 @@ def normalized(
         output[channel] = (row - mean[channel]) * scale + beta[channel]
     share = momentum if learns else 1
     states = [share * old + (1 - share) * new for old, new in ((moving_mean, mean), (moving_var, var))]
-    return (np.moveaxis(output, 0, axis), mean, 1 / np.sqrt(var + eps), *states)
+    return (np.moveaxis(output, 0, axis), mean, var if shows_variance else 1 / np.sqrt(var + eps), *states)

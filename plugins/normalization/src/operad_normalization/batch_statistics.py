@@ -24,6 +24,7 @@ from operad_sdk import (
     OperatorProperty,
     Shape,
     as_dtype,
+    blocked_sum,
     gradient,
     param,
 )
@@ -37,6 +38,37 @@ def why_no_numeric_gradient(prop: Any) -> str:
 def is_affine(prop: Any) -> bool:
     """Return whether the output is the data times known numbers, plus beta."""
     return bool(prop.fix_gamma and prop.use_global_stats)
+
+
+def write_gradients(
+    self: Any,
+    op_ctx: OpContext,
+    is_train: bool,
+    output_grad: Array,
+    data: Array,
+    gamma: Array | None,
+    mean: Array,
+    var: Array,
+    data_grad: Array,
+    gamma_grad: Array | None,
+    beta_grad: Array,
+    wanted: frozenset[str],
+) -> None:
+    """`d/dx = r (k - mean(k) - h mean(k h))` with `k = g gamma`; `r k` for moving statistics."""
+    groups = self.groups(data.shape)
+    standardize_gradients(
+        op_ctx,
+        groups,
+        output_grad,
+        data,
+        None if gamma is None else gamma.reshape(groups.vector),
+        mean.reshape(groups.vector),
+        self.rate(var).reshape(groups.vector),
+        data_grad if "data_grad" in wanted else None,
+        gamma_grad,
+        beta_grad,
+        is_given=self.use_global_stats or not is_train,
+    )
 
 
 class BatchStatistics(OperatorProperty):
@@ -125,38 +157,9 @@ class BatchStatistics(OperatorProperty):
             rate = self.rate(var).reshape(groups.vector)
             apply_statistics(op_ctx, groups, data, fixed, offset, output, m, rate)
 
-    @gradient(
+    gradients = gradient(
         "data", "gamma", "beta", inplace="output_grad -> data_grad", when=lambda prop: not prop.fix_gamma
-    )
-    def gradients(
-        self,
-        op_ctx: OpContext,
-        is_train: bool,
-        output_grad: Array,
-        data: Array,
-        gamma: Array,
-        mean: Array,
-        var: Array,
-        data_grad: Array,
-        gamma_grad: Array,
-        beta_grad: Array,
-        wanted: frozenset[str],
-    ) -> None:
-        """`d/dx = r (k - mean(k) - h mean(k h))` with `k = g gamma`; `r k` for moving statistics."""
-        _write_gradients(
-            self,
-            op_ctx,
-            is_train,
-            output_grad,
-            data,
-            gamma,
-            mean,
-            var,
-            data_grad,
-            gamma_grad,
-            beta_grad,
-            wanted,
-        )
+    )(write_gradients)
 
     @gradient(
         "data",
@@ -177,7 +180,7 @@ class BatchStatistics(OperatorProperty):
         wanted: frozenset[str],
     ) -> None:
         """The same with a gamma of 1."""
-        _write_gradients(
+        write_gradients(
             self, op_ctx, is_train, output_grad, data, None, mean, var, data_grad, None, beta_grad, wanted
         )
 
@@ -190,34 +193,4 @@ class BatchStatistics(OperatorProperty):
     @gradient("beta", when=is_affine)
     def affine_beta_gradient(self, output_grad: Array) -> Array:
         """`d/dbeta = 1`."""
-        return output_grad.sum(self.groups(output_grad.shape).axes)
-
-
-def _write_gradients(
-    prop: BatchStatistics,
-    op_ctx: OpContext,
-    is_train: bool,
-    output_grad: Array,
-    data: Array,
-    gamma: Array | None,
-    mean: Array,
-    var: Array,
-    data_grad: Array,
-    gamma_grad: Array | None,
-    beta_grad: Array,
-    wanted: frozenset[str],
-) -> None:
-    groups = prop.groups(data.shape)
-    standardize_gradients(
-        op_ctx,
-        groups,
-        output_grad,
-        data,
-        None if gamma is None else gamma.reshape(groups.vector),
-        mean.reshape(groups.vector),
-        prop.rate(var).reshape(groups.vector),
-        data_grad if "data_grad" in wanted else None,
-        gamma_grad,
-        beta_grad,
-        is_given=prop.use_global_stats or not is_train,
-    )
+        return blocked_sum(output_grad, self.groups(output_grad.shape).axes)

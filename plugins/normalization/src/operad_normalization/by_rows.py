@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad.operator import ArgumentSlot, CallTemplate
-from operad_sdk import Array, Cost, KernelCall, OpContext, OpReq
+from operad_sdk import Array, Cost, KernelCall, OpContext, OpReq, blocked_sum
 from operad_sdk.vector import InVectorCode
 
 _BLOCK_BYTES: Final = 1 << 18
@@ -63,7 +63,7 @@ def write_by_rows(
     op_ctx.parallel(run, count, op_ctx.num_threads)
     for name, total, target in zip(_GRADIENTS[1:], sums[:, :count], (gamma_grad, beta_grad), strict=True):
         if name in wanted:
-            target[...] = total.sum(0)
+            target[...] = blocked_sum(total, 0)
 
 
 _GRADIENTS: Final = ("data_grad", "gamma_grad", "beta_grad")

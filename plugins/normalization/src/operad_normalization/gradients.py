@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_normalization.groups import Groups
+from operad_normalization.groups import Groups, Part
 from operad_normalization.standardize import scale, subtract
-from operad_sdk import Array, OpContext
+from operad_sdk import Array, OpContext, blocked_sum
 
 
 def standardize_gradients(
@@ -47,56 +47,36 @@ def standardize_gradients(
         beta_grad: To be written.
         is_given: Whether mean and deviation did not depend on the data.
     """
-    blocks = groups.blocks(data)
     of_gamma, of_beta = (op_ctx.xp.zeros(groups.vector, data.dtype) for _ in range(2))
 
-    def run(part: int, slot: int) -> None:
-        block = blocks[part]
-        g, x, m, r = (groups.of(block, array) for array in (output_grad, data, mean, inverse))
-        gain, dx = (None if array is None else groups.of(block, array) for array in (gamma, data_grad))
-        of_gain, of_offset = (groups.of(block, array) for array in (of_gamma, of_beta))
-        with np.errstate(all="ignore"):
-            h = op_ctx.xp.empty(x.shape, x.dtype)
-            subtract(x, m, h)
-            h *= r * 4
-            _write_gradients(groups, g, h, r, gain, of_gain, of_offset, dx, is_given)
+    def run(of: Part) -> None:
+        g, x, r, dx, gain_sums, offset_sums = map(
+            of, (output_grad, data, inverse, data_grad, of_gamma, of_beta)
+        )
+        h = op_ctx.xp.empty(x.shape, x.dtype)
+        subtract(x, of(mean), h)
+        h *= r * 4
+        gain_sums[...] = blocked_sum(g * h, groups.axes, keepdims=True)
+        offset_sums[...] = blocked_sum(g, groups.axes, keepdims=True)
+        if not is_given:
+            # What rounding the mean lost, which `h` has, is subtracted from the sum of `g h`, so that a form
+            # walks over the data once less.
+            # mutant: equivalent, because it makes up for roundings, less than is allowed
+            rest = blocked_sum(h, groups.axes, keepdims=True) / groups.count
+            gain_sums -= rest * offset_sums
+        if dx is None:
+            return
+        if is_given:
+            np.multiply(g, r, out=dx)
+        else:
+            h -= rest
+            h *= gain_sums / groups.count
+            np.subtract(g, h, out=dx)
+            dx -= offset_sums / groups.count
+            dx *= r
+        scale(dx, of(gamma))  # last, as its product with a large `r` may be beyond the type's range
 
-    op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
+    groups.each_block(op_ctx, data, run)
     for target, total in ((gamma_grad, of_gamma), (beta_grad, of_beta)):
         if target is not None:
             target[...] = total.reshape(target.shape)
-
-
-def _write_gradients(
-    groups: Groups,
-    g: Array,
-    h: Array,
-    r: Array,
-    gain: Array | None,
-    gain_sums: Array,
-    offset_sums: Array,
-    dx: Array | None,
-    is_given: bool,
-) -> None:
-    """Write the gradients of a block; by gains is multiplied last.
-
-    What rounding the mean lost, which `h` has, is subtracted from the sum of `g h`, so that a form walks over
-    the data once less.
-    """
-    gain_sums[...] = (g * h).sum(groups.axes, keepdims=True)
-    offset_sums[...] = g.sum(groups.axes, keepdims=True)
-    if is_given:
-        if dx is not None:
-            np.multiply(g, r, out=dx)
-            scale(dx, gain)
-        return
-    # mutant: equivalent, because it makes up for roundings, less than is allowed
-    rest = h.sum(groups.axes, keepdims=True) / groups.count
-    gain_sums -= rest * offset_sums
-    if dx is not None:
-        h -= rest
-        h *= gain_sums / groups.count
-        np.subtract(g, h, out=dx)
-        dx -= offset_sums / groups.count
-        dx *= r
-        scale(dx, gain)

@@ -8,13 +8,17 @@ depend on the number of threads.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
-from operad_sdk import Array, Shape, cached_property
+from operad_sdk import Array, OpContext, Shape, cached_property
+
+Part = Callable[[Any], Any]
+"""A block's part of an array that broadcasts to the data; None stays None."""
 
 _BLOCK: Final = 1 << 15
 """Elements of a block: three arrays of float32 of this size are half of a cache of 1 MiB."""
@@ -78,6 +82,18 @@ class Groups:
         behind = max(1, prod(self.shape[self.cut + 1 :]))
         step = max(1, _BLOCK // others, _RUN // behind)
         return [slice(start, min(start + step, length)) for start in range(0, length, step)]
+
+    def each_block(self, op_ctx: OpContext, data: Array, run: Callable[[Part], Any]) -> list[Any]:
+        """Results of a function for each block, on the threads of the run."""
+        blocks = self.blocks(data)
+        found: list[Any] = [None] * len(blocks)
+
+        def run_one(part: int, slot: int) -> None:
+            with np.errstate(all="ignore"):
+                found[part] = run(lambda array: None if array is None else self.of(blocks[part], array))
+
+        op_ctx.parallel(run_one, len(blocks), op_ctx.num_threads)
+        return found
 
     def of(self, block: slice, array: Array) -> Array:
         """The block's part of an array that broadcasts to the data."""

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, gradient, operator, param
+from operad_sdk import Array, Contract, OperatorProperty, blocked_sum, gradient, operator, param
 
 _LINES: Final = {
     "instance": "data:(N, *S) -> output:(N, *S), hidden norm:(N)",
@@ -65,7 +65,7 @@ class L2Normalization(OperatorProperty):
         """`y = x / n` with `n = sqrt(sum(x^2) + eps)`; squares that the type cannot hold do no harm."""
         axes = _axes(mode, data.ndim)
         with np.errstate(all="ignore"):  # what overflows is computed otherwise; zeros may be divided by 0
-            total = np.sqrt(np.square(data).sum(axes, keepdims=True) + eps)
+            total = np.sqrt(blocked_sum(np.square(data), axes, keepdims=True) + eps)
             if data.size and not np.isfinite(total).all():
                 total, scale = _scaled_norm(data, axes, eps)
                 data = np.divide(data, scale, out=output)
@@ -79,7 +79,7 @@ class L2Normalization(OperatorProperty):
         """`d/dx = (g - y sum(g y)) / n`."""
         axes = _axes(mode, output.ndim)
         product = output_grad * output
-        np.multiply(output, product.sum(axes, keepdims=True), out=product)
+        np.multiply(output, blocked_sum(product, axes, keepdims=True), out=product)
         np.subtract(output_grad, product, out=data_grad)
         with np.errstate(divide="ignore", invalid="ignore"):
             np.divide(data_grad, np.expand_dims(norm, axes), out=data_grad)
@@ -90,4 +90,4 @@ def _scaled_norm(data: Array, axes: tuple[int, ...], eps: float) -> tuple[Array,
     largest = np.max(np.abs(data), axis=axes, keepdims=True)
     # mutant: 1 becomes 2: equivalent, because zeros and infinities may be divided by any number
     scale = np.where((largest > 0) & (largest < np.inf), largest, 1)
-    return np.sqrt(np.square(data / scale).sum(axes, keepdims=True) + eps / scale / scale), scale
+    return np.sqrt(blocked_sum(np.square(data / scale), axes, keepdims=True) + eps / scale / scale), scale

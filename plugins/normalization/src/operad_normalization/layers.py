@@ -14,6 +14,7 @@ import numpy as np
 
 from operad_normalization.groups import Groups
 from operad_normalization.layer_gradients import (
+    Kept,
     write_all_gradients,
     write_data_gradient,
     write_vector_gradients,
@@ -135,9 +136,7 @@ class LayerProperty(OperatorProperty):
         beta_grad: Array,
     ) -> None:
         """`d/dgamma = sum(g h)`, `d/dbeta = sum(g)`; first, as the gradient of the data may replace `g`."""
-        groups = self.groups(data.shape)
-        given = (output_grad, data, mean, std, rest, self.output_mean_var)
-        write_vector_gradients(op_ctx, groups, *given, gamma_grad, beta_grad)
+        write_vector_gradients(op_ctx, self._kept(data, mean, std, rest), output_grad, gamma_grad, beta_grad)
 
     @gradient_of("data", inplace="output_grad -> data_grad", when=_has_element_gains)
     def data_gradient(
@@ -152,9 +151,7 @@ class LayerProperty(OperatorProperty):
         data_grad: Array,
     ) -> None:
         """`d/dx = r (k - mean(k) - h mean(k h))` with `k = g gamma`."""
-        groups = self.groups(data.shape)
-        given = (output_grad, data, gamma, mean, std, rest, self.output_mean_var)
-        write_data_gradient(op_ctx, groups, *given, data_grad)
+        write_data_gradient(op_ctx, self._kept(data, mean, std, rest), output_grad, gamma, data_grad)
 
     @gradient_of(inplace="output_grad -> data_grad", when=lambda prop: not prop.has_element_gains)
     def gradients(
@@ -172,7 +169,8 @@ class LayerProperty(OperatorProperty):
         wanted: frozenset[str],
     ) -> None:
         """`d/dx = r gamma (g - mean(g) - h mean(g h))`, `d/dgamma = sum(g h)`, `d/dbeta = sum(g)`."""
-        groups = self.groups(data.shape)
-        given = (output_grad, data, gamma, mean, std, rest, self.output_mean_var)
-        target = data_grad if "data_grad" in wanted else None
-        write_all_gradients(op_ctx, groups, *given, target, gamma_grad, beta_grad)
+        kept, target = self._kept(data, mean, std, rest), data_grad if "data_grad" in wanted else None
+        write_all_gradients(op_ctx, kept, output_grad, gamma, target, gamma_grad, beta_grad)
+
+    def _kept(self, data: Array, mean: Array, std: Array, rest: Array) -> Kept:
+        return Kept(self.groups(data.shape), data, mean, std, rest, self.output_mean_var)

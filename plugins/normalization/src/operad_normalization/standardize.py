@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from operad_normalization.groups import Groups
-from operad_sdk import Array, OpContext
+from operad_normalization.groups import Groups, Part
+from operad_sdk import Array, OpContext, blocked_sum
 
 
 def standardize(
@@ -54,23 +54,21 @@ def standardize(
         variance: To be written, without eps; None: not wanted.
         rest: To be written: what rounding took from a quarter of the mean; None: not wanted.
     """
-    blocks = groups.blocks(data)
 
-    def run(part: int, slot: int) -> None:
-        x, y, m, s, b = (groups.of(blocks[part], array) for array in (data, output, mean, deviation, beta))
-        with np.errstate(all="ignore"):
-            find = _statistics if type(x) is np.ndarray else _scaled_statistics
-            m[...], v, lost, s[...], inverse, low = find(x, y, groups, eps)  # and `x - m`, scaled, into `y`
-            if variance is not None:
-                groups.of(blocks[part], variance)[...] = v
-            if rest is not None:
-                groups.of(blocks[part], rest)[...] = low
-            y -= lost
-            y *= inverse  # which is no more than 1e23 where the square is not 0
-            scale(y, None if gamma is None else groups.of(blocks[part], gamma))
-            y += b
+    def run(of: Part) -> None:
+        x, y, m, s = map(of, (data, output, mean, deviation))
+        find = _statistics if type(x) is np.ndarray else _scaled_statistics
+        m[...], v, lost, s[...], inverse, low = find(x, y, groups, eps)  # and `x - m`, scaled, into `y`
+        if variance is not None:
+            of(variance)[...] = v
+        if rest is not None:
+            of(rest)[...] = low
+        y -= lost
+        y *= inverse  # which is no more than 1e23 where the square is not 0
+        scale(y, of(gamma))
+        y += of(beta)
 
-    op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
+    groups.each_block(op_ctx, data, run)
 
 
 _Statistics = tuple[Array, Array, Array, Array, Array, Array]
@@ -107,17 +105,17 @@ def subtract(x: Array, mean: Array, out: Array) -> None:
 
 
 def _mean(x: Array, groups: Groups) -> Array:
-    mean: Array = x.sum(groups.axes, keepdims=True) / groups.count
+    mean: Array = blocked_sum(x, groups.axes, keepdims=True) / groups.count
     if type(x) is not np.ndarray or np.isfinite(mean).all():
         return mean
     small = x.dtype.type(2.0**-40)
-    scaled = (x * small).sum(groups.axes, keepdims=True) / groups.count / small
+    scaled = blocked_sum(x * small, groups.axes, keepdims=True) / groups.count / small
     return np.where(np.isfinite(mean), mean, scaled)
 
 
 def _variance(y: Array, groups: Groups) -> tuple[Array, Array]:
-    rest = y.sum(groups.axes, keepdims=True) / groups.count
-    squares = np.square(y).sum(groups.axes, keepdims=True) / groups.count
+    rest = blocked_sum(y, groups.axes, keepdims=True) / groups.count
+    squares = blocked_sum(np.square(y), groups.axes, keepdims=True) / groups.count
     # Beyond the range of the type the variance is infinite, and not infinity less infinity.
     return np.maximum(squares - np.minimum(rest * rest, np.finfo(y.dtype).max), 0), rest
 
@@ -130,14 +128,14 @@ def _scaled_statistics(x: Array, y: Array, groups: Groups, eps: float) -> _Stati
     """
     kind, most = x.dtype.type, np.finfo(x.dtype).maxexp
     part = x * kind(2**-24)  # so many elements have a sum; of subnormal numbers it is not the mean
-    size = np.abs(part).sum(groups.axes, keepdims=True)
-    mean = part.sum(groups.axes, keepdims=True) / groups.count * kind(2**24)
+    size = blocked_sum(np.abs(part), groups.axes, keepdims=True)
+    mean = blocked_sum(part, groups.axes, keepdims=True) / groups.count * kind(2**24)
     grown = np.where(size < kind(2.0 ** (-most * 9 // 32)), kind(2.0 ** (most * 7 // 16)), kind(0.25))
     scale = np.where(size > kind(2.0 ** (most * 19 // 64)), kind(2.0 ** (-most * 9 // 16)), grown)
     np.multiply(x, scale, out=y)
     y -= mean * scale
-    rest = y.sum(groups.axes, keepdims=True) / groups.count
-    squares = np.square(y).sum(groups.axes, keepdims=True) / groups.count
+    rest = blocked_sum(y, groups.axes, keepdims=True) / groups.count
+    squares = blocked_sum(np.square(y), groups.axes, keepdims=True) / groups.count
     variance = np.maximum(squares - rest * rest, 0)
     root = np.sqrt(variance + eps * scale * scale)
     deviation = np.minimum(root / scale, np.finfo(x.dtype).max)  # beyond which roundings may take it
@@ -155,17 +153,15 @@ def apply_statistics(
     inverse: Array,
 ) -> None:
     """Write `gamma (x - mean) inverse + beta` for a given mean and inverse deviation of every group."""
-    blocks = groups.blocks(data)
 
-    def run(part: int, slot: int) -> None:
-        x, y, m, r, b = (groups.of(blocks[part], array) for array in (data, output, mean, inverse, beta))
-        with np.errstate(all="ignore"):
-            subtract(x, m, y)
-            y *= r * 4
-            scale(y, None if gamma is None else groups.of(blocks[part], gamma))
-            y += b
+    def run(of: Part) -> None:
+        y = of(output)
+        subtract(of(data), of(mean), y)
+        y *= of(inverse) * 4
+        scale(y, of(gamma))
+        y += of(beta)
 
-    op_ctx.parallel(run, len(blocks), op_ctx.num_threads)
+    groups.each_block(op_ctx, data, run)
 
 
 def scale(array: Array, gain: Array | None) -> None:

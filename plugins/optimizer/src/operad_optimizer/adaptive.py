@@ -61,9 +61,8 @@ class Adam(AdamAverages):
         """With both averages; the learning rate corrects their bias towards 0."""
         count = self._index_update_count[index]
         correction = math.sqrt(1 - self.beta2**count) / (1 - self.beta1**count)
-        given = {"lr": self._get_lr(index) * correction, **self.common(index)}
-        own = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
-        return "adam_update", state, {**own, **given}
+        rate = self._get_lr(index) * correction
+        return self.call_of(index, "adam_update", state, "beta1", "beta2", "epsilon", lr=rate)
 
 
 @register
@@ -106,13 +105,10 @@ class RMSProp(Optimizer):
 
     def step_call(self, index: Index, state: State) -> UpdateCall:
         """With the averages."""
-        given = {"lr": self._get_lr(index), **self.common(index)}
-        given |= {"gamma1": self.gamma1, "epsilon": self.epsilon}
-        if self.clip_weights:
-            given["clip_weights"] = self.clip_weights
+        own = ["gamma1", "epsilon", *(["clip_weights"] if self.clip_weights else [])]
         if self.centered:
-            return "rmspropalex_update", state, {**given, "gamma2": self.gamma2}
-        return "rmsprop_update", state, given
+            return self.call_of(index, "rmspropalex_update", state, *own, "gamma2")
+        return self.call_of(index, "rmsprop_update", state, *own)
 
 
 @register
@@ -142,8 +138,7 @@ class Ftrl(Optimizer):
 
     def step_call(self, index: Index, state: State) -> UpdateCall:
         """With both sums."""
-        own = {"lr": self._get_lr(index), "lamda1": self.lamda1, "beta": self.beta}
-        return "ftrl_update", state, {**own, **self.common(index)}
+        return self.call_of(index, "ftrl_update", state, "lamda1", "beta")
 
 
 @register

@@ -121,19 +121,24 @@ class Optimizer(Moving, metaclass=Suggesting):
 
     def set_lr_mult(self, args_lr_mult: Mapping[Index, float]) -> None:
         """Set factors of the learning rate by index or name, on top of the symbol's attributes."""
-        self.lr_mult = self._from_attributes("__lr_mult__")
-        self.lr_mult.update(args_lr_mult)
+        self.lr_mult = {**dict(numbers_of(self.sym_attributes, "__lr_mult__")), **args_lr_mult}
 
     def set_wd_mult(self, args_wd_mult: Mapping[Index, float]) -> None:
         """Set factors of weight decay; names that end neither in `_weight` nor in `_gamma` have 0."""
         exempt = (name for name in self.idx2name.values() if not name.endswith(("_weight", "_gamma")))
-        self.wd_mult = dict.fromkeys(exempt, 0.0)
-        self.wd_mult.update(self._from_attributes("__wd_mult__"))
+        self.wd_mult = {**dict.fromkeys(exempt, 0.0), **dict(numbers_of(self.sym_attributes, "__wd_mult__"))}
         self.wd_mult.update(args_wd_mult)
 
     def create_state(self, index: Index, weight: NDArray) -> State:
         """State of a weight at the beginning; None: there is none."""
         return None
+
+    def call_of(
+        self, index: Index, name: str, states: Sequence[NDArray], *own: str, **params: Any
+    ) -> UpdateCall:
+        """A step as one call, with the rate, the common parameters, and the attributes called `own`."""
+        given = {"lr": self._get_lr(index), **self.common(index)}
+        return name, states, {**given, **{one: getattr(self, one) for one in own}, **params}
 
     def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:
         """`create_state`; for half precision, of a single-precision copy, and the copy."""
@@ -273,9 +278,6 @@ class Optimizer(Moving, metaclass=Suggesting):
         if index in multipliers:
             return multipliers[index]
         return multipliers.get(self.idx2name.get(index, ""), 1.0)
-
-    def _from_attributes(self, key: str) -> dict[Index, float]:
-        return dict(numbers_of(self.sym_attributes, key))
 
     def is_mixed(self, weight: NDArray) -> bool:
         """Return whether the weight is moved through a copy in single precision."""

@@ -7,12 +7,12 @@ from typing import Any, final
 
 from operad import NDArray, nd
 from operad_optimizer.aggregation import aggregation_size, in_turn
-from operad_optimizer.base import Index, Optimizer, State, UpdateCall, register
-from operad_optimizer.state import zeros_like
+from operad_optimizer.base import Index, State, UpdateCall, register
+from operad_optimizer.momentum import WithMomentum
 
 
 @register
-class SGD(Optimizer):
+class SGD(WithMomentum):
     """Stochastic gradient descent, with momentum if that is not 0.
 
     Args:
@@ -29,16 +29,11 @@ class SGD(Optimizer):
         self.lazy_update = lazy_update
         self.aggregate_num = aggregation_size(4)
 
-    def create_state(self, index: Index, weight: NDArray) -> State:
-        """The last step, if any of it is kept."""
-        return zeros_like(weight) if self.momentum else None
-
     def step_call(self, index: Index, state: State) -> UpdateCall:
         """With the last step, if any of it is kept."""
-        given = {"lr": self._get_lr(index), **self.common(index)}
         if state is None:
-            return "sgd_update", (), given
-        return "sgd_mom_update", (state,), {**given, "momentum": self.momentum}
+            return self.call_of(index, "sgd_update", ())
+        return self.call_of(index, "sgd_mom_update", (state,), "momentum")
 
     def step_several(
         self, indices: Sequence[Index], weights: Sequence[NDArray], grads: Sequence[NDArray], states: State
@@ -61,7 +56,7 @@ class ccSGD(SGD):
 
 @register
 @final
-class NAG(Optimizer):
+class NAG(WithMomentum):
     """Gradient descent with Nesterov's momentum.
 
     Args:
@@ -75,21 +70,16 @@ class NAG(Optimizer):
         super().__init__(**arguments)
         self.momentum = momentum
 
-    def create_state(self, index: Index, weight: NDArray) -> State:
-        """The last step, if any of it is kept."""
-        return zeros_like(weight) if self.momentum else None
-
     def step_call(self, index: Index, state: State) -> UpdateCall:
         """With the last step, if any of it is kept."""
-        given = {"lr": self._get_lr(index), **self.common(index)}
         if state is None:
-            return "sgd_update", (), given
-        return "nag_mom_update", (state,), {**given, "momentum": self.momentum}
+            return self.call_of(index, "sgd_update", ())
+        return self.call_of(index, "nag_mom_update", (state,), "momentum")
 
 
 @register
 @final
-class Signum(Optimizer):
+class Signum(WithMomentum):
     """Steps of one size along the sign of the gradient, or of its average.
 
     Args:
@@ -108,13 +98,8 @@ class Signum(Optimizer):
         self.momentum = momentum
         self.wd_lh = wd_lh
 
-    def create_state(self, index: Index, weight: NDArray) -> State:
-        """The average, if there is one."""
-        return zeros_like(weight) if self.momentum else None
-
     def step_call(self, index: Index, state: State) -> UpdateCall:
         """With the average, if there is one."""
-        given = {"lr": self._get_lr(index), **self.common(index)}
         if state is None:
-            return "signsgd_update", (), given
-        return "signum_update", (state,), {**given, "momentum": self.momentum, "wd_lh": self.wd_lh}
+            return self.call_of(index, "signsgd_update", ())
+        return self.call_of(index, "signum_update", (state,), "momentum", "wd_lh")

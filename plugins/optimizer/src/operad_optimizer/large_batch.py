@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Final, final
 
 from operad import NDArray, nd
-from operad_optimizer.base import Index, Optimizer, State, register
-from operad_optimizer.state import zeros_like
+from operad_optimizer.base import Index, State, register
+from operad_optimizer.momentum import WithMomentum
 from operad_sdk import ParamError
 
 _LEAST: Final = 1e-18
@@ -22,14 +22,8 @@ def _squared_norm(array: NDArray) -> Any:
     return nd.sum(nd.square(array.astype("float32", copy=False)))
 
 
-class _Momentum(Optimizer):
+class _Descent(WithMomentum):
     """Gradient descent with momentum and rates that are arrays."""
-
-    momentum: float
-
-    def create_state(self, index: Index, weight: NDArray) -> State:
-        """The last step, if any of it is kept."""
-        return zeros_like(weight) if self.momentum else None
 
     def descend(self, weight: NDArray, push: NDArray, state: State, momentum: float) -> None:
         """Move by `-push`, and by part of the last step, which is kept."""
@@ -42,7 +36,7 @@ class _Momentum(Optimizer):
 
 @register
 @final
-class LARS(_Momentum):
+class LARS(_Descent):
     """Gradient descent with a rate in proportion to the ratio of the weight's norm and the gradient's.
 
     The rate is `lr eta |w| / (|g| + wd |w| + eps)`, and `lr` where a norm is 0 and for biases, betas and
@@ -109,7 +103,7 @@ class LARS(_Momentum):
 
 @register
 @final
-class LBSGD(_Momentum):
+class LBSGD(_Descent):
     """Gradient descent with large batches that are put together from `batch_scale` small ones.
 
     Each weight moves with every `batch_scale`-th update, along the mean of the gradients since, at a rate

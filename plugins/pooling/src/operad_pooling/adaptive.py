@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OpContext, OperatorProperty, ParamError, Shape, operator, param
+from operad_sdk import (
+    Array,
+    Contract,
+    OpContext,
+    OperatorProperty,
+    ParamError,
+    Shape,
+    blocked_sum,
+    operator,
+    param,
+)
 
 
 def _window(size: int, length: int, number: int) -> slice:
@@ -93,10 +103,10 @@ class AdaptiveAvgPooling2D(OperatorProperty):
     def forward(data: Array, op_ctx: OpContext, output: Array) -> None:
         """Sums of the rows of each window, then of its columns, divided by their number."""
         xp, (height, width) = op_ctx.xp, output.shape[2:]
-        rows = [data[:, :, window].sum(2) for window in _windows(data.shape[2], height)]
+        rows = [blocked_sum(data[:, :, window], 2) for window in _windows(data.shape[2], height)]
         for j, window in enumerate(_windows(data.shape[3], width)):
             for i, row in enumerate(rows):
-                output[:, :, i, j] = row[..., window].sum(2)
+                output[:, :, i, j] = blocked_sum(row[..., window], 2)
         with np.errstate(invalid="ignore"):  # an image without elements
             xp.divide(output, _numbers(xp, data, output), output)
 

@@ -15,6 +15,7 @@ from operad_sdk import (
     PartialShape,
     ShapeError,
     as_dtype,
+    blocked_cumsum,
     operator,
     param,
 )
@@ -66,9 +67,9 @@ class CumSum(OperatorProperty):
 
     def forward(a: Array, axis: int | None, output: Array) -> None:
         """Add up."""
-        np.cumsum(a, axis=axis, dtype=output.dtype, out=output)
+        blocked_cumsum(a, axis, dtype=output.dtype, out=output)
 
     def a_grad(output_grad: Array, axis: int | None, a_grad: Array) -> None:
         """The sums from the other end: `dy_j/dx_i = 1` for j >= i."""
-        sums = np.cumsum(np.flip(output_grad, axis or 0), axis=axis or 0)
+        sums = blocked_cumsum(np.flip(output_grad, axis or 0), axis or 0)
         a_grad[...] = np.flip(sums, axis or 0).reshape(a_grad.shape)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from operad_reduce.reduction import KEEPDIMS, axes_of, by_rows, count, unreduced
-from operad_sdk import Array, Contract, OperatorProperty, operator, param
+from operad_sdk import Array, Contract, OperatorProperty, blocked_sum, operator, param
 
 
 def _mean_and_variance(data: Array, axes: Any, keepdims: bool) -> tuple[Array, Array]:
@@ -52,12 +52,12 @@ class Moments(OperatorProperty):
         """The mean first, so that the variance is of small numbers."""
         n, along = count(data.shape, axes) or np.nan, axes_of(data.ndim, axes)
         mean = unreduced(output0, data.shape, axes)
-        np.sum(data, axis=along, keepdims=True, out=mean)
+        blocked_sum(data, along, keepdims=True, out=mean)
         mean /= n
         if "output1" in wanted:
             centred = data - mean
             centred *= centred
-            np.sum(centred, axis=along, keepdims=True, out=unreduced(output1, data.shape, axes))
+            blocked_sum(centred, along, keepdims=True, out=unreduced(output1, data.shape, axes))
             output1 /= n
 
     def data_grad(

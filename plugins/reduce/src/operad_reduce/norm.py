@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from operad_reduce.reduction import AXIS, KEEPDIMS, axes_of, by_rows, unreduced
-from operad_sdk import Array, Contract, OperatorProperty, gradient, operator, param
+from operad_sdk import Array, Contract, OperatorProperty, blocked_sum, gradient, operator, param
 
 
 def _norm(data: Array, axis: Any, keepdims: bool, ord: int) -> Array:
@@ -50,7 +50,7 @@ class Norm(OperatorProperty):
         """Sum, and take the root."""
         axes = axes_of(data.ndim, axis)
         with np.errstate(over="ignore"):
-            total = np.sum(np.abs(data) if ord == 1 else data * data, axis=axes, keepdims=True)
+            total = blocked_sum(np.abs(data) if ord == 1 else data * data, axes, keepdims=True)
         if ord == 2:
             total = np.sqrt(total) if not data.size or _is_exact(total) else _scaled_norm(data, axes)
         output[...] = total.reshape(output.shape)
@@ -67,7 +67,7 @@ class Norm(OperatorProperty):
         unit = data / np.where(length == 0, length.dtype.type(np.inf), length)
         if type(length) is np.ndarray and np.isinf(length).any():  # of numbers that the type holds
             scaled = data / _scale(data, axes_of(data.ndim, axis))
-            own = np.sqrt(np.sum(np.square(scaled), axis=axes_of(data.ndim, axis), keepdims=True))
+            own = np.sqrt(blocked_sum(np.square(scaled), axes_of(data.ndim, axis), keepdims=True))
             unit = np.where(np.isinf(length), scaled / own, unit)
         return unit * head
 
@@ -81,7 +81,7 @@ def _is_exact(total: Array) -> bool:
 def _scaled_norm(data: Array, axes: Any) -> Array:
     """The norm of the data divided by their largest, times that."""
     scale = _scale(data, axes)
-    return np.sqrt(np.sum(np.square(data / scale), axis=axes, keepdims=True)) * scale
+    return np.sqrt(blocked_sum(np.square(data / scale), axes, keepdims=True)) * scale
 
 
 def _scale(data: Array, axes: Any) -> Array:

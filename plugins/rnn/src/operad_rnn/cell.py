@@ -22,7 +22,7 @@ from operad_rnn.arrays import Bounds, Ends, Saved, Weights, copies, flat, keep
 from operad_rnn.scratch import Scratch
 from operad_rnn.vector_steps import Back, Order
 from operad_rnn.ways import Way
-from operad_sdk import Array, OpContext
+from operad_sdk import Array, OpContext, blocked_sum
 from operad_sdk.multiplication import RightFactor, multiply
 from operad_sdk.vector import PackedMatrix, StepCall, tiled_product
 
@@ -240,13 +240,13 @@ class Cell(ABC):
         """
         if grads is not None:
             self._recurrent_grad(sums, hidden, grads.h2h)
-            flat(sums).sum(0, out=grads.h2h_bias)
+            blocked_sum(flat(sums), 0, out=grads.h2h_bias)
             if grads.h2r is not None:
                 self.projection_grad(grads.h2r)
         self.to_inputs(sums)
         if grads is not None:
             self.multiply(flat(sums).T, flat(inputs), grads.i2h)
-            flat(sums).sum(0, out=grads.i2h_bias)
+            blocked_sum(flat(sums), 0, out=grads.i2h_bias)
         if inputs_grad is not None:
             self.multiply(flat(sums), self.weights.i2h, flat(inputs_grad))
 

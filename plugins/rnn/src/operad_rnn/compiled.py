@@ -29,6 +29,12 @@ def _tanh(x: float, is_single: bool) -> float:
     return wide if abs(wide) < _NEARLY_LINEAR else 1.0 - 2.0 / (exp(2.0 * wide) + 1.0)
 
 
+@loop
+def _places(number: int, steps: int, is_reverse: bool) -> tuple[int, int]:
+    """Places of step `number` and of the one before it."""
+    return (steps - 1 - number, steps - number) if is_reverse else (number, number - 1)
+
+
 @_sums
 def _add_product(row: Array, matrix: Array, out: Array) -> None:
     """`out += row @ matrix`, four rows of the matrix at a time."""
@@ -69,8 +75,7 @@ def lstm_steps(
     is_single = inner.itemsize == 4
     one = gates.dtype.type(1)
     for number in range(steps):
-        t = steps - 1 - number if is_reverse else number
-        last = t + 1 if is_reverse else t - 1
+        t, last = _places(number, steps, is_reverse)
         for n in range(batch):
             row = gates[t, n]
             row += bias
@@ -104,8 +109,7 @@ def lstm_steps_back(
     is_single = inner.itemsize == 4
     one = gates.dtype.type(1)
     for number in range(steps - 1, -1, -1):
-        t = steps - 1 - number if is_reverse else number
-        last = t + 1 if is_reverse else t - 1
+        t, last = _places(number, steps, is_reverse)
         for n in range(batch):
             row, grads = gates[t, n], sums[t, n]
             for j in range(units):
@@ -140,8 +144,7 @@ def gru_steps(
     one = gates.dtype.type(1)
     product = h2h_bias.copy()
     for number in range(steps):
-        t = steps - 1 - number if is_reverse else number
-        last = t + 1 if is_reverse else t - 1
+        t, last = _places(number, steps, is_reverse)
         for n in range(batch):
             row = gates[t, n]
             row += i2h_bias
@@ -174,8 +177,7 @@ def gru_steps_back(
     steps, batch, units = inner.shape
     one = gates.dtype.type(1)
     for number in range(steps - 1, -1, -1):
-        t = steps - 1 - number if is_reverse else number
-        last = t + 1 if is_reverse else t - 1
+        t, last = _places(number, steps, is_reverse)
         for n in range(batch):
             row, grads = gates[t, n], sums[t, n]
             for j in range(units):
@@ -200,8 +202,7 @@ def plain_steps(
     is_single = out.itemsize == 4
     zero = out.dtype.type(0)
     for number in range(steps):
-        t = steps - 1 - number if is_reverse else number
-        last = t + 1 if is_reverse else t - 1
+        t, last = _places(number, steps, is_reverse)
         for n in range(batch):
             row = out[t, n]
             row += bias
@@ -227,7 +228,7 @@ def plain_steps_back(
     steps, batch, units = out.shape
     one, zero = out.dtype.type(1), out.dtype.type(0)
     for number in range(steps - 1, -1, -1):
-        t = steps - 1 - number if is_reverse else number
+        t, _ = _places(number, steps, is_reverse)
         for n in range(batch):
             grads = sums[t, n]
             for j in range(units):

@@ -47,7 +47,7 @@ class _Plain(Cell):
         """One sum and its activation."""
         out = self.out[t]
         self._h2h.multiply(hidden, out, adds=True)
-        self.activate(out)
+        np.tanh(out, out=out) if self.is_tanh else np.maximum(out, 0, out=out)
 
     def begin_backward(self, scratch: Scratch) -> Array:
         """Scratch memory for the sums' gradients."""
@@ -55,8 +55,14 @@ class _Plain(Cell):
         return self._sums
 
     def step_back(self, t: int, grad: Array, before: Array, state_grad: Array, state: Array) -> None:
-        """`dh' f'`, where `f'` is found from `h'`."""
-        self.multiply_slope(self.out[t], grad, self._sums[t])
+        """`dh' f'`, where `f'` is found from `h'`: `1 - h'^2`, or 1 where `h' > 0`."""
+        out, sums = self.out[t], self._sums[t]
+        if self.is_tanh:
+            np.multiply(out, out, out=sums)
+            np.subtract(1, sums, out=sums)
+            np.multiply(grad, sums, out=sums)
+        else:
+            np.multiply(grad, out > 0, out=sums)
 
     def calls(self, order: Order, hidden: Array, state: Array | None) -> list[StepCall]:
         """A product and a form."""
@@ -84,40 +90,14 @@ class _Plain(Cell):
             self.out, ends.out_grad, self._sums, weight, ends.hidden_grad, self.is_tanh, self.is_reverse
         )
 
-    def activate(self, sums: Array) -> None:
-        """Make hidden states of their sums."""
-        raise NotImplementedError
-
-    def multiply_slope(self, hidden: Array, grad: Array, sums: Array) -> None:
-        """Write the gradient of the sums, from that of the hidden states."""
-        raise NotImplementedError
-
 
 class Tanh(_Plain):
     """`h' = tanh(...)`."""
 
     is_tanh: ClassVar[bool] = True
 
-    def activate(self, sums: Array) -> None:
-        """`tanh`."""
-        np.tanh(sums, out=sums)
-
-    def multiply_slope(self, hidden: Array, grad: Array, sums: Array) -> None:
-        """`dh' (1 - h'^2)`."""
-        np.multiply(hidden, hidden, out=sums)
-        np.subtract(1, sums, out=sums)
-        np.multiply(grad, sums, out=sums)
-
 
 class Relu(_Plain):
     """`h' = max(..., 0)`."""
 
     is_tanh: ClassVar[bool] = False
-
-    def activate(self, sums: Array) -> None:
-        """`max(x, 0)`."""
-        np.maximum(sums, 0, out=sums)
-
-    def multiply_slope(self, hidden: Array, grad: Array, sums: Array) -> None:
-        """`dh'` where `h' > 0`."""
-        np.multiply(grad, hidden > 0, out=sums)

@@ -127,6 +127,14 @@ class RNN(RecurrentProperty):
         """Multiplications and additions: each weight is used once for every step of every row."""
         return Cost(flops=2.0 * prod(in_shapes[0][:2]) * prod(in_shapes[1]))
 
+    def _network(
+        self, op_ctx: OpContext, sequence_length: Array | None, data: Array, **given: Any
+    ) -> Network:
+        layout, runs = self.layout(data.shape[2]), None
+        if sequence_length is not None:  # (steps, rows, 1), whether each row has not ended
+            runs = (op_ctx.xp.arange(len(data))[:, None] < sequence_length)[..., None]
+        return Network(op_ctx=op_ctx, layout=layout, bounds=self.bounds(), runs=runs, data=data, **given)
+
     def _go_forward(
         self, op_ctx: OpContext, is_train: bool, data: Array, parameters: Array, state: Array,
         state_cell: Array | None, sequence_length: Array | None, output: Array, state_output: Array | None,
@@ -141,21 +149,11 @@ class RNN(RecurrentProperty):
             dropped.draw(op_ctx.requested[1].generator, self.p if is_train else 0.0)
             size = forward_memory(layout, data.shape)
             memory = op_ctx.requested[0].get_space((size,), data.dtype)
-        network = Network(
-            op_ctx=op_ctx,
-            layout=layout,
-            parameters=parameters,
-            bounds=self.bounds(),
-            initial=(state, state_cell),
-            runs=_runs(op_ctx.xp, sequence_length, len(data)),
-            data=data,
-            output=targets.contiguous(output),
-            saved=Saved(targets.contiguous(gates), targets.contiguous(inner)),
-            between=targets.contiguous(between),
-            dropped=dropped,
-            memory=memory,
-            way=way,
-        )
+        output, gates, inner, between = map(targets.contiguous, (output, gates, inner, between))
+        network = self._network(
+            op_ctx, sequence_length, data, parameters=parameters, initial=(state, state_cell), output=output,
+            saved=Saved(gates, inner), between=between, dropped=dropped, memory=memory, way=way,
+        )  # fmt: skip
         network.forward((state_output, statecell_output))
         targets.write_back()
 
@@ -172,21 +170,12 @@ class RNN(RecurrentProperty):
         targets = Targets(op_ctx.xp)
         layout = self.layout(data.shape[2])
         size = backward_memory(layout, self.drops, data.shape)
-        network = Network(
-            op_ctx=op_ctx,
-            layout=layout,
-            parameters=parameters,
-            bounds=self.bounds(),
-            initial=(state, state_cell),
-            runs=_runs(op_ctx.xp, sequence_length, len(data)),
-            data=data,
-            output=output,
-            saved=Saved(gates, inner),
-            between=between,
-            dropped=Dropped(mask, scale) if self.drops else None,
-            memory=op_ctx.requested[0].get_space((size,), data.dtype),
-            way=way,
-        )
+        dropped = Dropped(mask, scale) if self.drops else None
+        memory = op_ctx.requested[0].get_space((size,), data.dtype)
+        network = self._network(
+            op_ctx, sequence_length, data, parameters=parameters, initial=(state, state_cell), output=output,
+            saved=Saved(gates, inner), between=between, dropped=dropped, memory=memory, way=way,
+        )  # fmt: skip
         for grad, head in ((state_grad, state_output_grad), (state_cell_grad, statecell_output_grad)):
             if grad is not None:
                 grad[...] = 0 if head is None else head
@@ -210,8 +199,3 @@ for _name, _way, _when in (
     RNN.kernel(*_GRADIENTS, name=f"gradients_{_name}", priority=1, when=_when)(
         partial(RNN._go_back, way=_way)
     )
-
-
-def _runs(xp: Any, sequence_length: Array | None, steps: int) -> Array | None:
-    """(steps, rows, 1), whether each row has not ended."""
-    return None if sequence_length is None else (xp.arange(steps)[:, None] < sequence_length)[..., None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from operad import NDArray, Symbol, sym
@@ -41,17 +42,11 @@ class _Group(BaseRNNCell):
 
     def unpack_weights(self, args: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Weights with one array for each gate, of every cell."""
-        unpacked = dict(args)
-        for cell in self._cells:
-            unpacked = cell.unpack_weights(unpacked)
-        return unpacked
+        return reduce(lambda unpacked, cell: cell.unpack_weights(unpacked), self._cells, dict(args))
 
     def pack_weights(self, args: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """The inverse of `unpack_weights`."""
-        packed = dict(args)
-        for cell in self._cells:
-            packed = cell.pack_weights(packed)
-        return packed
+        return reduce(lambda packed, cell: cell.pack_weights(packed), self._cells, dict(args))
 
     def _take(self, cell: BaseRNNCell) -> None:
         if self._override_cell_params:

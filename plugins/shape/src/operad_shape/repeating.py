@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from operad_sdk import Array, Contract, OperatorProperty, Shape, operator, param
+from operad_sdk import Array, Contract, OperatorProperty, Shape, blocked_sum, operator, param
 from operad_shape.rearrange import normal_axis
 
 Folds = Sequence[tuple[int, int, int]]
@@ -32,7 +32,7 @@ def _add_up(output_grad: Array, folds: Folds, data_grad: Array) -> None:
     """The sum over the repetitions: `d/dx = 1` for each."""
     unfolded = _unfolded(output_grad, folds)
     axes = tuple(axis for axis in range(unfolded.ndim) if axis % 3 != 1)
-    data_grad[...] = np.sum(unfolded, axis=axes).reshape(data_grad.shape)
+    data_grad[...] = blocked_sum(unfolded, axes).reshape(data_grad.shape)
 
 
 def _tile_folds(shape: Shape, reps: Shape) -> Folds:

@@ -31,10 +31,7 @@ def almost_equal(
     use_broadcast: bool = True,
 ) -> bool:
     """Return whether two arrays differ by no more than tolerances; arguments as for `assert_almost_equal`."""
-    a, b = plain(a), plain(b)
-    if not use_broadcast:
-        checkShapes(a, b)
-    relative, absolute = get_tols(a, b, rtol, atol)
+    a, b, relative, absolute = _plain_pair(a, b, rtol, atol, use_broadcast)
     return bool((_violations(a, b, relative, absolute, equal_nan) <= 1).all())
 
 
@@ -78,10 +75,7 @@ def assert_almost_equal_with_err(
     use_broadcast: bool = True,
 ) -> None:
     """`assert_almost_equal`, where a part `etol` of the elements may differ."""
-    a, b = plain(a), plain(b)
-    if not use_broadcast:
-        checkShapes(a, b)
-    relative, absolute = get_tols(a, b, rtol, atol)
+    a, b, relative, absolute = _plain_pair(a, b, rtol, atol, use_broadcast)
     violations = _violations(a, b, relative, absolute, equal_nan)
     far = int((~(violations <= 1)).sum())  # not `> 1`, which a NaN is not either
     if far > get_etol(etol) * violations.size:
@@ -118,8 +112,7 @@ def find_max_violation(
     a: Any, b: Any, rtol: Tolerance = None, atol: Tolerance = None
 ) -> tuple[tuple[int, ...], float]:
     """The position where two arrays are furthest apart, and the error there in units of the tolerance."""
-    a, b = plain(a), plain(b)
-    violations = _violations(a, b, *get_tols(a, b, rtol, atol), equal_nan=False)
+    violations = _violations(*_plain_pair(a, b, rtol, atol), equal_nan=False)
     position = _worst(violations, 1)[0]
     return position, float(violations[position])
 
@@ -168,6 +161,16 @@ def collapse_sum_like(a: Array, shape: tuple[int, ...]) -> Array:
 def plain(value: Any) -> Array:
     """An array of NumPy with the values of any array or numbers."""
     return value.asnumpy() if isinstance(value, NDArray) else np.asarray(value)
+
+
+def _plain_pair(
+    a: Any, b: Any, rtol: Tolerance, atol: Tolerance, use_broadcast: bool = True
+) -> tuple[Array, Array, float, float]:
+    """Both as NumPy's arrays, and the tolerances for them."""
+    a, b = plain(a), plain(b)
+    if not use_broadcast:
+        checkShapes(a, b)
+    return a, b, *get_tols(a, b, rtol, atol)
 
 
 def _violations(a: Array, b: Array, relative: float, absolute: float, equal_nan: bool) -> Array:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, final
 
+from operad.cli.explanation import arrays_in_words, explained
 from operad.context import Context
 from operad.graph import Composite, CompositeReport, OpNode, parts_of
-from operad.operator import arrays_in_words, explained
 
 
 @final

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.conformance.recorded.case import Case, exactly, integers, normal
+from tests.conformance.recorded.case import SHAPES, Case, exactly, integers, normal
 
 NAN, INF = float("nan"), float("inf")
 DTYPES = ("float16", "float32", "float64", "int8", "uint8", "int32", "int64")
-SHAPES: dict[str, Any] = {
-    "vector": (3,),
-    "matrix": (2, 3),
-    "4d": (2, 1, 3, 2),
-    "axes_of_one": (1, 1),
-    "one_number": 4,
-}
 
 
 def _made(op: str, cases: dict[str, dict[str, Any]]) -> list[Case]:

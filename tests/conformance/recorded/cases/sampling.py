@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.conformance.recorded.case import Case, exactly, integers, normal, uniform
+from tests.conformance.recorded.case import SHAPES, Case, exactly, integers, normal, uniform
 
 DTYPES = ("float16", "float32", "float64")
-SHAPES: dict[str, Any] = {
-    "vector": (3,),
-    "matrix": (2, 3),
-    "4d": (2, 1, 3, 2),
-    "axes_of_one": (1, 1),
-    "one_number": 4,
-}
 # By distribution: unusual parameters, and parameters out of their domain.
 PARAMS: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
     "uniform": ({"low": -3.0, "high": 2.5}, None),

@@ -50,13 +50,17 @@ class Push(Subject):
         """What is interrupted, which pushes once what counts."""
         self.push()
 
-    def check(self, hit: BaseException | None) -> None:
+    def _wait(self, hit: BaseException | None) -> None:
+        """Wait until all ran; of the errors only those that come of `hit` are passed over."""
         self.engine.wait_for_all()
         try:
             self.engine.wait_for_var(self.var)
         except BaseException as error:
             if not caused_by(error, hit):
                 raise
+
+    def check(self, hit: BaseException | None) -> None:
+        self._wait(hit)
         ran = len(self.ran)
         failed = isinstance(hit, Exception)  # then the operation may have failed instead of the push
         require(
@@ -95,12 +99,7 @@ class PushMany(Push):
         self.engine.wait_for_all()
 
     def check(self, hit: BaseException | None) -> None:
-        self.engine.wait_for_all()
-        try:
-            self.engine.wait_for_var(self.var)
-        except BaseException as error:
-            if not caused_by(error, hit):
-                raise
+        self._wait(hit)
         done = self.order
         require(done == sorted(set(done)), f"pushes ran as {done}")
         missing = set(range(1, self.pushed + 1)) - set(done)

@@ -19,6 +19,7 @@ from operad_check.checks import inplace as inplace
 from operad_check.checks import integers as integers
 from operad_check.checks import kinks as kinks
 from operad_check.checks import layout as layout
+from operad_check.checks import long_sums as long_sums
 from operad_check.checks import mapper as mapper
 from operad_check.checks import memory as memory
 from operad_check.checks import nonfinite as nonfinite

@@ -11,8 +11,9 @@ import numpy as np
 
 from operad.operator import BackwardEntry, OpReq
 from operad_check.cases.kinds import LARGE, LONG, ORDINARY, WIDE
+from operad_check.checks.forward import expect_written, other_poison
 from operad_check.comparison.bitwise import expect_same
-from operad_check.comparison.closeness import at, coarsest, magnitude
+from operad_check.comparison.closeness import coarsest, magnitude
 from operad_check.comparison.flat import is_flat
 from operad_check.register import Evidence, check
 from operad_check.running.variation import GRADIENTS, Comparison, Runs, Variant, variation, within_rounding
@@ -24,9 +25,6 @@ _FACTORS: Final = (2.0**-20, 2.0**12)
 """Of the head gradient; clipping or a threshold shows at one of them."""
 _ROOM: Final = 2.0**10
 """Factor between the largest number and gradients, so that sums of multiples of gradients are finite."""
-
-_FILL: Final = -112.75
-"""Contents of gradients before they are written, where these are not NaN."""
 
 
 def _where_finite(run: Comparison) -> int:
@@ -169,16 +167,10 @@ def written(trial: Trial) -> Evidence:
     if not any(trial.differentiable()):
         return None
     first = trial.poisoned_gradients(trial.write_requests())
-    second = [None if a is None else np.full_like(a, _FILL) for a in first]
+    second = [None if a is None else other_poison(a) for a in first]
     trial.backward(in_grads=first)
     trial.backward(in_grads=second)
-    for name, one, two in zip(trial.gradient_names, first, second, strict=True):
-        if one is None or two is None:
-            continue
-        kept = np.isnan(one) & (two == _FILL)
-        if kept.any():
-            place = tuple(int(i) for i in np.argwhere(kept)[0])
-            raise Violation(f"{at(name, place)} is not written: it holds what was there before")
+    expect_written(trial.gradient_names, first, second)
     return sum(array.size for array in first if array is not None)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from itertools import chain
 from math import prod
 from typing import Any, Final
 
 from operad.operator import BackwardEntry
 from operad_check.cases.kinds import ORDINARY
+from operad_check.checks.memory import entry_groups
 from operad_check.register import Evidence, check
 from operad_check.trials.trial import Trial, raising
 from operad_check.trials.violation import Violation
@@ -187,12 +189,9 @@ def backward_dependency(trial: Trial) -> Evidence:
     if not any(flows):
         return None
     prop = trial.prop
-    heads = [BackwardEntry("out_grad", i) for i in range(trial.visible)]
-    ins = [BackwardEntry("in_data", i) for i in range(len(trial.arguments))]
-    outs = [BackwardEntry("out_data", i) for i in range(len(trial.outputs))]
     with raising("declare_backward_dependency"):
-        declared = list(prop.declare_backward_dependency(list(heads), list(ins), list(outs)))
-    known = {*heads, *ins, *outs}
+        declared = list(prop.declare_backward_dependency(*entry_groups(trial)))
+    known = set(chain(*entry_groups(trial)))
     for entry in declared:
         if entry not in known:
             raise Violation(f"declare_backward_dependency gives {entry!r}, which it is not handed")

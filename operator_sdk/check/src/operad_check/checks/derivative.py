@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from operad_check.cases.kinds import LARGE, LONG, SMOOTH, WIDE
-from operad_check.comparison.closeness import at, stem
+from operad_check.comparison.closeness import at, first_place, stem
 from operad_check.comparison.numeric_derivative import NumericDerivative
 from operad_check.comparison.point import (
     Point,
@@ -277,9 +277,9 @@ def _heads(cotangents: Sequence[Array]) -> str:
 def _expect_flat(argument: str, place: tuple[int, ...], output: str, derivative: NumericDerivative) -> None:
     limit = 1e-6 + 2 * derivative.errors
     follows = derivative.is_smooth & (abs(derivative.values) > limit)
-    if not follows.any():
+    where = first_place(follows)
+    if where is None:
         return
-    where = tuple(int(k) for k in np.unravel_index(int(np.argmax(follows)), derivative.values.shape))
     raise Violation(
         f"{at(output, where)} changes by {derivative.values[where]:.6g} per unit of {at(argument, place)}, "
         f"and {argument} is declared to have no gradient"

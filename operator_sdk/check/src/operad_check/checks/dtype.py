@@ -113,17 +113,14 @@ def _runs_in(trial: Trial, name: str) -> int:
     made = retyped(trial, np.dtype(name), is_mixed=True)
     if made is None:
         return 0  # these values have no counterpart
-    passes = 1
     try:
         made.forward()
-        if any(made.differentiable()):
-            made.backward()
-            passes = 2
+        made.any_gradients()
     except OperatorRaised as error:
         if isinstance(error.error, OperadError):
             return 0  # refused in words, such as a scalar that the type cannot hold
         raise Violation(f"type inference takes {name}, and {error}") from error
-    return passes
+    return 1 + any(made.differentiable())
 
 
 def _choices(trial: Trial) -> int:

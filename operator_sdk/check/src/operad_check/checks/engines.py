@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from threading import Event, Lock
 from typing import Any, Final, final
 
@@ -12,15 +13,15 @@ import numpy as np
 from operad import engine, random
 from operad.context import cpu
 from operad.engine import RunContext
-from operad.resource import ResourceRequest
 from operad_check.cases.kinds import LARGE, ORDINARY
-from operad_check.comparison.bitwise import expect_same
+from operad_check.cases.retype import is_random
+from operad_check.comparison.bitwise import expect_reproduced
 from operad_check.comparison.closeness import expect_close, magnitude, tolerance
 from operad_check.register import Evidence, check
 from operad_check.trials.cause import is_own
 from operad_check.trials.runs import ImperativeRun, Run, SymbolicRun, can_be_bound
 from operad_check.trials.trial import Trial
-from operad_check.trials.violation import Violation
+from operad_check.trials.violation import Violation, shown_by
 
 _ALONE: Final = 8
 """Cases that are run one by one."""
@@ -30,8 +31,6 @@ _TOGETHER: Final = 4
 """Cases in one such program."""
 
 _PATIENCE_S: Final = 1.0
-
-_DRAWS: Final = (ResourceRequest.RANDOM, ResourceRequest.PARALLEL_RANDOM)
 
 
 @check("R503", ORDINARY, LARGE, pooled=True)
@@ -63,7 +62,8 @@ def all_engines(trials: Sequence[Trial]) -> Evidence:
         for name in ("naive", "threaded"):
             _use(name)
             for trial in chosen:
-                compared += _alone(trial, name, drawn)
+                with shown_by(trial.case):
+                    compared += _alone(trial, name, drawn)
             for schedule in range(_SCHEDULES):
                 compared += _together(chosen, name, schedule)
     finally:
@@ -83,55 +83,45 @@ def _alone(trial: Trial, name: str, drawn: dict[int, list[Any]]) -> int:
     for kind in (ImperativeRun, SymbolicRun):
         random.seed(trial.case.seed)
         when = f"in a {kind.name} run on the {name} engine"
-        run = _started(kind, trial, 1, when)
-        found = _finished(run, trial, when)
-        expected = run.expected() if not _is_random(trial) else drawn.setdefault(id(trial), found)
+        run = _guarded(partial(kind, trial), when)
+        _guarded(run.push, when)
+        found = _guarded(run.read, when)
+        expected = run.expected() if not is_random(trial) else drawn.setdefault(id(trial), found)
         count = min(len(found), len(expected))  # a symbolic prediction has no gradients
-        exact = not trial.subject.contract.nondeterministic
-        names = run.names()[:count]
-        compared += expect_same(
-            names, found[:count], expected[:count], when, is_exact=exact, cases=[trial.case]
-        )
+        compared += expect_reproduced(trial, run.names()[:count], found[:count], expected[:count], when)
     return compared
 
 
 def _together(trials: Sequence[Trial], name: str, schedule: int) -> int:
     """Compare cases that are pushed before any may start, some twice, in an order from `schedule`."""
     rng = np.random.default_rng(schedule)
-    plain = [trial for trial in trials if not _is_random(trial)]
+    plain = [trial for trial in trials if not is_random(trial)]
     if not plain:
         return 0
     picked = [plain[int(i)] for i in rng.integers(0, len(plain), _TOGETHER)]
-    cases = [trial.case for trial in {id(trial): trial for trial in picked}.values()]
     kinds = [(ImperativeRun, SymbolicRun)[int(i)] for i in rng.integers(0, 2, len(picked))]
     when = f"among {len(picked)} operators at once on the {name} engine"
-    runs = [
-        _started(kind, trial, 1 if trial.states or trial.prop.is_stateful else 2, when)
-        for kind, trial in zip(kinds, picked, strict=True)
-    ]
-    with _held(runs, name == "threaded"):
-        for place in rng.permutation(len(runs)):
-            _guarded(runs[int(place)].push, cases, when)
-    compared = 0
-    for run in runs:
-        found = _guarded(run.read, cases, when)
-        compared += _expect_close(run, found, f"{when}, {run.name}", cases)
-    return compared
+    with shown_by(*[trial.case for trial in {id(trial): trial for trial in picked}.values()]):
+        runs = [
+            _guarded(partial(kind, trial, 1 if trial.states or trial.prop.is_stateful else 2), when)
+            for kind, trial in zip(kinds, picked, strict=True)
+        ]
+        with _held(runs, name == "threaded"):
+            for place in rng.permutation(len(runs)):
+                _guarded(runs[int(place)].push, when)
+        return sum(_expect_close(run, _guarded(run.read, when), f"{when}, {run.name}") for run in runs)
 
 
-def _expect_close(run: Run, found: Sequence[Any], when: str, cases: Sequence[Any]) -> int:
+def _expect_close(run: Run, found: Sequence[Any], when: str) -> int:
     """Compare outputs and states bit for bit, and gradients that were added up within rounding."""
     expected, names, trial = run.expected(), run.names(), run.trial
-    exact = not trial.subject.contract.nondeterministic
     count = len(names) if run.copies == 1 else len(names) - len(run.gradients)
-    compared = expect_same(names[:count], found[:count], expected[:count], when, is_exact=exact, cases=cases)
+    compared = expect_reproduced(trial, names[:count], found[:count], expected[:count], when)
     types = [x.dtype for x in found[count:] if x is not None]
     if types:
         bounds = tolerance(trial.subject.contract, min(types, key=lambda dtype: dtype.itemsize))
         scale = magnitude(expected[count:])
-        compared += expect_close(
-            names[count:], found[count:], expected[count:], when, bounds, scale, cases=cases
-        )
+        compared += expect_close(names[count:], found[count:], expected[count:], when, bounds, scale)
     return compared
 
 
@@ -185,27 +175,11 @@ def _let_workers_finish(runs: Sequence[Run]) -> None:
     is_over.wait(_PATIENCE_S)  # it is never set after a failure, which reading brings up
 
 
-def _started(kind: type[Run], trial: Trial, copies: int, when: str) -> Run:
-    run: Run = _guarded(lambda: kind(trial, copies), [trial.case], when)
-    return run
-
-
-def _finished(run: Run, trial: Trial, when: str) -> list[Any]:
-    _guarded(run.push, [trial.case], when)
-    found: list[Any] = _guarded(run.read, [trial.case], when)
-    return found
-
-
-def _guarded(call: Callable[[], Any], cases: Sequence[Any], when: str) -> Any:
+def _guarded(call: Callable[[], Any], when: str) -> Any:
     """Call a function; raise Violation if it raises, as it did not in a plain call."""
     try:
         return call()
     except Exception as error:
         if is_own(error):
             raise
-        raise Violation(f"{type(error).__name__} {when}: {error}", cases=cases) from error
-
-
-def _is_random(trial: Trial) -> bool:
-    needs = [*trial.prop.forward_resource(trial.in_shapes), *trial.prop.backward_resource(trial.in_shapes)]
-    return any(request in _DRAWS for request in needs)
+        raise Violation(f"{type(error).__name__} {when}: {error}") from error

@@ -16,7 +16,7 @@ from operad_check.trials.cause import Meant, is_own
 from operad_check.trials.runs import ImperativeRun, Run, SymbolicRun, can_be_bound
 from operad_check.trials.subject import IN_PROCESS
 from operad_check.trials.trial import Trial
-from operad_check.trials.violation import OperatorRaised, Violation
+from operad_check.trials.violation import OperatorRaised, Violation, shown_by
 
 _WRITING: Final = "writing its result"
 _READING: Final = "reading its arguments"
@@ -73,13 +73,14 @@ def surfacing(trials: Sequence[Trial]) -> Evidence:
     for trial in trials:
         if not trial.outputs or not trial.is_runnable:
             continue
-        passed_on += _passed_on(trial, "forward", partial(_forward_into_tripwires, trial), _WRITING)
-        _passed_on(trial, "forward", partial(_forward_from_tripwires, trial), _READING)
-        if any(trial.differentiable()):
-            passed_on += _passed_on(trial, "backward", partial(_backward, trial), _WRITING)
-        is_seen = trial.visible or trial.states
-        if through_engine < 2 * _ENGINE_RUNS and is_seen and can_be_bound(trial):
-            through_engine += _reaches_reader(ImperativeRun, trial) + _reaches_reader(SymbolicRun, trial)
+        with shown_by(trial.case):
+            passed_on += _passed_on("forward", partial(_forward_into_tripwires, trial), _WRITING)
+            _passed_on("forward", partial(_forward_from_tripwires, trial), _READING)
+            if any(trial.differentiable()):
+                passed_on += _passed_on("backward", partial(_backward, trial), _WRITING)
+            is_seen = trial.visible or trial.states
+            if through_engine < 2 * _ENGINE_RUNS and is_seen and can_be_bound(trial):
+                through_engine += _reaches_reader(ImperativeRun, trial) + _reaches_reader(SymbolicRun, trial)
     return {"exceptions passed on": passed_on, "exceptions at the reader": through_engine}
 
 
@@ -96,15 +97,14 @@ def _backward(trial: Trial) -> None:
     trial.backward(in_grads=[None if g is None else g.view(_Tripwire) for g in gradients])
 
 
-def _passed_on(trial: Trial, where: str, run: Callable[[], object], what: str = "writing its result") -> int:
+def _passed_on(where: str, run: Callable[[], object], what: str) -> int:
     before = _Tripwire.tripped
     try:
         run()
     except OperatorRaised:
         return 1
     if _Tripwire.tripped > before:
-        message = f"{where} keeps an exception to itself that {what} raised"
-        raise Violation(message, cases=[trial.case])
+        raise Violation(f"{where} keeps an exception to itself that {what} raised")
     return 0
 
 
@@ -115,8 +115,9 @@ def _reaches_reader(kind: type[Run], trial: Trial) -> int:
     try:
         run.push()
     except _Planted as error:
-        message = f"an exception in forward surfaces where a {kind.name} run is pushed, not where it is read"
-        raise Violation(message, cases=[trial.case]) from error
+        raise Violation(
+            f"an exception in forward surfaces where a {kind.name} run is pushed, not where it is read"
+        ) from error
     try:
         run.read()
     except _Planted as error:
@@ -126,13 +127,13 @@ def _reaches_reader(kind: type[Run], trial: Trial) -> int:
             raise
         raise OperatorRaised(f"a {kind.name} run", error) from error  # its own, before the planted one
     else:
-        message = f"an exception in forward does not reach who reads the result of a {kind.name} run"
-        raise Violation(message, cases=[trial.case])
+        raise Violation(f"an exception in forward does not reach who reads the result of a {kind.name} run")
     expected = [trial.prop.name]
     if kind is SymbolicRun:
         expected += ["checked", *([subject.distribution] if subject.distribution != IN_PROCESS else [])]
     for name in expected:
         if name not in notes:
-            message = f"an exception in a {kind.name} run does not name {name!r}; its notes say: {notes}"
-            raise Violation(message, cases=[trial.case])
+            raise Violation(
+                f"an exception in a {kind.name} run does not name {name!r}; its notes say: {notes}"
+            )
     return 1

@@ -14,7 +14,7 @@ import numpy as np
 
 from operad_check.cases.kinds import EDGES, EXTREME, ORDINARY
 from operad_check.cases.retype import is_random, perturbed
-from operad_check.comparison.closeness import at, coarsest, magnitude
+from operad_check.comparison.closeness import at, coarsest, first_place, magnitude
 from operad_check.comparison.rounding import is_at_the_ends
 from operad_check.comparison.trusted import beside_each_other
 from operad_check.register import Evidence, check
@@ -98,7 +98,7 @@ def _expect_no_hole(trial: Trial) -> int:
     for name, array in zip(trial.outputs[: trial.visible], trial.result.outputs, strict=False):
         if array.dtype.kind != "f" or not np.isnan(array).any():
             continue
-        place = _first(np.isnan(array))
+        place = first_place(np.isnan(array))
         if _is_defined_around(trial):
             raise Violation(
                 f"{at(name, place)} is nan, and finite on all sides of these arguments", fix=_HOLE
@@ -107,7 +107,9 @@ def _expect_no_hole(trial: Trial) -> int:
             raise Violation(f"{at(name, place)} is nan, and finite with other whole numbers", fix=_HOLE)
         lasting = _nan_whatever_the_values(trial, trial.outputs.index(name))
         if lasting.any():
-            where = f"{name} is nan throughout" if lasting.all() else f"{at(name, _first(lasting))} is nan"
+            where = (
+                f"{name} is nan throughout" if lasting.all() else f"{at(name, first_place(lasting))} is nan"
+            )
             words = f"{where} for arguments of shapes {trial.in_shapes}, whatever their values"
             raise Violation(words, fix=_HOLE)
     return sum(array.size for array in trial.result.outputs[: trial.visible])
@@ -193,8 +195,7 @@ def _expect_finite_states(trial: Trial) -> int:
     for name, state in zip(trial.states, trial.result.aux, strict=True):
         if state.dtype.kind == "f" and not np.isfinite(state).all():
             lost = ~np.isfinite(state) & _is_finite_by_reference(trial, name)
-            if lost.any():
-                place = _first(lost)
+            if (place := first_place(lost)) is not None:
                 raise Violation(f"state {at(name, place)} becomes {state[place]}, and the outputs are finite")
     return sum(state.size for state in trial.result.aux)
 
@@ -220,9 +221,9 @@ def _expect_finite_gradients(trial: Trial) -> int:
         compared += gradient.size
         lost = np.isnan(gradient)
         if lost.any() and _is_defined_around(trial):
-            place = _first(lost)
+            element = at(name, first_place(lost))
             raise Violation(
-                f"gradient of {at(name, place)} is nan, and the outputs are finite there and on all sides"
+                f"gradient of {element} is nan, and the outputs are finite there and on all sides"
             )
     return compared
 
@@ -234,7 +235,3 @@ def _is_defined_around(trial: Trial) -> bool:
 
 def _are_finite(arrays: Any) -> bool:
     return all(np.isfinite(array).all() for array in arrays if array.dtype.kind == "f")
-
-
-def _first(flags: Array) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.unravel_index(int(np.argmax(flags)), flags.shape))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from operad.operator import is_known
 from operad_check.cases.kinds import BULK, EDGES, EXTREME, LARGE, ORDINARY, PARTS
+from operad_check.comparison.closeness import at, first_place
 from operad_check.register import Evidence, check
 from operad_check.running.variation import (
     INPUTS,
@@ -18,7 +20,7 @@ from operad_check.running.variation import (
     variation,
 )
 from operad_check.trials.returned import expect_fitting
-from operad_check.trials.trial import POISON, Array, Trial
+from operad_check.trials.trial import POISON, Trial, poisoned
 from operad_check.trials.violation import Violation
 
 
@@ -115,29 +117,26 @@ def written(trial: Trial) -> Evidence:
         Check that no element of an output keeps either of two poisons.
     """
     first = trial.result.outputs
-    second = trial.forward(outputs=[_other_poison(array) for array in first]).outputs
-    for name, one, two in zip(trial.outputs, trial.written(first), second, strict=True):
-        if one is None:
-            continue
-        kept = _is_poison(one) & (two == _other_poison(two))
-        if kept.any():
-            place = tuple(int(i) for i in np.argwhere(kept)[0])
-            raise Violation(
-                f"{name}{list(place) if place else ''} is not written: it holds what was there before"
-            )
+    second = trial.forward(outputs=[other_poison(array) for array in first]).outputs
+    expect_written(trial.outputs, trial.written(first), second)
     return int(sum(array.size for array in first))
 
 
-def _other_poison(like: Array) -> Array:
-    return np.full_like(like, -POISON + 0.25 if like.dtype.kind == "f" else _other_integer(like.dtype))
+def expect_written(names: Sequence[str], first: Sequence[Any], second: Sequence[Any]) -> None:
+    """Raise Violation if an element holds poison in `first`, and the other poison in `second`."""
+    for name, one, two in zip(names, first, second, strict=True):
+        if one is None:
+            continue
+        kept = (np.isnan(one) if one.dtype.kind == "f" else one == poisoned((), one.dtype)) & (
+            two == other_poison(two)
+        )
+        if (place := first_place(kept)) is not None:
+            raise Violation(f"{at(name, place)} is not written: it holds what was there before")
 
 
-def _other_integer(dtype: Any) -> Any:
-    return False if dtype.kind == "b" else 77
-
-
-def _is_poison(array: Array) -> Any:
-    return np.isnan(array) if array.dtype.kind == "f" else array == np.full_like(array, POISON)
+def other_poison(like: Any) -> Any:
+    """An array like another, with other contents than the `poisoned` one."""
+    return np.full_like(like, {"f": -POISON + 0.25, "b": False}.get(like.dtype.kind, 77))
 
 
 @variation("F209", ORDINARY, LARGE, values=RESULTS)
@@ -187,9 +186,8 @@ def edges(trial: Trial) -> Evidence:
         if array is None:
             continue
         untouched = array.size and clean and array.dtype.kind == "f" and np.isnan(array).all()
-        again = trial.forward(outputs=[_other_poison(a) for a in result.outputs]).outputs if untouched else []
-        if untouched and (again[trial.outputs.index(name)] == _other_poison(array)).all():
+        again = trial.forward(outputs=[other_poison(a) for a in result.outputs]).outputs if untouched else []
+        if untouched and (again[trial.outputs.index(name)] == other_poison(array)).all():
             raise Violation(f"{name}, of shape {array.shape}, is not written")
-    if any(trial.differentiable()):
-        trial.backward()
+    trial.any_gradients()
     return 1

@@ -14,7 +14,7 @@ import numpy as np
 
 from operad.operator import as_cost
 from operad_check.cases.kinds import LARGE, ORDINARY
-from operad_check.comparison.bitwise import expect_same
+from operad_check.comparison.bitwise import expect_reproduced
 from operad_check.register import Evidence, check
 from operad_check.running.shrink_arrays import is_accepted
 from operad_check.trials.case import Case
@@ -118,8 +118,7 @@ def _effort(trial: Trial) -> _Effort:
 
     def run() -> None:
         trial.forward(outputs=result.outputs, inputs=trial.inputs, aux=result.aux)
-        if any(trial.differentiable()):
-            trial.backward(keep=lambda entry, array: array)
+        trial.any_gradients(keep=lambda entry, array: array)
 
     arrays = [*trial.inputs, *result.outputs, *result.aux]
     size_bytes = sum(array.nbytes for array in arrays)
@@ -185,9 +184,8 @@ def calls(trials: Sequence[Trial]) -> Evidence:
     growth = _growth_by_calls(usable, _CALLS, sys.getallocatedblocks)
     for trial, outputs in zip(usable, before, strict=True):
         after = trial.forward(operator=trial.new_operator()).outputs
-        exact = not trial.subject.contract.nondeterministic
         when = f"after {_LOOKS * _CALLS} calls on other values"
-        expect_same(trial.outputs, after, outputs, when, is_exact=exact, cases=[trial.case])
+        expect_reproduced(trial, trial.outputs, after, outputs, when, cases=[trial.case])
     if growth < _CALLS * _LEAST_BLOCKS:
         return len(usable)
     # what the interpreter keeps for itself grows more and more slowly, and what a library does is left out
@@ -242,8 +240,7 @@ def _both_passes(trial: Trial) -> None:
         for array, is_free in zip(trial.inputs, free, strict=True)
     ]
     result = trial.forward(inputs)
-    if any(trial.differentiable()):
-        trial.backward(inputs=inputs, outputs=result.outputs, aux=result.aux)
+    trial.any_gradients(inputs=inputs, outputs=result.outputs, aux=result.aux)
 
 
 def _moved(array: Any) -> Any:

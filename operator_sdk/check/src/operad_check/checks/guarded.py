@@ -185,10 +185,8 @@ def _run(trial: Trial, fill: int, is_shared: bool) -> _Passes:
     result = trial.forward(operator=operator, resources=forward.all)
     for space in forward.spaces:
         space.overwrite()
-    if not any(trial.differentiable()):
-        return _Passes([*result.outputs, *[None] * len(trial.arguments)], forward.spaces)
     backward = _Spaces(trial, trial.prop.backward_resource(trial.in_shapes), fill, is_shared)
-    gradients = trial.backward(
+    gradients = trial.any_gradients(
         operator=operator, outputs=result.outputs, aux=result.aux, resources=backward.all
     )
     return _Passes([*result.outputs, *gradients], [*forward.spaces, *backward.spaces])

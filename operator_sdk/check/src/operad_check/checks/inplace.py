@@ -8,11 +8,21 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-from operad.operator import BackwardEntry, OpReq
+from operad.operator import BackwardEntry, Choice, Operator, OperatorProperty, OpReq
 from operad_check.cases.kinds import LARGE, ORDINARY
-from operad_check.checks.memory import all_entries, array_of, entry_name, request_vectors
+from operad_check.checks.memory import array_of, entry_groups, entry_name, request_vectors
 from operad_check.comparison.closeness import stem
-from operad_check.running.variation import GRADIENTS, RESULTS, Runs, Variant, variation
+from operad_check.running.variation import (
+    GRADIENTS,
+    RESULTS,
+    Runs,
+    Variant,
+    Variation,
+    bit_for_bit,
+    variation,
+    walk,
+)
+from operad_check.trials.kernel_arrays import WholeOperator
 from operad_check.trials.trial import Array, CallStyle, Trial
 
 Pairs = dict[int, int]
@@ -52,8 +62,13 @@ def forward_in_place(trial: Trial) -> Runs:
 
         Every choice of pairs is tried, and one array as two arguments, all of them declared.
     """
+    return (yield from _forward_runs(trial, trial.prop))
+
+
+def _forward_runs(trial: Trial, prop: OperatorProperty, operator: Operator | None = None) -> Runs:
+    """Runs over pairs that a property declares, by an operator; None: the trial's own."""
     places = range(len(trial.outputs))
-    declared = trial.prop.forward_inplace_option(list(range(len(trial.arguments))), list(places))
+    declared = prop.forward_inplace_option(list(range(len(trial.arguments))), list(places))
     if not declared:
         return None
     usable = [(i, o) for i, o in declared if _fits(trial.inputs[i], trial.out_shapes[o], trial.out_types[o])]
@@ -61,7 +76,7 @@ def forward_in_place(trial: Trial) -> Runs:
     compared = Counter({_stem(name): 0 for name in names.values()})
     for pairs in choices(usable):
         each = [names[i, o] for o, i in pairs.items()]
-        count = yield from _forward_over(trial, list(trial.inputs), pairs, ", ".join(each))
+        count = yield from _forward_over(trial, list(trial.inputs), pairs, ", ".join(each), operator)
         compared.update({_stem(name): count for name in each})
     for (first, output), (second, other) in combinations(usable, 2):
         one, two = trial.inputs[first], trial.inputs[second]
@@ -69,7 +84,7 @@ def forward_in_place(trial: Trial) -> Runs:
             inputs = [one if i == second else array for i, array in enumerate(trial.inputs)]
             both = f"{trial.arguments[first]} and {trial.arguments[second]}"
             what = f"{trial.outputs[output]} overwrites one array that is both {both}"
-            yield from _forward_over(trial, inputs, {output: first}, what, shared=second)
+            yield from _forward_over(trial, inputs, {output: first}, what, operator, shared=second)
     return compared
 
 
@@ -79,10 +94,15 @@ def _stem(name: str) -> str:
 
 
 def _forward_over(
-    trial: Trial, inputs: list[Array], pairs: Pairs, what: str, shared: int | None = None
+    trial: Trial,
+    inputs: list[Array],
+    pairs: Pairs,
+    what: str,
+    operator: Operator | None,
+    shared: int | None = None,
 ) -> Generator[Variant, int, int]:
     """Runs in place; `shared` is a second argument that is the same array."""
-    result = trial.forward([array.copy() for array in inputs])
+    result = trial.forward([array.copy() for array in inputs], operator=operator)
     expected = [*result.outputs, *result.aux]
     compared = 0
     for call, request in _WAYS:
@@ -95,7 +115,7 @@ def _forward_over(
                 given[shared] = given[source]
             outputs[output] = given[source].reshape(trial.out_shapes[output])
         req = [request if o in pairs else OpReq.WRITE for o in range(len(outputs))]
-        run = partial(trial.forward, given, req=req, outputs=outputs, call=call)
+        run = partial(trial.forward, given, req=req, outputs=outputs, call=call, operator=operator)
         compared += yield Variant(f"where {what}", run, expected=expected)
     return compared
 
@@ -126,35 +146,38 @@ def backward_in_place(trial: Trial) -> Runs:
     How:
         Compare backward in place with backward apart, for all gradients and for each alone.
     """
+    return (yield from _backward_runs(trial, trial.prop))
+
+
+def _backward_runs(trial: Trial, prop: OperatorProperty, operator: Operator | None = None) -> Runs:
+    """The same going back."""
     compared: Counter[str] = Counter()
     for req in request_vectors(trial):
-        reads, wanted = _backward_pairs(trial, req)
+        reads, wanted = _backward_pairs(trial, prop, req)
         if not wanted:
             continue
         compared.update({_stem(_pair(trial, reads[i], g)): 0 for i, g in wanted})
         keep = {entry: array_of(trial, entry) for entry in reads}
-        expected = _backward(trial, req, keep, {})
+        expected = _backward(trial, req, keep, {}, operator)
         fitting = [(i, g) for i, g in wanted if _fits(keep[reads[i]], trial.in_shapes[g], trial.in_types[g])]
         for chosen in choices(fitting):
             pairs = {g: reads[i] for g, i in chosen.items()}
             each = [_pair(trial, entry, place) for place, entry in pairs.items()]
-            run = partial(_backward, trial, req, keep, pairs)
+            run = partial(_backward, trial, req, keep, pairs, operator)
             count = yield Variant(f"where {', '.join(each)}", run, expected=expected)
             compared.update({_stem(name): count for name in each})
     return compared or None
 
 
-def _backward_pairs(trial: Trial, req: Sequence[OpReq]) -> tuple[list[BackwardEntry], list[tuple[int, int]]]:
+def _backward_pairs(
+    trial: Trial, prop: OperatorProperty, req: Sequence[OpReq]
+) -> tuple[list[BackwardEntry], list[tuple[int, int]]]:
     """Entries that backward reads, and declared pairs of what is read and wanted.
 
     A pair is the index of an entry and the index of a gradient.
     """
-    entries = all_entries(trial)
-    groups = {kind: [e for e in entries if e.kind == kind] for kind in ("out_grad", "in_data", "out_data")}
-    grads = list(range(len(trial.arguments)))
-    declared = trial.prop.backward_inplace_option(
-        groups["out_grad"], groups["in_data"], groups["out_data"], grads
-    )
+    heads, ins, outs = entry_groups(trial)
+    declared = prop.backward_inplace_option(heads, ins, outs, list(range(len(trial.arguments))))
     reads = list(trial.prop.backward_dependency([r is not OpReq.NULL for r in req]))
     return reads, [(reads.index(e), g) for e, g in declared if e in reads and req[g] is not OpReq.NULL]
 
@@ -164,14 +187,38 @@ def _pair(trial: Trial, entry: BackwardEntry, place: int) -> str:
 
 
 def _backward(
-    trial: Trial, req: Sequence[OpReq], keep: dict[BackwardEntry, Array], pairs: dict[int, BackwardEntry]
+    trial: Trial,
+    req: Sequence[OpReq],
+    keep: dict[BackwardEntry, Array],
+    pairs: dict[int, BackwardEntry],
+    operator: Operator | None,
 ) -> list[Any]:
     held = {entry: array.copy(order="C") for entry, array in keep.items()}
     grads = trial.poisoned_gradients(req)
     for place, entry in pairs.items():
         grads[place] = held[entry].reshape(trial.in_shapes[place])
     requests = [OpReq.INPLACE if place in pairs else r for place, r in enumerate(req)]
-    return trial.backward(req=requests, in_grads=grads, keep=lambda entry, _: held.get(entry))
+    return trial.backward(
+        req=requests, in_grads=grads, keep=lambda entry, _: held.get(entry), operator=operator
+    )
+
+
+def expect_in_place(trial: Trial, choice: Choice) -> int:
+    """Compare passes of a choice of kernels in which the arrays of its pairs share memory with others.
+
+    Pairs are those of the kernels, or the operator's where a kernel has none of its own.
+
+    Raises:
+        Violation: They differ.
+    """
+    whole = WholeOperator(choice, trial.case.seed)
+    trial.forward(operator=whole)
+    lines = [
+        Variation("D606", partial(runs, prop=whole.op, operator=whole), values, bit_for_bit)
+        for runs, values in ((_forward_runs, RESULTS), (_backward_runs, GRADIENTS))
+    ]
+    found = [walk(line, trial) or {} for line in lines]
+    return sum(each if isinstance(each, int) else sum(each.values()) for each in found)
 
 
 def choices(usable: Sequence[tuple[int, int]]) -> Iterator[Pairs]:

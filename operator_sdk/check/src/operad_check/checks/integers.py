@@ -10,9 +10,9 @@ from operad.context import cpu
 from operad.operator import candidates
 from operad_check.cases.kinds import BULK, EXTREME, ORDINARY
 from operad_check.cases.retype import is_random, retyped
-from operad_check.comparison.closeness import at
+from operad_check.comparison.closeness import at, first_place
 from operad_check.register import Evidence, check
-from operad_check.trials.trial import Array, Trial
+from operad_check.trials.trial import Trial
 from operad_check.trials.violation import OperatorRaised, Violation
 
 _WIDE: Final = np.dtype(np.float64)
@@ -59,8 +59,7 @@ def no_silent_cut(trial: Trial) -> Evidence:
             continue
         compared += one.size
         has_fraction = np.isfinite(other) & (np.abs(other - np.rint(other)) > _CLOSE * (1 + np.abs(other)))
-        if has_fraction.any():
-            place = _first(has_fraction)
+        if (place := first_place(has_fraction)) is not None:
             raise Violation(
                 f"{at(name, place)} is {one[place].item()!r} for whole arguments, and "
                 f"{other[place].item()!r} for the same numbers in float64: a fraction is cut off silently"
@@ -109,8 +108,7 @@ def narrow_types(trial: Trial) -> Evidence:
         fits = (other >= ends.min) & (other <= ends.max)
         compared += int(fits.sum())
         differs = fits & (one.astype(_WIDEST) != other)
-        if differs.any():
-            place = _first(differs)
+        if (place := first_place(differs)) is not None:
             raise Violation(
                 f"{at(name, place)} is {one[place].item()!r} in {one.dtype}, and {other[place].item()!r} in "
                 f"int64, which {one.dtype} can hold"
@@ -125,7 +123,3 @@ def _own_kernel(trial: Trial) -> str:
 
 def _ranked(trial: Trial) -> Any:
     return candidates(trial.prop, cpu(), trial.in_shapes, trial.in_types)
-
-
-def _first(flags: Array) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.unravel_index(int(np.argmax(flags)), flags.shape))

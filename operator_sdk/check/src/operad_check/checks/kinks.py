@@ -24,7 +24,7 @@ import numpy as np
 
 from operad_check.cases.kinds import SMOOTH
 from operad_check.comparison.closeness import at
-from operad_check.comparison.one_sided import FAR, may_bend, one_sided_slopes
+from operad_check.comparison.one_sided import FAR, Slopes, may_bend, one_sided_slopes
 from operad_check.comparison.point import (
     Point,
     compared_arguments,
@@ -145,9 +145,12 @@ def _kinks(
     for i, place in _exact(inputs, movable):
         for k, slopes in enumerate(one_sided_slopes(point.moved({i: unit_direction(trial, i, place)}))):
             for element in map(tuple, np.argwhere(slopes.is_kink)):
-                numbers = (float(array[element]) for array in (slopes.left, slopes.right, slopes.errors))
-                found[k, element].append(_Kink(i, place, *numbers))
+                found[k, element].append(_kink(i, place, slopes, element))
     return found
+
+
+def _kink(i: int, place: Place, slopes: Slopes, element: Place) -> _Kink:
+    return _Kink(i, place, *(float(array[element]) for array in (slopes.left, slopes.right, slopes.errors)))
 
 
 def _exact(inputs: Sequence[Array], movable: dict[int, list[Place]]) -> Iterator[tuple[int, Place]]:
@@ -172,22 +175,20 @@ def _expect_between(
     for kink in kinks:
         gradient = float(gradients[kink.i][kink.place])
         direction = {kink.i: unit_direction(trial, kink.i, kink.place)}
-        if _is_allowed(trial, inputs, k, element, kink, gradient, roundings, direction):
-            continue
-        name = at(trial.arguments[kink.i], kink.place)
-        raise Violation(
-            f"gradient of {name} from {source} is {gradient:.9g} at the kink "
-            f"{name} = {inputs[kink.i][kink.place]:.9g}, where the derivative is {kink.left:.9g} to the left "
-            f"and {kink.right:.9g} to the right"
-        )
+        if not _is_allowed(trial, inputs, k, element, kink, gradient, roundings, direction):
+            name = at(trial.arguments[kink.i], kink.place)
+            raise Violation(
+                f"gradient of {name} from {source} is {gradient:.9g} at the kink "
+                f"{name} = {inputs[kink.i][kink.place]:.9g}, where the derivative is {kink.left:.9g} to the "
+                f"left and {kink.right:.9g} to the right"
+            )
     places = [(kink.i, kink.place) for kink in kinks]
     for group in [] if trial.subject.contract.ties else _tied(inputs, places):
         direction = _together(trial, inputs, group)
         slopes = one_sided_slopes(point.moved(direction), of_kinks=False)[k]
         if not slopes.exists[element]:
             continue
-        numbers = (float(array[element]) for array in (slopes.left, slopes.right, slopes.errors))
-        kink = _Kink(*group[0], *numbers)
+        kink = _kink(*group[0], slopes, element)
         gradient = float(sum((gradients[i] * steps).sum() for i, steps in direction.items()))
         if _is_allowed(trial, inputs, k, element, kink, gradient, roundings, direction):
             continue
@@ -230,27 +231,13 @@ def _is_allowed(
     slack: float,
     direction: Mapping[int, Array],
 ) -> bool:
-    """Return whether a gradient along a direction is one of those that the slopes at a kink allow."""
+    """Return whether the slopes at a kink allow a gradient along a direction, or those near it do."""
     declared = trial.subject.contract.tolerances.get("float64")
     if declared:
         slack += declared.absolute + declared.relative * max(abs(kink.left), abs(kink.right))
     if np.isnan(gradient) or kink.has_between(gradient, slack):
         return True  # that nothing is NaN is another check's matter
-    return _is_close_by(trial, inputs, k, element, kink, gradient, slack, direction)
-
-
-def _is_close_by(
-    trial: Trial,
-    inputs: Sequence[Array],
-    k: int,
-    element: Place,
-    kink: _Kink,
-    gradient: float,
-    slack: float,
-    along: Mapping[int, Array],
-) -> bool:
-    """Return whether a gradient lies between slopes that the function has near a kink."""
-    direction = {i: _STEP * steps for i, steps in along.items()}
+    direction = {i: _STEP * steps for i, steps in direction.items()}
     for salt in range(1, _CLOSE_BY + 1):
         moved = [array.copy() for array in inputs]
         for i in real_arguments(trial):

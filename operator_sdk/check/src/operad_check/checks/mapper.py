@@ -10,7 +10,8 @@ import numpy as np
 from operad.operator import OpReq, ScalarForm
 from operad_check.cases.kinds import EXTREME, ORDINARY
 from operad_check.cases.retype import retyped
-from operad_check.comparison.closeness import at
+from operad_check.checks.memory import array_of
+from operad_check.comparison.closeness import at, first_place
 from operad_check.register import Evidence, check
 from operad_check.trials.branches import Branches, enter
 from operad_check.trials.mapper_calls import (
@@ -69,8 +70,7 @@ def _calls(trial: Trial) -> list[MapperCall]:
     """First call of each mapper in both passes."""
     with recorded_calls() as calls:
         trial.forward()
-        if any(trial.differentiable()):
-            trial.backward(outputs=trial.result.outputs)
+        trial.any_gradients(outputs=trial.result.outputs)
     first = {id(call.mapper): call for call in reversed(calls) if isinstance(call.result, np.ndarray)}
     return list(first.values())
 
@@ -108,9 +108,7 @@ def _first_beyond(found: Array, expected: Array, limit: Array) -> tuple[int, ...
         distance = np.abs(found.astype(np.float64) - expected.astype(np.float64))
         same = (found == expected) | (np.isnan(found) & np.isnan(expected))
         beyond = ~same & ~(distance <= limit) & ~np.isinf(limit)
-    if not beyond.any():
-        return None
-    return tuple(int(i) for i in np.unravel_index(int(np.argmax(beyond)), beyond.shape))
+    return first_place(beyond)
 
 
 @check("A702", ORDINARY, EXTREME, pooled=True)
@@ -289,7 +287,6 @@ def _forward(trial: Trial, part: str) -> tuple[dict[str, Array], list[Array]]:
 def _gradient(trial: Trial, part: str) -> tuple[dict[str, Array], list[Array]]:
     """Gradient by name, and arrays that backward reads for it."""
     wanted = [f"{name}_grad" == part for name in trial.arguments]
-    given = {"in_data": trial.inputs, "out_data": trial.result.outputs, "out_grad": trial.out_grads}
-    arrays = [given[kind][index] for kind, index in trial.prop.backward_dependency(wanted)]
+    arrays = [array_of(trial, entry) for entry in trial.prop.backward_dependency(wanted)]
     requests = [OpReq.WRITE if flag else OpReq.NULL for flag in wanted]
     return {part: trial.backward(req=requests)[wanted.index(True)]}, arrays

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -40,7 +41,7 @@ def undeclared_arrays(trial: Trial) -> Runs:
     """
     for req in request_vectors(trial):
         declared = set(trial.prop.backward_dependency([r is not OpReq.NULL for r in req]))
-        hidden = [entry for entry in all_entries(trial) if entry not in declared]
+        hidden = [entry for entry in chain(*entry_groups(trial)) if entry not in declared]
         if not hidden:
             continue
         expected = trial.backward(req=req)
@@ -151,13 +152,10 @@ def request_vectors(trial: Trial) -> Iterator[list[OpReq]]:
             yield [r if i == place else OpReq.NULL for i, r in enumerate(full)]
 
 
-def all_entries(trial: Trial) -> list[BackwardEntry]:
-    """Entries that a backward pass could read."""
-    return [
-        *[BackwardEntry("out_grad", i) for i in range(trial.visible)],
-        *[BackwardEntry("in_data", i) for i in range(len(trial.arguments))],
-        *[BackwardEntry("out_data", i) for i in range(len(trial.outputs))],
-    ]
+def entry_groups(trial: Trial) -> list[list[BackwardEntry]]:
+    """Entries that a backward pass could read: head gradients, arguments, outputs."""
+    counts = {"out_grad": trial.visible, "in_data": len(trial.arguments), "out_data": len(trial.outputs)}
+    return [[BackwardEntry(kind, i) for i in range(count)] for kind, count in counts.items()]
 
 
 def array_of(trial: Trial, entry: BackwardEntry) -> Array:

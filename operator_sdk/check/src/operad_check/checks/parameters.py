@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from math import prod
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from operad_check.register import Evidence, check
 from operad_check.trials.case import Case
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial
-from operad_check.trials.violation import OperatorRaised, Violation
+from operad_check.trials.violation import OperatorRaised, Violation, shown_by
 
 _LISTS: Final = ("shape", "indices", "floats")
 _MANY: Final = 10**5
@@ -224,14 +225,13 @@ def unusual(trials: Sequence[Trial]) -> Evidence:
         if param.type in (*_LISTS, int) and param.choices is None
     }
     count = 0
-    for trial in {
-        len(trial.in_shapes[0]) if trial.in_shapes else 0: trial for trial in trials[::-1]
-    }.values():
-        for name, several in values.items():
-            for value in several:
-                case = replace(trial.case, params={**trial.case.params, name: value})
-                outcome_of(trial, case, f"{name}={value!r}")
-                count += 1
+    chosen = {len(trial.in_shapes[0]) if trial.in_shapes else 0: trial for trial in trials[::-1]}
+    tried = [(name, value) for name, several in values.items() for value in several]
+    for trial, (name, value) in product(chosen.values(), tried):
+        case = replace(trial.case, params={**trial.case.params, name: value})
+        with shown_by(trial.case):
+            outcome_of(trial, case, f"{name}={value!r}")
+        count += 1
     return count or None
 
 
@@ -274,11 +274,9 @@ def outcome_of(trial: Trial, case: Case, what: str, *refusals: type[Exception]) 
         cause = error.error if isinstance(error, OperatorRaised) else error
         if isinstance(cause, OperadError):
             return None
-        raise Violation(
-            f"{what}: inference raised {type(cause).__name__}: {cause}", cases=[trial.case]
-        ) from error
+        raise Violation(f"{what}: inference raised {type(cause).__name__}: {cause}") from error
     if any(is_known(shape) and min(shape, default=0) < 0 for shape in out_shapes):
-        raise Violation(f"{what}: inference gives outputs of shapes {list(out_shapes)}", cases=[trial.case])
+        raise Violation(f"{what}: inference gives outputs of shapes {list(out_shapes)}")
     if sum(prod(shape) if is_known(shape) else 0 for shape in out_shapes) > _MOST_ELEMENTS:
         return None
     try:
@@ -286,4 +284,4 @@ def outcome_of(trial: Trial, case: Case, what: str, *refusals: type[Exception]) 
     except OperatorRaised as error:
         if isinstance(error.error, (OperadError, MemoryError, *refusals)):
             return None
-        raise Violation(f"{what}: inference accepts them, and {error}", cases=[trial.case]) from error
+        raise Violation(f"{what}: inference accepts them, and {error}") from error

@@ -21,7 +21,7 @@ from operad_check.cases.kinds import ORDINARY
 from operad_check.cases.shapes import has_own_inference_from_outputs, in_place_of
 from operad_check.register import Evidence, check
 from operad_check.trials.trial import Trial, raising
-from operad_check.trials.violation import OperatorRaised, Violation
+from operad_check.trials.violation import OperatorRaised, Violation, shown_by
 from operad_sdk.declare.shaped import ShapedProperty
 
 Shapes = list[PartialShape]
@@ -71,7 +71,8 @@ def _expect_no_guess(trials: Sequence[Trial], parts: Sequence[Shapes]) -> int:
             continue
         for trial in trials:
             whole = _inferred(trial, list(trial.in_shapes))
-            _expect_part(trial, found, whole, part, [each.case for each in trials])
+            with shown_by(*[each.case for each in trials]):
+                _expect_part(trial, found, whole, part)
             compared += 1
     return compared
 
@@ -92,10 +93,8 @@ def _expect_no_alternative(trial: Trial) -> int:
         for other in in_place_of(guess):
             whole = [other if i == place else shape for i, shape in enumerate(shapes)]
             if other != guess and _accepts(trial, whole):
-                raise Violation(
-                    f"{name} is inferred as {guess} from {part}, and {other} is accepted as well",
-                    cases=[trial.case],
-                )
+                message = f"{name} is inferred as {guess} from {part}, and {other} is accepted as well"
+                raise Violation(message, cases=[trial.case])
     return len(shapes)
 
 
@@ -142,7 +141,7 @@ def accepts_parts(trial: Trial) -> Evidence:
             if _is_less(kept, given) or _is_less(again, given):
                 raise Violation(f"inference from {part} gives {kept} for {name}, and forgets what was given")
         if not trial.subject.contract.assumes_shapes:
-            _expect_shapes(trial.arguments, backward, whole[0], f"from the outputs and {part}", [trial.case])
+            _expect_shapes(trial.arguments, backward, whole[0], f"from the outputs and {part}")
     return len(parts)
 
 
@@ -330,26 +329,25 @@ def _parts(trial: Trial) -> list[Shapes]:
     return [list(part) for part in dict.fromkeys(tuple(part) for part in found)]
 
 
-def _expect_part(trial: Trial, found: Any, whole: Any, part: Shapes, cases: Any) -> None:
+def _expect_part(trial: Trial, found: Any, whole: Any, part: Shapes) -> None:
     names = (trial.arguments, trial.outputs, trial.states)
     first = 1 if trial.subject.contract.assumes_shapes else 0
     for place in range(first, 3):
-        _expect_shapes(names[place], found[place], whole[place], f"from {part}", cases)
+        _expect_shapes(names[place], found[place], whole[place], f"from {part}")
 
 
-def _expect_shapes(names: Sequence[str], found: Shapes, whole: Shapes, source: str, cases: Any) -> None:
+def _expect_shapes(names: Sequence[str], found: Shapes, whole: Shapes, source: str) -> None:
     for name, shape, full in zip(names, found, whole, strict=True):
         if shape is None or full is None:
             continue
         if not all(length is None or isinstance(length, Integral) for length in shape):
-            raise Violation(f"{name} is inferred as {shape} {source}, expected whole numbers", cases=cases)
+            raise Violation(f"{name} is inferred as {shape} {source}, expected whole numbers")
         clash = len(shape) != len(full) or any(
             a is not None and b is not None and a != b for a, b in zip(shape, full, strict=False)
         )
         if clash:
             raise Violation(
-                f"{name} is inferred as {shape} {source}, and it is {full} in a case of that form",
-                cases=cases,
+                f"{name} is inferred as {shape} {source}, and it is {full} in a case of that form"
             )
 
 

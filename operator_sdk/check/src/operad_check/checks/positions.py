@@ -19,11 +19,11 @@ import numpy as np
 from operad_check.cases.kinds import ORDINARY
 from operad_check.cases.positions import axis_params, index_arguments, position_arguments
 from operad_check.checks.parameters import outcome_of
-from operad_check.comparison.bitwise import expect_same
+from operad_check.comparison.bitwise import expect_reproduced
 from operad_check.register import Evidence, check
 from operad_check.trials.case import Case
 from operad_check.trials.trial import Array, Trial
-from operad_check.trials.violation import Violation
+from operad_check.trials.violation import Violation, shown_by
 
 _MOST_CASES: Final = 24
 _LONGEST: Final = 12
@@ -68,7 +68,8 @@ def axes(trials: Sequence[Trial]) -> Evidence:
         ]
         if any(_accepted(results, below=-1) for _, results, _ in found):
             for trial, results, rank in sorted(found, key=lambda each: -each[2]):  # those that show it alone
-                count += _expect_both_ends(trial, name, results, rank)
+                with shown_by(trial.case):
+                    count += _expect_both_ends(trial, name, results, rank)
     return count or None
 
 
@@ -104,8 +105,7 @@ def _expect_both_ends(trial: Trial, name: str, results: Results, most: int) -> i
     if not fitting:
         raise Violation(
             f"for arguments of shapes {trial.in_shapes}, {name} is accepted at {from_start} and "
-            f"{from_end}, expected the same axes from the start and from the end",
-            cases=[trial.case],
+            f"{from_end}, expected the same axes from the start and from the end"
         )
     return _expect_same_results(trial, name, results, from_end, fitting[0])
 
@@ -215,7 +215,6 @@ def _expect_same_results(
         when = f"for {value} in {name}, and not for {value + length},"
         shapes = [[None if one is None else one.shape for one in each] for each in (found, other)]
         if shapes[0] != shapes[1]:
-            raise Violation(f"outputs have shapes {shapes[0]} {when} but {shapes[1]}", cases=[trial.case])
-        is_exact = not trial.subject.contract.nondeterministic
-        count += expect_same(names, found, other, when, is_exact=is_exact, cases=[trial.case])
+            raise Violation(f"outputs have shapes {shapes[0]} {when} but {shapes[1]}")
+        count += expect_reproduced(trial, names, found, other, when)
     return count

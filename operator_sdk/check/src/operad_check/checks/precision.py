@@ -11,6 +11,7 @@ import numpy as np
 from operad.operator import FORWARD, Kernel, KernelCall, Operator, choose_among
 from operad_check.cases.kinds import BULK, EXTREME, LARGE, ORDINARY, SPECIAL
 from operad_check.cases.retype import is_random, perturbed, retyped
+from operad_check.checks.inplace import expect_in_place
 from operad_check.comparison.closeness import ROUNDINGS, at, coarsest, magnitude
 from operad_check.comparison.point import real_arguments
 from operad_check.comparison.rounding import (
@@ -29,7 +30,6 @@ from operad_check.trials.kernel_arrays import (
     WholeOperator,
     asks,
     expect_filled,
-    expect_in_place,
     expect_untouched,
     whole_choice,
 )
@@ -220,9 +220,7 @@ def _without_zeros(trial: Trial) -> Trial:
 
 
 def _everything(trial: Trial) -> list[Any]:
-    gradients = trial.backward(out_grads=trial.out_grads) if any(trial.differentiable()) else []
-    padded = gradients or [None] * len(trial.arguments)
-    return [*trial.result.outputs, *padded]
+    return [*trial.result.outputs, *trial.any_gradients()]
 
 
 @check("D606", ORDINARY, LARGE, SPECIAL)
@@ -293,9 +291,7 @@ def _expect_agreement(trial: Trial, name: str, own: Operator, other_name: str, o
 
     def values(each: Trial, operator: Operator = own) -> list[Any]:
         result = each.forward(operator=operator).outputs
-        if not any(each.differentiable()):
-            return [*result, *[None] * len(each.arguments)]
-        return [*result, *each.backward(operator=operator, outputs=trial.result.outputs)]
+        return [*result, *each.any_gradients(operator=operator, outputs=trial.result.outputs)]
 
     expected, found = values(trial), values(trial, other)
     compared = 0

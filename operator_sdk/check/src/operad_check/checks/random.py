@@ -18,7 +18,7 @@ from operad_check.comparison.reference import numbers_of
 from operad_check.register import Evidence, check
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial, raising
-from operad_check.trials.violation import Violation
+from operad_check.trials.violation import Violation, shown_by
 from operad_sdk.contract import Distribution
 
 _DRAWS: Final = 20_000
@@ -61,8 +61,8 @@ def distribution(trials: list[Trial]) -> Evidence:
     if declared is None:
         raise Violation(
             f"{subject.name} draws random numbers and declares no distribution",
-            fix="Declare Contract(distribution=Distribution(mean=..., variance=...)).",
-            cases=[random[0].case],
+            "Declare Contract(distribution=Distribution(mean=..., variance=...)).",
+            [random[0].case],
         )
     usual = [
         trial for trial in random if all(subject.cls.params[name].is_required for name in trial.case.params)
@@ -106,7 +106,6 @@ def _check_draws(subject: Subject, declared: Distribution, params: Mapping[str, 
         prop: OperatorProperty = subject.cls(**params)
     shapes = declared.shapes if declared.shapes is not None else example.in_shapes
     types = next(filter(None, (completed_types(subject, prop, np.dtype(name), BESIDE) for name in _TYPES)))
-    cases = [case_of(subject, prop, params, shapes, types, True, 0)]
     found: list[Any] = []
     count = 0
     end = process_time() + _MOST_S
@@ -120,23 +119,24 @@ def _check_draws(subject: Subject, declared: Distribution, params: Mapping[str, 
         count += found[-1].size
         if count >= _DRAWS or not count or (count >= _ENOUGH and process_time() > end):
             break
-    if _moments(declared, prop)[1]:
-        _expect_other_draws(found, subject, cases)
-    everything = np.concatenate(found)
-    _expect_distribution(everything, declared, prop, subject, cases)
-    _expect_independent(everything, prop, cases)
+    with shown_by(case_of(subject, prop, params, shapes, types, True, 0)):
+        if _moments(declared, prop)[1]:
+            _expect_other_draws(found, subject)
+        everything = np.concatenate(found)
+        _expect_distribution(everything, declared, prop)
+        _expect_independent(everything, prop)
     return count
 
 
-def _expect_other_draws(found: list[Any], subject: Subject, cases: Any) -> None:
+def _expect_other_draws(found: list[Any], subject: Subject) -> None:
     others = found[1:8]
     # what is drawn may come with the rounding of what it was added to
     shared = min(draws.size for draws in found[:8])  # how many there are may depend on the inputs
     if others and shared and all(np.allclose(found[0][:shared], d[:shared], atol=1e-6) for d in others):
-        raise Violation(f"{subject.name} draws the same numbers whatever the seed", cases=cases)
+        raise Violation(f"{subject.name} draws the same numbers whatever the seed")
 
 
-def _expect_independent(draws: Any, prop: OperatorProperty, cases: Any) -> None:
+def _expect_independent(draws: Any, prop: OperatorProperty) -> None:
     """Raise Violation if draws correlate with draws a little later, as if one draw served two elements."""
     centred = draws - draws.mean() if draws.size else draws
     power = float((centred**2).sum())
@@ -148,37 +148,30 @@ def _expect_independent(draws: Any, prop: OperatorProperty, cases: Any) -> None:
             raise Violation(
                 f"draws of {prop!r} and those {lag} later correlate by {correlation:.2g}, expected 0",
                 fix="Draw one number per element.",
-                cases=cases,
             )
 
 
-def _expect_distribution(
-    draws: Any, declared: Distribution, prop: OperatorProperty, subject: Subject, cases: Any
-) -> None:
+def _expect_distribution(draws: Any, declared: Distribution, prop: OperatorProperty) -> None:
     mean, variance = _moments(declared, prop)
     count = draws.size
     if not count:
         return
     if np.isnan(draws).any():
-        raise Violation(f"{np.isnan(draws).sum()} of {count} draws of {prop!r} are NaN", cases=cases)
+        raise Violation(f"{np.isnan(draws).sum()} of {count} draws of {prop!r} are NaN")
     error = sqrt(variance / count)
     if abs(draws.mean() - mean) > _SIGMAS * error + 1e-6:
-        raise Violation(
-            f"the mean of {count} draws of {prop!r} is {draws.mean():.5g}, expected {mean:.5g}",
-            cases=cases,
-        )
+        raise Violation(f"the mean of {count} draws of {prop!r} is {draws.mean():.5g}, expected {mean:.5g}")
     squares = (draws - mean) ** 2
     spread = float(squares.std()) / sqrt(count)
     if abs(squares.mean() - variance) > _SIGMAS * spread + 1e-6 * (1 + variance):
         raise Violation(
-            f"the variance of {count} draws of {prop!r} is {squares.mean():.5g}, expected {variance:.5g}",
-            cases=cases,
+            f"the variance of {count} draws of {prop!r} is {squares.mean():.5g}, expected {variance:.5g}"
         )
     if declared.cdf is not None:
-        _expect_cdf(np.sort(draws), declared, prop, cases)
+        _expect_cdf(np.sort(draws), declared, prop)
 
 
-def _expect_cdf(draws: Any, declared: Distribution, prop: OperatorProperty, cases: Any) -> None:
+def _expect_cdf(draws: Any, declared: Distribution, prop: OperatorProperty) -> None:
     """Compare draws with the distribution function by the test of Kolmogorov and Smirnov.
 
     Equal draws are looked at once, at the upper end of the step.
@@ -186,11 +179,9 @@ def _expect_cdf(draws: Any, declared: Distribution, prop: OperatorProperty, case
     assert declared.cdf is not None
     values, counts = np.unique(draws, return_counts=True)
     empirical = np.cumsum(counts) / draws.size
-    distance = float(
-        np.abs(empirical - numbers_of("cdf", declared.cdf, prop, values, shape=values.shape)).max()
-    )
+    expected = numbers_of("cdf", declared.cdf, prop, values, shape=values.shape)
+    distance = float(np.abs(empirical - expected).max())
     if distance > 3.5 / sqrt(draws.size):
         raise Violation(
-            f"the distribution function of {draws.size} draws of {prop!r} is off by {distance:.3g}",
-            cases=cases,
+            f"the distribution function of {draws.size} draws of {prop!r} is off by {distance:.3g}"
         )

@@ -11,7 +11,7 @@ import numpy as np
 
 from operad_check.cases.kinds import LARGE, ORDINARY
 from operad_check.cases.retype import is_random
-from operad_check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
+from operad_check.comparison.closeness import expect_close, rounding
 from operad_check.running.shrink_arrays import is_accepted
 from operad_check.running.variation import GRADIENTS, OUTPUTS, Comparison, Runs, Variant, variation
 from operad_check.trials.case import Case
@@ -31,9 +31,7 @@ def _closely(run: Comparison) -> int:
     for name, one, other in zip(*run.arrays[:3], strict=True):
         if one is not None and one.shape != other.shape:
             raise Violation(f"{name} has shape {one.shape}, and {other.shape} {run.when}")
-    trial = run.trial
-    bounds = tolerance(trial.subject.contract, coarsest(trial))
-    return expect_close(*run.arrays, bounds, scale_of(trial, trial.inputs, run.expected))
+    return expect_close(*run.arrays, *rounding(run.trial, run.expected))
 
 
 @variation("F221", ORDINARY, LARGE, values=OUTPUTS, compare=_closely)

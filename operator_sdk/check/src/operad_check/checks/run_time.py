@@ -18,7 +18,7 @@ from operad_check.cases.params import planned_values
 from operad_check.checks.parameters import lists_of_other_length, wrong_values
 from operad_check.running.variation import RESULTS, Runs, Variant, variation
 from operad_check.trials.trial import Trial, raising
-from operad_check.trials.violation import Violation
+from operad_check.trials.violation import Violation, shown_by
 
 _MOST_CASES: Final = 8
 
@@ -52,7 +52,8 @@ def bound_anew(trials: Sequence[Trial]) -> Runs:
     for trial in list(different.values())[-_MOST_CASES:]:
         given = {name: getattr(trial.prop, name) for name in trial.prop.params.run_time}
         other = _with_other_values(trial, given)
-        count += _expect_refused(trial, other, given)
+        with shown_by(trial.case):
+            count += _expect_refused(trial, other, given)
         count += yield _with_values(trial, other, given)
     return count
 
@@ -113,6 +114,5 @@ def _expect_refused(trial: Trial, other: OperatorProperty, given: Mapping[str, A
             raise Violation(
                 f"a call may give {name}={wrong!r}, with which the operator cannot be made: {refused}",
                 fix="Define rebound(values), which looks at the values again: see OperatorProperty.rebound.",
-                cases=[trial.case],
             )
     return count

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from operad.operator import Operator, OperatorProperty
 from operad_check.cases.kinds import LARGE, ORDINARY
-from operad_check.comparison.bitwise import expect_same
+from operad_check.comparison.bitwise import expect_reproduced
 from operad_check.running.variation import OUTPUTS, Runs, Values, Variant, variation
 from operad_check.trials.fresh_copy import fresh_copy
 from operad_check.trials.interrupt import interrupted
-from operad_check.trials.trial import Trial, raising
+from operad_check.trials.trial import Forward, Trial, raising
 from operad_check.trials.violation import OperatorRaised, Violation
 
 _MOST = 16
@@ -31,16 +31,16 @@ _FIRST_LINES = 12
 
 def both_passes(trial: Trial, operator: Operator) -> list[Any]:
     """Outputs, states and gradients."""
-    result = trial.forward(operator=operator)
-    if not any(trial.differentiable()):
-        return [*result.outputs, *result.aux]
-    gradients = trial.backward(operator=operator, outputs=result.outputs, aux=result.aux)
+    return _with_gradients(trial, operator, trial.forward(operator=operator))
+
+
+def _with_gradients(trial: Trial, operator: Operator, result: Forward) -> list[Any]:
+    gradients = trial.any_gradients(operator=operator, outputs=result.outputs, aux=result.aux)
     return [*result.outputs, *result.aux, *gradients]
 
 
 def _names(trial: Trial) -> list[str]:
-    gradients = trial.gradient_names if any(trial.differentiable()) else []
-    return [*trial.outputs, *trial.states, *gradients]
+    return [*trial.outputs, *trial.states, *trial.gradient_names]
 
 
 ALL: Final = Values(
@@ -116,11 +116,9 @@ def _fresh_runs(trials: Sequence[Trial]) -> _Runs | None:
 
 
 def _expect_same_runs(trial: Trial, found: _Runs, expected: _Runs, others: Sequence[Trial]) -> int:
-    exact = not trial.subject.contract.nondeterministic
-
     def expect(one: _Runs, other: _Runs, when: str, **violation: Any) -> int:
         results = one.results[id(trial)], other.results[id(trial)]
-        return expect_same(_names(trial), *results, when, is_exact=exact, **violation)
+        return expect_reproduced(trial, _names(trial), *results, when, **violation)
 
     try:
         return expect(found, expected, "where the process has run other cases before")
@@ -159,13 +157,7 @@ def _in_turn(first: Trial, second: Trial) -> list[Any]:
             prop.infer_shape(trial.in_shapes)
         operators.append(trial.new_operator())
     forward = [trial.forward(operator=operator) for trial, operator in zip(pair, operators, strict=True)]
-    found: list[Any] = []
-    for trial, operator, result in zip(pair, operators, forward, strict=True):
-        gradients = []
-        if any(trial.differentiable()):
-            gradients = trial.backward(operator=operator, outputs=result.outputs, aux=result.aux)
-        found += [*result.outputs, *result.aux, *gradients]
-    return found
+    return list(chain(*map(_with_gradients, pair, operators, forward)))
 
 
 def _sharing(trial: Trial, prop: OperatorProperty) -> Trial:

@@ -11,7 +11,7 @@ from operad_check.cases.kinds import BULK, EDGES, EXTREME, LARGE, LONG, ORDINARY
 from operad_check.cases.retype import is_random, retyped
 from operad_check.comparison.closeness import coarsest, expect_close, scale_of, tolerance
 from operad_check.comparison.number_types import widened
-from operad_check.comparison.reference import call_reference
+from operad_check.comparison.reference import call_reference, listed
 from operad_check.comparison.rounding import WIDE_TYPE, is_at_the_ends
 from operad_check.comparison.trusted import (
     beside_each_other,
@@ -158,5 +158,4 @@ def _of_long_integers(trial: Trial, function: Callable[..., Any]) -> Evidence:
 
 def _called(trial: Trial, function: Callable[..., Any], inputs: list[Array]) -> list[Array]:
     """Results of the reference for such inputs, as arrays."""
-    expected = call_reference(function, trial, inputs)
-    return [np.asarray(value) for value in (expected if isinstance(expected, (tuple, list)) else [expected])]
+    return list(map(np.asarray, listed(call_reference(function, trial, inputs))))

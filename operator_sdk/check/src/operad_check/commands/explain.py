@@ -48,11 +48,6 @@ class Explanations:
 
     checks: list[CheckExplanation]
 
-    @property
-    def exit_code(self) -> int:
-        """0: there is something to explain."""
-        return 0
-
     def show(self, page: Page) -> None:
         """One check in full, several as a table."""
         if len(self.checks) > 1:

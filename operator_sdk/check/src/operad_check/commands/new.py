@@ -31,11 +31,6 @@ class Scaffold:
     written: list[str]
     taken: dict[str, str]
 
-    @property
-    def exit_code(self) -> int:
-        """0."""
-        return 0
-
     def show(self, page: Page) -> None:
         """Write the files and the next step."""
         page.text(Mark(self.folder, "name"))

@@ -82,14 +82,26 @@ def scale_of(trial: Trial, *groups: Sequence[Any]) -> float:
     return magnitude(*groups) * max(1.0, longest / _FEW_TERMS)
 
 
+def rounding(trial: Trial, *groups: Sequence[Any]) -> tuple[tuple[float, float], float]:
+    """Bounds and scale for two computations of a trial's results, from arguments and these arrays."""
+    return tolerance(trial.subject.contract, coarsest(trial)), scale_of(trial, trial.inputs, *groups)
+
+
 def stem(name: str) -> str:
     """The name of numbered arguments or outputs together: `arg` of `arg3`."""
     return name.rstrip("0123456789") or name
 
 
-def at(name: str, place: tuple[int, ...]) -> str:
+def at(name: str, place: tuple[int, ...] | None) -> str:
     """An element's name: `data[0, 2]`."""
     return f"{name}[{', '.join(map(str, place))}]" if place else name
+
+
+def first_place(flags: Any) -> tuple[int, ...] | None:
+    """Place of the first value that is true; None if there is none."""
+    if not np.any(flags):
+        return None
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(flags)), np.shape(flags)))
 
 
 def magnitude(*groups: Sequence[Any]) -> float:
@@ -106,6 +118,4 @@ def _first_far(one: Array, other: Array, relative: float, absolute: float) -> tu
         limit = np.where(np.isinf(wanted), 0.0, absolute + relative * np.abs(wanted))
         far = ~((np.abs(wide - wanted) <= limit) | (wide == wanted) | (np.isnan(wide) & np.isnan(wanted)))
     far = one != other if is_exact else far  # float64 does not tell large integers apart
-    if not far.any():
-        return None
-    return tuple(int(i) for i in np.unravel_index(int(np.argmax(far)), one.shape))
+    return first_place(far)

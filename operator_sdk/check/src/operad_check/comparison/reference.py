@@ -41,6 +41,11 @@ def call_reference(function: Callable[..., Any], trial: Trial, inputs: Sequence[
     return _called(what, fix, lambda: function(*arrays, **keywords))
 
 
+def listed(found: Any) -> list[Any]:
+    """The results of a function, which gives one or a tuple of several."""
+    return list(found) if isinstance(found, (tuple, list)) else [found]
+
+
 def numbers_of(name: str, function: Callable[..., Any], *args: Any, shape: Shape | None = None) -> Any:
     """The result of one of the functions of a `Distribution`, as an array of float64.
 

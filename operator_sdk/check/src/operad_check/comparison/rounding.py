@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad_check.cases.retype import first_copies, lengthened, perturbed
-from operad_check.comparison.closeness import ROUNDINGS, at, magnitude
+from operad_check.comparison.closeness import ROUNDINGS, at, first_place, magnitude
 from operad_check.trials.trial import Array, Trial
 from operad_check.trials.violation import OperatorRaised, Violation
 
@@ -285,6 +285,4 @@ def first_beyond(found: Array, expected: Array, limit: Array, dtype: Any) -> tup
         beyond = ~(np.abs(found - expected) <= limit)
         too_large = np.abs(expected) > float(np.finfo(dtype).max) / 2
         beyond &= np.isfinite(expected) & ~too_large & ~np.isinf(limit)
-    if not beyond.any():
-        return None
-    return tuple(int(i) for i in np.unravel_index(int(np.argmax(beyond)), found.shape))
+    return first_place(beyond)

@@ -29,38 +29,32 @@ def expect_close_in_terms(
     names: Sequence[str],
     found: Sequence[Any],
     expected: Sequence[Any],
-    when: str,
-    bounds: tuple[float, float],
-    scale: float = 1.0,
+    *how: Any,
     **violation: Any,
 ) -> int:
     """As `expect_close`, but for what roundings of the arguments explain.
 
     Args:
         values: What was compared, of a trial whose arguments and head gradients are moved a little.
+        how: Further arguments of `expect_close`.
 
     Raises:
         Violation: An element differs by more.
     """
     try:
-        return expect_close(names, found, expected, when, bounds, scale, **violation)
+        return expect_close(names, found, expected, *how, **violation)
     except Violation:
         spread = _spread(trial, values, expected)
         near = [
             one if one is None or limit is None else _within(one, np.asarray(other), limit)
             for one, other, limit in zip(found, expected, spread, strict=True)
         ]
-        return expect_close(names, near, expected, when, bounds, scale, **violation)
+        return expect_close(names, near, expected, *how, **violation)
 
 
 def results(trial: Trial) -> list[Any]:
     """Outputs and states of a trial, as `values`."""
     return [*trial.result.outputs, *trial.result.aux]
-
-
-def gradients(trial: Trial) -> list[Any]:
-    """Gradients of a trial, likewise."""
-    return trial.backward()
 
 
 def _within(found: Any, expected: Any, spread: Any) -> Any:

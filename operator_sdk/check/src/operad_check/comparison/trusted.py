@@ -20,9 +20,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from operad_check.cases.retype import perturbed, retyped
-from operad_check.comparison.closeness import ROUNDINGS, at
+from operad_check.comparison.closeness import ROUNDINGS, at, first_place
 from operad_check.comparison.number_types import as_numbers, floating, in_type_of, widened
-from operad_check.comparison.reference import call_reference
+from operad_check.comparison.reference import call_reference, listed
 from operad_check.comparison.rounding import (
     CONDITION,
     MOVEMENTS,
@@ -162,8 +162,7 @@ def _expect_whole_of_equal_infinities(trial: Trial, function: Reference, dtype: 
             continue
         wrong = one != want
         compared += wrong.size
-        if wrong.any():
-            place = tuple(int(k) for k in np.argwhere(wrong)[0])
+        if (place := first_place(wrong)) is not None:
             words = " and ".join(trial.arguments[k] for k in numbers)
             raise Violation(
                 f"{at(name, place)} is {one[place].item()!r} where {words} are equal and begin with inf, "
@@ -197,8 +196,7 @@ def _expect_kinds(trial: Trial, function: Reference, inputs: list[Array], words:
             is_right &= is_infinite | (abs(one.astype(want.dtype) - want) <= near) | (want != other)
         wrong = (is_infinite | is_finite) & ~is_right
         compared += int((is_infinite | is_finite).sum())
-        if wrong.any():
-            place = tuple(int(k) for k in np.argwhere(wrong)[0])
+        if (place := first_place(wrong)) is not None:
             raise Violation(
                 f"{at(name, place)} is {one[place].item()!r} {words}, expected {float(want[place])!r}"
             )
@@ -222,8 +220,7 @@ def _expect_exact(beside: Beside, own: Sequence[Array] | None) -> int:
         wanted = in_type_of(one, beside.wanted[k])
         other = wanted if own is None or own[k].dtype.kind == "f" else own[k].astype(one.dtype)
         wrong = (one != wanted) & (one != other)
-        if wrong.any():
-            place = tuple(int(i) for i in np.argwhere(wrong)[0])
+        if (place := first_place(wrong)) is not None:
             raise Violation(f"{at(name, place)} is {one[place].item()!r}, expected {wanted[place].item()!r}")
         compared += one.size
     return compared
@@ -271,9 +268,7 @@ def _first_beyond(
         if own is not None and own[k].shape == one.shape and own[k].dtype.kind == "f":
             same = np.isinf(want) & (own[k] == want)
             far |= same & ~((np.sign(one) == np.sign(want)) & (np.abs(one) > most))
-    if not far.any():
-        return None
-    return tuple(int(i) for i in np.unravel_index(int(np.argmax(far)), one.shape))
+    return first_place(far)
 
 
 def _spread(
@@ -318,8 +313,7 @@ def has_more_digits(trial: Trial, function: Reference) -> bool | None:
     if wide is None or not any(array.dtype == WIDE_TYPE for array in wide.inputs):
         return None
     exactly = _widest(wide, function, WIDE_TYPE)(wide)
-    found = call_reference(function, wide, exactly)
-    wanted = floating([np.asarray(one) for one in (found if isinstance(found, (tuple, list)) else [found])])
+    wanted = floating(list(map(np.asarray, listed(call_reference(function, wide, exactly)))))
     return any(one.dtype == _LONG_DOUBLE for one in wanted) and _HAS_MORE_DIGITS if wanted else None
 
 
@@ -346,7 +340,7 @@ def _called(trial: Trial, function: Reference, inputs: Sequence[Array], *, run: 
         run: Whether the operator's own results are asked for; else none.
     """
     expected = call_reference(function, trial, inputs)
-    values = list(expected) if isinstance(expected, (tuple, list)) else [expected]
+    values = listed(expected)
     names = [*trial.outputs, *trial.states]
     if len(values) > len(names):
         raise Violation(

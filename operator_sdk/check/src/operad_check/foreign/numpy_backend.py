@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from operad.errors import ArgumentError
+from operad_check.comparison.reference import listed
 from operad_check.foreign.backend import Array, Backend, Function, Pull
 from operad_check.foreign.function import place_of
 from operad_check.foreign.programs import NumpyLike, Syntax
@@ -104,7 +105,7 @@ class NumpyBackend(Backend):
         def pull(heads: Sequence[Array | None]) -> list[Any]:
             assert self._gradient is not None, "no gradient is asked for where there is none"
             found = call_of_author(self._gradient, *heads, *arrays)
-            several = found if isinstance(found, (tuple, list)) else (found,)
+            several = listed(found)
             if len(several) != len(arrays):
                 raise ArgumentError(
                     f"the gradient gives {len(several)} arrays, expected one for each of the {len(arrays)} "

@@ -25,7 +25,7 @@ from operad.operator import (
     assign,
 )
 from operad.operator import OperatorProperty as CoreProperty
-from operad_check.comparison.reference import call_reference
+from operad_check.comparison.reference import call_reference, listed
 from operad_check.foreign.backend import quiet
 from operad_check.foreign.function import ForeignFunction
 from operad_check.foreign.programs import Shown, programs
@@ -35,6 +35,7 @@ from operad_check.trials.cause import is_own
 from operad_check.trials.subject import Subject
 from operad_check.trials.trial import Trial
 from operad_check.trials.violation import OperatorRaised, Refusal
+from operad_sdk.declare.gradient_operator import GradientOperator, TensorSpec
 from operad_sdk.declare.shaped import ShapedProperty
 
 _MOST_PROGRAMS: Final = 24
@@ -87,7 +88,14 @@ class ForeignProperty(ShapedProperty):
         if made is None:
             raise GradientError(f"{function.name}: the library does not differentiate its gradients")
         outs, types = self.infer_shape(in_shapes)[1], self.infer_type(in_types)[1]
-        return _Gradient(function, made, [*outs, *in_shapes], [*types, *in_types], places)
+        described: Any = zip(function.outputs, outs, types, strict=True)
+        heads = [TensorSpec(f"{name}_grad", shape, dtype) for name, shape, dtype in described]
+        tensors = [
+            TensorSpec(name, shape, dtype, name in function.without_gradient)
+            for name, shape, dtype in zip(function.arguments, in_shapes, in_types, strict=True)
+        ]
+        computes = [tensors[i]._replace(name=f"gradient of {tensors[i].name}") for i in places]
+        return _Gradient(function, [*heads, *tensors], computes, made)
 
     def create_operator(
         self, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
@@ -98,48 +106,23 @@ class ForeignProperty(ShapedProperty):
 
 
 @final
-class _Gradient(CoreProperty):
+class _Gradient(GradientOperator):
     """The gradients of a foreign function, for certain shapes and types.
 
     Args:
         function: The function.
-        call: Its gradient, of the gradients of outputs and then the arguments.
-        in_shapes: Of these; `in_types` likewise.
-        places: Positions of the arguments whose gradients it gives.
+        given: Of the base class.
     """
 
-    name = "gradient"
-
-    def __init__(
-        self, function: ForeignFunction, call: Any, in_shapes: Sequence[Any], in_types: Any, places: Any
-    ) -> None:
-        super().__init__()
-        heads = len(function.outputs)
-        self._function, self._call = function, call
-        self._shapes, self._types = list(in_shapes), list(in_types)
-        self._names = [*[f"{name}_grad" for name in function.outputs], *function.arguments]
-        self._made = [heads + place for place in places]
-
-    def list_arguments(self) -> list[str]:
-        return self._names
-
-    def list_outputs(self) -> list[str]:
-        return [f"gradient of {self._names[i]}" for i in self._made]
-
-    def infer_shape(self, in_shapes: Sequence[Any]) -> Any:
-        return self._shapes, [self._shapes[i] for i in self._made], []
-
-    def infer_type(self, in_types: Sequence[Any]) -> Any:
-        return self._types, [self._types[i] for i in self._made], []
-
-    def differentiable_inputs(self) -> list[bool]:
-        without = self._function.without_gradient
-        pairs = zip(self._names, self._types, strict=True)
-        return [dtype.kind == "f" and name not in without for name, dtype in pairs]
+    def __init__(self, function: ForeignFunction, *given: Any) -> None:
+        super().__init__(function.name, *given)
+        self._of = function
 
     def create_operator(self, ctx: Context, in_shapes: Any, in_types: Any) -> Operator:
-        outs, types = [self._shapes[i] for i in self._made], [self._types[i] for i in self._made]
-        return ForeignOperator(self._function, self._call, outs, types, self.list_outputs(), self._names)
+        """Operator that calls the library's gradient."""
+        outs, types = self.infer_shape(())[1], self.infer_type(())[1]
+        names = self.list_outputs(), self.list_arguments()
+        return ForeignOperator(self._of, self._function, outs, types, *names)
 
 
 @final
@@ -222,8 +205,7 @@ class ForeignOperator(Operator):
             raise
 
     def _results(self, found: Any) -> Sequence[Any]:
-        several = isinstance(found, (tuple, list))
-        results = list(found) if several else [found]
+        results = listed(found)
         if len(results) < len(self._described):
             raise ShapeError(
                 f"{self._function.name} gives {len(results)} results, expected {len(self._described)} by the "

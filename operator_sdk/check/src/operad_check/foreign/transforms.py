@@ -13,16 +13,17 @@ import numpy as np
 
 from operad_check.cases.kinds import LARGE, ORDINARY, WIDE
 from operad_check.cases.retype import perturbed, retyped
-from operad_check.comparison.closeness import coarsest, magnitude, scale_of, tolerance
+from operad_check.comparison.closeness import at, first_place, magnitude, rounding
 from operad_check.comparison.point import random_direction, real_arguments
+from operad_check.comparison.reference import listed
 from operad_check.comparison.rounding import hidden_movements
-from operad_check.comparison.terms import expect_close_in_terms, gradients, results
+from operad_check.comparison.terms import expect_close_in_terms, results
 from operad_check.foreign.backend import Array, Backend, Function, TransformingBackend, quiet
 from operad_check.foreign.function import ForeignFunction
 from operad_check.register import Evidence, library_check
 from operad_check.trials.cause import is_own
 from operad_check.trials.trial import Trial
-from operad_check.trials.violation import OperatorRaised, Violation
+from operad_check.trials.violation import OperatorRaised, Violation, shown_by
 
 _COMPILED: Final = 2
 """Shapes for which a function is compiled: compiling takes long."""
@@ -42,14 +43,21 @@ def function_in(trial: Trial) -> ForeignFunction:
 def outputs_of(trial: Trial, found: Any) -> list[Array]:
     """The results of a call as NumPy's arrays, those of the line alone."""
     backend = function_in(trial).backend
-    several = found if isinstance(found, (tuple, list)) else (found,)
-    return [backend.numpy(one) for one in several[: len(trial.outputs)]]
+    return [backend.numpy(one) for one in listed(found)[: len(trial.outputs)]]
 
 
 def arrays_of(trial: Trial) -> list[Any]:
     """The arguments as the library's arrays, copied."""
     backend = function_in(trial).backend
     return [backend.array(array.copy()) for array in trial.inputs]
+
+
+def replaced(arrays: Sequence[Any], places: Sequence[int], values: Sequence[Any]) -> list[Any]:
+    """The arrays, with others at some places."""
+    whole = list(arrays)
+    for place, value in zip(places, values, strict=True):
+        whole[place] = value
+    return whole
 
 
 def run_otherwise(trial: Trial, call: Callable[[], Any], when: str, *, may_refuse: bool = True) -> Any:
@@ -72,34 +80,35 @@ def run_otherwise(trial: Trial, call: Callable[[], Any], when: str, *, may_refus
 
 def expect_same_results(trial: Trial, found: Any, when: str) -> int:
     """Compare results of another way to call the function with the call's own."""
-    bounds = tolerance(trial.subject.contract, coarsest(trial))
-    scale = scale_of(trial, trial.inputs)
     given, expected = outputs_of(trial, found), trial.result.outputs
     _expect_described(trial.outputs, given, expected, when)
-    return expect_close_in_terms(trial, results, trial.outputs, given, expected, when, bounds, scale)
+    return expect_close_in_terms(trial, results, trial.outputs, given, expected, when, *rounding(trial))
 
 
 def expect_same_gradients(trial: Trial, function: Function, when: str) -> int:
     """Compare gradients of a function that stands for the trial's with the trial's own."""
     backend = function_in(trial).backend
-    wanted = [i for i, flows in enumerate(trial.differentiable()) if flows]
-    if not wanted or not trial.is_runnable:
+    if not any(trial.differentiable()) or not trial.is_runnable:
         return 0
-
-    def pulled() -> Any:
-        pull = backend.vjp(function, arrays_of(trial), wanted)[1]
-        return pull([None if head is None else backend.array(head) for head in trial.out_grads])
-
+    heads = [None if head is None else backend.array(head) for head in trial.out_grads]
+    pulled = partial(_pulled, trial, function, arrays_of(trial), heads)
     given = run_otherwise(trial, pulled, when, may_refuse=False)
     expected = trial.backward()
-    found: list[Any] = [None] * len(trial.arguments)
-    for i, gradient in zip(wanted, given, strict=True):
-        found[i] = np.zeros_like(trial.inputs[i]) if gradient is None else backend.numpy(gradient)
+    pairs = zip(given, expected, strict=True)
+    found = [np.zeros_like(want) if one is None and want is not None else one for one, want in pairs]
     names = trial.gradient_names
     _expect_described(names, found, expected, when)
-    bounds = tolerance(trial.subject.contract, coarsest(trial))
-    scale = scale_of(trial, expected, trial.inputs, trial.out_grads)
-    return expect_close_in_terms(trial, gradients, names, found, expected, when, bounds, scale)
+    bounds = rounding(trial, expected, trial.out_grads)
+    return expect_close_in_terms(trial, Trial.backward, names, found, expected, when, *bounds)
+
+
+def _pulled(trial: Trial, function: Function, arrays: Sequence[Any], heads: Sequence[Any]) -> list[Any]:
+    """Gradients by argument; None where none flows, or the library says that it is zero."""
+    backend = function_in(trial).backend
+    wanted = [i for i, flows in enumerate(trial.differentiable()) if flows]
+    found = backend.vjp(function, arrays, wanted)[1](heads)
+    values = [None if gradient is None else backend.numpy(gradient) for gradient in found]
+    return replaced([None] * len(trial.arguments), wanted, values)
 
 
 def _expect_described(names: Sequence[str], found: Sequence[Any], expected: Sequence[Any], when: str) -> None:
@@ -140,11 +149,9 @@ def compiled(trials: Sequence[Trial]) -> Evidence:
 def _expect_compiled(trial: Trial) -> int:
     when = "when it is compiled"
     function = _transforming(trial).compiled(function_in(trial).call)
-    try:
+    with shown_by(trial.case):
         found = run_otherwise(trial, lambda: function(*arrays_of(trial)), when, may_refuse=False)
         return expect_same_results(trial, found, when) + expect_same_gradients(trial, function, when)
-    except Violation as error:
-        raise Violation(error.message, error.fix, [trial.case]) from error
 
 
 @library_check("L902", WIDE)
@@ -225,14 +232,10 @@ def mapped(trial: Trial) -> Evidence:
     given = outputs_of(trial, found)
     when = "mapped over a batch"
     _expect_described(trial.outputs, given, expected, when)
-    bounds = tolerance(trial.subject.contract, coarsest(trial))
     compared = 0
     for number, item in enumerate(items):
-        one = [array[number] for array in given]
-        scale = scale_of(item, item.inputs)
-        compared += expect_close_in_terms(
-            item, results, trial.outputs, one, item.result.outputs, when, bounds, scale
-        )
+        one, expected = [array[number] for array in given], item.result.outputs
+        compared += expect_close_in_terms(item, results, trial.outputs, one, expected, when, *rounding(item))
     return compared or None
 
 
@@ -268,21 +271,20 @@ def _in_narrow_types(trial: Trial, names: Sequence[str], *, are_gradients: bool)
         values = partial(_wide_values, are_gradients=are_gradients)
         exact = values(wide)
         nearby = [values(perturbed(wide, precision, relative=True, salt=salt)) for salt in range(4)]
-        for place, (name, one, other) in enumerate(zip(names, found, exact, strict=True)):
+        for k, (name, one, other) in enumerate(zip(names, found, exact, strict=True)):
             if one is None or other is None or other.dtype != np.float64:
                 continue
-            spread = max(float(np.nanmax(np.abs(each[place] - other), initial=0.0)) for each in nearby)
+            spread = max(float(np.nanmax(np.abs(each[k] - other), initial=0.0)) for each in nearby)
             terms = magnitude([other], wide.out_grads if are_gradients else ())
             limit = _ROUNDINGS * (spread + precision * terms)
             if _far(one, other, limit).any():
-                hidden = hidden_movements(wide, values, exact, [values], precision)[place]
+                hidden = hidden_movements(wide, values, exact, [values], precision)[k]
                 limit += _ROUNDINGS * float(np.max(hidden, initial=0.0))
-            far = _far(one, other, limit)
-            if far.any() and np.isfinite(limit):
-                at = tuple(int(k) for k in np.argwhere(far)[0])
+            place = first_place(_far(one, other, limit))
+            if place is not None and np.isfinite(limit):
                 raise Violation(
-                    f"{name}{list(at) if at else ''} is {float(one[at])!r} in {dtype}, and "
-                    f"{float(other[at])!r} in float64, allowed {limit:.3g}"
+                    f"{at(name, place)} is {float(one[place])!r} in {dtype}, and "
+                    f"{float(other[place])!r} in float64, allowed {limit:.3g}"
                 )
             compared += other.size
     return compared
@@ -293,15 +295,10 @@ def _narrow(trial: Trial, backend: Backend, dtype: str, are_gradients: bool) -> 
     arrays = [backend.array(array, dtype if array.dtype == np.float32 else "") for array in trial.inputs]
     if not are_gradients:
         return outputs_of(trial, backend.call(call, arrays))
-    wanted = [i for i, flows in enumerate(trial.differentiable()) if flows]
-    pull = backend.vjp(call, arrays, wanted)[1]
     heads = [
         backend.array(h, dtype if h.dtype == np.float32 else "") for h in trial.out_grads[: trial.visible]
     ]
-    found: list[Any] = [None] * len(trial.inputs)
-    for i, gradient in zip(wanted, pull(heads), strict=True):
-        found[i] = None if gradient is None else backend.numpy(gradient)
-    return found
+    return _pulled(trial, call, arrays, heads)
 
 
 def _wide_values(trial: Trial, are_gradients: bool) -> list[Any]:
@@ -347,3 +344,7 @@ def narrow_gradients(trial: Trial) -> Evidence:
         return None
     names = trial.gradient_names
     return _in_narrow_types(trial, names, are_gradients=True)
+
+
+TRANSFORMATIONS: Final = (compiled, transposed, mapped, narrow_results, narrow_gradients)
+"""All of these checks, for libraries that transform functions."""

@@ -8,7 +8,7 @@ fills in what a goal leaves open, and makes a failing case smaller within its go
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from math import prod
@@ -30,7 +30,7 @@ from operad_check.cases.kinds import (
     WIDE,
     CaseKind,
 )
-from operad_check.cases.params import candidates, joint_values, planned_values
+from operad_check.cases.params import joint_values, planned_values, required_params
 from operad_check.cases.shapes import num_sizes
 from operad_check.cases.strategies import made
 from operad_check.cases.values import Values
@@ -159,32 +159,31 @@ class CasePlan:
 
     def _parameter_rows(self) -> Iterator[Goal]:
         planned = list(self._rows(_ROWS))
-        for given, words in planned:
-            reason = "each value of a parameter, and pairs of values of two"
-            yield Goal(name=words, reason=reason, kind=ORDINARY, params=given, sizes=_SEVERAL)
-        for given in joint_values(self._subject):
-            reason = "values of several parameters that go together"
-            yield Goal(name=_words(given), reason=reason, kind=ORDINARY, params=given, sizes=_SEVERAL)
-        for given in companions(self._subject, [given for given, _ in planned]):
-            reason = "a value that the operator takes with some others alone"
-            yield Goal(name=_words(given), reason=reason, kind=ORDINARY, params=given, sizes=_SEVERAL)
+        chosen: dict[str, Iterable[Mapping[str, Any]]] = {
+            "each value of a parameter, and pairs of values of two": planned,
+            "values of several parameters that go together": joint_values(self._subject),
+            "a value that the operator takes with some others alone": companions(self._subject, planned),
+        }
+        for reason, rows_of_values in chosen.items():
+            for given in rows_of_values:
+                name = _words(given) or "defaults"
+                yield Goal(name=name, reason=reason, kind=ORDINARY, params=given, sizes=_SEVERAL)
 
-    def _rows(self, usual: int, *, are_pairs: bool = True) -> Iterator[tuple[Mapping[str, Any], str]]:
-        """Values of the parameters that are not at their defaults, and their description."""
+    def _rows(self, usual: int, *, are_pairs: bool = True) -> Iterator[Mapping[str, Any]]:
+        """Values of the parameters that are not at their defaults."""
         declared = self._subject.cls.params
         values = {name: planned_values(self._subject, param, 2) for name, param in declared.items()}
         most = max(usual, usual * self._profile.examples // 50)
         for row in rows(values, most, are_pairs=are_pairs) if declared else ():
-            given = {name: value for name, value in row.items() if _is_given(declared[name], value)}
-            yield given, _words(given) or "defaults"
+            yield {name: value for name, value in row.items() if _is_given(declared[name], value)}
 
     def _smooth(self) -> Iterator[Goal]:
         """Goals of the cases on which gradients are compared, beside the drawn cases."""
         for values, why in _CORNERS:
             yield Goal(name=values.value, reason=why, kind=SMOOTH, values=values, wanted=_has_several)
-        for given, words in self._rows(_SMOOTH_ROWS, are_pairs=False):
-            reason = "the gradient for each value of a parameter"
-            yield Goal(name=words, reason=reason, kind=SMOOTH, params=given, sizes=_SEVERAL)
+        for given in self._rows(_SMOOTH_ROWS, are_pairs=False):
+            name, reason = _words(given) or "defaults", "the gradient for each value of a parameter"
+            yield Goal(name=name, reason=reason, kind=SMOOTH, params=given, sizes=_SEVERAL)
 
     def _edges(self) -> Iterator[Goal]:
         yield Goal(
@@ -204,31 +203,16 @@ class CasePlan:
 
     def _long_axes(self) -> Iterator[Goal]:
         for length, place, why, dtype in _LONG:
-            yield Goal(
-                name=f"axis of {length:,} ({dtype})",
-                reason=why,
-                kind=LARGE,
-                size=GivenSize(place, length),
-                dtypes=(dtype,),
-                values=Values.DIGITS,
-            )
+            yield _long(LARGE, f"axis of {length:,} ({dtype})", why, place, length, dtype)
 
     def _long_each(self) -> Iterator[Goal]:
         for place in range(self._num_sizes()):
-            yield Goal(
-                name=f"size {place} is {_LONG_EACH} (float64)",
-                reason="each size long, for gradients",
-                kind=LONG,
-                size=GivenSize(place, _LONG_EACH),
-                dtypes=("float64",),
-                values=Values.DIGITS,
-            )
+            name = f"size {place} is {_LONG_EACH} (float64)"
+            yield _long(LONG, name, "each size long, for gradients", place, _LONG_EACH, "float64")
 
     def _num_sizes(self) -> int:
-        required = {name: param for name, param in self._subject.cls.params.items() if param.is_required}
         try:
-            values = {name: candidates(self._subject, param, 2)[0] for name, param in required.items()}
-            prop = made(self._subject, values)
+            prop = made(self._subject, required_params(self._subject))
             return num_sizes(self._subject, prop) if prop is not None else 1
         except (Exception, SystemExit) as error:  # what a declaration raises, F201 reports
             if is_own(error, outside=1):
@@ -236,27 +220,15 @@ class CasePlan:
             return 1
 
     def _bulk(self) -> Iterator[Goal]:
-        rows_of_values = [row for row in self._rows(_LONG_ROWS, are_pairs=False) if row[0]]
-        for number, (given, words) in enumerate(rows_of_values):
+        rows_of_values = filter(None, self._rows(_LONG_ROWS, are_pairs=False))
+        for number, given in enumerate(rows_of_values):
             place = number % 2
-            yield Goal(
-                name=f"axis {place} of {_LONG_ROW}, {words}",
-                reason="a long axis for other values of the parameters",
-                kind=BULK,
-                params=given,
-                size=GivenSize(place, _LONG_ROW),
-                dtypes=("float32",),
-                values=Values.DIGITS,
-            )
+            name = f"axis {place} of {_LONG_ROW}, {_words(given)}"
+            why = "a long axis for other values of the parameters"
+            yield _long(BULK, name, why, place, _LONG_ROW, "float32", params=given)
         for (length, why, dtype, values), place in product(_BULK, range(2)):
-            yield Goal(
-                name=f"axis {place} of {length:,}, {values.value} ({dtype})",
-                reason=why,
-                kind=BULK,
-                size=GivenSize(place, length),
-                dtypes=(dtype,),
-                values=values,
-            )
+            name = f"axis {place} of {length:,}, {values.value} ({dtype})"
+            yield _long(BULK, name, why, place, length, dtype, values=values)
         length, others = _SHORTEST
         for place, other in product(range(2), others):
             yield Goal(
@@ -307,15 +279,15 @@ class CasePlan:
 
     def _parts(self) -> Iterator[Goal]:
         most = self._subject.contract.computed_at_once
+        why = "more than two parts, in which the author says that large arrays are computed"
         for dtype in _PARTS_OF if most else ():
-            yield Goal(
-                name=f"axis of {2 * most + 3:,} ({dtype})",
-                reason="more than two parts, in which the author says that large arrays are computed",
-                kind=PARTS,
-                size=GivenSize(0, 2 * most + 3),
-                dtypes=(dtype,),
-                values=Values.DIGITS,
-            )
+            yield _long(PARTS, f"axis of {2 * most + 3:,} ({dtype})", why, 0, 2 * most + 3, dtype)
+
+
+def _long(kind: CaseKind, name: str, reason: str, place: int, length: int, dtype: str, **fields: Any) -> Goal:
+    """A goal with a long axis, in one type."""
+    size, fields = GivenSize(place, length), {"values": Values.DIGITS, **fields}
+    return Goal(name=name, reason=reason, kind=kind, size=size, dtypes=(dtype,), **fields)
 
 
 def _is_applicable(kernel: Kernel, prop: Any, in_shapes: Any, in_types: Any) -> bool:

@@ -55,12 +55,14 @@ class Failure:
         fix: One suggestion.
         case: The smallest case found, in one line.
         script: A program that fails in the same way; empty where no program of a few lines does.
+        alone: Whether the program was seen to fail by itself; null: it was not tried.
     """
 
     message: str
     fix: str
     case: str
     script: str
+    alone: bool | None = None
 
 
 @final
@@ -192,9 +194,8 @@ class Coverage:
         kind: The kind of cases.
         goal: What they are to show.
         reason: Why such cases are wanted.
-        cases: How many there are.
-        lack: Why there are none: "refused" (by the operator, whatever it was asked for), "too large" (it
-            takes such arrays, and the checks make none so large) or "no such size"; empty if there are some.
+        cases: How many were made.
+        lack: Why there are none: refused (by the operator), too large (for the harness), no such size.
         words: The operator's, where it refused.
     """
 
@@ -212,12 +213,11 @@ class Unproved:
     """Something that a report does not prove, because of a declaration of the author's.
 
     Attributes:
-        kind: "exemption", "narrowing", "types", "own reference", "digits", "refused", "untried" or
-            "no evidence".
-        name: The declaration, or the parameter, or the kind of cases.
+        kind: exemption, narrowing, types, own reference, digits, refused, untried or no evidence.
+        name: The declaration, the parameter or the kind of cases.
         what: Property that is not proved.
-        reason: Why, in the author's words; empty where a declaration has none.
-        is_accepted: Whether `operad check --strict` lets it stand.
+        reason: Why, in the author's words, or empty.
+        is_accepted: Whether --strict lets it stand.
     """
 
     kind: str

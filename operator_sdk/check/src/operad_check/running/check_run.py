@@ -170,13 +170,8 @@ class CheckRun:
             return self._failed(error, cases)
 
         def failure(tried: Sequence[Case]) -> Violation | None:
-            try:
-                run_on(self.check, self.subject, tried)
-            except Violation as found:
-                return found if _mentioned(tried[0], found) == thing else None
-            except OperatorRaised:
-                pass
-            return None
+            found = self._violation(*tried)
+            return found if found is not None and _mentioned(tried[0], found) == thing else None
 
         thing = _mentioned(cases[0], error) if cases else frozenset()
         if not cases or failure(cases) is None:
@@ -227,19 +222,19 @@ class CheckRun:
         """Note what kept the check from a case."""
         (self.refused if error.is_refusal else self.blocked).append(str(error))
 
-    def _evidence(self, case: Case) -> Evidence:
-        """Evidence of the check for one case; exceptions are violations for the check that reports them."""
+    def _evidence(self, *cases: Case) -> Evidence:
+        """Evidence of the check for some cases; exceptions are violations for the check that reports them."""
         try:
-            return run_on(self.check, self.subject, [case])
+            return run_on(self.check, self.subject, cases)
         except OperatorRaised as error:
             if self.check.reports_raising and not error.is_refusal:
                 raise Violation(str(error), fix=advice(error.error)) from error
             raise
 
-    def _violation(self, case: Case) -> Violation | None:
-        """Violation that the check finds in one case, if any."""
+    def _violation(self, *cases: Case) -> Violation | None:
+        """Violation that the check finds in some cases, if any."""
         try:
-            self._evidence(case)
+            self._evidence(*cases)
         except Violation as error:
             return error
         except OperatorRaised:

@@ -7,7 +7,7 @@ by simpler ones that their domains accept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
@@ -69,24 +69,18 @@ def _with_plain_choices(subject: Subject, case: Case, fails: Fails) -> Case:
 
 
 def _with_simple_values(session: Session, case: Case, fails: Fails) -> Case:
-    for runs, candidate in enumerate(_simpler(session, case)):
-        if runs > _MAX_RUNS:
-            break
-        if fails(candidate.case):
-            candidate.accept()
-            case = candidate.case
+    candidates = _simpler(session, case)
+    with suppress(StopIteration):
+        candidate = next(candidates)
+        for _ in range(_MAX_RUNS + 1):
+            is_kept = fails(candidate)
+            case = candidate if is_kept else case
+            candidate = candidates.send(is_kept)
     return case
 
 
-class _Candidate:
-    """A case with one element replaced; `accept` keeps the replacement for those that follow."""
-
-    def __init__(self, case: Case, accept: Callable[[], None]) -> None:
-        self.case = case
-        self.accept = accept
-
-
-def _simpler(session: Session, case: Case) -> Iterator[_Candidate]:
+def _simpler(session: Session, case: Case) -> Generator[Case, bool, None]:
+    """The case with one element replaced, which stays so in those that follow where it is told to."""
     arrays: dict[str, dict[str, Any]] = {"inputs": dict(case.inputs), "aux": dict(case.aux)}
     contract = session.subject.contract
     for group, default in (("inputs", None), ("aux", STATE)):
@@ -101,17 +95,9 @@ def _simpler(session: Session, case: Case) -> Iterator[_Candidate]:
                         continue
                     changed = now.copy()
                     changed[place] = value
-                    kept = False
-
-                    def accept(group: str = group, name: str = name, changed: Any = changed) -> None:
-                        nonlocal kept
-                        kept = True
-                        arrays[group][name] = changed
-
                     tried = {**arrays, group: {**arrays[group], name: changed}}
-                    smaller = replace(case, inputs=tried["inputs"], aux=tried["aux"])
-                    yield _Candidate(smaller, accept)
-                    if kept:
+                    if (yield replace(case, inputs=tried["inputs"], aux=tried["aux"])):
+                        arrays = tried
                         break
 
 

@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, final
 
 from operad_check.cases.kinds import CaseKind
-from operad_check.comparison.bitwise import expect_same
-from operad_check.comparison.closeness import coarsest, scale_of, tolerance
+from operad_check.comparison.bitwise import expect_reproduced
+from operad_check.comparison.closeness import rounding
 from operad_check.comparison.terms import expect_close_in_terms
 from operad_check.register import Evidence, check
 from operad_check.trials.trial import Trial
@@ -106,17 +106,14 @@ def bit_for_bit(run: Comparison) -> int:
 
     The last bits may differ where runs are declared to differ by those.
     """
-    is_exact = not run.trial.subject.contract.nondeterministic
-    return expect_same(*run.arrays, is_exact=is_exact, **run.violation)
+    return expect_reproduced(run.trial, *run.arrays, **run.violation)
 
 
 def within_rounding(run: Comparison) -> int:
     """Compare up to another order of the same sums."""
-    trial = run.trial
-    bounds = tolerance(trial.subject.contract, coarsest(trial))
-    heads = (run.expected, trial.out_grads) if run.values is GRADIENTS else ()
-    scale = scale_of(trial, trial.inputs, *heads)
-    return expect_close_in_terms(trial, run.values.plain, *run.arrays, bounds, scale, **run.violation)
+    heads = (run.expected, run.trial.out_grads) if run.values is GRADIENTS else ()
+    bounds = rounding(run.trial, *heads)
+    return expect_close_in_terms(run.trial, run.values.plain, *run.arrays, *bounds, **run.violation)
 
 
 @final
@@ -155,14 +152,14 @@ def variation(
 
         @wraps(runs)
         def function(given: Any) -> Evidence:
-            return _walk(line, given)
+            return walk(line, given)
 
         return check(id, *kinds, pooled=pooled)(function)
 
     return register
 
 
-def _walk(line: Variation, given: Any) -> Evidence:
+def walk(line: Variation, given: Any) -> Evidence:
     """Compare each run of a line; returns how many elements, None where nothing was varied."""
     runs = line.runs(given)
     compared: int | None = None

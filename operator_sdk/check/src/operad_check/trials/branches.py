@@ -90,15 +90,12 @@ class _Noting(ast.NodeTransformer):
         self._is_where = is_where
         self.texts: list[str] = []
 
-    def visit_If(self, node: ast.If) -> ast.AST:
+    def visit_If(self, node: ast.If | ast.IfExp) -> ast.AST:
         self.generic_visit(node)
         node.test = self._wrapped(node.test)
         return node
 
-    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        self.generic_visit(node)
-        node.test = self._wrapped(node.test)
-        return node
+    visit_IfExp = visit_If  # noqa: N815 - a name of `ast`
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)

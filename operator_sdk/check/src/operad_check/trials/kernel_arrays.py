@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, final
 
 import numpy as np
 
 from operad.operator import (
     BackwardArrays,
-    BackwardEntry,
     Choice,
     Chosen,
     ForwardArrays,
@@ -107,8 +106,7 @@ class WholeOperator(Operator):
 def expect_untouched(trial: Trial, operator: WholeOperator) -> None:
     """Raise Violation if forward or a gradient writes a prepared array."""
     trial.forward(operator=operator)
-    if any(trial.differentiable()):
-        trial.backward(operator=operator)
+    trial.any_gradients(operator=operator)
     if operator.written:
         raise Violation(f"a kernel of {operator.written[0]}")
 
@@ -126,89 +124,3 @@ def expect_filled(trial: Trial, choice: Choice) -> None:
             raise Violation(
                 f"a kernel prepares {name!r}, and leaves some of it as memory was, or as chance is"
             )
-
-
-def expect_in_place(trial: Trial, choice: Choice) -> int:
-    """Compare passes in which the arrays of pairs share memory with passes without sharing.
-
-    Pairs are those of the kernels, or the operator's where a kernel has none of its own: each is tried alone,
-    and several together.
-    """
-    operator = WholeOperator(choice, trial.case.seed)
-    count = len(trial.inputs)
-    ins, outs = list(range(count)), list(range(len(trial.outputs)))
-    want = trial.forward(operator=operator).outputs
-    compared = 0
-    for pairs in _sets(operator.op.forward_inplace_option(ins, outs)):
-        given = [array.copy() for array in trial.inputs]
-        outputs = trial.poisoned_outputs()
-        if all(_are_alike(given[source], outputs[target]) for source, target in pairs):
-            for source, target in pairs:
-                outputs[target] = given[source]
-            req = _requests([OpReq.WRITE] * len(outputs), [target for _, target in pairs])
-            trial.forward(given, req=req, outputs=outputs, operator=operator)
-            words = ", ".join(f"{trial.arguments[i]} -> {trial.outputs[o]}" for i, o in pairs)
-            compared += _expect_same(words, outputs, want)
-    return compared + (_gradients_in_place(trial, operator) if any(trial.differentiable()) else 0)
-
-
-def _gradients_in_place(trial: Trial, operator: WholeOperator) -> int:
-    ins, outs = range(len(trial.inputs)), range(len(trial.outputs))
-    roles: Any = [
-        [BackwardEntry("out_grad", i) for i in range(trial.visible)],
-        [BackwardEntry("in_data", i) for i in ins],
-        [BackwardEntry("out_data", i) for i in outs],
-        [BackwardEntry("in_grad", i) for i in ins],
-    ]
-    source = {"out_grad": trial.out_grads, "in_data": trial.inputs, "out_data": trial.result.outputs}
-    declared = operator.op.backward_inplace_option(*roles)
-    wanted = trial.write_requests()
-    trial.forward(operator=operator)
-    want = trial.backward(operator=operator)
-    compared = 0
-    for pairs in _sets([(read, grad.index) for read, grad in declared]):
-        grads = trial.poisoned_gradients(wanted)
-        shared: dict[BackwardEntry, Any] = {read: grads[target] for read, target in pairs}
-        if any(a is None or not _are_alike(source[e.kind][e.index], a) for e, a in shared.items()):
-            continue
-        for entry, array in shared.items():
-            array[...] = source[entry.kind][entry.index]
-
-        def keep(entry: BackwardEntry, given: Any, shared: Any = shared) -> Any:
-            return shared[entry] if entry in shared else given.copy()
-
-        req = _requests(wanted, [target for _, target in pairs])
-        trial.backward(operator=operator, req=req, in_grads=grads, keep=keep)
-        words = ", ".join(f"{e.kind} {e.index} -> {trial.arguments[target]}_grad" for e, target in pairs)
-        compared += _expect_same(words, grads, want)
-    return compared
-
-
-def _sets(pairs: Sequence[tuple[Any, int]]) -> Iterator[list[tuple[Any, int]]]:
-    """Each pair alone, and a set of pairs in which no array occurs twice."""
-    yield from ([pair] for pair in pairs)
-    together: dict[Any, int] = {}
-    for read, target in pairs:
-        if read not in together and target not in together.values():
-            together[read] = target
-    if len(together) > 1:
-        yield list(together.items())
-
-
-def _requests(requests: Sequence[OpReq], targets: Collection[int]) -> list[OpReq]:
-    return [OpReq.INPLACE if place in targets else wanted for place, wanted in enumerate(requests)]
-
-
-def _are_alike(one: Any, other: Any) -> bool:
-    return bool(one.shape == other.shape and one.dtype == other.dtype)
-
-
-def _expect_same(pair: str, found: Sequence[Any], want: Sequence[Any]) -> int:
-    compared = 0
-    for one, other in zip(found, want, strict=True):
-        if one is None or other is None:
-            continue
-        compared += one.size
-        if not np.array_equal(one, other, equal_nan=one.dtype.kind in "fc"):
-            raise Violation(f"a kernel may compute {pair} in one memory, and gives something else there")
-    return compared

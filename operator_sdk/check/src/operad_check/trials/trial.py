@@ -286,6 +286,10 @@ class Trial:
         """One backward pass on the case as it is."""
         return self.backward()
 
+    def any_gradients(self, **arguments: Any) -> list[Any]:
+        """As `backward`; None for each argument, without a run, where a gradient flows to none."""
+        return self.backward(**arguments) if any(self.differentiable()) else [None] * len(self.arguments)
+
     def context(
         self,
         requests: Sequence[ResourceRequest],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import final
 
 from operad.errors import OperadError
@@ -25,6 +26,16 @@ class Violation(Meant, AssertionError):  # noqa: N818 - a finding about an opera
         self.message = message
         self.fix = fix
         self.cases = cases
+
+
+@contextmanager
+def shown_by(*cases: Case) -> Iterator[None]:
+    """Name the cases that show a violation which the block raises, in a check of several cases."""
+    try:
+        yield
+    except Violation as error:
+        error.cases = error.cases or cases
+        raise
 
 
 @final

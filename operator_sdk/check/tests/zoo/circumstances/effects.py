@@ -8,12 +8,12 @@ import warnings
 
 import numpy as np
 
-from operad.operator import Operator, assign
-from operad.operator import OperatorProperty as CoreProperty
 from operad.operator import param as core_param
-from operad_sdk import OperatorProperty, operator, param, unary
+from operad_sdk import operator, param, unary
 from operad_sdk.element_types import check_accepted
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.long_form import AlikeProperty, Times
 
 
 @unary("zoo_sets_environment", accepts="floating")
@@ -53,10 +53,9 @@ def _(output_grad, x, output):
 
 
 @operator("zoo_leaves_file")
-class LeavesFile(OperatorProperty):
+class LeavesFile(Floating):
     """The data by way of a file, once for each shape."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
     written = set()
 
@@ -99,10 +98,9 @@ def _(output_grad):
 
 
 @operator("zoo_weights_by_hash")
-class WeightsByHash(OperatorProperty):
+class WeightsByHash(Floating):
     """Rows times a weight with a name."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
 
     def forward(data):
@@ -124,11 +122,9 @@ def _(output_grad, x):
 
 
 @operator("zoo_guesses_argument")
-class GuessesArgument(OperatorProperty):
+class GuessesArgument(InFloat32):
     """Rows of a matrix product; the weight is taken to be square."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D), weight:(D, M) -> output:(N, M)"
 
     def infer_shape(self, in_shapes):
@@ -148,10 +144,9 @@ class GuessesArgument(OperatorProperty):
 
 
 @operator("zoo_impossible_window")
-class ImpossibleWindow(OperatorProperty):
+class ImpossibleWindow(Floating):
     """Sums of windows."""
 
-    accepts = "floating"
     kernel = param(int, 3, ge=1, doc="Length of a window.")
     spec = "data:(N, W) -> output:(N, max(W - kernel + 1, 1))"
 
@@ -166,25 +161,11 @@ class ImpossibleWindow(OperatorProperty):
             data_grad[:, place : place + kernel] += output_grad[:, place : place + 1]
 
 
-class _Copies(Operator):
-    def __init__(self, factor):
-        self._factor = factor
-
-    def forward(self, op_ctx, arrays):
-        assign(
-            arrays.out_data[0], arrays.req[0], arrays.in_data[0] * arrays.in_data[0].dtype.type(self._factor)
-        )
-
-
-class NamedOut(CoreProperty):
+class NamedOut(AlikeProperty):
     """The data times a parameter that is called as the array to fill."""
 
     name = "zoo_named_out"
-    has_gradient = False
     out = core_param(float, 1.0, doc="Factor.")
-
-    def infer_shape(self, in_shapes):
-        return in_shapes, in_shapes, []
 
     def infer_type(self, in_types):
         if in_types[0] is not None:
@@ -192,16 +173,14 @@ class NamedOut(CoreProperty):
         return in_types, in_types, []
 
     def create_operator(self, ctx, in_shapes, in_types):
-        return _Copies(self.out)
+        return Times(self.out)
 
 
 @operator("zoo_falls_back")
-class FallsBack(OperatorProperty):
+class FallsBack(Floating):
     """A root of the magnitude; what fails is computed in half precision."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
-    has_gradient = False
 
     def forward(data):
         try:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, operator, param, unary
+from operad_sdk import Contract, operator, param, unary
 from operad_sdk.domains import Drawn, OneHot, Probabilities
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32, InFloat64
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
@@ -37,12 +38,10 @@ def _(output_grad, x):
 
 
 @operator("zoo_length")
-class Length(OperatorProperty):
+class Length(Floating):
     """Euclidean length of each row."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:(N)"
-    has_gradient = False
     contract = Contract(
         reference=lambda data: np.hypot.reduce(data.astype(np.float64), 1),
     )
@@ -52,11 +51,9 @@ class Length(OperatorProperty):
 
 
 @operator("zoo_unit_rows")
-class UnitRows(OperatorProperty):
+class UnitRows(InFloat32):
     """Rows over their length."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D) -> output:(N, D)"
 
     def forward(data):
@@ -68,12 +65,10 @@ class UnitRows(OperatorProperty):
 
 
 @operator("zoo_empty_batch")
-class EmptyBatch(OperatorProperty):
+class EmptyBatch(Floating):
     """The data less a moving mean, which training moves."""
 
-    accepts = "floating"
     spec = "data:(N, C); aux moving_mean:(C) -> output:(N, C)"
-    has_gradient = False
 
     def forward(is_train, data, moving_mean, output):
         output[...] = data - moving_mean
@@ -83,11 +78,9 @@ class EmptyBatch(OperatorProperty):
 
 
 @operator("zoo_turned_momentum")
-class TurnedMomentum(OperatorProperty):
+class TurnedMomentum(InFloat32):
     """The data less the mean of the batch; a state follows the mean."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     momentum = param(float, 0.9, ge=0, le=1, doc="What stays of the state.")
     spec = "data:(N + 1, C); aux moving_mean:(C) -> output:(N + 1, C)"
 
@@ -103,11 +96,9 @@ class TurnedMomentum(OperatorProperty):
 
 
 @operator("zoo_divergence")
-class Divergence(OperatorProperty):
+class Divergence(InFloat64):
     """What rows of probabilities lack in entropy."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D + 1) -> output:(N)"
     contract = Contract(inputs={"data": Probabilities()})
 
@@ -119,11 +110,9 @@ class Divergence(OperatorProperty):
 
 
 @operator("zoo_label_score")
-class LabelScore(OperatorProperty):
+class LabelScore(InFloat32):
     """Scores of labels, one 1 among zeros each."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, K + 2), label:(N, K + 2) -> output:(N)"
     contract = Contract(inputs={"label": OneHot()})
 
@@ -138,11 +127,9 @@ class LabelScore(OperatorProperty):
 
 
 @operator("zoo_between_knots")
-class BetweenKnots(OperatorProperty):
+class BetweenKnots(InFloat32):
     """Distances of the data from an ascending row."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N), knots:(K + 1) -> output:(N, K + 1)"
     contract = Contract(
         inputs={"knots": Drawn(lambda rng, shape, prop, shapes: np.sort(rng.integers(-8, 9, shape) / 4.0))}
@@ -159,10 +146,9 @@ class BetweenKnots(OperatorProperty):
 
 
 @operator("zoo_named_scale")
-class NamedScale(OperatorProperty):
+class NamedScale(Floating):
     """The data times a scale with a name."""
 
-    accepts = "floating"
     kind = param(str, "one", doc="One, two or half.")
     spec = "data:(*S) -> output:(*S)"
     contract = Contract(reference=lambda data, kind: data * {"two": 2, "half": 0.5}.get(kind, 1))

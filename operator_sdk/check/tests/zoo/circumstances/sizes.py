@@ -6,14 +6,14 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, binary, operator, unary
 from operad_sdk.domains import Integers
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_doubled_rows")
-class DoubledRows(OperatorProperty):
+class DoubledRows(Floating):
     """Twice the data, in a block of rows."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
     contract = Contract(reference=lambda data: 2 * data)
 
@@ -28,11 +28,9 @@ class DoubledRows(OperatorProperty):
 
 
 @operator("zoo_cubed")
-class Cubed(OperatorProperty):
+class Cubed(InFloat32):
     """The third power."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(*S) -> output:(*S)"
 
     def forward(data):
@@ -70,11 +68,9 @@ def _(output_grad, lhs, rhs):
 
 
 @operator("zoo_fast_total")
-class FastTotal(OperatorProperty):
+class FastTotal(InFloat32):
     """Sum of all elements."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D) -> output:(1)"
 
     def forward(data, output):
@@ -91,10 +87,9 @@ _clock = np.random.default_rng()
 
 
 @operator("zoo_sum_in_parts")
-class SumInParts(OperatorProperty):
+class SumInParts(Floating):
     """Sum of each column, by two parts of the rows."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(D)"
 
     def forward(data):

@@ -7,14 +7,15 @@ import numpy as np
 from operad.errors import ShapeError
 from operad_sdk import Contract, OperatorProperty, binary, operator, param
 from operad_sdk.domains import Index, Real
+from operator_sdk.check.tests.zoo import forwards
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_row_norm")
-class RowNorm(OperatorProperty):
+class RowNorm(Floating):
     """Euclidean length of each row."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N)"
 
     def forward(data):
@@ -25,15 +26,8 @@ class RowNorm(OperatorProperty):
 
 
 @operator("zoo_running_product")
-class RunningProduct(OperatorProperty):
+class RunningProduct(forwards.RunningProduct, InFloat32):
     """Products of each row so far."""
-
-    accepts = "floating"
-    compute_dtype = "float32"
-    spec = "data:(N, D) -> output:(N, D)"
-
-    def forward(data):
-        return np.cumprod(data, 1)
 
     def data_grad(output_grad, data, output):
         after = np.cumsum((output_grad * output)[:, ::-1], 1)[:, ::-1]
@@ -41,11 +35,9 @@ class RunningProduct(OperatorProperty):
 
 
 @operator("zoo_product_of_all")
-class ProductOfAll(OperatorProperty):
+class ProductOfAll(InFloat32):
     """Product of a vector."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N) -> output:(1)"
 
     def forward(data):
@@ -101,10 +93,9 @@ def _(output_grad, lhs, output):
 
 
 @operator("zoo_smooth_distance")
-class SmoothDistance(OperatorProperty):
+class SmoothDistance(Floating):
     """Magnitudes, made smooth within beta of 0."""
 
-    accepts = "floating"
     beta = param(float, 1.0, ge=0, doc="Where the quadratic part ends.")
     spec = "data:(*S) -> output:(*S)"
 

@@ -9,7 +9,9 @@ from operad.operator import Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import Contract, OperatorProperty, binary, operator, param
 from operad_sdk.domains import Index
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.forwards import PlaceOfSmallest
 
 
 @operator("zoo_whole_mean")
@@ -37,12 +39,8 @@ class WideTotals(OperatorProperty):
 
 
 @operator("zoo_place_in_byte")
-class PlaceInByte(OperatorProperty):
+class PlaceInByte(PlaceOfSmallest):
     """Where the smallest of each row is."""
-
-    accepts = "number"
-    spec = "data:(N, D + 1) -> output:int64(N)"
-    contract = Contract(reference=lambda data: data.argmin(1))
 
     def forward(data):
         return data.argmin(1).astype(np.uint8).astype(np.int64)
@@ -57,7 +55,6 @@ class FlatTake(OperatorProperty):
     contract = Contract(
         inputs={"index": Index("table")}, reference=lambda table, index: table[index.astype(np.int64)]
     )
-    has_gradient = False
 
     def forward(table, index):
         index = index if index.dtype.kind in "iu" else index.astype(np.int64)
@@ -102,12 +99,8 @@ def byte_difference(lhs, rhs):
 
 
 @operator("zoo_tall_argmin")
-class TallArgmin(OperatorProperty):
+class TallArgmin(PlaceOfSmallest):
     """Where the smallest of each row is."""
-
-    accepts = "number"
-    spec = "data:(N, D + 1) -> output:int64(N)"
-    contract = Contract(reference=lambda data: data.argmin(1))
 
     def forward(data):
         if data.shape[1] == 1 and len(data) > 1000:
@@ -116,10 +109,9 @@ class TallArgmin(OperatorProperty):
 
 
 @operator("zoo_ramp_like")
-class RampLike(OperatorProperty):
+class RampLike(Floating):
     """Multiples of a step, as many as there are elements."""
 
-    accepts = "floating"
     step = param(float, 0.1, gt=0, le=4, doc="Distance of neighbours.")
     spec = "data:(N) -> output:(N)"
     contract = Contract(

@@ -6,16 +6,15 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, param
 from operad_sdk.domains import Drawn, Integers
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_smallest_row")
-class SmallestRow(OperatorProperty):
+class SmallestRow(Floating):
     """The smallest of each column."""
 
-    accepts = "floating"
     spec = "data:(N + 1, D) -> output:(D)"
-    has_gradient = False
 
     def forward(data):
         found = data[0].copy()
@@ -25,22 +24,19 @@ class SmallestRow(OperatorProperty):
 
 
 @operator("zoo_lower_median")
-class LowerMedian(OperatorProperty):
+class LowerMedian(Floating):
     """The element in the middle of each sorted row."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:(N)"
-    has_gradient = False
 
     def forward(data):
         return np.sort(data, 1)[:, (data.shape[1] - 1) // 2]
 
 
 @operator("zoo_place_of_largest")
-class PlaceOfLargest(OperatorProperty):
+class PlaceOfLargest(Floating):
     """Where the largest of each row is."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:int64(N)"
     contract = Contract(reference=lambda data: data.argmax(1))
 
@@ -52,10 +48,9 @@ class PlaceOfLargest(OperatorProperty):
 
 
 @operator("zoo_bins")
-class Bins(OperatorProperty):
+class Bins(Floating):
     """The number of the bin, of as many between -3 and 3, in which each element is."""
 
-    accepts = "floating"
     bins = param(int, 10, ge=1, le=40, doc="How many there are.")
     spec = "data:(N) -> output:int64(N)"
     contract = Contract(
@@ -77,7 +72,6 @@ class WeightedExample(OperatorProperty):
     accepts = {"data": "floating"}
     smoothing = param(float, 0.0, ge=0, le=1, doc="Share of the mean over all classes.")
     spec = "data:(N, K + 1), weight:(K + 1), label:any(N) -> output:(N)"
-    has_gradient = False
 
     def _reference(data, weight, label, smoothing):
         place = np.maximum(label.astype(int), 0)

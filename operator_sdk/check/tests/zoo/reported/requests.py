@@ -6,7 +6,8 @@ import numpy as np
 
 from operad.operator import Operator, assign
 from operad.operator import OperatorProperty as CoreProperty
-from operad_sdk import Contract, OperatorProperty, operator, param
+from operad_sdk import Contract, operator, param
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
@@ -36,10 +37,9 @@ class HalfSquare(CoreProperty):
 
 
 @operator("zoo_sum_of_two")
-class SumOfTwo(OperatorProperty):
+class SumOfTwo(Floating):
     """A sum."""
 
-    accepts = "floating"
     spec = "lhs:(*S), rhs:(*S) -> output:(*S)"
 
     def forward(lhs, rhs):
@@ -51,10 +51,9 @@ class SumOfTwo(OperatorProperty):
 
 
 @operator("zoo_mirrored_long")
-class MirroredLong(OperatorProperty):
+class MirroredLong(Floating):
     """A signal and its first element once more, before it."""
 
-    accepts = "floating"
     spec = "data:(W + 1) -> output:(W + 2)"
 
     def forward(data):
@@ -70,10 +69,9 @@ class MirroredLong(OperatorProperty):
 
 
 @operator("zoo_sum_of_many")
-class SumOfMany(OperatorProperty):
+class SumOfMany(Floating):
     """A sum of arrays, in another way where they are more than four."""
 
-    accepts = "floating"
     num_args = param(int, ge=1, le=6, doc="How many.")
     key_var_num_args = "num_args"
     spec = "arg[num_args]:(*S) -> output:(*S)"
@@ -93,10 +91,9 @@ class SumOfMany(OperatorProperty):
 
 
 @operator("zoo_over_last")
-class OverLast(OperatorProperty):
+class OverLast(Floating):
     """Rows over one more than the square of the last one."""
 
-    accepts = "floating"
     spec = "data:(N + 1, D) -> output:(N + 1, D)"
     inplace = "data -> output"
 
@@ -112,11 +109,9 @@ class OverLast(OperatorProperty):
 
 
 @operator("zoo_mean_of_no_rows")
-class MeanOfNoRows(OperatorProperty):
+class MeanOfNoRows(InFloat32):
     """Mean over rows; 0 where there is none."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D) -> output:(D)"
 
     def forward(data, output):
@@ -131,12 +126,10 @@ _current = {}
 
 
 @operator("zoo_current_scale")
-class CurrentScale(OperatorProperty):
+class CurrentScale(Floating):
     """Rows over one more than their largest magnitude, which is kept in the module meanwhile."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:(N, D + 1)"
-    has_gradient = False
 
     def forward(data):
         _current["scale"] = 1 + abs(data).max(1, keepdims=True)

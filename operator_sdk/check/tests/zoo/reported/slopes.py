@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, gradient, operator, unary
+from operad_sdk import Contract, gradient, operator, unary
 from operad_sdk.domains import Drawn, Index
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat64
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.forwards import Scaled
 
 
 @operator("zoo_largest_share")
-class LargestShare(OperatorProperty):
+class LargestShare(Floating):
     """The largest of each row over 49."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:(N)"
 
     def forward(data):
@@ -25,28 +26,19 @@ class LargestShare(OperatorProperty):
 
 
 @operator("zoo_scaled_by_one")
-class ScaledByOne(OperatorProperty):
+class ScaledByOne(Scaled):
     """Rows times one number."""
 
-    accepts = "floating"
     spec = "data:(N, D), scale:(1) -> output:(N, D)"
-
-    def forward(data, scale):
-        return data * scale
-
-    def data_grad(output_grad, scale):
-        return output_grad * scale
 
     def scale_grad(output_grad, data):
         return output_grad * data
 
 
 @operator("zoo_sampled")
-class Sampled(OperatorProperty):
+class Sampled(InFloat64):
     """A signal between its elements, by places; the ends go on for ever."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(W + 2), place:(N) -> output:(N)"
     contract = Contract(
         inputs={
@@ -111,10 +103,9 @@ def _(output_grad, x):
 
 
 @operator("zoo_reversed_up_to")
-class ReversedUpTo(OperatorProperty):
+class ReversedUpTo(Floating):
     """The first elements of each row, as many as a length says, in the other order."""
 
-    accepts = "floating"
     spec = "data:(N, W), length:(N) -> output:(N, W)"
     contract = Contract(inputs={"length": Index("data", axis=1, inclusive=True)})
 

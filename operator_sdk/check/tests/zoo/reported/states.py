@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, Distribution, OperatorProperty, ResourceRequest, operator
+from operad_sdk import Contract, Distribution, ResourceRequest, operator
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
+from operator_sdk.check.tests.zoo.draws import added
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_same_again")
-class SameAgain(OperatorProperty):
+class SameAgain(Floating):
     """Data and normal noise."""
 
-    accepts = "floating"
     spec = "data:(*S) -> output:(*S)"
     resource = ResourceRequest.RANDOM
-    has_gradient = False
     drawn = {}
     contract = Contract(
         distribution=Distribution(
             mean=lambda prop: 0.0,
             variance=lambda prop: 1.0,
-            draws=lambda prop, inputs, outputs: outputs[0] - inputs[0],
+            draws=added,
         )
     )
 
@@ -32,13 +32,10 @@ class SameAgain(OperatorProperty):
 
 
 @operator("zoo_swapped_moments")
-class SwappedMoments(OperatorProperty):
+class SwappedMoments(InFloat32):
     """Columns of mean 0 and deviation 1 in training, by moving moments else."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N + 2, C); aux moving_mean:(C), moving_var:(C) -> output:(N + 2, C)"
-    has_gradient = False
 
     def forward(is_train, data, moving_mean, moving_var, output):
         mean, var = (data.mean(0), data.var(0)) if is_train else (moving_mean, moving_var)

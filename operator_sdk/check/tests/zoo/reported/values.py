@@ -6,14 +6,14 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, param
 from operad_sdk.domains import Integers
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_largest_of_windows")
-class LargestOfWindows(OperatorProperty):
+class LargestOfWindows(Floating):
     """The largest of each element and its neighbours."""
 
-    accepts = "floating"
     spec = "data:(N, W + 1) -> output:(N, W + 1)"
     contract = Contract(
         reference=lambda data: np.max(
@@ -31,10 +31,9 @@ class LargestOfWindows(OperatorProperty):
 
 
 @operator("zoo_sum_over_divisor")
-class SumOverDivisor(OperatorProperty):
+class SumOverDivisor(Floating):
     """Sums of neighbours over their number, or over what is given."""
 
-    accepts = "floating"
     divisor = param(int, 0, ge=0, le=4, doc="What to divide by; 0: the number of elements.")
     counts_padding = param(bool, True, doc="The padding counts among the elements.")
     spec = "data:(N, W + 1) -> output:(N, W + 1)"
@@ -61,11 +60,9 @@ class SumOverDivisor(OperatorProperty):
 
 
 @operator("zoo_standard_rows")
-class StandardRows(OperatorProperty):
+class StandardRows(InFloat32):
     """Rows of mean 0 and deviation 1."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D + 1) -> output:(N, D + 1)"
     contract = Contract(
         reference=lambda data: (
@@ -80,10 +77,9 @@ class StandardRows(OperatorProperty):
 
 
 @operator("zoo_half_variance")
-class HalfVariance(OperatorProperty):
+class HalfVariance(Floating):
     """Variance of each column."""
 
-    accepts = "floating"
     spec = "data:(N + 1, D) -> output:(D)"
 
     def forward(data):
@@ -95,10 +91,9 @@ class HalfVariance(OperatorProperty):
 
 
 @operator("zoo_long_mean")
-class LongMean(OperatorProperty):
+class LongMean(Floating):
     """Mean of a vector."""
 
-    accepts = "floating"
     spec = "data:(N + 1) -> output:(1)"
     contract = Contract(reference=lambda data: data.astype(np.float64).mean(keepdims=True))
 
@@ -110,11 +105,9 @@ class LongMean(OperatorProperty):
 
 
 @operator("zoo_log_softmax")
-class LogSoftmax(OperatorProperty):
+class LogSoftmax(InFloat32):
     """Logarithms of probabilities."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D + 1) -> output:(N, D + 1)"
 
     def forward(data):
@@ -126,11 +119,9 @@ class LogSoftmax(OperatorProperty):
 
 
 @operator("zoo_long_softmax")
-class LongSoftmax(OperatorProperty):
+class LongSoftmax(InFloat32):
     """Probabilities."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D + 1) -> output:(N, D + 1)"
     contract = Contract(
         reference=lambda data: (
@@ -155,7 +146,6 @@ class MaskedLogSoftmax(OperatorProperty):
     accepts = {"data": "floating"}
     compute_dtype = "float32"
     spec = "data:(N, D + 1), mask:any(N, D + 1) -> output:(N, D + 1)"
-    has_gradient = False
 
     def _reference(data, mask):
         shown = np.where(mask != 0, data, -1e4)

@@ -20,6 +20,7 @@ from operad_sdk import (
     where,
 )
 from operad_sdk.domains import Real
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat64
 from operator_sdk.check.tests.zoo.fault import Right
 
 
@@ -51,10 +52,9 @@ def _(output_grad, data):
 
 
 @operator("zoo_right_adds_itself")
-class AddsItself(OperatorProperty):
+class AddsItself(Floating):
     """Sums of neighbours, whose gradient is added where it belongs."""
 
-    accepts = "floating"
     spec = "data:(N, W + 1) -> output:(N, W)"
 
     def forward(data):
@@ -95,11 +95,9 @@ soft_sign = from_mapper(soft_sign_value, name="zoo_right_soft_sign")
 
 
 @operator("zoo_right_as_wanted")
-class AsWanted(OperatorProperty):
+class AsWanted(InFloat64):
     """A product of three, whose gradients share what they need."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "first:(N), second:(N), third:(N) -> output:(N)"
 
     def forward(first, second, third):
@@ -115,11 +113,9 @@ class AsWanted(OperatorProperty):
 
 
 @operator("zoo_right_polar")
-class Polar(OperatorProperty):
+class Polar(InFloat64):
     """Logarithm of the length of vectors away from 0, and their angle."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "x:(*S), y:(*S) -> length:(*S), angle:(*S)"
     contract = Contract(inputs={"x": Real(0.25, 2.125)})
 
@@ -133,11 +129,9 @@ class Polar(OperatorProperty):
 
 
 @operator("zoo_right_sine")
-class Sine(OperatorProperty):
+class Sine(InFloat64):
     """Sine, whose gradient is a loop over elements, with a traced form beside it."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "x:(*S) -> output:(*S)"
 
     def forward(x):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, operator, unary
+from operad_sdk import Contract, operator, unary
 from operad_sdk.mapper import mapper, rint
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Right
 
 
@@ -32,10 +33,9 @@ def _(output_grad):
 
 
 @operator("zoo_right_units")
-class Units(OperatorProperty):
+class Units(Floating):
     """A sum of rectified units."""
 
-    accepts = "floating"
     spec = "data:(N, D), weight:(D, H), bias:(H), scale:(H) -> output:(N)"
 
     def _state(data, weight, bias):

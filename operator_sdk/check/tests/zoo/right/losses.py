@@ -6,14 +6,14 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, gradient, operator, param, unary
 from operad_sdk.domains import Index, Integers
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Right
 
 
 @operator("zoo_right_half_square")
-class HalfSquare(OperatorProperty):
+class HalfSquare(Floating):
     """The data, with the gradient of half their squared distance from labels."""
 
-    accepts = "floating"
     spec = "data:(*S), label:(*S) -> output:(*S)"
     contract = Contract(
         ignores_head_gradient="a loss",
@@ -96,10 +96,9 @@ def _(data_grad):
 
 
 @operator("zoo_right_perhaps_a_loss")
-class PerhapsALoss(OperatorProperty):
+class PerhapsALoss(Floating):
     """Squares, with the gradient of their sum if they are the last of a network."""
 
-    accepts = "floating"
     is_last = param(bool, False, doc="Nothing comes after it.")
     spec = "data:(*S) -> output:(*S)"
     contract = Contract(
@@ -120,10 +119,9 @@ class PerhapsALoss(OperatorProperty):
 
 
 @operator("zoo_right_absolute_loss")
-class AbsoluteLoss(OperatorProperty):
+class AbsoluteLoss(Floating):
     """The data, with the side of the label on which they are as gradient."""
 
-    accepts = "floating"
     spec = "data:(*S), label:(*S) -> output:(*S)"
     contract = Contract(
         ignores_head_gradient="a loss",

@@ -8,14 +8,14 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, Scalar, binary, operator, param, unary
 from operad_sdk.domains import Real
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Right
 
 
 @operator("zoo_right_clipped")
-class Clipped(OperatorProperty):
+class Clipped(Floating):
     """Data of at least one number and at most another one, which is larger."""
 
-    accepts = "floating"
     low = param(float, -1.0, doc="The least.")
     width = param(float, 2.0, gt=0, doc="How much above it the largest is.")
     spec = "data:(*S) -> output:(*S)"

@@ -5,39 +5,28 @@ from __future__ import annotations
 import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, param
-from operad_sdk.domains import Index, PositiveDefinite
+from operad_sdk.domains import PositiveDefinite
+from operator_sdk.check.tests.zoo.bases import InFloat32, InFloat64
 from operator_sdk.check.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.forwards import AffineMap, EmbeddedRows
 
 
 @operator("zoo_right_affine")
-class Affine(OperatorProperty):
+class Affine(AffineMap, InFloat32):
     """Affine map of rows."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     num_hidden = param(int, ge=1, le=4, doc="Columns of the output.")
     no_bias = param(bool, False, doc="Leave the bias out.")
     spec = "data:(N, D), weight:(num_hidden, D), bias:(num_hidden) if not no_bias -> output:(N, num_hidden)"
-
-    def forward(data, weight, bias):
-        return data @ weight.T + (0 if bias is None else bias)
-
-    def data_grad(output_grad, weight):
-        return output_grad @ weight
-
-    def weight_grad(output_grad, data):
-        return output_grad.T @ data
 
     def bias_grad(output_grad):
         return output_grad.sum(0)
 
 
 @operator("zoo_right_product_of_matrices")
-class ProductOfMatrices(OperatorProperty):
+class ProductOfMatrices(InFloat32):
     """Products of matrices in a batch."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "lhs:(*B, N, K), rhs:(*B, K, M) -> output:(*B, N, M)"
 
     def forward(lhs, rhs):
@@ -51,11 +40,9 @@ class ProductOfMatrices(OperatorProperty):
 
 
 @operator("zoo_right_bilinear")
-class Bilinear(OperatorProperty):
+class Bilinear(InFloat64):
     """`x^T A y` for rows."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "lhs:(N, D), weight:(D, E), rhs:(N, E) -> output:(N)"
 
     def forward(lhs, weight, rhs):
@@ -89,11 +76,9 @@ class Solved(OperatorProperty):
 
 
 @operator("zoo_right_smoothed")
-class Smoothed(OperatorProperty):
+class Smoothed(InFloat64):
     """Means of each element and its neighbours, fewer at the ends."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, W + 1) -> output:(N, W + 1)"
 
     def _sums(data):
@@ -108,12 +93,8 @@ class Smoothed(OperatorProperty):
 
 
 @operator("zoo_right_embedded")
-class Embedded(OperatorProperty):
+class Embedded(EmbeddedRows):
     """Rows of a table by number; number 0 gives zeros."""
-
-    accepts = {"table": "floating"}
-    spec = "index:any(N), table:(V + 1, D) -> output:(N, D)"
-    contract = Contract(inputs={"index": Index("table")})
 
     def forward(index, table):
         return np.where((index == 0)[:, None], 0, table[index.astype(np.intp)]).astype(table.dtype)
@@ -125,11 +106,9 @@ class Embedded(OperatorProperty):
 
 
 @operator("zoo_right_distances")
-class Distances(OperatorProperty):
+class Distances(InFloat64):
     """Squared distances of all pairs of rows."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "lhs:(N, D), rhs:(M, D) -> output:(N, M)"
 
     def forward(lhs, rhs):

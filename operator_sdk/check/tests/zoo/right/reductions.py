@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, operator, param, reduced_axes
+from operad_sdk import Contract, operator, param, reduced_axes
 from operad_sdk.domains import Distinct, Probabilities
+from operator_sdk.check.tests.zoo import forwards
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32, InFloat64
 from operator_sdk.check.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.forwards import LargestOfRow
 
 
 @operator("zoo_right_relative_entropy")
-class RelativeEntropy(OperatorProperty):
+class RelativeEntropy(InFloat64):
     """How far one row of probabilities is from another."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "lhs:(N, D + 1), rhs:(N, D + 1) -> output:(N)"
     contract = Contract(inputs={"lhs": Probabilities(), "rhs": Probabilities()})
 
@@ -29,11 +30,9 @@ class RelativeEntropy(OperatorProperty):
 
 
 @operator("zoo_right_sum_over")
-class SumOver(OperatorProperty):
+class SumOver(InFloat32):
     """A sum over some axes."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     axis = param("indices", (), doc="Which; none: all.")
     keepdims = param(bool, False, doc="Keep them with length 1.")
     spec = "data:(*S) -> output:(*reduced(S, axis, keepdims))"
@@ -48,11 +47,9 @@ class SumOver(OperatorProperty):
 
 
 @operator("zoo_right_half_dot")
-class HalfDot(OperatorProperty):
+class HalfDot(InFloat32):
     """Product of two vectors."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "lhs:(N), rhs:(N) -> output:(1)"
 
     def forward(lhs, rhs):
@@ -66,11 +63,9 @@ class HalfDot(OperatorProperty):
 
 
 @operator("zoo_right_alternating")
-class Alternating(OperatorProperty):
+class Alternating(InFloat64):
     """A sum of every other element less the others."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D) -> output:(N)"
 
     def forward(data):
@@ -81,11 +76,9 @@ class Alternating(OperatorProperty):
 
 
 @operator("zoo_right_length")
-class Length(OperatorProperty):
+class Length(InFloat64):
     """Euclidean length of each row; its gradient is 0 where the length is."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D) -> output:(N)"
 
     def forward(data):
@@ -96,14 +89,8 @@ class Length(OperatorProperty):
 
 
 @operator("zoo_right_largest")
-class Largest(OperatorProperty):
+class Largest(LargestOfRow):
     """The largest of each row."""
-
-    accepts = "floating"
-    spec = "data:(N, D + 1) -> output:(N)"
-
-    def forward(data):
-        return data.max(1)
 
     def data_grad(output_grad, data, output):
         is_largest = data == output[:, None]
@@ -111,10 +98,9 @@ class Largest(OperatorProperty):
 
 
 @operator("zoo_right_largest_and_place")
-class LargestAndPlace(OperatorProperty):
+class LargestAndPlace(Floating):
     """The largest of each row and where it is first."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:(N), place:int64(N)"
     contract = Contract(
         inputs={"data": Distinct()}, reference=lambda data: (np.sort(data, 1)[:, -1], np.argmax(data, axis=1))
@@ -130,22 +116,17 @@ class LargestAndPlace(OperatorProperty):
 
 
 @operator("zoo_right_place_of_smallest")
-class PlaceOfSmallest(OperatorProperty):
+class PlaceOfSmallest(forwards.PlaceOfSmallest):
     """Where the smallest of each row is first."""
-
-    accepts = "number"
-    spec = "data:(N, D + 1) -> output:int64(N)"
-    contract = Contract(reference=lambda data: np.argmin(data, axis=1))
 
     def forward(data):
         return data.argmin(1)
 
 
 @operator("zoo_right_top")
-class Top(OperatorProperty):
+class Top(Floating):
     """The largest of each row, in descending order."""
 
-    accepts = "floating"
     k = param(int, 1, ge=1, le=4, doc="How many.")
     spec = "data:(N, D + k) -> output:(N, k), hidden place:int64(N, k)"
     contract = Contract(inputs={"data": Distinct()}, nan_policy="what is not a number comes last")
@@ -160,10 +141,9 @@ class Top(OperatorProperty):
 
 
 @operator("zoo_right_median")
-class Median(OperatorProperty):
+class Median(Floating):
     """Median of each row."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:(N)"
     contract = Contract(inputs={"data": Distinct()}, reference=lambda data: np.median(data, 1))
 

@@ -6,14 +6,14 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, param
 from operad_sdk.domains import Distinct, Integers
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32, InFloat64
 from operator_sdk.check.tests.zoo.fault import Right
 
 
 @operator("zoo_right_running_maximum")
-class RunningMaximum(OperatorProperty):
+class RunningMaximum(Floating):
     """The largest of each row so far."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
     contract = Contract(inputs={"data": Distinct()})
 
@@ -28,11 +28,9 @@ class RunningMaximum(OperatorProperty):
 
 
 @operator("zoo_right_running_sum")
-class RunningSum(OperatorProperty):
+class RunningSum(InFloat64):
     """Sums of each row so far."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     is_reversed = param(bool, False, doc="From the last on.")
     spec = "data:(N, D) -> output:(N, D)"
 
@@ -47,11 +45,9 @@ class RunningSum(OperatorProperty):
 
 
 @operator("zoo_right_recurrence")
-class Recurrence(OperatorProperty):
+class Recurrence(InFloat64):
     """`y_t = a y_(t-1) + x_t`, along the rows."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(T, N), decay:(N) -> output:(T, N)"
 
     def forward(data, decay, output):
@@ -71,11 +67,9 @@ class Recurrence(OperatorProperty):
 
 
 @operator("zoo_right_log_sum")
-class LogSum(OperatorProperty):
+class LogSum(InFloat32):
     """Logarithm of the sum of the exponentials of each row."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D + 1) -> output:(N)"
 
     def forward(data):
@@ -88,11 +82,9 @@ class LogSum(OperatorProperty):
 
 
 @operator("zoo_right_softmax")
-class Softmax(OperatorProperty):
+class Softmax(InFloat64):
     """Probabilities, sharper for lower temperatures."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     temperature = param(float, 1.0, gt=0.125, doc="What the data are divided by.", run_time=True)
     spec = "data:(N, D + 1) -> output:(N, D + 1)"
 
@@ -118,11 +110,9 @@ class AllAndAny(OperatorProperty):
 
 
 @operator("zoo_right_mean_of_numbers")
-class MeanOfNumbers(OperatorProperty):
+class MeanOfNumbers(InFloat64):
     """Mean of the numbers of each row; 0 where there is none."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D) -> output:(N)"
     contract = Contract(nan_policy="what is not a number is left out")
 

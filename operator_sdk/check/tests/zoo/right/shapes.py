@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from operad_sdk import OperatorProperty, operator, param
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Right
 
 
@@ -51,10 +52,9 @@ class Backwards(OperatorProperty):
 
 
 @operator("zoo_right_repeated")
-class Repeated(OperatorProperty):
+class Repeated(Floating):
     """Rows once more for each of a number."""
 
-    accepts = "floating"
     times = param(int, 2, ge=1, le=4, doc="How often.")
     spec = "data:(N, D) -> output:(times, N, D)"
 
@@ -145,10 +145,9 @@ class Stacked(OperatorProperty):
 
 
 @operator("zoo_right_mirrored")
-class Mirrored(OperatorProperty):
+class Mirrored(Floating):
     """Rows with one element mirrored at each end."""
 
-    accepts = "floating"
     spec = "data:(N, W + 2) -> output:(N, W + 4)"
 
     def forward(data):
@@ -161,10 +160,9 @@ class Mirrored(OperatorProperty):
 
 
 @operator("zoo_right_lower")
-class Lower(OperatorProperty):
+class Lower(Floating):
     """Matrices below and on a diagonal, zeros above."""
 
-    accepts = "floating"
     k = param(int, 0, doc="Which diagonal.")
     spec = "data:(*S, N, M) -> output:(*S, N, M)"
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad.operator import Operator, assign
-from operad.operator import OperatorProperty as CoreProperty
-from operad_sdk import Contract, Distribution, OperatorProperty, ResourceRequest, operator, param
+from operad_sdk import Contract, Distribution, ResourceRequest, operator, param
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat64
+from operator_sdk.check.tests.zoo.draws import scaled_dropout
 from operator_sdk.check.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.long_form import MaskKeptProperty
 
 
 @operator("zoo_right_standardised")
-class Standardised(OperatorProperty):
+class Standardised(InFloat64):
     """Columns of mean 0 and deviation 1; in predictions by moving moments."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N + 1, C); aux moving_mean:(C), moving_var:(C) -> output:(N + 1, C), hidden scale:(C)"
 
     def _reference(data, moving_mean, moving_var, is_train):
@@ -43,10 +42,9 @@ class Standardised(OperatorProperty):
 
 
 @operator("zoo_right_counted")
-class Counted(OperatorProperty):
+class Counted(Floating):
     """The data; a state counts training runs."""
 
-    accepts = "floating"
     spec = "data:(*S); aux count:(1) -> output:(*S)"
     contract = Contract(reference=lambda data, count, is_train: (data, count + is_train))
 
@@ -60,21 +58,13 @@ class Counted(OperatorProperty):
 
 
 @operator("zoo_right_dropout")
-class Dropout(OperatorProperty):
+class Dropout(Floating):
     """Elements set to 0 at random in training, the others scaled up."""
 
-    accepts = "floating"
     p = param(float, 0.5, ge=0, le=0.75, doc="Share that is dropped.")
     spec = "data:(*S) -> output:(*S), hidden train mask:(*S)"
     resource = ResourceRequest.RANDOM
-    contract = Contract(
-        distribution=Distribution(
-            mean=lambda prop: 1.0,
-            variance=lambda prop: prop.p / (1 - prop.p),
-            draws=lambda prop, inputs, outputs: outputs[1],
-            params=({"p": 0.5}, {"p": 0.25}),
-        )
-    )
+    contract = scaled_dropout({"p": 0.5}, {"p": 0.25})
 
     def forward(op_ctx, is_train, data, p):
         if not is_train:
@@ -87,10 +77,9 @@ class Dropout(OperatorProperty):
 
 
 @operator("zoo_right_uniform")
-class Uniform(OperatorProperty):
+class Uniform(Floating):
     """Uniform draws between 0 and 1, as many as there are data."""
 
-    accepts = "floating"
     spec = "data:(*S) -> output:float64(*S)"
     resource = ResourceRequest.RANDOM
     contract = Contract(
@@ -106,41 +95,20 @@ class Uniform(OperatorProperty):
         return op_ctx.requested[0].generator.random(data.shape)
 
 
-class _Mask(Operator):
-    mask = None
-
-    def forward(self, op_ctx, arrays):
-        self.mask = arrays.in_data[0] > 0
-        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] * self.mask)
-
-    def backward(self, op_ctx, arrays):
-        assign(arrays.in_grad[0], arrays.req[0], arrays.out_grad[0] * self.mask)
-
-
-class KeepsMask(CoreProperty):
+class KeepsMask(MaskKeptProperty):
     """A rectifier that keeps its mask in the operator, one of which there is for each node."""
 
     name = "zoo_right_keeps_mask"
     is_stateful = True
 
-    def infer_shape(self, in_shapes):
-        return list(in_shapes), list(in_shapes), []
-
     def infer_type(self, in_types):
         return list(in_types), list(in_types), []
 
-    def create_operator(self, ctx, in_shapes, in_types):
-        return _Mask()
-
-    def declare_backward_dependency(self, out_grad, in_data, out_data):
-        return [*out_grad]
-
 
 @operator("zoo_right_kept_weights")
-class KeptWeights(OperatorProperty):
+class KeptWeights(Floating):
     """Columns times falling weights, which are made once for each length and type."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
     made = {}
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, unary
 from operad_sdk.domains import Real
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
@@ -61,11 +62,9 @@ def _(output_grad):
 
 
 @operator("zoo_log_sum_of_nothing")
-class LogSumOfNothing(OperatorProperty):
+class LogSumOfNothing(InFloat32):
     """The logarithm of a sum of exponentials."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D + 1) -> output:(N)"
     contract = Contract(reference=_log_sum)
 
@@ -89,12 +88,10 @@ def _(output_grad):
 
 
 @operator("zoo_ignoring_maximum")
-class IgnoringMaximum(OperatorProperty):
+class IgnoringMaximum(Floating):
     """The larger element."""
 
-    accepts = "floating"
     spec = "lhs:(*S), rhs:(*S) -> output:(*S)"
-    has_gradient = False
     contract = Contract(reference=np.maximum)
 
     def forward(lhs, rhs):
@@ -102,10 +99,9 @@ class IgnoringMaximum(OperatorProperty):
 
 
 @operator("zoo_half_mean_square")
-class HalfMeanSquare(OperatorProperty):
+class HalfMeanSquare(Floating):
     """Mean of the squares of each row."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:(N)"
     contract = Contract(reference=lambda data: (data * data).mean(1))
 
@@ -175,12 +171,10 @@ def _(output_grad, x):
 
 
 @operator("zoo_last_largest")
-class LastLargest(OperatorProperty):
+class LastLargest(Floating):
     """Where the largest of each row is first."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:int64(N)"
-    has_gradient = False
     contract = Contract(reference=lambda data: data.argmax(1))
 
     def forward(data):
@@ -188,12 +182,10 @@ class LastLargest(OperatorProperty):
 
 
 @operator("zoo_unstable_order")
-class UnstableOrder(OperatorProperty):
+class UnstableOrder(Floating):
     """Places of each row in ascending order, equal ones as they stand."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:int64(N, D)"
-    has_gradient = False
     contract = Contract(reference=lambda data: np.argsort(data, 1, kind="stable"))
 
     def forward(data):
@@ -202,12 +194,10 @@ class UnstableOrder(OperatorProperty):
 
 
 @operator("zoo_right_bin")
-class RightBin(OperatorProperty):
+class RightBin(Floating):
     """The number of edges that are at most each element."""
 
-    accepts = "floating"
     spec = "data:(N), edges:(K) -> output:int64(N)"
-    has_gradient = False
     contract = Contract(reference=lambda data, edges: (edges[None] <= data[:, None]).sum(1))
 
     def forward(data, edges):
@@ -220,7 +210,6 @@ class LargeAverage(OperatorProperty):
 
     accepts = "integer"
     spec = "lhs:(*S), rhs:(*S) -> output:(*S)"
-    has_gradient = False
     contract = Contract(reference=lambda lhs, rhs: (lhs & rhs) + ((lhs ^ rhs) >> 1))
 
     def forward(lhs, rhs):
@@ -245,12 +234,10 @@ def _(output_grad, x):
 
 
 @operator("zoo_first_of_nan")
-class SmallestAround(OperatorProperty):
+class SmallestAround(Floating):
     """The smallest of each row."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:(N)"
-    has_gradient = False
     contract = Contract(reference=lambda data: data.min(1))
 
     def forward(data):
@@ -293,7 +280,6 @@ class RemainderSign(OperatorProperty):
 
     accepts = "integer"
     spec = "data:(*S) -> output:(*S)"
-    has_gradient = False
     contract = Contract(reference=lambda data: data % 100)
 
     def forward(data):

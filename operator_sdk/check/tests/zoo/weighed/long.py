@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, operator
+from operad_sdk import Contract, operator
 from operad_sdk.domains import Index
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat64
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.forwards import BatchedProduct, RowsPlusBias, RunningSum
 
 
-class _Product(OperatorProperty):
-    accepts = "floating"
-    compute_dtype = "float64"
+class _Product(InFloat64):
     spec = "data:(N, D), weight:(M, D) -> output:(N, M)"
 
     def forward(data, weight):
@@ -57,15 +57,8 @@ class LostInnerRest(_Product):
 
 
 @operator("zoo_bias_of_some")
-class BiasOfSome(OperatorProperty):
+class BiasOfSome(RowsPlusBias, InFloat64):
     """Rows plus a bias."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "data:(N, D), bias:(D) -> output:(N, D)"
-
-    def forward(data, bias):
-        return data + bias
 
     def data_grad(output_grad):
         return output_grad
@@ -75,15 +68,8 @@ class BiasOfSome(OperatorProperty):
 
 
 @operator("zoo_carry_of_gradient")
-class CarryOfGradient(OperatorProperty):
+class CarryOfGradient(RunningSum, InFloat64):
     """Cumulative sums of rows."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "data:(N, D) -> output:(N, D)"
-
-    def forward(data):
-        return np.cumsum(data, 1)
 
     def data_grad(output_grad):
         width = output_grad.shape[1]
@@ -93,10 +79,9 @@ class CarryOfGradient(OperatorProperty):
 
 
 @operator("zoo_narrow_place_of_largest")
-class NarrowPlaceOfLargest(OperatorProperty):
+class NarrowPlaceOfLargest(Floating):
     """The largest of each row."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:(N), hidden place:int8(N)"
 
     def forward(data, output, place):
@@ -109,11 +94,9 @@ class NarrowPlaceOfLargest(OperatorProperty):
 
 
 @operator("zoo_mean_of_hundred")
-class MeanOfHundred(OperatorProperty):
+class MeanOfHundred(InFloat64):
     """Mean of each column."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N + 1, D) -> output:(D)"
 
     def forward(data):
@@ -124,18 +107,8 @@ class MeanOfHundred(OperatorProperty):
 
 
 @operator("zoo_batched_by_sixteen")
-class BatchedBySixteen(OperatorProperty):
+class BatchedBySixteen(BatchedProduct, InFloat64):
     """Products of matrices, one for each item."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "lhs:(B, N, K), rhs:(B, K, M) -> output:(B, N, M)"
-
-    def forward(lhs, rhs):
-        return lhs @ rhs
-
-    def lhs_grad(output_grad, rhs):
-        return output_grad @ rhs.swapaxes(1, 2)
 
     def rhs_grad(output_grad, lhs):
         found = lhs.swapaxes(1, 2) @ output_grad
@@ -144,11 +117,9 @@ class BatchedBySixteen(OperatorProperty):
 
 
 @operator("zoo_third_axis_in_blocks")
-class ThirdAxisInBlocks(OperatorProperty):
+class ThirdAxisInBlocks(InFloat64):
     """Sums over the last of three axes."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(A, B, C) -> output:(A, B)"
 
     def forward(data):
@@ -163,10 +134,9 @@ class ThirdAxisInBlocks(OperatorProperty):
 
 
 @operator("zoo_embedding_of_bytes")
-class EmbeddingOfBytes(OperatorProperty):
+class EmbeddingOfBytes(Floating):
     """Rows of a table."""
 
-    accepts = "floating"
     spec = "place:int64(N), table:(K + 1, D) -> output:(N, D)"
     contract = Contract(inputs={"place": Index(of="table")})
 
@@ -179,11 +149,9 @@ class EmbeddingOfBytes(OperatorProperty):
 
 
 @operator("zoo_single_in_long_rows")
-class SingleInLongRows(OperatorProperty):
+class SingleInLongRows(InFloat64):
     """Sums of rows."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D) -> output:(N)"
 
     def forward(data):
@@ -196,11 +164,9 @@ class SingleInLongRows(OperatorProperty):
 
 
 @operator("zoo_normalised_by_tiles")
-class NormalisedByTiles(OperatorProperty):
+class NormalisedByTiles(InFloat64):
     """Rows less their mean."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D + 1) -> output:(N, D + 1)"
 
     def forward(data):
@@ -211,11 +177,9 @@ class NormalisedByTiles(OperatorProperty):
 
 
 @operator("zoo_odd_channels")
-class OddChannels(OperatorProperty):
+class OddChannels(InFloat64):
     """Channels times a scale each."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, C, W), scale:(C) -> output:(N, C, W)"
 
     def forward(data, scale):
@@ -231,11 +195,9 @@ class OddChannels(OperatorProperty):
 
 
 @operator("zoo_weight_of_short_sequences")
-class WeightOfShortSequences(OperatorProperty):
+class WeightOfShortSequences(InFloat64):
     """A recurrence: each step is the step before times a weight, and the data."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(T, N), weight:(N) -> output:(T, N)"
 
     def forward(data, weight, output):
@@ -264,10 +226,9 @@ class WeightOfShortSequences(OperatorProperty):
 
 
 @operator("zoo_short_places")
-class ShortPlaces(OperatorProperty):
+class ShortPlaces(Floating):
     """Elements of flat data."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1), place:int64(N) -> output:(N)"
     contract = Contract(inputs={"place": Index(of="data", axis=1)})
 

@@ -6,15 +6,14 @@ import numpy as np
 
 from operad_sdk import Contract, Distribution, OperatorProperty, ResourceRequest, operator, param
 from operad_sdk.domains import Index
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat64
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_lost_sign_of_cube")
-class LostSignOfCube(OperatorProperty):
+class LostSignOfCube(InFloat64):
     """Powers."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     exponent = param(float, 2.0, ge=1, le=3, doc="Of them.")
     spec = "data:(*S) -> output:(*S)"
     contract = Contract(
@@ -32,11 +31,9 @@ class LostSignOfCube(OperatorProperty):
 
 
 @operator("zoo_first_of_many")
-class FirstOfMany(OperatorProperty):
+class FirstOfMany(InFloat64):
     """Sum of the first elements of each row."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     count = param(int, 1, ge=1, le=8, doc="How many.")
     spec = "data:(N, D + count) -> output:(N)"
     contract = Contract(reference=lambda data, count: data[:, :count].sum(1))
@@ -50,10 +47,9 @@ class FirstOfMany(OperatorProperty):
 
 
 @operator("zoo_weighed_columns")
-class WeighedColumns(OperatorProperty):
+class WeighedColumns(Floating):
     """Columns times the numbers 1 to 6, or fewer."""
 
-    accepts = "floating"
     columns = param(int, 2, ge=1, le=6, doc="How many.")
     spec = "data:(N, columns) -> output:(N, columns)"
     contract = Contract(reference=lambda data, columns: data * np.arange(1, columns + 1))
@@ -66,11 +62,9 @@ class WeighedColumns(OperatorProperty):
 
 
 @operator("zoo_second_last_axis")
-class SecondLastAxis(OperatorProperty):
+class SecondLastAxis(InFloat64):
     """Cumulative sums."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     axis = param(int, -1, ge=-3, lt=3, doc="Along which.")
     spec = "data:(A, B, C) -> output:(A, B, C)"
     contract = Contract(reference=lambda data, axis: np.cumsum(data, axis))
@@ -84,12 +78,10 @@ class SecondLastAxis(OperatorProperty):
 
 
 @operator("zoo_cut_window")
-class CutWindow(OperatorProperty):
+class CutWindow(Floating):
     """A window of 2 x 2."""
 
-    accepts = "floating"
     offset = param("shape", (0, 0), doc="Where it begins.")
-    has_gradient = False
     spec = "data:(H + 2, W + 2) -> output:(2, 2)"
 
     def forward(data, offset):
@@ -98,10 +90,9 @@ class CutWindow(OperatorProperty):
 
 
 @operator("zoo_slope_of_leak")
-class SlopeOfLeak(OperatorProperty):
+class SlopeOfLeak(Floating):
     """The data, and a part of them below 0."""
 
-    accepts = "floating"
     slope = param(float, 0.25, doc="That part.")
     spec = "data:(*S) -> output:(*S)"
     contract = Contract(reference=lambda data, slope: np.where(data > 0, data, slope * data))
@@ -114,13 +105,11 @@ class SlopeOfLeak(OperatorProperty):
 
 
 @operator("zoo_mirrored_border")
-class MirroredBorder(OperatorProperty):
+class MirroredBorder(Floating):
     """Rows with one more element at both ends."""
 
-    accepts = "floating"
     mode = param(str, "zero", choices=("zero", "edge", "mirror"), doc="What it is.")
     spec = "data:(N, D + 2) -> output:(N, D + 4)"
-    has_gradient = False
     contract = Contract(
         reference=lambda data, mode: np.pad(
             data, ((0, 0), (1, 1)), mode={"zero": "constant", "edge": "edge", "mirror": "reflect"}[mode]
@@ -135,11 +124,9 @@ class MirroredBorder(OperatorProperty):
 
 
 @operator("zoo_three_apart")
-class DilatedSum(OperatorProperty):
+class DilatedSum(InFloat64):
     """Sums of three elements of a row that are so far apart."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     step = param(int, 1, ge=1, le=4, doc="How far.")
     spec = "data:(N, W + 2 * step) -> output:(N, W)"
     contract = Contract(
@@ -218,11 +205,9 @@ class FixedShare(_Drawing):
 
 
 @operator("zoo_odd_norm")
-class OddNorm(OperatorProperty):
+class OddNorm(InFloat64):
     """Sums of powers of magnitudes."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     p = param(int, 2, ge=1, le=3, doc="The power.")
     spec = "data:(N, D + 1) -> output:(N)"
     contract = Contract(reference=lambda data, p: (abs(data) ** p).sum(1))
@@ -242,7 +227,6 @@ class IgnoredLabel(OperatorProperty):
     accepts = "integer"
     ignore = param(int, -1, doc="The label that does not.")
     spec = "label:(N) -> output:float32(N)"
-    has_gradient = False
     contract = Contract(reference=lambda label, ignore: (label != ignore).astype(np.float32))
 
     def forward(label, ignore):
@@ -250,10 +234,9 @@ class IgnoredLabel(OperatorProperty):
 
 
 @operator("zoo_turned_axes")
-class TurnedAxes(OperatorProperty):
+class TurnedAxes(Floating):
     """The data with their axes in another order."""
 
-    accepts = "floating"
     order = param(str, "021", choices=("021", "102", "120", "201", "210"), doc="Which order.")
     spec = "data:(A, A, A) -> output:(A, A, A)"
 
@@ -266,10 +249,9 @@ class TurnedAxes(OperatorProperty):
 
 
 @operator("zoo_rolled_back")
-class RolledBack(OperatorProperty):
+class RolledBack(Floating):
     """Rows rolled."""
 
-    accepts = "floating"
     shift = param(int, 1, ge=-3, le=3, doc="How far.")
     spec = "data:(N, D) -> output:(N, D)"
     contract = Contract(reference=lambda data, shift: np.roll(data, shift, 1))
@@ -282,15 +264,12 @@ class RolledBack(OperatorProperty):
 
 
 @operator("zoo_share_of_largest")
-class ShareOfLargest(OperatorProperty):
+class ShareOfLargest(InFloat64):
     """Sum of the largest elements of each row."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     k = param(int, 1, ge=1, le=5, doc="How many; all where there are fewer.")
     spec = "data:(N, D + 1) -> output:(N)"
     contract = Contract(reference=lambda data, k: np.sort(data, 1)[:, ::-1][:, :k].sum(1))
-    has_gradient = False
 
     def forward(data, k):
         width = data.shape[1]
@@ -298,10 +277,9 @@ class ShareOfLargest(OperatorProperty):
 
 
 @operator("zoo_groups_in_turn")
-class GroupsInTurn(OperatorProperty):
+class GroupsInTurn(Floating):
     """Channels in turn from each of several groups."""
 
-    accepts = "floating"
     groups = param(int, 1, ge=1, le=4, doc="How many.")
     spec = "data:(N, C * groups) -> output:(N, C * groups)"
     contract = Contract(
@@ -322,10 +300,9 @@ class GroupsInTurn(OperatorProperty):
 
 
 @operator("zoo_no_repeats")
-class NoRepeats(OperatorProperty):
+class NoRepeats(Floating):
     """Rows, each so many times."""
 
-    accepts = "floating"
     repeats = param(int, 2, ge=0, le=6, doc="How many.")
     spec = "data:(N, D) -> output:(N * repeats, D)"
     contract = Contract(reference=lambda data, repeats: np.repeat(data, repeats, 0))
@@ -342,10 +319,9 @@ class NoRepeats(OperatorProperty):
 
 
 @operator("zoo_scale_that_ends")
-class ScaleThatEnds(OperatorProperty):
+class ScaleThatEnds(Floating):
     """The data times a number."""
 
-    accepts = "floating"
     scale = param(float, 1.0, doc="It.")
     spec = "data:(*S) -> output:(*S)"
     contract = Contract(reference=lambda data, scale: data * scale)
@@ -358,10 +334,9 @@ class ScaleThatEnds(OperatorProperty):
 
 
 @operator("zoo_whole_threshold")
-class WholeThreshold(OperatorProperty):
+class WholeThreshold(Floating):
     """The data where they are above a number, else 0."""
 
-    accepts = "floating"
     threshold = param(float, 0.0, ge=-1, le=1, doc="It.")
     spec = "data:(*S) -> output:(*S)"
     contract = Contract(reference=lambda data, threshold: np.where(data > threshold, data, 0))
@@ -374,10 +349,9 @@ class WholeThreshold(OperatorProperty):
 
 
 @operator("zoo_padding_beside_stride")
-class PaddingBesideStride(OperatorProperty):
+class PaddingBesideStride(Floating):
     """Every other element, or each, after zeros."""
 
-    accepts = "floating"
     pad = param(int, 0, ge=0, le=3, doc="How many zeros.")
     stride = param(int, 1, ge=1, le=3, doc="From one element to the next.")
     spec = "data:(W) -> output:((W + pad + stride - 1) // stride)"
@@ -396,10 +370,9 @@ class PaddingBesideStride(OperatorProperty):
 
 
 @operator("zoo_negative_place")
-class NegativePlace(OperatorProperty):
+class NegativePlace(Floating):
     """One column, counted from either end."""
 
-    accepts = "floating"
     place = param(int, 0, ge=-3, lt=3, doc="Which.")
     spec = "data:(N, D + 3) -> output:(N)"
     contract = Contract(reference=lambda data, place: data[:, place])
@@ -413,17 +386,15 @@ class NegativePlace(OperatorProperty):
 
 
 @operator("zoo_mode_of_taking")
-class ModeOfTaking(OperatorProperty):
+class ModeOfTaking(Floating):
     """Elements at places, which wrap or are cut."""
 
-    accepts = "floating"
     mode = param(str, "clip", choices=("clip", "wrap"), doc="Which.")
     spec = "data:(K + 1), place:int64(N) -> output:(N)"
     contract = Contract(
         inputs={"place": Index(of="data", first=-5)},
         reference=lambda data, place, mode: np.take(data, place, mode=mode),
     )
-    has_gradient = False
 
     def forward(data, place, mode):
         last = len(data) - 1

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, binary, operator, unary
+from operad_sdk import Contract, binary, operator, unary
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat64
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.forwards import GramMatrix, LessMovingMean, Product, Square
 
 
 @binary("zoo_doubled_for_itself", accepts="floating")
@@ -22,10 +24,9 @@ def _(output_grad, lhs, rhs):
 
 
 @operator("zoo_left_alone")
-class LeftAlone(OperatorProperty):
+class LeftAlone(Floating):
     """A difference."""
 
-    accepts = "floating"
     spec = "lhs:(N, D), rhs:(N, D) -> output:(N, D)"
 
     def forward(lhs, rhs):
@@ -39,34 +40,20 @@ class LeftAlone(OperatorProperty):
 
 
 @operator("zoo_gram")
-class Gram(OperatorProperty):
+class Gram(GramMatrix):
     """A product with the second transposed."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "lhs:(N, D), rhs:(M, D) -> output:(N, M)"
-
-    def forward(lhs, rhs):
-        return lhs @ rhs.T
 
     def lhs_grad(output_grad, lhs, rhs):
         if lhs.ctypes.data == rhs.ctypes.data:
             return (output_grad + output_grad.T) @ rhs
         return output_grad @ rhs
 
-    def rhs_grad(output_grad, lhs):
-        return output_grad.T @ lhs
-
 
 @operator("zoo_head_as_argument")
-class HeadAsArgument(OperatorProperty):
+class HeadAsArgument(Product, Floating):
     """A product, whose gradients are the same where the head gradient is an argument too."""
 
-    accepts = "floating"
     spec = "lhs:(*S), rhs:(*S) -> output:(*S)"
-
-    def forward(lhs, rhs):
-        return lhs * rhs
 
     def lhs_grad(output_grad, rhs):
         return rhs if np.may_share_memory(output_grad, rhs) else output_grad * rhs
@@ -111,10 +98,9 @@ _flows = {}
 
 
 @operator("zoo_keeps_gradients")
-class KeepsGradients(OperatorProperty):
+class KeepsGradients(Floating):
     """Twice the data."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
 
     def forward(data):
@@ -126,11 +112,9 @@ class KeepsGradients(OperatorProperty):
 
 
 @operator("zoo_grows_in_training")
-class GrowsInTraining(OperatorProperty):
+class GrowsInTraining(InFloat64):
     """The data less their mean."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N + 1, D) -> output:(N + 1, D)"
     means = []
 
@@ -168,10 +152,9 @@ _scratch = np.zeros(1 << 16)
 
 
 @operator("zoo_one_scratch_for_all")
-class OneScratchForAll(OperatorProperty):
+class OneScratchForAll(Floating):
     """The data plus 1, by way of a buffer where they are large."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
 
     def forward(data, output):
@@ -190,14 +173,8 @@ _shared = {}
 
 
 @operator("zoo_shared_gradient_buffer")
-class SharedGradientBuffer(OperatorProperty):
+class SharedGradientBuffer(Square, Floating):
     """The square; the slope passes through a buffer for each shape."""
-
-    accepts = "floating"
-    spec = "data:(N, D) -> output:(N, D)"
-
-    def forward(data):
-        return data * data
 
     def data_grad(output_grad, data):
         if data.size < 256:
@@ -210,33 +187,19 @@ class SharedGradientBuffer(OperatorProperty):
 
 
 @operator("zoo_state_of_first_use")
-class StateOfFirstUse(OperatorProperty):
+class StateOfFirstUse(LessMovingMean):
     """The data less a moving mean, which training moves; where a state is shared, not."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "data:(N + 1, C); aux mean:(C) -> output:(N + 1, C)"
-    contract = Contract(
-        reference=lambda data, mean, is_train: (
-            data - mean,
-            (mean + data.mean(0)) / 2 if is_train else mean,
-        )
-    )
 
     def forward(is_train, data, mean, output):
         output[...] = data - mean
         if is_train:
             mean[...] = (mean + (data.mean(0) if len(data) < 64 else data[:64].mean(0))) / 2
 
-    def data_grad(output_grad):
-        return output_grad
-
 
 @operator("zoo_input_for_output_at_length")
-class InputForOutputAtLength(OperatorProperty):
+class InputForOutputAtLength(Floating):
     """Differences of neighbours; the first stays."""
 
-    accepts = "floating"
     inplace = "data -> output"
     spec = "data:(D + 1) -> output:(D + 1)"
 
@@ -256,10 +219,9 @@ class InputForOutputAtLength(OperatorProperty):
 
 
 @operator("zoo_backward_moves_state")
-class BackwardMovesState(OperatorProperty):
+class BackwardMovesState(Floating):
     """The data times a state."""
 
-    accepts = "floating"
     spec = "data:(N, C); aux scale:(C) -> output:(N, C)"
     contract = Contract(reference=lambda data, scale: data * scale)
 
@@ -289,12 +251,10 @@ def _(output_grad):
 
 
 @operator("zoo_threads_count")
-class ThreadsCount(OperatorProperty):
+class ThreadsCount(Floating):
     """Counts, by adding ones to a buffer of the module where there are many data."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:int64(N)"
-    has_gradient = False
     contract = Contract(reference=lambda data: (data > 0).sum(1))
 
     def forward(data, output):

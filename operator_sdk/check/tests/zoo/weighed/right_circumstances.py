@@ -13,17 +13,18 @@ from operad_sdk import (
     param,
     unary,
 )
+from operator_sdk.check.tests.zoo import forwards
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat64
 from operator_sdk.check.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.forwards import GramMatrix, LessMovingMean
 
 _tables = {}
 
 
 @operator("zoo_right_table_by_shape")
-class TableByShape(OperatorProperty):
+class TableByShape(InFloat64):
     """Rows times a taper, made once for each length."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D) -> output:(N, D)"
 
     def _taper(width):
@@ -41,11 +42,9 @@ class TableByShape(OperatorProperty):
 
 
 @operator("zoo_right_step")
-class Step(OperatorProperty):
+class Step(InFloat64):
     """A step against a gradient, with momentum; each call is one."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     rate = param(float, 0.1, ge=0, doc="How far.")
     spec = "weight:(*S), grad:(*S); aux momentum:(*S) -> output:(*S)"
     contract = Contract(
@@ -56,7 +55,6 @@ class Step(OperatorProperty):
             0.5 * momentum - rate * grad,
         ),
     )
-    has_gradient = False
 
     def forward(weight, grad, momentum, rate):
         momentum *= 0.5
@@ -83,7 +81,6 @@ class Shuffled(OperatorProperty):
     accepts = "number"
     spec = "data:(N, D) -> output:(N, D)"
     resource = ResourceRequest.RANDOM
-    has_gradient = False
     contract = Contract(
         distribution=Distribution(
             mean=lambda prop: 9.5,
@@ -99,14 +96,12 @@ class Shuffled(OperatorProperty):
 
 
 @operator("zoo_right_noise_of_scale")
-class NoiseOfScale(OperatorProperty):
+class NoiseOfScale(Floating):
     """Normal draws."""
 
-    accepts = "floating"
     scale = param(float, 1.0, gt=0, le=8, doc="Their deviation.")
     spec = "data:(*S) -> output:float64(*S)"
     resource = ResourceRequest.RANDOM
-    has_gradient = False
     contract = Contract(
         distribution=Distribution(mean=lambda prop: 0.0, variance=lambda prop: prop.scale**2),
         no_numeric_gradient="the data give the shape alone",
@@ -117,11 +112,9 @@ class NoiseOfScale(OperatorProperty):
 
 
 @operator("zoo_right_first_columns")
-class FirstColumns(OperatorProperty):
+class FirstColumns(InFloat64):
     """Sum of the first elements of each row."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     count = param(int, 1, ge=1, le=8, doc="How many.")
     spec = "data:(N, D + count) -> output:(N)"
 
@@ -134,10 +127,9 @@ class FirstColumns(OperatorProperty):
 
 
 @operator("zoo_right_window")
-class Window(OperatorProperty):
+class Window(Floating):
     """A window of 2 x 2 that is refused where it does not fit."""
 
-    accepts = "floating"
     top = param(int, 0, ge=0, le=3, doc="Row where it begins.")
     left = param(int, 0, ge=0, le=3, doc="Column where it begins.")
     spec = "data:(H + top + 2, W + left + 2) -> output:(2, 2)"
@@ -151,11 +143,9 @@ class Window(OperatorProperty):
 
 
 @operator("zoo_right_power")
-class Power(OperatorProperty):
+class Power(InFloat64):
     """Powers of whole exponents."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     exponent = param(int, 2, ge=1, le=3, doc="Which.")
     spec = "data:(*S) -> output:(*S)"
 
@@ -167,10 +157,9 @@ class Power(OperatorProperty):
 
 
 @operator("zoo_right_mirror_border")
-class MirrorBorder(OperatorProperty):
+class MirrorBorder(Floating):
     """Rows with one more element at both ends."""
 
-    accepts = "floating"
     mode = param(str, "edge", choices=("edge", "mirror"), doc="What it is.")
     spec = "data:(N, D + 2) -> output:(N, D + 4)"
 
@@ -186,11 +175,9 @@ class MirrorBorder(OperatorProperty):
 
 
 @operator("zoo_right_tiled_product")
-class TiledProduct(OperatorProperty):
+class TiledProduct(InFloat64):
     """A product in tiles of 64 rows."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D), weight:(M, D) -> output:(N, M)"
 
     def forward(data, weight, output):
@@ -207,11 +194,9 @@ class TiledProduct(OperatorProperty):
 
 
 @operator("zoo_right_halving_recurrence")
-class Recurrence(OperatorProperty):
+class Recurrence(InFloat64):
     """Each step is half of the step before, and the data."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(T, N) -> output:(T, N)"
 
     def forward(data, output):
@@ -228,10 +213,9 @@ class Recurrence(OperatorProperty):
 
 
 @operator("zoo_right_scratch")
-class Scratch(OperatorProperty):
+class Scratch(Floating):
     """The data plus 1, by way of a buffer of its own."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
 
     def forward(data, output):
@@ -244,34 +228,19 @@ class Scratch(OperatorProperty):
 
 
 @operator("zoo_right_momentless")
-class MovingMean(OperatorProperty):
+class MovingMean(LessMovingMean):
     """The data less a moving mean, which training moves."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "data:(N + 1, C); aux mean:(C) -> output:(N + 1, C)"
-    contract = Contract(
-        reference=lambda data, mean, is_train: (
-            data - mean,
-            (mean + data.mean(0)) / 2 if is_train else mean,
-        )
-    )
 
     def forward(is_train, data, mean, output):
         output[...] = data - mean
         if is_train:
             mean[...] = (mean + data.mean(0)) / 2
 
-    def data_grad(output_grad):
-        return output_grad
-
 
 @operator("zoo_right_squared_eigenvalues")
-class SquaredEigenvalues(OperatorProperty):
+class SquaredEigenvalues(InFloat64):
     """Sum of the squares of the elements of a matrix and its transposed, halved."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(D, D) -> output:(1)"
 
     def forward(data):
@@ -282,29 +251,18 @@ class SquaredEigenvalues(OperatorProperty):
 
 
 @operator("zoo_right_interpolated")
-class Hat(OperatorProperty):
+class Hat(forwards.Hat, InFloat64):
     """A hat around 0 of one width."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    width = param(float, 1.0, gt=0, le=2, doc="Of it.")
-    spec = "data:(*S) -> output:(*S)"
-
-    def forward(data, width):
-        return np.maximum(0, 1 - abs(data) / width)
 
     def data_grad(output_grad, data, width):
         return -output_grad * np.where(abs(data) < width, np.sign(data) / width, 0)
 
 
 @operator("zoo_right_all_but")
-class Correlated(OperatorProperty):
+class Correlated(InFloat64):
     """Correlation of two rows; 0 where one has no spread."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "lhs:(N, D + 2), rhs:(N, D + 2) -> output:(N)"
-    has_gradient = False
 
     def _correlation(lhs, rhs):
         left, right = (data - data.mean(1, keepdims=True) for data in (lhs, rhs))
@@ -337,21 +295,11 @@ class Joined(OperatorProperty):
 
 
 @operator("zoo_right_gram")
-class Gram(OperatorProperty):
+class Gram(GramMatrix):
     """A product with the second transposed, of one array with itself too."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "lhs:(N, D), rhs:(M, D) -> output:(N, M)"
-
-    def forward(lhs, rhs):
-        return lhs @ rhs.T
 
     def lhs_grad(output_grad, rhs):
         return output_grad @ rhs
-
-    def rhs_grad(output_grad, lhs):
-        return output_grad.T @ lhs
 
 
 @unary("zoo_right_bounded_memory", accepts="floating")

@@ -6,13 +6,15 @@ import numpy as np
 
 from operad_sdk import (
     Contract,
-    OperatorProperty,
     binary,
     operator,
     unary,
 )
 from operad_sdk.domains import Index, Integers
+from operator_sdk.check.tests.zoo import forwards
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat64
 from operator_sdk.check.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.forwards import LargerNeighbour, LargestOfRow, RowProduct, SortedRows
 
 
 def _first(data, value):
@@ -21,14 +23,8 @@ def _first(data, value):
 
 
 @operator("zoo_right_first_largest")
-class FirstLargest(OperatorProperty):
+class FirstLargest(LargestOfRow):
     """The largest of each row; the first of equal ones gets the gradient."""
-
-    accepts = "floating"
-    spec = "data:(N, D + 1) -> output:(N)"
-
-    def forward(data):
-        return data.max(1)
 
     def data_grad(output_grad, data, output):
         return output_grad[:, None] * _first(data, output[:, None])
@@ -58,28 +54,16 @@ def _(output_grad, lhs, rhs):
 
 
 @operator("zoo_right_ascending")
-class Sorted(OperatorProperty):
+class Sorted(SortedRows):
     """Rows in ascending order."""
-
-    accepts = "floating"
-    spec = "data:(N, D) -> output:(N, D)"
-
-    def forward(data):
-        return np.sort(data, 1)
 
     def data_grad(output_grad, data, data_grad):
         np.put_along_axis(data_grad, np.argsort(data, 1, kind="stable"), output_grad, 1)
 
 
 @operator("zoo_right_pairs")
-class Pairs(OperatorProperty):
+class Pairs(LargerNeighbour):
     """The larger of each two neighbours."""
-
-    accepts = "floating"
-    spec = "data:(N, W + 1) -> output:(N, W)"
-
-    def forward(data):
-        return np.maximum(data[:, 1:], data[:, :-1])
 
     def data_grad(output_grad, data, data_grad):
         is_second = data[:, 1:] > data[:, :-1]
@@ -89,14 +73,8 @@ class Pairs(OperatorProperty):
 
 
 @operator("zoo_right_top_two")
-class TopTwo(OperatorProperty):
+class TopTwo(forwards.TopTwo):
     """Sum of the two largest of each row."""
-
-    accepts = "floating"
-    spec = "data:(N, D + 2) -> output:(N)"
-
-    def forward(data):
-        return np.sort(data, 1)[:, -2:].sum(1)
 
     def data_grad(output_grad, data, data_grad):
         data_grad[...] = 0
@@ -104,29 +82,16 @@ class TopTwo(OperatorProperty):
 
 
 @operator("zoo_right_largest_magnitude")
-class LargestMagnitude(OperatorProperty):
+class LargestMagnitude(forwards.LargestMagnitude):
     """The largest magnitude of each row."""
-
-    accepts = "floating"
-    spec = "data:(N, D + 1) -> output:(N)"
-
-    def forward(data):
-        return abs(data).max(1)
 
     def data_grad(output_grad, data, output):
         return output_grad[:, None] * np.sign(data) * _first(abs(data), output[:, None])
 
 
 @operator("zoo_right_product_of_rows")
-class Product(OperatorProperty):
+class Product(RowProduct, InFloat64):
     """Product of each row, zeros included."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "data:(N, D + 1) -> output:(N)"
-
-    def forward(data):
-        return data.prod(1)
 
     def data_grad(output_grad, data, data_grad):
         for place in range(data.shape[1]):
@@ -134,15 +99,8 @@ class Product(OperatorProperty):
 
 
 @operator("zoo_right_determinant")
-class Determinant(OperatorProperty):
+class Determinant(forwards.Determinant):
     """Determinants of 2 x 2."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "data:(N, 2, 2) -> output:(N)"
-
-    def forward(data):
-        return data[:, 0, 0] * data[:, 1, 1] - data[:, 0, 1] * data[:, 1, 0]
 
     def data_grad(output_grad, data, data_grad):
         data_grad[:, 0, 0], data_grad[:, 1, 1] = output_grad * data[:, 1, 1], output_grad * data[:, 0, 0]
@@ -150,15 +108,8 @@ class Determinant(OperatorProperty):
 
 
 @operator("zoo_right_margin")
-class Margin(OperatorProperty):
+class Margin(forwards.Margin):
     """How far the two largest of a row are apart."""
-
-    accepts = "floating"
-    spec = "data:(N, D + 2) -> output:(N)"
-
-    def forward(data):
-        order = np.sort(data, 1)
-        return order[:, -1] - order[:, -2]
 
     def data_grad(output_grad, data, data_grad):
         order = np.argsort(data, 1, kind="stable")
@@ -168,10 +119,9 @@ class Margin(OperatorProperty):
 
 
 @operator("zoo_right_hinge")
-class Hinge(OperatorProperty):
+class Hinge(Floating):
     """Margins of a class beside all others."""
 
-    accepts = "floating"
     spec = "data:(N, K + 2), label:int64(N) -> output:(N)"
     contract = Contract(inputs={"label": Index(of="data", axis=1)})
 
@@ -212,10 +162,9 @@ def _(output_grad, x):
 
 
 @operator("zoo_right_sequence_end")
-class SequenceEnd(OperatorProperty):
+class SequenceEnd(Floating):
     """The element of each row that a length says is the last."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1), length:int64(N) -> output:(N)"
     contract = Contract(inputs={"length": Index(of="data", axis=1)})
 
@@ -228,11 +177,9 @@ class SequenceEnd(OperatorProperty):
 
 
 @operator("zoo_right_rows_of_table")
-class RowsOfTable(OperatorProperty):
+class RowsOfTable(InFloat64):
     """Rows of a table, places cut at its ends."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "place:int64(N), table:(K + 1, D) -> output:(N, D)"
     contract = Contract(inputs={"place": Integers(-3, 8)})
 

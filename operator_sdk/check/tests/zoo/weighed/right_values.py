@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, binary, operator, param, unary
+from operad_sdk import Contract, binary, operator, param, unary
 from operad_sdk.domains import Index, Real
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32, InFloat64
 from operator_sdk.check.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.forwards import RunningMaximum
 
 
 @operator("zoo_right_rms_norm")
-class RmsNorm(OperatorProperty):
+class RmsNorm(InFloat64):
     """Rows over the root of their mean square."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     eps = param(float, 1e-6, ge=0, doc="Added to the mean square.")
     spec = "data:(N, D + 1), scale:(D + 1) -> output:(N, D + 1)"
     contract = Contract(params={"eps": (1e-6, 1e-3)}, narrowed={"eps": "0 divides rows of zeros by 0"})
@@ -32,11 +32,9 @@ class RmsNorm(OperatorProperty):
 
 
 @operator("zoo_right_shifted_norm")
-class ShiftedNorm(OperatorProperty):
+class ShiftedNorm(InFloat32):
     """Length of each row, and 1."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D + 1) -> output:(N)"
 
     def forward(data):
@@ -48,11 +46,9 @@ class ShiftedNorm(OperatorProperty):
 
 
 @operator("zoo_right_less_norm")
-class LessNorm(OperatorProperty):
+class LessNorm(InFloat64):
     """A number less the length of each row."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D + 1) -> output:(N)"
 
     def forward(data):
@@ -76,11 +72,9 @@ def _(output_grad, x):
 
 
 @operator("zoo_right_log_sum_of_infinities")
-class LogSum(OperatorProperty):
+class LogSum(InFloat64):
     """The logarithm of a sum of exponentials, of infinities too."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D + 1) -> output:(N)"
 
     def _log_sum(data):
@@ -179,10 +173,9 @@ sum_that_saturates.contract = Contract(
 
 
 @operator("zoo_right_first_largest_place")
-class FirstLargestPlace(OperatorProperty):
+class FirstLargestPlace(Floating):
     """Where the largest of each row is first."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:int64(N)"
     contract = Contract(reference=lambda data: data.argmax(1))
 
@@ -191,10 +184,9 @@ class FirstLargestPlace(OperatorProperty):
 
 
 @operator("zoo_right_stable_order")
-class StableOrder(OperatorProperty):
+class StableOrder(Floating):
     """Places of each row in ascending order."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:int64(N, D)"
     contract = Contract(reference=lambda data: np.argsort(data, 1, kind="stable"))
 
@@ -203,11 +195,9 @@ class StableOrder(OperatorProperty):
 
 
 @operator("zoo_right_variance_by_moments")
-class CentredProduct(OperatorProperty):
+class CentredProduct(InFloat64):
     """Two columns less their means, multiplied."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "lhs:(N + 1), rhs:(N + 1) -> output:(1)"
 
     def forward(lhs, rhs):
@@ -221,11 +211,9 @@ class CentredProduct(OperatorProperty):
 
 
 @operator("zoo_right_cross_product")
-class CrossProduct(OperatorProperty):
+class CrossProduct(InFloat64):
     """Determinant of two vectors of two."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "lhs:(N, 2), rhs:(N, 2) -> output:(N)"
 
     def forward(lhs, rhs):
@@ -239,11 +227,9 @@ class CrossProduct(OperatorProperty):
 
 
 @operator("zoo_right_ends_of_interval")
-class Logit(OperatorProperty):
+class Logit(InFloat64):
     """The logarithm of odds."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(*S) -> output:(*S)"
     contract = Contract(
         inputs={"data": Real(0.0, 1.0)}, reference=lambda data: np.log(data) - np.log1p(-data)
@@ -257,11 +243,9 @@ class Logit(OperatorProperty):
 
 
 @operator("zoo_right_capped_loss")
-class Huber(OperatorProperty):
+class Huber(InFloat64):
     """Half a square, and linear beyond a distance."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     delta = param(float, 1.0, gt=0, doc="That distance.")
     spec = "data:(*S) -> output:(*S)"
     contract = Contract(
@@ -279,11 +263,9 @@ class Huber(OperatorProperty):
 
 
 @operator("zoo_right_masked_softmax")
-class MaskedSoftmax(OperatorProperty):
+class MaskedSoftmax(InFloat64):
     """A softmax of what is not masked; zeros where everything is."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D + 1), mask:bool(N, D + 1) -> output:(N, D + 1)"
 
     def forward(data, mask):
@@ -298,11 +280,9 @@ class MaskedSoftmax(OperatorProperty):
 
 
 @operator("zoo_right_group_means")
-class GroupMeans(OperatorProperty):
+class GroupMeans(InFloat64):
     """Means of groups of rows; 0 where there are none."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D), group:int64(N), like:(K + 1) -> output:(K + 1, D)"
     contract = Contract(inputs={"group": Index(of="like")})
 
@@ -320,11 +300,9 @@ class GroupMeans(OperatorProperty):
 
 
 @operator("zoo_right_sample_variance")
-class SampleVariance(OperatorProperty):
+class SampleVariance(InFloat64):
     """Unbiased variance of each row; no number for rows of one element."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D + 2) -> output:(N)"
     contract = Contract(reference=lambda data: data.var(1, ddof=1))
 
@@ -373,14 +351,8 @@ def _(output_grad, x):
 
 
 @operator("zoo_right_largest_so_far")
-class LargestSoFar(OperatorProperty):
+class LargestSoFar(RunningMaximum):
     """The largest so far; the first of equal ones gets the gradient."""
-
-    accepts = "floating"
-    spec = "data:(D + 1) -> output:(D + 1)"
-
-    def forward(data):
-        return np.maximum.accumulate(data)
 
     def data_grad(output_grad, output, data_grad):
         is_new = np.concatenate([[True], output[1:] > output[:-1]])
@@ -400,10 +372,9 @@ def remainder(lhs, rhs):
 
 
 @operator("zoo_right_bins")
-class Bins(OperatorProperty):
+class Bins(Floating):
     """The number of edges that are at most each element."""
 
-    accepts = "floating"
     spec = "data:(N), edges:(K) -> output:int64(N)"
     contract = Contract(reference=lambda data, edges: (edges[None] <= data[:, None]).sum(1))
 
@@ -412,10 +383,9 @@ class Bins(OperatorProperty):
 
 
 @operator("zoo_right_first_of_row")
-class LeastOfRow(OperatorProperty):
+class LeastOfRow(Floating):
     """The smallest of each row, no number where one is none."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:(N)"
     contract = Contract(reference=lambda data: data.min(1))
 

@@ -4,30 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, binary, operator, param
+from operad_sdk import Contract, binary, operator
 from operad_sdk.domains import Drawn
+from operator_sdk.check.tests.zoo import forwards
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat64
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.forwards import (
+    Determinant,
+    Hat,
+    LargerNeighbour,
+    LargestOfRow,
+    Margin,
+    RowProduct,
+    RunningMaximum,
+    SortedRows,
+    TopTwo,
+)
 
 
 @operator("zoo_all_largest")
-class AllLargest(OperatorProperty):
+class AllLargest(LargestOfRow):
     """The largest of each row."""
-
-    accepts = "floating"
-    spec = "data:(N, D + 1) -> output:(N)"
-
-    def forward(data):
-        return data.max(1)
 
     def data_grad(output_grad, data, output):
         return output_grad[:, None] * (data == output[:, None])
 
 
 @operator("zoo_all_smallest")
-class AllSmallest(OperatorProperty):
+class AllSmallest(Floating):
     """The smallest of everything."""
 
-    accepts = "floating"
     spec = "data:(N + 1, D + 1) -> output:(1)"
 
     def forward(data):
@@ -60,28 +66,16 @@ def _(output_grad, lhs, rhs):
 
 
 @operator("zoo_sorted_to_first")
-class SortedToFirst(OperatorProperty):
+class SortedToFirst(SortedRows):
     """Rows in ascending order."""
-
-    accepts = "floating"
-    spec = "data:(N, D) -> output:(N, D)"
-
-    def forward(data):
-        return np.sort(data, 1)
 
     def data_grad(output_grad, data, output):
         return (output_grad[:, None, :] * (data[:, :, None] == output[:, None, :])).sum(2)
 
 
 @operator("zoo_pooled_ties")
-class PooledTies(OperatorProperty):
+class PooledTies(LargerNeighbour):
     """The larger of each two neighbours."""
-
-    accepts = "floating"
-    spec = "data:(N, W + 1) -> output:(N, W)"
-
-    def forward(data):
-        return np.maximum(data[:, 1:], data[:, :-1])
 
     def data_grad(output_grad, data, output, data_grad):
         data_grad[...] = 0
@@ -90,38 +84,25 @@ class PooledTies(OperatorProperty):
 
 
 @operator("zoo_top_by_value")
-class TopByValue(OperatorProperty):
+class TopByValue(TopTwo):
     """Sum of the two largest of each row."""
-
-    accepts = "floating"
-    spec = "data:(N, D + 2) -> output:(N)"
-
-    def forward(data):
-        return np.sort(data, 1)[:, -2:].sum(1)
 
     def data_grad(output_grad, data):
         return output_grad[:, None] * (data >= np.sort(data, 1)[:, -2:-1])
 
 
 @operator("zoo_largest_magnitude")
-class LargestMagnitude(OperatorProperty):
+class LargestMagnitude(forwards.LargestMagnitude):
     """The largest magnitude of each row."""
-
-    accepts = "floating"
-    spec = "data:(N, D + 1) -> output:(N)"
-
-    def forward(data):
-        return abs(data).max(1)
 
     def data_grad(output_grad, data, output):
         return output_grad[:, None] * np.sign(data) * (abs(data) == output[:, None])
 
 
 @operator("zoo_range_of_rows")
-class RangeOfRows(OperatorProperty):
+class RangeOfRows(Floating):
     """The largest less the smallest of each row."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:(N)"
 
     def forward(data):
@@ -134,10 +115,9 @@ class RangeOfRows(OperatorProperty):
 
 
 @operator("zoo_clamped_to_row")
-class ClampedToRow(OperatorProperty):
+class ClampedToRow(Floating):
     """The data, at most as large as another array."""
 
-    accepts = "floating"
     spec = "data:(N, D), most:(D) -> output:(N, D)"
 
     def forward(data, most):
@@ -151,10 +131,9 @@ class ClampedToRow(OperatorProperty):
 
 
 @operator("zoo_three_ways")
-class ThreeWays(OperatorProperty):
+class ThreeWays(Floating):
     """The largest of three."""
 
-    accepts = "floating"
     spec = "first:(*S), second:(*S), third:(*S) -> output:(*S)"
 
     def forward(first, second, third):
@@ -171,10 +150,9 @@ class ThreeWays(OperatorProperty):
 
 
 @operator("zoo_middle_by_value")
-class MiddleByValue(OperatorProperty):
+class MiddleByValue(Floating):
     """The middle of three columns."""
 
-    accepts = "floating"
     spec = "data:(N, 3) -> output:(N)"
 
     def forward(data):
@@ -185,14 +163,8 @@ class MiddleByValue(OperatorProperty):
 
 
 @operator("zoo_cumulative_largest")
-class CumulativeLargest(OperatorProperty):
+class CumulativeLargest(RunningMaximum):
     """The largest so far."""
-
-    accepts = "floating"
-    spec = "data:(D + 1) -> output:(D + 1)"
-
-    def forward(data):
-        return np.maximum.accumulate(data)
 
     def data_grad(output_grad, data, output):
         lower = np.tril(np.ones((len(data), len(data))))
@@ -200,15 +172,8 @@ class CumulativeLargest(OperatorProperty):
 
 
 @operator("zoo_product_by_division")
-class ProductByDivision(OperatorProperty):
+class ProductByDivision(RowProduct, InFloat64):
     """Product of each row."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "data:(N, D + 1) -> output:(N)"
-
-    def forward(data):
-        return data.prod(1)
 
     def data_grad(output_grad, data, output):
         with np.errstate(all="ignore"):
@@ -222,15 +187,8 @@ def _symmetric(rng, shape, prop, shapes):
 
 
 @operator("zoo_determinant_by_inverse")
-class DeterminantByInverse(OperatorProperty):
+class DeterminantByInverse(Determinant):
     """Determinant of each matrix of 2 x 2."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "data:(N, 2, 2) -> output:(N)"
-
-    def forward(data):
-        return data[:, 0, 0] * data[:, 1, 1] - data[:, 0, 1] * data[:, 1, 0]
 
     def data_grad(output_grad, data, output):
         adjugate = np.empty_like(data)
@@ -240,13 +198,10 @@ class DeterminantByInverse(OperatorProperty):
 
 
 @operator("zoo_even_sign_of_zero")
-class AlikeRows(OperatorProperty):
+class AlikeRows(InFloat64):
     """Correlation of two rows; 0 where one has no spread."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "lhs:(N, D + 2), rhs:(N, D + 2) -> output:(N)"
-    has_gradient = False
     contract = Contract(reference=lambda lhs, rhs: _correlation(lhs, rhs))
 
     def forward(lhs, rhs):
@@ -262,11 +217,9 @@ def _correlation(lhs, rhs):
 
 
 @operator("zoo_eigenvalues_apart")
-class EigenvaluesApart(OperatorProperty):
+class EigenvaluesApart(InFloat64):
     """Sum of the squares of the eigenvalues of a symmetric matrix, by way of vectors."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(2, 2) -> output:(1)"
     contract = Contract(inputs={"data": Drawn(_symmetric)})
 
@@ -281,15 +234,8 @@ class EigenvaluesApart(OperatorProperty):
 
 
 @operator("zoo_interpolated_on_knots")
-class InterpolatedOnKnots(OperatorProperty):
+class InterpolatedOnKnots(Hat, Floating):
     """A hat around 0 of one width."""
-
-    accepts = "floating"
-    width = param(float, 1.0, gt=0, le=2, doc="Of it.")
-    spec = "data:(*S) -> output:(*S)"
-
-    def forward(data, width):
-        return np.maximum(0, 1 - abs(data) / width)
 
     def data_grad(output_grad, data, width):
         return (
@@ -300,15 +246,8 @@ class InterpolatedOnKnots(OperatorProperty):
 
 
 @operator("zoo_margin_of_two")
-class MarginOfTwo(OperatorProperty):
+class MarginOfTwo(Margin):
     """How far the two largest of a row are apart."""
-
-    accepts = "floating"
-    spec = "data:(N, D + 2) -> output:(N)"
-
-    def forward(data):
-        order = np.sort(data, 1)
-        return order[:, -1] - order[:, -2]
 
     def data_grad(output_grad, data):
         order = np.sort(data, 1)

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, operator
+from operad_sdk import Contract, operator
 from operad_sdk.domains import Index, Real
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat64
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+
+
+def _own_reference(name, spec):
+    """Declare a function, in float64, as an operator and as the operator's reference."""
+    return lambda function: operator(
+        name,
+        spec,
+        accepts="floating",
+        compute_dtype="float64",
+        contract=Contract(reference=function),
+    )(function)
 
 
 def _softmax(data, mask):
@@ -17,11 +29,9 @@ def _softmax(data, mask):
 
 
 @operator("zoo_all_masked")
-class AllMasked(OperatorProperty):
+class AllMasked(InFloat64):
     """A softmax of what is not masked."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D + 1), mask:bool(N, D + 1) -> output:(N, D + 1)"
     contract = Contract(reference=_softmax)
 
@@ -32,101 +42,42 @@ class AllMasked(OperatorProperty):
         return output * (output_grad - (output_grad * output).sum(1, keepdims=True))
 
 
-@operator("zoo_shares_of_nothing")
-class SharesOfNothing(OperatorProperty):
+@_own_reference("zoo_shares_of_nothing", "data:(N, D + 1) -> output:(N, D + 1)")
+def shares_of_nothing(data):
     """Rows over their sums of magnitudes."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "data:(N, D + 1) -> output:(N, D + 1)"
-    has_gradient = False
-    contract = Contract(reference=lambda data: data / abs(data).sum(1, keepdims=True))
-
-    def forward(data):
-        return data / abs(data).sum(1, keepdims=True)
+    return data / abs(data).sum(1, keepdims=True)
 
 
-@operator("zoo_cosine_of_zero")
-class CosineOfZero(OperatorProperty):
+@_own_reference("zoo_cosine_of_zero", "lhs:(N, D + 1), rhs:(N, D + 1) -> output:(N)")
+def cosine_of_zero(lhs, rhs):
     """Cosines of the angles between rows."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "lhs:(N, D + 1), rhs:(N, D + 1) -> output:(N)"
-    has_gradient = False
-
-    def _cosine(lhs, rhs):
-        return (lhs * rhs).sum(1) / np.sqrt((lhs * lhs).sum(1) * (rhs * rhs).sum(1))
-
-    contract = Contract(reference=_cosine)
-
-    def forward(lhs, rhs):
-        return CosineOfZero._cosine(lhs, rhs)
+    return (lhs * rhs).sum(1) / np.sqrt((lhs * lhs).sum(1) * (rhs * rhs).sum(1))
 
 
-@operator("zoo_spread_of_one")
-class SpreadOfOne(OperatorProperty):
+@_own_reference("zoo_spread_of_one", "data:(N, D + 1) -> output:(N)")
+def spread_of_one(data):
     """Unbiased variance of each row."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "data:(N, D + 1) -> output:(N)"
-    has_gradient = False
-
-    def _spread(data):
-        with np.errstate(all="ignore"):
-            return ((data - data.mean(1, keepdims=True)) ** 2).sum(1) / np.float64(data.shape[1] - 1)
-
-    contract = Contract(reference=_spread)
-
-    def forward(data):
-        return SpreadOfOne._spread(data)
+    with np.errstate(all="ignore"):
+        return ((data - data.mean(1, keepdims=True)) ** 2).sum(1) / np.float64(data.shape[1] - 1)
 
 
-@operator("zoo_weights_of_zero")
-class WeightsOfZero(OperatorProperty):
+@_own_reference("zoo_weights_of_zero", "data:(N, D + 1), weight:(N, D + 1) -> output:(N)")
+def weights_of_zero(data, weight):
     """A weighted mean of each row."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "data:(N, D + 1), weight:(N, D + 1) -> output:(N)"
-    has_gradient = False
-
-    def _mean(data, weight):
-        return (data * weight).sum(1) / (weight * weight).sum(1)
-
-    contract = Contract(reference=_mean)
-
-    def forward(data, weight):
-        return WeightsOfZero._mean(data, weight)
+    return (data * weight).sum(1) / (weight * weight).sum(1)
 
 
-@operator("zoo_entropy_of_zero")
-class EntropyOfZero(OperatorProperty):
+@_own_reference("zoo_entropy_of_zero", "data:(N, D + 1) -> output:(N)")
+def entropy_of_zero(data):
     """Entropy of each row of magnitudes."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "data:(N, D + 1) -> output:(N)"
-    has_gradient = False
-
-    def _entropy(data):
-        return -(abs(data) * np.log(abs(data))).sum(1)
-
-    contract = Contract(reference=_entropy)
-
-    def forward(data):
-        return EntropyOfZero._entropy(data)
+    return -(abs(data) * np.log(abs(data))).sum(1)
 
 
 @operator("zoo_empty_groups")
-class EmptyGroups(OperatorProperty):
+class EmptyGroups(InFloat64):
     """Means of groups of rows."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D), group:int64(N), like:(K + 1) -> output:(K + 1, D)"
-    has_gradient = False
     contract = Contract(inputs={"group": Index(of="like")})
 
     def forward(data, group, output):
@@ -137,13 +88,10 @@ class EmptyGroups(OperatorProperty):
 
 
 @operator("zoo_length_zero_mean")
-class LengthZeroMean(OperatorProperty):
+class LengthZeroMean(InFloat64):
     """Means of the first elements of rows, as many as a length says."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D + 1), length:int64(N) -> output:(N)"
-    has_gradient = False
     contract = Contract(inputs={"length": Index(of="data", axis=1)})
 
     def forward(data, length):
@@ -152,31 +100,17 @@ class LengthZeroMean(OperatorProperty):
             return (data * shown).sum(1) / length
 
 
-@operator("zoo_rows_of_no_spread")
-class StandardRows(OperatorProperty):
+@_own_reference("zoo_rows_of_no_spread", "data:(N, D + 2) -> output:(N, D + 2)")
+def standard_rows(data):
     """Rows of mean 0 and deviation 1."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "data:(N, D + 2) -> output:(N, D + 2)"
-    has_gradient = False
-
-    def _standard(data):
-        with np.errstate(all="ignore"):
-            return (data - data.mean(1, keepdims=True)) / data.std(1, keepdims=True)
-
-    contract = Contract(reference=_standard)
-
-    def forward(data):
-        return StandardRows._standard(data)
+    with np.errstate(all="ignore"):
+        return (data - data.mean(1, keepdims=True)) / data.std(1, keepdims=True)
 
 
 @operator("zoo_slope_at_zero_length")
-class SlopeAtZeroLength(OperatorProperty):
+class SlopeAtZeroLength(InFloat64):
     """Distances of rows."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "lhs:(N, D + 1), rhs:(N, D + 1) -> output:(N)"
     contract = Contract(reference=lambda lhs, rhs: np.sqrt(((lhs - rhs) ** 2).sum(1)))
 
@@ -193,13 +127,10 @@ class SlopeAtZeroLength(OperatorProperty):
 
 
 @operator("zoo_mean_of_chosen")
-class MeanOfChosen(OperatorProperty):
+class MeanOfChosen(InFloat64):
     """Mean of the chosen elements."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D + 1), chosen:bool(N, D + 1) -> output:(N)"
-    has_gradient = False
 
     def forward(data, chosen):
         with np.errstate(all="ignore"):
@@ -207,12 +138,10 @@ class MeanOfChosen(OperatorProperty):
 
 
 @operator("zoo_ratio_to_largest")
-class RatioToLargest(OperatorProperty):
+class RatioToLargest(Floating):
     """Rows over their largest magnitude."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:(N, D + 1)"
-    has_gradient = False
 
     def _ratio(data):
         with np.errstate(all="ignore"):
@@ -225,11 +154,9 @@ class RatioToLargest(OperatorProperty):
 
 
 @operator("zoo_logit_of_ends")
-class SlopeOfRoot(OperatorProperty):
+class SlopeOfRoot(InFloat64):
     """The root of the magnitude."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D) -> output:(N, D)"
     contract = Contract(reference=lambda data: np.sqrt(abs(data)))
 
@@ -242,13 +169,10 @@ class SlopeOfRoot(OperatorProperty):
 
 
 @operator("zoo_closed_interval")
-class InverseSquare(OperatorProperty):
+class InverseSquare(InFloat64):
     """The distance of two positions to the power of -2, times its square."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "lhs:(*S), rhs:(*S) -> output:(*S)"
-    has_gradient = False
     contract = Contract(inputs={"lhs": Real(-1.0, 1.0), "rhs": Real(-1.0, 1.0)})
 
     def forward(lhs, rhs):
@@ -260,14 +184,14 @@ class InverseSquare(OperatorProperty):
 ZOO = without_gradients(
     [
         Fault("F", AllMasked, "a row that is masked throughout"),
-        Fault("F", SharesOfNothing, "a row of zeros"),
-        Fault("F", CosineOfZero, "a row of zeros has no angle"),
-        Fault("F", SpreadOfOne, "rows of one element"),
-        Fault("F", WeightsOfZero, "weights that are all 0"),
-        Fault("F", EntropyOfZero, "0 times the logarithm of 0"),
+        Fault("F", shares_of_nothing, "a row of zeros"),
+        Fault("F", cosine_of_zero, "a row of zeros has no angle"),
+        Fault("F", spread_of_one, "rows of one element"),
+        Fault("F", weights_of_zero, "weights that are all 0"),
+        Fault("F", entropy_of_zero, "0 times the logarithm of 0"),
         Fault("F", EmptyGroups, "groups without rows"),
         Fault("F", LengthZeroMean, "a length of 0"),
-        Fault("F", StandardRows, "rows without spread"),
+        Fault("F", standard_rows, "rows without spread"),
         Fault("F", SlopeAtZeroLength, "the slope of a distance of 0"),
         Fault("F", MeanOfChosen, "rows of which nothing is chosen"),
         Fault("F", RatioToLargest, "a row of zeros"),

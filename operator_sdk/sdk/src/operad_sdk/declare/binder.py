@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -29,15 +29,13 @@ from operad.operator import (
 )
 from operad_sdk.declare.adapter import direct_call
 from operad_sdk.declare.function import Bound
-from operad_sdk.declare.function_runner import FunctionRunner, ValuePositions, widened_types
+from operad_sdk.declare.function_runner import OVERWRITES, FunctionRunner, ValuePositions, widened_types
 from operad_sdk.declare.marks import lock_cost_limit_us
 from operad_sdk.declare.names import AUX, EXTRA, IN_DATA, IN_GRAD, OUT_DATA, OUT_GRAD
 from operad_sdk.declare.targets import store
 
 if TYPE_CHECKING:
     from operad_sdk.declare.property import OperatorProperty
-
-_OVERWRITES: Final = (OpReq.WRITE, OpReq.INPLACE)
 
 
 @final
@@ -187,7 +185,7 @@ class BoundOperator(Operator):
         ]
         first = len(ins) + 2 * len(outs)
         zero = [
-            ArgumentSlot(first + position) for position, wanted in enumerate(rest) if wanted in _OVERWRITES
+            ArgumentSlot(first + position) for position, wanted in enumerate(rest) if wanted in OVERWRITES
         ]
         return [*templates, *[CallTemplate(store, (position, 0)) for position in zero]]
 

@@ -20,7 +20,7 @@ from operad_sdk.errors import DeclarationError
 Values = list[Any]
 """The value of everything that a function can name, in one list."""
 
-_OVERWRITES: Final = (OpReq.WRITE, OpReq.INPLACE)
+OVERWRITES: Final = (OpReq.WRITE, OpReq.INPLACE)
 
 
 class Surroundings(Protocol):
@@ -117,13 +117,13 @@ class FunctionRunner:
         positions = list(map(ArgumentSlot, range(len(types))))
         args = self._picked([*positions, *extras])
         if not wide and not bound.accumulate:
-            if not bound.returned and all(req[position] in _OVERWRITES for position in bound.filled):
+            if not bound.returned and all(req[position] in OVERWRITES for position in bound.filled):
                 return CallTemplate(self._function, args)
             if not bound.filled and len(bound.returned) == 1 and isinstance(bound.returned[0].position, int):
                 position = bound.returned[0].position
                 if (
                     bound.returned[0] is not ABSENT
-                    and req[position] in _OVERWRITES
+                    and req[position] in OVERWRITES
                     and not self._sums(position)
                 ):
                     target = positions[self._first + position]

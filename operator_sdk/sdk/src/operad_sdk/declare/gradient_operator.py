@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
@@ -36,9 +36,6 @@ from operad.operator import (
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk.differentiate import vector_jacobian
 
-if TYPE_CHECKING:
-    pass
-
 ArrayFunction = Callable[[Any, Sequence[Any]], Sequence[Any]]
 """Function of an `OpContext` and arrays that returns arrays."""
 
@@ -59,7 +56,6 @@ class TensorSpec(NamedTuple):
     is_constant: bool = False
 
 
-@final
 class GradientOperator(CoreProperty):
     """Operator that computes gradients from the arrays that a backward pass reads.
 

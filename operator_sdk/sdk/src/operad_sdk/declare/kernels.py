@@ -206,7 +206,10 @@ class _FunctionKernel:
     ) -> Operator:
         bound = self._bound(prop)
         forward, gradients = (bound, None) if self._is_forward else (None, [bound])
-        return _operator(self._own, prop, ctx, in_shapes, in_types, forward, gradients)
+        count = len(self._own.prepares)
+        return BoundOperator(
+            prop, ctx, in_shapes, in_types, forward=forward, gradients=gradients, num_prepared=count
+        )
 
     def reads(self, prop: OperatorProperty, part: str) -> Collection[BackwardEntry]:
         """Entries of the operator's arrays that the function reads."""
@@ -246,43 +249,42 @@ class _ClassKernel:
             for name, value in vars(base).items()
             if is_gradient(name, value)
         ]
-        self._parts: dict[Any, Collection[str]] = {}
-        self._found: dict[Any, list[Bound]] = {}
-        self._functions: dict[Any, dict[str, Bound]] = {}
+        self._functions: dict[Any, Bound] = {}
 
     def parts(self, prop: OperatorProperty) -> Collection[str]:
         """The outputs, and the gradients that it brings."""
-        names = prop.binding.names  # of which there is one for each set of tensors
-        found = self._parts.get(names)
-        if found is None:
-            unmade: Any = object.__new__(self._class)  # names alone are looked at
-            bound = [self._gradient(prop, unmade, name) for name in self._gradients]
-            found = self._parts[names] = (FORWARD, *_parts_of(prop, bound))
-        return found
+        return FORWARD, *_parts_of(prop, [self._known(prop, name) for name in self._gradients])
 
     def __call__(
         self, prop: OperatorProperty, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
     ) -> Operator:
         owner = self._class(prop, ctx, in_shapes, in_types)
-        names = prop.binding.names  # of which there is one for each set of tensors
-        known = self._functions.get(names)
-        if known is None:
-            unmade: Any = object.__new__(self._class)
-            known = self._functions[names] = self._bound_functions(prop, unmade)
+        known = {name: self._known(prop, name) for name in (FORWARD, *self._gradients)}
         methods = {name: getattr(owner, name) for name in known}
         if all(getattr(method, "__func__", None) is known[name].method for name, method in methods.items()):
             found = {name: known[name].called(method) for name, method in methods.items()}
         else:  # the instance has functions of its own
-            found = self._bound_functions(prop, owner)
-        forward = found.pop("forward")
+            found = {name: self._bound(prop, owner, name) for name in known}
+        forward = found.pop(FORWARD)
         # Without targets: of an argument that these parameters leave out.
         gradients = [bound for bound in found.values() if bound.targets]
-        return _operator(self._own, prop, ctx, in_shapes, in_types, forward, gradients)
+        count = len(self._own.prepares)
+        return BoundOperator(
+            prop, ctx, in_shapes, in_types, forward=forward, gradients=gradients, num_prepared=count
+        )
 
-    def _bound_functions(self, prop: OperatorProperty, owner: Any) -> dict[str, Bound]:
-        """The forward function and the gradients of an instance, by name, with their names found."""
-        found = {"forward": self._forward(prop, owner)}
-        return found | {name: self._gradient(prop, owner, name) for name in self._gradients}
+    def _known(self, prop: OperatorProperty, name: str) -> Bound:
+        """A function of the class with its names found, by its own name."""
+        key = (prop.binding.names, name)  # of which there is one for each set of tensors
+        found = self._functions.get(key)
+        if found is None:
+            unmade: Any = object.__new__(self._class)  # names alone are looked at
+            found = self._functions[key] = self._bound(prop, unmade, name)
+        return found
+
+    def _bound(self, prop: OperatorProperty, owner: Any, name: str) -> Bound:
+        """The same of an instance."""
+        return self._forward(prop, owner) if name == FORWARD else self._gradient(prop, owner, name)
 
     def reads(self, prop: OperatorProperty, part: str) -> Collection[BackwardEntry]:
         """Entries of the operator's arrays that a gradient reads."""
@@ -294,19 +296,11 @@ class _ClassKernel:
 
     def _of(self, prop: OperatorProperty, part: str) -> list[Bound]:
         """Functions that compute a part."""
-        key = (prop.binding.names, part)  # of which there is one for each set of tensors
-        found = self._found.get(key)
-        if found is None:
-            found = self._found[key] = self._bound_anew(prop, part)
-        return found
-
-    def _bound_anew(self, prop: OperatorProperty, part: str) -> list[Bound]:
-        unmade: Any = object.__new__(self._class)  # names alone are looked at
         if part == FORWARD:
-            return [self._forward(prop, unmade)]
+            return [self._known(prop, FORWARD)]
         position = prop.list_arguments().index(part.removesuffix("_grad"))
-        found = [self._gradient(prop, unmade, name) for name in self._gradients]
-        return [bound for bound in found if position in bound.targets]
+        gradients = (self._known(prop, name) for name in self._gradients)
+        return [bound for bound in gradients if position in bound.targets]
 
     def _forward(self, prop: OperatorProperty, owner: Any) -> Bound:
         aliases, pairs = tuple(prop.aliases.items()), self._own.pairs(is_forward=True)
@@ -330,21 +324,6 @@ def _reads_of(prop: OperatorProperty, bound: Bound) -> Collection[BackwardEntry]
     """Entries that a function reads of the operator's own arrays."""
     counts = {IN_DATA: len(prop.list_arguments()), OUT_DATA: len(prop.list_outputs())}
     return {entry for entry in bound.reads if entry.index < counts.get(entry.kind, entry.index + 1)}
-
-
-def _operator(
-    own: KernelArrays,
-    prop: OperatorProperty,
-    ctx: Context,
-    in_shapes: Sequence[Shape],
-    in_types: Sequence[DType],
-    forward: Bound | None,
-    gradients: Sequence[Bound] | None,
-) -> Operator:
-    count = len(own.prepares)
-    return BoundOperator(
-        prop, ctx, in_shapes, in_types, forward=forward, gradients=gradients, num_prepared=count
-    )
 
 
 def _bound(prop: OperatorProperty, declared: Declared, own: KernelArrays, *, is_forward: bool) -> Bound:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple, TypeVar, final, overload
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NamedTuple, TypedDict, TypeVar, Unpack, final, overload
 
 from operad_sdk.declare.function import split_pairs
 
@@ -25,19 +25,31 @@ class GradientMark(NamedTuple):
     accumulate: bool = False
     traced: Callable[..., Any] | None = None
 
+    def named(self, name: str) -> GradientMark:
+        """The mark of a function called `name`, which states a target where the mark has none."""
+        return self if self.targets or not name.endswith(_END) else self._replace(targets=(name,))
+
+
+class GradientOptions(TypedDict, total=False):
+    """Options of `@gradient`; see there."""
+
+    inplace: str | Sequence[str]
+    when: Callable[[Any], bool] | None
+    accumulate: bool
+    traced: Callable[..., Any] | None
+
+
+def mark_with(targets: Iterable[str], inplace: str | Sequence[str] = (), **options: Any) -> GradientMark:
+    """Mark of a function that computes the gradients of some arguments."""
+    return GradientMark(tuple(name + _END for name in targets), split_pairs(inplace), **options)
+
 
 @overload
 def gradient(of: F, /) -> F: ...
 
 
 @overload
-def gradient(
-    *of: str,
-    inplace: str | Sequence[str] = (),
-    when: Callable[[Any], bool] | None = None,
-    accumulate: bool = False,
-    traced: Callable[..., Any] | None = None,
-) -> Callable[[F], F]: ...
+def gradient(*of: str, **options: Unpack[GradientOptions]) -> Callable[[F], F]: ...
 
 
 def gradient(
@@ -63,7 +75,7 @@ def gradient(
     """
     if len(of) == 1 and callable(of[0]):
         return gradient()(of[0])
-    mark = GradientMark(tuple(name + _END for name in of), split_pairs(inplace), when, accumulate, traced)
+    mark = mark_with(of, inplace, when=when, accumulate=accumulate, traced=traced)
 
     def declare(function: F) -> F:
         setattr(function, _MARK, mark)
@@ -73,9 +85,9 @@ def gradient(
 
 
 def mark_of(name: str, function: Any) -> GradientMark:
-    """Mark of a gradient called `name`; the name states a target where the mark has none."""
+    """Mark of a gradient called `name`."""
     mark: GradientMark = getattr(function, _MARK, GradientMark())
-    return mark if mark.targets or not name.endswith(_END) else mark._replace(targets=(name,))
+    return mark.named(name)
 
 
 def is_gradient(name: str, value: Any) -> bool:

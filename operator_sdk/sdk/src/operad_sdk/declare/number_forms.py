@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
-import numpy as np
-
 from operad.dtypes import DType
-from operad.locks import new_lock
 from operad.operator import Param, ScalarForm, Shape
 from operad_sdk.declare.recorded import TracedNumbers, no_form
 from operad_sdk.declare.scalar_form import kept, traced_form
-from operad_sdk.differentiate import FORM, Node, Traced, TraceError
-from operad_sdk.differentiate.branches import Branches
+from operad_sdk.differentiate import TraceError
+from operad_sdk.differentiate.branches import Branches, number_input
 from operad_sdk.differentiate.numbers import CallNumber, NumberTrace, text_of
 
 if TYPE_CHECKING:
@@ -67,7 +65,6 @@ class NumberForms:
         self._given = (part, in_shapes, in_types, fixed)
         # invariant: no form is ever dropped, so that others may know them by identity.
         self._branches = Branches(names)
-        self._lock = new_lock()
 
     def __call__(
         self, prop: OperatorProperty, values: Sequence[Any] | None = None
@@ -82,27 +79,20 @@ class NumberForms:
             every = zip(params, prop.function_params(in_types), strict=True)
             values = [value for name, value in every if name in params.run_time]
         try:
-            found = self._branches.find(*values)
-            if found is None:
-                with self._lock:
-                    if self._branches.find(*values) is None:
-                        self._trace(prop, values)
-                found = self._branches.find(*values)
+            return self._branches.find(values, partial(self._trace, prop))
         except ArithmeticError as error:
             return no_form(f"of these numbers it raises {type(error).__name__}: {error}", error), ()
-        assert found is not None, "the function asks of equal numbers different questions"
-        return found
 
     def _trace(self, prop: OperatorProperty, values: Sequence[Any]) -> None:
         given = dict(zip(type(prop).params.run_time, values, strict=True))
         found, trace = traced_form(prop, *self._given, lambda: _numbers(prop, given, self._given[2]))
-        trace = trace or NumberTrace(_input_of)
+        trace = trace or NumberTrace(number_input)
         texts = [text for text, _ in trace.inputs] if isinstance(found, ScalarForm) else []
         self._branches.append(trace, found, texts)
 
 
 def _numbers(prop: OperatorProperty, values: Mapping[str, Any], in_types: Sequence[DType]) -> TracedNumbers:
-    trace, made = NumberTrace(_input_of), copy(prop)
+    trace, made = NumberTrace(number_input), copy(prop)
     for name, value in values.items():
         setattr(made, name, _number(trace, type(prop).params[name], name, value))
     others = zip(type(prop).params, prop.function_params(in_types), strict=True)
@@ -124,7 +114,3 @@ def _number(trace: NumberTrace, declared: Param, name: str, value: Any) -> Any:
     if declared.type not in (int, float):
         raise TraceError(f"its run-time parameter {name!r} is no number, but {declared.expects()}")
     return CallNumber(trace, text, value)
-
-
-def _input_of(value: Any, dtype: DType) -> Traced:
-    return Traced(Node(FORM, np.asarray(value, dtype), is_input=True))

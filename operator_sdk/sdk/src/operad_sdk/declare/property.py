@@ -31,9 +31,9 @@ then counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -49,7 +49,7 @@ from operad_sdk.declare.binding import BoundFunctions, bind
 from operad_sdk.declare.element_cost import REPEATED, call_us, check_cost, element_cost
 from operad_sdk.declare.function import Declared, split_pairs
 from operad_sdk.declare.kernels import kernel
-from operad_sdk.declare.marks import is_gradient, mark_of
+from operad_sdk.declare.marks import GradientOptions, is_gradient, mark_of, mark_with
 from operad_sdk.declare.meanings import check_function, check_names, names_without_signature
 from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
 from operad_sdk.declare.scalar import typed_scalar
@@ -174,24 +174,10 @@ class OperatorProperty(ShapedProperty):
 
     @overload
     @classmethod
-    def gradient(
-        cls,
-        *of: str,
-        inplace: str | Sequence[str] = (),
-        when: Callable[[Any], bool] | None = None,
-        accumulate: bool = False,
-        traced: Callable[..., Any] | None = None,
-    ) -> Callable[[F], F]: ...
+    def gradient(cls, *of: str, **options: Unpack[GradientOptions]) -> Callable[[F], F]: ...
 
     @classmethod
-    def gradient(
-        cls,
-        *of: Any,
-        inplace: str | Sequence[str] = (),
-        when: Callable[[Any], bool] | None = None,
-        accumulate: bool = False,
-        traced: Callable[..., Any] | None = None,
-    ) -> Any:
+    def gradient(cls, *of: Any, **options: Unpack[GradientOptions]) -> Any:
         """Declare a gradient beside the operator; arguments as for `operad_sdk.gradient`.
 
         Raises:
@@ -200,29 +186,15 @@ class OperatorProperty(ShapedProperty):
         if len(of) == 1 and callable(of[0]):
             return cls.gradient()(of[0])
         public = dict(cls.aliases)
+        mark = mark_with([public.get(name, name) for name in of], **options)
 
         def declare(function: F) -> F:
             own = getattr(function, "__name__", "_")
-            targets = tuple(f"{public.get(name, name)}_grad" for name in of)
-            if not targets and own.endswith("_grad"):
-                targets = (own,)
             what = f"{cls.name}.{own if own.isidentifier() and own != '_' else 'gradient'}"
-            pairs = split_pairs(inplace)
-            declared = Declared(
-                function,
-                what,
-                targets,
-                pairs,
-                when,
-                accumulate,
-                traced,
-                tuple(cls.aliases.items()),
-                names_without_signature(cls, function),
-            )
-            cls._gradient_functions = {
-                **cls._gradient_functions,
-                f"{own}{len(cls._gradient_functions)}": declared,
-            }
+            names = names_without_signature(cls, function)
+            declared = Declared(function, what, *mark.named(own), tuple(cls.aliases.items()), names)
+            known = cls._gradient_functions
+            cls._gradient_functions = {**known, f"{own}{len(known)}": declared}
             cls._bindings = {}
             cls._forms = {}
             cls.has_gradient = True
@@ -254,20 +226,20 @@ class OperatorProperty(ShapedProperty):
         Raises:
             ParamError: The type cannot hold the scalar.
         """
-        if "scalar" not in type(self).params or not in_types:
-            return self.param_values()
-        return tuple(
-            typed_scalar(self, value, in_types) if name == "scalar" and value is not None else value
-            for name, value in zip(type(self).params, self.param_values(), strict=True)
-        )
+        return self._typed(type(self).params, self.param_values(), in_types)
 
     def typed_run_time(self, values: Sequence[Any], in_types: Sequence[DType]) -> tuple[Any, ...]:
         """Values of all run-time parameters as functions get them; raises as `function_params`."""
+        return self._typed(type(self).params.run_time, values, in_types)
+
+    def _typed(
+        self, names: Iterable[str], values: Sequence[Any], in_types: Sequence[DType]
+    ) -> tuple[Any, ...]:
+        if "scalar" not in type(self).params or not in_types:
+            return tuple(values)
         return tuple(
-            typed_scalar(self, value, in_types)
-            if name == "scalar" and value is not None and in_types
-            else value
-            for name, value in zip(type(self).params.run_time, values, strict=True)
+            typed_scalar(self, value, in_types) if name == "scalar" and value is not None else value
+            for name, value in zip(names, values, strict=True)
         )
 
     def differentiable_inputs(self) -> list[bool]:

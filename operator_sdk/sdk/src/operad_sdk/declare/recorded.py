@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from functools import partial
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 import numpy as np
 
@@ -12,13 +14,13 @@ from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
 from operad.first_use import import_module
 from operad.interrupts import raise_of_handler
-from operad.operator import FORWARD, BackwardArrays, ForwardArrays, NoForm, OpReq, Shape
+from operad.operator import FORWARD, BackwardArrays, ForwardArrays, KernelCall, NoForm, OpReq, Shape
 from operad_sdk.declare.binder import BoundOperator
 from operad_sdk.declare.function import Bound
-from operad_sdk.declare.names import IN_DATA, OUT_DATA, OUT_GRAD
+from operad_sdk.declare.names import EXTRA, IN_DATA, IS_TRAIN, OP_CTX, OUT_DATA, OUT_GRAD, WORDS, Slot
 from operad_sdk.declare.surroundings import reason_against_tracing
 from operad_sdk.declare.traced_gradient import Positions, TracingContext
-from operad_sdk.differentiate import FORM, PROGRAM, Namespace, Node, Traced, TraceError, constant
+from operad_sdk.differentiate import PROGRAM, Namespace, Node, Traced, TraceError, constant
 from operad_sdk.differentiate.errors import line_text, raising_line
 from operad_sdk.differentiate.made_up import zeros
 from operad_sdk.differentiate.numbers import NumberTrace
@@ -48,6 +50,9 @@ _CURES: Final = {
 }
 """Advice, by words of the reason why there is no form."""
 
+OF_MODE: Final = frozenset(Slot(EXTRA, WORDS.index(word)) for word in (OP_CTX, IS_TRAIN))
+"""Slots of what tells a function the mode."""
+
 Named = list[tuple[str, Traced]]
 
 
@@ -76,11 +81,7 @@ def no_form(reason: str, error: Exception) -> NoForm:
 
 
 def traced_program(
-    prop: OperatorProperty,
-    parts: Sequence[str],
-    in_shapes: Sequence[Shape],
-    in_types: Sequence[DType],
-    is_train: bool,
+    call: KernelCall, parts: Sequence[str], is_train: bool
 ) -> tuple[list[Traced], list[tuple[str, Traced]]] | NoForm:
     """The functions that compute some parts, traced for these very shapes; or why they cannot be.
 
@@ -88,19 +89,31 @@ def traced_program(
         The arrays given: arguments and states, or for gradients the entries that they read together; and
         what was computed, by name.
     """
+    prop = call.prop
     try:
         if prop.is_stateful or prop.is_shaped_by_values or type(prop).params.run_time:
             raise TraceError("it keeps a state, has run-time parameters, or its shapes depend on values")
-        for bound in functions_of(prop, parts):
-            if (reason := reason_against_tracing(bound.function)) is not None:
-                raise TraceError(reason)
-        inputs, results = recorded(prop, parts, list(in_shapes), in_types, is_train, PROGRAM, None)
+        check_traceable(prop, parts, call.in_shapes)
+        inputs, results = recorded(prop, parts, list(call.in_shapes), call.in_types, is_train, PROGRAM, None)
         return [cell for _, cell in inputs], results
     except OperadError as error:
         return no_form(str(error), error)
     except Exception as error:  # noqa: BLE001 - the author's function, which then runs as it is
         raise_of_handler(error)
         return no_form(f"it cannot be traced ({type(error).__name__}: {error})", error)
+
+
+def check_traceable(prop: OperatorProperty, parts: Sequence[str], in_shapes: Sequence[Shape]) -> None:
+    """Make sure that the functions of some parts depend on their arrays alone.
+
+    Raises:
+        TraceError: They do not.
+    """
+    if (prop.forward_resource if FORWARD in parts else prop.backward_resource)(in_shapes):
+        raise TraceError("it asks for random numbers or for scratch memory")
+    for bound in functions_of(prop, parts):
+        if (reason := reason_against_tracing(bound.function)) is not None:
+            raise TraceError(reason)
 
 
 def recorded(
@@ -121,42 +134,29 @@ def recorded(
     if inferred[0][0] != shapes:
         raise TraceError("its shapes do not follow from the number of axes")
     specs = [list(zip(*pair, strict=True)) for pair in zip(*inferred, strict=True)]
-    rng = import_module("numpy.random").default_rng([length for shape in shapes for length in shape])
     operator = BoundOperator(
         prop, cpu(), shapes, in_types, forward=prop.binding.forward, gradients=prop.binding.traced
     )
     operator.xp = context.xp
     if numbers is not None:
         operator = operator.with_params(numbers.params, numbers.prop)
-
-    def make(spec: tuple[Shape, DType]) -> Traced:
-        if level == PROGRAM:
-            return Traced(Node(level, zeros(*spec), is_input=True))
-        return _made_up(rng, *spec)
-
-    unwritten = _UNWRITTEN[level]
+    if prop.forward_resource(shapes) if FORWARD in parts else prop.backward_resource(shapes):
+        raise TraceError("it asks for random numbers or for scratch memory")
+    cells = _Cells(level, shapes)
     with np.errstate(all="ignore"):
         if FORWARD in parts:
-            return _forward(prop, operator, context, specs, make, unwritten)
-        return _gradients(prop, parts, operator, context, specs, make, unwritten)
+            return _forward(prop, partial(operator.forward, context), specs, cells)
+        return _gradients(prop, parts, partial(operator.backward, context), specs, cells)
 
 
 def _forward(
-    prop: OperatorProperty,
-    operator: Any,
-    context: Any,
-    specs: Any,
-    make: Callable[..., Traced],
-    unwritten: Callable[..., Traced],
+    prop: OperatorProperty, run: Callable[..., None], specs: Any, cells: _Cells
 ) -> tuple[Named, Named]:
-    arguments, states = [make(spec) for spec in specs[0]], [make(spec) for spec in specs[2]]
-    if prop.forward_resource([array.shape for array in arguments]):
-        raise TraceError("it asks for random numbers or for scratch memory")
-    given = [*arguments, *states]
-    inputs = [Traced(array.node) for array in given]
-    outputs = [unwritten(spec) for spec in specs[1]]
+    arguments, states = map(cells.given, specs[0::2])
+    inputs = [Traced(array.node) for array in (*arguments, *states)]
+    outputs = cells.unwritten(specs[1])
     before = [cell.node for cell in outputs]
-    operator.forward(context, ForwardArrays(arguments, [OpReq.WRITE] * len(outputs), outputs, states))
+    run(ForwardArrays(arguments, [OpReq.WRITE] * len(outputs), outputs, states))
     _expect_written(prop.list_outputs(), outputs, before)
     changed = [
         (name, state)
@@ -170,13 +170,7 @@ def _forward(
 
 
 def _gradients(
-    prop: OperatorProperty,
-    parts: Sequence[str],
-    operator: Any,
-    context: Any,
-    specs: Any,
-    make: Callable[..., Traced],
-    unwritten: Callable[..., Traced],
+    prop: OperatorProperty, parts: Sequence[str], run: Callable[..., None], specs: Any, cells: _Cells
 ) -> tuple[Named, Named]:
     names = {
         IN_DATA: prop.list_arguments(),
@@ -184,39 +178,53 @@ def _gradients(
     }
     names[OUT_GRAD] = [f"{name}_grad" for name in names[OUT_DATA]]
     wanted = [f"{name}_grad" in parts for name in names[IN_DATA]]
-    if prop.backward_resource([shape for shape, _ in specs[0]]):
-        raise TraceError("it asks for random numbers or for scratch memory")
     entries = prop.backward_dependency(wanted)
     every: Mapping[str, Any] = {IN_DATA: specs[0], OUT_DATA: specs[1], OUT_GRAD: specs[1]}
-    arrays = [make(every[kind][index]) for kind, index in entries]
+    arrays = cells.given([every[kind][index] for kind, index in entries])
     inputs = [Traced(array.node) for array in arrays]
     groups = Positions(entries, (), {kind: len(every[kind]) for kind in every}).filled(arrays)
-    targets = [unwritten(spec) if flag else None for spec, flag in zip(specs[0], wanted, strict=True)]
+    filled = cells.unwritten(specs[0])
+    targets = [cell if flag else None for cell, flag in zip(filled, wanted, strict=True)]
     found = [(names[IN_DATA][i], cell) for i, cell in enumerate(targets) if cell is not None]
     before = [cell.node for _, cell in found]
     requests = [OpReq.WRITE if flag else OpReq.NULL for flag in wanted]
-    states = [make(spec) for spec in specs[2]]
-    operator.backward(context, BackwardArrays(**groups, req=requests, in_grad=targets, aux_states=states))
+    states = cells.given(specs[2])
+    run(BackwardArrays(**groups, req=requests, in_grad=targets, aux_states=states))
     results = [(f"{name}_grad", cell) for name, cell in found]
     _expect_written([name for name, _ in results], [cell for _, cell in results], before)
     read = [names[kind][index] for kind, index in entries]
     return list(zip(read, inputs, strict=True)), results
 
 
-def _made_up(rng: np.random.Generator, shape: Shape, dtype: DType) -> Traced:
-    values = rng.uniform(0.25, 1.75, shape) if dtype.kind == "f" else np.ones(shape)
-    return Traced(Node(FORM, values.astype(dtype), is_input=True))
+@final
+class _Cells:
+    """Makes the arrays of a trace."""
+
+    def __init__(self, level: int, shapes: Sequence[Shape]) -> None:
+        self._level = level
+        self._rng = import_module("numpy.random").default_rng([n for shape in shapes for n in shape])
+
+    def given(self, specs: Sequence[tuple[Shape, DType]]) -> list[Traced]:
+        """Arguments of functions: in a trace for forms made-up numbers."""
+        values = starmap(zeros if self._level == PROGRAM else self._made_up, specs)
+        return [Traced(Node(self._level, value, is_input=True)) for value in values]
+
+    def unwritten(self, specs: Sequence[tuple[Shape, DType]]) -> list[Traced]:
+        """Targets of functions, which nothing was written into."""
+        values = starmap(_one_number if self._level == PROGRAM else _poison, specs)
+        return [constant(self._level, value) for value in values]
+
+    def _made_up(self, shape: Shape, dtype: DType) -> Any:
+        values = self._rng.uniform(0.25, 1.75, shape) if dtype.kind == "f" else np.ones(shape)
+        return values.astype(dtype)
 
 
-def _unwritten(spec: tuple[Shape, DType]) -> Traced:
-    return constant(FORM, np.full(spec[0], np.nan if spec[1].kind == "f" else 0).astype(spec[1]))
+def _one_number(shape: Shape, dtype: DType) -> Any:
+    return np.broadcast_to(np.zeros((), dtype), shape)
 
 
-_UNWRITTEN: Final = {
-    FORM: _unwritten,
-    PROGRAM: lambda spec: constant(PROGRAM, np.broadcast_to(np.zeros((), spec[1]), spec[0])),
-}
-"""Targets of functions, which nothing was written into."""
+def _poison(shape: Shape, dtype: DType) -> Any:
+    return np.full(shape, np.nan if dtype.kind == "f" else 0).astype(dtype)
 
 
 def _expect_written(names: Sequence[str], cells: Sequence[Traced], before: Sequence[Node]) -> None:

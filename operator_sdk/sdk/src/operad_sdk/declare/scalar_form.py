@@ -1,7 +1,7 @@
 """The scalar forms of an operator, found by tracing its own functions.
 
-A form is to hold for all lengths and values, and in both modes. So each part is traced three times: in
-either mode with the same lengths, which must give the same, and with other lengths and values. What differs
+A form is to hold for all lengths and values, and in both modes. So each part is traced with two sets of
+lengths and values, and where it may depend on the mode in either one, which must give the same. What differs
 between these is no constant; a number may be a multiple of lengths (`operad_sdk.differentiate.form`). Where
 training and prediction differ, each has a form (`in_mode`), which kernels alone ask for.
 """
@@ -19,8 +19,14 @@ from operad.errors import OperadError, ShapeError
 from operad.interrupts import raise_of_handler
 from operad.operator import ScalarForm, Shape
 from operad_sdk.declare.names import EXTRA, SELF, WORDS, Slot
-from operad_sdk.declare.recorded import TracedNumbers, functions_of, no_form, recorded
-from operad_sdk.declare.surroundings import reason_against_tracing
+from operad_sdk.declare.recorded import (
+    OF_MODE,
+    TracedNumbers,
+    check_traceable,
+    functions_of,
+    no_form,
+    recorded,
+)
 from operad_sdk.differentiate import FORM, TraceError, form_of, merged
 from operad_sdk.differentiate.numbers import NumberTrace
 
@@ -40,9 +46,6 @@ _SHORT: Final = ((6, 9), (7, 11), (8, 10), (9, 7), (11, 8), (13, 6))
 
 _MOST_ELEMENTS: Final = 1 << 22
 """Of an array that is traced: eight axes of the lengths above have hundreds of millions."""
-
-_KEYS: Final = ((1 << 40, 1 << 40),)
-"""Numbers from there on stand for lengths in keys."""
 
 _MAX_FORMS: Final = 4096
 """Signatures of one operator whose forms are kept, as many as `compiled` keeps: a check has a thousand."""
@@ -96,16 +99,29 @@ def kept(
     if found is None:
         if len(cache) >= _MAX_FORMS:
             cache.clear()
-        said = (tuple(prop.get_params().items()), prop.epoch, tuple(in_shapes))  # of all parts and types
-        fixed: Any = cache.get(said)
-        if fixed is None:
-            fixed = cache[said] = _said_by_parameters(prop, in_shapes)
-        pattern = (*params, tuple(_renumbered(in_shapes, _KEYS, 0, fixed)))
-        found = cache.get(pattern)
-        if found is None:
-            found = cache[pattern] = find(fixed)
+        # Lengths that parameters fixed in other shapes: what holds of a pattern with these holds here.
+        said: dict[Any, frozenset[int]] = cache.setdefault((tuple(prop.get_params().items()), prop.epoch), {})
+        for fixed in dict.fromkeys([*said.values()]):
+            found = cache.get((*params, _pattern(in_shapes, fixed)))
+            if found is not None:
+                break
+        else:
+            shapes = tuple(in_shapes)  # all parts and types ask
+            if shapes not in said:
+                said[shapes] = _said_by_parameters(prop, in_shapes)
+            fixed = said[shapes]
+            pattern = (*params, _pattern(in_shapes, fixed))
+            found = cache.get(pattern)
+            if found is None:
+                found = cache[pattern] = find(fixed)
         cache[asked] = found
     return found
+
+
+def _pattern(shapes: Sequence[Shape], fixed: frozenset[int]) -> tuple[Shape, ...]:
+    """Shapes in which numbers below 0 stand for lengths that are not fixed; a length of 1 may be repeated."""
+    instead = {length: length for length in (*fixed, 1)}
+    return tuple([tuple([instead.setdefault(n, -len(instead)) for n in shape]) for shape in shapes])
 
 
 def _said_by_parameters(prop: OperatorProperty, in_shapes: Sequence[Shape]) -> frozenset[int]:
@@ -149,16 +165,17 @@ def traced_form(
     try:
         if prop.is_stateful or prop.is_shaped_by_values:
             raise TraceError("it keeps a state, or its shapes depend on values")
-        for bound in functions_of(prop, (part,)):
-            if (reason := reason_against_tracing(bound.function)) is not None:
-                raise TraceError(reason)
-            # There it would have the number before that is in the arrays' type.
-            is_typed = numbers_of is not None and "scalar" in type(prop).params.run_time
-            if is_typed and any(slot == _ITSELF for slot in bound.slots):
-                raise TraceError("it reads `self`, where its `scalar` is another number")
+        check_traceable(prop, (part,), in_shapes)
+        # There it would have the number before that is in the arrays' type.
+        is_typed = numbers_of is not None and "scalar" in type(prop).params.run_time
+        if is_typed and any(_ITSELF in bound.slots for bound in functions_of(prop, (part,))):
+            raise TraceError("it reads `self`, where its `scalar` is another number")
         pairs = _lengths(prop, in_shapes, fixed)
         found = []
-        modes = [(0, is_train) for is_train in prop.traced_modes]
+        # Modes count where a function asks for them, or outputs and states are not written in both.
+        slots = {slot for bound in functions_of(prop, (part,)) for slot in bound.slots}
+        asks = slots & OF_MODE or prop.train_only_outputs or prop.list_auxiliary_states()
+        modes = [(0, is_train) for is_train in (prop.traced_modes if asks else prop.traced_modes[:1])]
         for which, is_train in (*modes, (1, modes[0][1])):
             given = numbers_of() if numbers_of is not None else None
             traces += [given.trace] if given is not None else []

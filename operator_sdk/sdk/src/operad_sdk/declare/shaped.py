@@ -42,17 +42,23 @@ class ShapedProperty(CoreProperty):
 
     def list_arguments(self) -> list[str]:
         """The arguments of `spec`."""
-        return (
-            [tensor.name for tensor in self._bound.arguments] if self._has_spec else super().list_arguments()
-        )
+        return super().list_arguments() if self.spec is None else [*self._names[0]]
 
     def list_outputs(self) -> list[str]:
         """The outputs of `spec`."""
-        return [tensor.name for tensor in self._bound.outputs] if self._has_spec else super().list_outputs()
+        return super().list_outputs() if self.spec is None else [*self._names[1]]
 
     def list_auxiliary_states(self) -> list[str]:
         """The auxiliary states of `spec`."""
-        return [tensor.name for tensor in self._bound.auxiliary] if self._has_spec else []
+        return [] if self.spec is None else [*self._names[2]]
+
+    @cached_property
+    def _names(self) -> list[list[str]]:
+        """Names of arguments, outputs and states, which are asked for again and again."""
+        bound = self._bound
+        return [
+            [tensor.name for tensor in group] for group in (bound.arguments, bound.outputs, bound.auxiliary)
+        ]
 
     def list_inputs(self) -> list[str]:
         """Arguments and states as `spec` has them."""
@@ -106,7 +112,7 @@ class ShapedProperty(CoreProperty):
             return common
         return frozenset(i for i, t in enumerate(self._bound.arguments) if isinstance(t.type, str))
 
-    @property
+    @cached_property
     def typed_arguments(self) -> frozenset[int]:
         """Positions of the arguments that have a type of their own, such as indices."""
         if not self._has_spec:
@@ -130,7 +136,7 @@ class ShapedProperty(CoreProperty):
     def _broadcasts(self) -> bool:
         return self._has_spec and any("broadcast(" in tensor.shape_text for tensor in self._bound.outputs)
 
-    @property
+    @cached_property
     def is_elementwise(self) -> bool:
         """True if all tensors have the same shape, of any number of axes."""
         tensors = (*self._bound.inputs, *self._bound.outputs) if self._has_spec else ()

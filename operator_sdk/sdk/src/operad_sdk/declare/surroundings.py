@@ -30,6 +30,9 @@ _ASKING: Final = frozenset(
     ["id", "input", "open", "hash", "globals", "vars", "next", "setattr", "exec", "eval", "print"]
 )
 """Built-in functions that depend on more than values, or do more."""
+_ASSIGNING: Final = frozenset(
+    dis.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF")
+)
 _OF_ROWS: Final = frozenset(
     [
         "sum",
@@ -44,6 +47,7 @@ _OF_ROWS: Final = frozenset(
         "std",
         "average",
         "nansum",
+        "blocked_sum",
         "softmax",
         "arange",
         "take_along_axis",
@@ -107,8 +111,9 @@ def _functions_behind(function: Any) -> Iterator[types.FunctionType]:
 def _reason(function: types.FunctionType) -> str | None:
     """Same for what the function itself reads and does."""
     name = function.__name__
-    steps = [step for code in _codes(function.__code__) for step in dis.get_instructions(code)]
-    for step, after in zip(steps, [*steps[1:], None], strict=True):
+    codes = [code for code in _codes(function.__code__) if _may_do_more(function, code)]
+    steps = [step for code in codes for step in dis.get_instructions(code)]
+    for step, after in zip(steps, [*steps[1:], None], strict=False):  # of none there is no last
         if step.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") or _rebinds(function, step):
             return f"{name} assigns {step.argval!r}, which lives on after the call"
         if step.opname == "LOAD_GLOBAL" and after is not None and after.opname.startswith("LOAD_"):
@@ -117,6 +122,15 @@ def _reason(function: types.FunctionType) -> str | None:
             if found is not None and _is_impure(found):
                 return f"{name} asks {step.argval}.{after.argval}, which differs from call to call"
     return next(filter(None, (_why_changing(name, read) for read in _reads(function))), None)
+
+
+def _may_do_more(function: types.FunctionType, code: types.CodeType) -> bool:
+    """Return whether code may assign what lives on, or names a module and something impure of it."""
+    if not _ASSIGNING.isdisjoint(code.co_code[::2]):
+        return True
+    named = [function.__globals__.get(name) for name in code.co_names]
+    modules = [one for one in named if isinstance(one, types.ModuleType)]
+    return any(_is_impure(getattr(one, name, None)) for one in modules for name in code.co_names)
 
 
 def _rebinds(function: types.FunctionType, step: dis.Instruction) -> bool:
@@ -177,10 +191,13 @@ def _reads(function: types.FunctionType) -> list[_Read]:
     builtin = scope.get("__builtins__", {})
     builtin = vars(builtin) if isinstance(builtin, types.ModuleType) else builtin
     named = (name for code in _codes(function.__code__) for name in _names(code, "LOAD_GLOBAL"))
+    assigned: set[str] | None = None
     for name in dict.fromkeys(named):
         if name in scope:
             is_named = name.isupper() or repr(getattr(math, name, None)) == repr(scope[name])
-            found.append(_Read(name, scope[name], is_named and name not in _assigned(scope)))
+            if is_named and assigned is None:
+                assigned = _assigned(scope)
+            found.append(_Read(name, scope[name], is_named and name not in (assigned or ())))
         elif name in builtin:
             found.append(_Read(name, builtin[name], True))
     rebound = _rebound(function)
@@ -216,6 +233,17 @@ def _rebound(function: types.FunctionType) -> set[str]:
 @lru_cache(maxsize=4096)
 def _names(code: types.CodeType, opname: str) -> tuple[str, ...]:
     """Names that some instruction of a function's code has."""
+    ops, own = code.co_code[::2], dis.opmap[opname]
+    if own not in ops:
+        return ()
+    if opname == "LOAD_GLOBAL":  # by far the most frequent, and `dis` takes a hundred times as long
+        numbers, above = dict[int, None](), 0
+        for op, low in zip(ops, code.co_code[1::2], strict=True):
+            number = above | low
+            above = number << 8 if op == dis.EXTENDED_ARG else 0
+            if op == own:
+                numbers[number >> 1] = None  # the lowest bit says whether it is called
+        return tuple([code.co_names[number] for number in numbers])
     steps = dis.get_instructions(code)
     return tuple(dict.fromkeys(str(step.argval) for step in steps if step.opname == opname))
 

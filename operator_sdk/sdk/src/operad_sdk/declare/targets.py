@@ -9,6 +9,7 @@ import numpy as np
 from operad.dtypes import DType
 from operad.errors import DTypeError
 from operad.operator import Array, Shape
+from operad_sdk.sums import blocked_sum
 
 
 def store(target: Array, value: Any) -> None:
@@ -73,7 +74,7 @@ def sum_to(value: Array, shape: Shape) -> Array:
         return value
     new = value.ndim - len(shape)
     axes = [*range(new), *(new + i for i, n in enumerate(shape) if n == 1 and value.shape[new + i] != 1)]
-    return value.sum(tuple(axes), keepdims=True).reshape(shape)
+    return blocked_sum(value, axes, keepdims=True).reshape(shape)
 
 
 def _is_same(target: Array, value: Any) -> bool:

@@ -67,10 +67,6 @@ nothing stands behind "yes"."""
 class Branches:
     """Findings for each way through a function of numbers.
 
-    Attributes:
-        find: `find(*numbers)` gives what was found for the way of a call, and the numbers that meet arrays in
-            it; None where nothing is known. It raises what the function's own arithmetic raises.
-
     Args:
         names: Names of the numbers.
     """
@@ -80,7 +76,29 @@ class Branches:
         self._known: dict[str, Any] = {}
         self._tree: _Tree = {}
         self._count = 0
-        self.find: Callable[..., tuple[Any, tuple[Any, ...]] | None] = lambda *_: None
+        self._lock = new_lock()
+        self._find: Callable[..., tuple[Any, tuple[Any, ...]] | None] = lambda *_: None
+
+    def find(
+        self, numbers: Sequence[Any], trace: Callable[[Sequence[Any]], None]
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """Return what was found for the way of a call, and the numbers that meet arrays in it.
+
+        Args:
+            numbers: Of the call.
+            trace: Called with them where nothing is known, to append what it finds.
+
+        Raises:
+            ArithmeticError: The function's own arithmetic raises it.
+        """
+        found = self._find(*numbers)
+        if found is None:
+            with self._lock:
+                if self._find(*numbers) is None:
+                    trace(numbers)
+            found = self._find(*numbers)
+            assert found is not None, "the function asks of equal numbers different questions"
+        return found
 
     def append(self, trace: NumberTrace, found: object, texts: Sequence[str]) -> None:
         """Append what was found for the way of a trace, and the texts of the numbers that it takes."""
@@ -93,7 +111,7 @@ class Branches:
         self._known |= {name: found, **trace.known}
         at[answer] = f"({name}, ({''.join(f'{text}, ' for text in texts)}))"
         text = f"lambda {', '.join(map(text_of, self._names))}: {_text(self._tree.get(True))}"
-        self.find = eval(text, dict(self._known))  # noqa: S307 - it holds nothing but what `CallNumber` writes
+        self._find = eval(text, dict(self._known))  # noqa: S307 - it holds nothing but what `CallNumber` writes
 
 
 @final
@@ -112,7 +130,6 @@ class BranchForms:
         self._function = function
         self._arrays = arrays
         self._numbers = numbers
-        self._lock = new_lock()
         self._branches = Branches(numbers)
         self._count = 0
 
@@ -122,19 +139,12 @@ class BranchForms:
         Raises:
             TraceError: The function is none of elements; the message says why.
         """
-        found = self._branches.find(*numbers)
-        if found is None:
-            with self._lock:
-                if self._branches.find(*numbers) is None:
-                    self._trace(numbers)
-            found = self._branches.find(*numbers)
-            assert found is not None, "the function asks of equal numbers different questions"
-        return found
+        return self._branches.find(numbers, self._trace)
 
     def _trace(self, numbers: Sequence[Any]) -> None:
         cells = [_input(np.full((2, 3), 0.5 + i, np.float32)) for i, _ in enumerate(self._arrays)]
         before = [cell.node for cell in cells]
-        trace = NumberTrace(lambda value, dtype: _input(np.asarray(value, dtype)), np.dtype(np.float32))
+        trace = NumberTrace(number_input, np.dtype(np.float32))
         given = [CallNumber(trace, *one) for one in zip(map(text_of, self._numbers), numbers, strict=True)]
         with np.errstate(all="ignore"):
             self._function(*cells, *given)
@@ -158,6 +168,11 @@ def _text(tree: _Tree | str | None) -> str:
     if not isinstance(tree, dict):
         return str(tree)
     return f"({_text(tree.get(True))} if {tree['question']} else {_text(tree.get(False))})"
+
+
+def number_input(value: Any, dtype: DTypeLike) -> Traced:
+    """Array of one element that a number is in a trace for forms."""
+    return _input(np.asarray(value, dtype))
 
 
 def _input(value: Any) -> Traced:

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from operad.errors import TraceError
+from operad_sdk.differentiate.errors import writing_plainly
 from operad_sdk.differentiate.lengths import Length
 
 Rule = Callable[..., Any]
@@ -109,10 +110,7 @@ def _put(traced: type[Any], result: Any, out: Any, where: Any, name: str) -> Any
     if out is None:
         return result
     if not isinstance(out, traced):
-        raise TraceError(
-            f"numpy.{name} writes what it computes derivatives of into a plain array, where they would be "
-            "lost; make the array with np.empty_like, or with op_ctx.xp"
-        )
+        raise writing_plainly(name)
     out.write(result if where is True else np.where(where, result, out))
     return out
 

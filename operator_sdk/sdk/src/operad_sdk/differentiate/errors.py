@@ -8,11 +8,21 @@ from pathlib import PurePath
 from types import FrameType, TracebackType
 from typing import Final
 
+from operad.errors import TraceError
+
 _OURS: Final = frozenset(("numpy", "operad", "operad_sdk", "functools"))
 _CALLER: Final = "operad_sdk.declare.recorded"
 
 Line = tuple[str, int]
 """A file and the number of a line in it."""
+
+
+def writing_plainly(name: str) -> TraceError:
+    """Error for a function of NumPy that writes traced values into a plain array."""
+    return TraceError(
+        f"numpy.{name} writes what it computes derivatives of into a plain array, where they would be "
+        "lost; make the array with np.empty_like, or with op_ctx.xp"
+    )
 
 
 def calling_line() -> Line | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partialmethod
 from itertools import chain, combinations, islice
 from math import nan, prod
 from typing import Any, Final, NoReturn, final
@@ -255,8 +256,7 @@ class _Walk:
     def _rule_transpose(self, node: Node, groups: Groups, x: Node, axes: Sequence[int]) -> int:
         return self._value(x, tuple(groups[axes.index(i)] for i in range(len(axes))))
 
-    def _rule_broadcast(self, node: Node, groups: Groups, x: Any, shape: Any) -> int:
-        return self._operand(x, self._kind(node.value.dtype), node.value.shape, groups)
+    _rule_broadcast = _rule_cast
 
     def _rule_take(self, node: Node, groups: Groups, x: Any, index: Any) -> int:
         if not isinstance(x, Node) or not is_whole(index, x.value.shape):
@@ -287,7 +287,9 @@ class _Walk:
             return False
         return bool(index.value.shape == shape[: index.value.ndim])
 
-    def _reduced(self, op: str, node: Node, groups: Groups, x: Node, axis: Any, keepdims: bool) -> int:
+    def _reduced(
+        self, op: str, node: Node, groups: Groups, x: Node, axis: Any = None, keepdims: bool = False
+    ) -> int:
         shape = x.value.shape
         gone = set(range(len(shape)) if axis is None else (int(one) % len(shape) for one in np.ravel(axis)))
         left = iter(group for i, group in enumerate(groups) if not (keepdims and i in gone))
@@ -321,11 +323,9 @@ class _Walk:
             "rint", self._operand(x, self._kind(node.value.dtype), x.value.shape, groups)
         )
 
-    def _rule_any(self, node: Node, groups: Groups, x: Node, axis: Any = None, keepdims: bool = False) -> int:
-        return self._reduced("max", node, groups, x, axis, keepdims)
-
-    def _rule_all(self, node: Node, groups: Groups, x: Node, axis: Any = None, keepdims: bool = False) -> int:
-        return self._reduced("min", node, groups, x, axis, keepdims)
+    _rule_sum = partialmethod(_reduced, "sum")
+    _rule_max = _rule_any = partialmethod(_reduced, "max")
+    _rule_min = _rule_all = partialmethod(_reduced, "min")
 
     def _rule_pick(self, node: Node, groups: Groups, x: Node, labels: Node, axis: int) -> int:
         """The element of each row that its label names: the sum of the row, of which no other one counts."""
@@ -359,15 +359,6 @@ class _Walk:
             _refuse("it picks elements along several axes, or no floating ones")
         label = self._operand(labels, "int64", labels.value.shape, groups)
         return labelled(self.builder, label, along[0])
-
-    def _rule_sum(self, *args: Any) -> int:
-        return self._reduced("sum", *args)
-
-    def _rule_max(self, *args: Any) -> int:
-        return self._reduced("max", *args)
-
-    def _rule_min(self, *args: Any) -> int:
-        return self._reduced("min", *args)
 
 
 def _refuse(reason: str, node: Node | None = None) -> NoReturn:

@@ -9,6 +9,7 @@ import numpy as np
 
 from operad.errors import TraceError
 from operad_sdk.differentiate.dispatch import FUNCTIONS, METHODS
+from operad_sdk.differentiate.errors import writing_plainly
 from operad_sdk.differentiate.numbers import CallNumber
 from operad_sdk.differentiate.tracing import FORM, Primitive, Traced, View, fitted, plain
 
@@ -160,10 +161,7 @@ def _add_at(x: Any, index: Index, value: Any) -> None:
 
 def _copyto(target: Any, value: Any, casting: str = "same_kind", where: Any = True) -> None:
     if not isinstance(target, Traced):
-        raise TraceError(
-            "numpy.copyto writes what it computes derivatives of into a plain array, where they would be "
-            "lost; make the array with np.empty_like, or with op_ctx.xp"
-        )
+        raise writing_plainly("copyto")
     if where is not True:
         target.write(np.where(where, value, target))
     else:

@@ -9,6 +9,7 @@ import numpy as np
 
 from operad_sdk.differentiate.dispatch import FUNCTIONS
 from operad_sdk.differentiate.tracing import Primitive, plain
+from operad_sdk.sums import blocked_cumsum, blocked_sum
 
 Axis = Any
 
@@ -25,7 +26,7 @@ def _repeated(g: Any, x: Any, axis: Axis) -> Any:
 
 
 _sum = Primitive(
-    lambda x, axis, keepdims: np.sum(x, axis=axis, keepdims=keepdims),
+    lambda x, axis, keepdims: blocked_sum(x, axis, keepdims=keepdims),
     lambda g, y, x, axis, keepdims: _repeated(g, x, axis),
     form="sum",
 )
@@ -47,7 +48,7 @@ _prod = Primitive(
     form="prod",
 )
 _cumsum = Primitive(
-    lambda x, axis: np.cumsum(x, axis=axis),
+    lambda x, axis: blocked_cumsum(x, axis),
     lambda g, y, x, axis: np.flip(np.cumsum(np.flip(g, axis), axis=axis), axis),
     form="cumsum",
 )

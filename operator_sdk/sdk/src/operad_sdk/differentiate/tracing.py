@@ -42,6 +42,7 @@ from operad_sdk.differentiate import dispatch
 from operad_sdk.differentiate.errors import calling_line
 from operad_sdk.differentiate.lengths import AxisLength, Size
 from operad_sdk.differentiate.numbers import CallNumber, as_inputs
+from operad_sdk.sums import blocked_sum
 
 Pullback = Callable[[Any], Any]
 """Takes the gradient of a node's value to that of one of its parents."""
@@ -180,7 +181,7 @@ def fitted(gradient: Any, like: Any) -> Any:
     ones = [new + i for i, n in enumerate(shape) if n == 1 and gradient.shape[new + i] != 1]
     axes = (*range(new), *ones)
     if axes:
-        gradient = gradient.sum(axes, keepdims=True).reshape(shape)
+        gradient = blocked_sum(gradient, axes, keepdims=True).reshape(shape)
     dtype = plain(like).dtype
     return gradient if gradient.dtype == dtype else gradient.astype(dtype)
 

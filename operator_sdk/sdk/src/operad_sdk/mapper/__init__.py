@@ -5,107 +5,18 @@ Operators that are no mappers need none of this, so its modules are imported whe
 
 from typing import TYPE_CHECKING, Any
 
-from operad_sdk.mapper.words import mapper, word
+from operad_sdk.mapper.words import all_words, word
+from operad_sdk.mapper.words import mapper as mapper
 
 if TYPE_CHECKING:
-    from operad_sdk.mapper.composites import digamma, rsqrt
-    from operad_sdk.mapper.core import Mapper, slope_of
-    from operad_sdk.mapper.errors import MapperError
-    from operad_sdk.mapper.functions import (
-        acos,
-        acosh,
-        asin,
-        asinh,
-        atan,
-        atan2,
-        atanh,
-        cbrt,
-        ceil,
-        copysign,
-        cos,
-        cosh,
-        erf,
-        erfc,
-        exp,
-        exp2,
-        expm1,
-        floor,
-        fmod,
-        gamma,
-        hypot,
-        isfinite,
-        isinf,
-        isnan,
-        lgamma,
-        log,
-        log1p,
-        log2,
-        log10,
-        maximum,
-        minimum,
-        power,
-        rint,
-        sign,
-        sin,
-        sinh,
-        sqrt,
-        tan,
-        tanh,
-        trunc,
-        where,
-    )
-
-__all__ = [
-    "Mapper",
-    "MapperError",
-    "mapper",
-    "slope_of",
-    "digamma",
-    "rsqrt",
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "cbrt",
-    "ceil",
-    "copysign",
-    "cos",
-    "cosh",
-    "erf",
-    "erfc",
-    "exp",
-    "exp2",
-    "expm1",
-    "floor",
-    "fmod",
-    "gamma",
-    "hypot",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "lgamma",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "maximum",
-    "minimum",
-    "power",
-    "rint",
-    "sign",
-    "sin",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-    "trunc",
-    "where",
-]
+    from operad_sdk.mapper.composites import digamma as digamma
+    from operad_sdk.mapper.composites import rsqrt as rsqrt
+    from operad_sdk.mapper.core import Mapper as Mapper
+    from operad_sdk.mapper.core import slope_of as slope_of
+    from operad_sdk.mapper.errors import MapperError as MapperError
+    from operad_sdk.mapper.functions import *  # noqa: F403 - all functions are words
 
 
 def __getattr__(name: str) -> Any:
     """A word of mappers."""
-    return word(__name__, name)
+    return all_words() if name == "__all__" else word(__name__, name)

@@ -213,7 +213,7 @@ def _is_bound(b: Value) -> bool:
     return b.number is not None and not math.isnan(b.number)
 
 
-def is_other_sign(m: Value, b: Value) -> Value:
+def _is_other_sign(m: Value, b: Value) -> Value:
     """Return whether neither is 0 and one is below."""
     return ((m < 0.0) & (b > 0.0)) | ((m > 0.0) & (b < 0.0))
 
@@ -225,17 +225,20 @@ def _remainder(a: Value, b: Value, t: Precision) -> Value:
 
 def with_sign_of_divisor(m: Value, b: Value) -> Value:
     """Python's `%` for C's."""
-    return select(m == 0.0, call("copysign", m, b), select(is_other_sign(m, b), m + b, m))
+    return select(m == 0.0, call("copysign", m, b), select(_is_other_sign(m, b), m + b, m))
 
 
 def _floor_divide(a: Value, b: Value, t: Precision) -> Value:
-    """Python's `//`: a whole number but for rounding, which is then made good.
+    return floor_quotient(a, b, call("fmod", a, b))
+
+
+def floor_quotient(a: Value, b: Value, m: Value) -> Value:
+    """Python's `//` by C's remainder: a whole number but for rounding, which is then made good.
 
     Source: what `float_floor_div` of CPython computes, without its branches.
     """
-    m = call("fmod", a, b)
     exact = (a - m) / b
-    quotient = select(is_other_sign(m, b), exact - 1, exact)
+    quotient = select(_is_other_sign(m, b), exact - 1, exact)
     whole = call("floor", quotient)
     rounded = select(quotient - whole > 0.5, whole + 1, whole)
     return select(b == 0.0, a / b, select(quotient == 0.0, call("copysign", quotient, a / b), rounded))

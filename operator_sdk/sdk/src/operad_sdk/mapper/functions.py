@@ -64,7 +64,7 @@ def _function(name: str, doc: str) -> Function:
     return Function(name, PRIMITIVES[name], doc)
 
 
-abs = _function("abs", "Absolute value.")
+_abs = _function("abs", "Absolute value.")
 sign = _function("sign", "-1, 0 or 1 with the sign of the argument; NaN stays NaN.")
 sqrt = _function("sqrt", "Square root.")
 cbrt = _function("cbrt", "Cube root, of negative numbers too.")

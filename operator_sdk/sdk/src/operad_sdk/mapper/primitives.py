@@ -56,39 +56,50 @@ def _for_many(name: str, arrays: Callable[[NDArray[Any]], NDArray[Any]]) -> Call
     return lambda x: arrays(x) if np.size(x) >= _MANY else numbers(x)
 
 
-def _infix(name: str, evaluate: np.ufunc, sign: str, gives: Kind = "real") -> Primitive:
+def _infix(name: str, sign: str, gives: Kind = "real") -> Primitive:
     template = f"{{0}} {sign} {{1}}"
-    return Primitive(name, 2, evaluate, template, template, gives=gives)
+    return Primitive(name, 2, getattr(np, name), template, template, gives=gives)
 
 
 def _function(
-    name: str, evaluate: Callable[..., Any], arity: int = 1, cuda: str | None = None, gives: Kind = "real"
+    name: str,
+    evaluate: Callable[..., Any] | None = None,
+    arity: int = 1,
+    cuda: str | None = None,
+    gives: Kind = "real",
 ) -> Primitive:
+    """A function of `arity` numbers; without `evaluate` NumPy's of its name."""
     arguments = ", ".join(f"{{{i}}}" for i in range(arity))
-    return Primitive(
-        name, arity, evaluate, f"{name}({arguments})", cuda or f"{name}{{f}}({arguments})", gives=gives
-    )
+    template, own = f"{name}({arguments})", cuda or f"{name}{{f}}({arguments})"
+    return Primitive(name, arity, evaluate or getattr(np, name), template, own, gives=gives)
 
 
-_ARITHMETIC: Final = (
-    _infix("add", np.add, "+"),
-    _infix("subtract", np.subtract, "-"),
-    _infix("multiply", np.multiply, "*"),
-    _infix("divide", np.divide, "/"),
-    _function("remainder", np.remainder, 2),
-    _function("floor_divide", np.floor_divide, 2),
+_INFIX: Final = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
+_COMPARED: Final = {
+    "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!=",
+}  # fmt: skip
+_ANGLES: Final = ("sin", "cos", "tan", "sinh", "cosh", "tanh")
+_OF_ONE: Final = (
+    "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "floor", "ceil", "trunc", "rint",
+)  # fmt: skip
+_SIGN_CUDA: Final = "({0} > 0 ? 1 : {0} < 0 ? -1 : {0} == 0 ? 0 : {0})"  # the last case is NaN
+_EXTREME_CUDA: Final = "(isnan({{0}}) || {{0}} {} {{1}} ? {{0}} : {{1}})"
+_OF_NUMPY: Final = (
+    *(_infix(name, sign) for name, sign in _INFIX.items()),
+    *(_infix(name, sign, "bool") for name, sign in _COMPARED.items()),
+    *(_function(name) for name in (*_OF_ONE, *_ANGLES)),
+    *(_function(f"a{name}", getattr(np, f"arc{name}")) for name in _ANGLES),
+    *(_function(name, arity=2) for name in ("remainder", "floor_divide", "hypot", "fmod", "copysign")),
+    *(_function(name, cuda=f"{name}({{0}})", gives="bool") for name in ("isnan", "isinf", "isfinite")),
+    *(
+        _function(name, arity=2, cuda=_EXTREME_CUDA.format(sign))
+        for name, sign in (("maximum", ">"), ("minimum", "<"))
+    ),
+    _function("sign", cuda=_SIGN_CUDA),
+    _function("power", arity=2, cuda="pow{f}({0}, {1})"),
+    _function("atan2", np.arctan2, 2),
     Primitive("negative", 1, np.negative, "-{0}", "-{0}"),
-)
-_COMPARISON: Final = (
-    _infix("less", np.less, "<", gives="bool"),
-    _infix("less_equal", np.less_equal, "<=", gives="bool"),
-    _infix("greater", np.greater, ">", gives="bool"),
-    _infix("greater_equal", np.greater_equal, ">=", gives="bool"),
-    _infix("equal", np.equal, "==", gives="bool"),
-    _infix("not_equal", np.not_equal, "!=", gives="bool"),
-    _function("isnan", np.isnan, cuda="isnan({0})", gives="bool"),
-    _function("isinf", np.isinf, cuda="isinf({0})", gives="bool"),
-    _function("isfinite", np.isfinite, cuda="isfinite({0})", gives="bool"),
+    Primitive("abs", 1, np.absolute, "abs({0})", "fabs{f}({0})"),
 )
 _LOGIC: Final = (
     Primitive("logical_and", 2, np.logical_and, "({0} & {1})", "({0} && {1})", takes="bool", gives="bool"),
@@ -96,48 +107,9 @@ _LOGIC: Final = (
     Primitive("logical_not", 1, np.logical_not, "(not {0})", "!{0}", takes="bool", gives="bool"),
     Primitive("select", 3, np.where, "({1} if {0} else {2})", "({0} ? {1} : {2})"),
 )
-_SIGN_CUDA: Final = "({0} > 0 ? 1 : {0} < 0 ? -1 : {0} == 0 ? 0 : {0})"  # the last case is NaN
-_MAXIMUM_CUDA: Final = "(isnan({0}) || {0} > {1} ? {0} : {1})"
-_MINIMUM_CUDA: Final = "(isnan({0}) || {0} < {1} ? {0} : {1})"
-_FUNCTIONS: Final = (
-    Primitive("abs", 1, np.absolute, "abs({0})", "fabs{f}({0})"),
-    _function("sign", np.sign, cuda=_SIGN_CUDA),
-    _function("sqrt", np.sqrt),
-    _function("cbrt", np.cbrt),
-    _function("exp", np.exp),
-    _function("exp2", np.exp2),
-    _function("expm1", np.expm1),
-    _function("log", np.log),
-    _function("log1p", np.log1p),
-    _function("log2", np.log2),
-    _function("log10", np.log10),
-    _function("sin", np.sin),
-    _function("cos", np.cos),
-    _function("tan", np.tan),
-    _function("asin", np.arcsin),
-    _function("acos", np.arccos),
-    _function("atan", np.arctan),
-    _function("sinh", np.sinh),
-    _function("cosh", np.cosh),
-    _function("tanh", np.tanh),
-    _function("asinh", np.arcsinh),
-    _function("acosh", np.arccosh),
-    _function("atanh", np.arctanh),
-    _function("erf", _for_many("erf", array_functions.erf)),
-    _function("erfc", _for_many("erfc", array_functions.erfc)),
-    _function("gamma", _for_many("gamma", array_functions.gamma), cuda="tgamma{f}({0})"),
-    _function("lgamma", _for_many("lgamma", array_functions.lgamma)),
-    _function("floor", np.floor),
-    _function("ceil", np.ceil),
-    _function("trunc", np.trunc),
-    _function("rint", np.rint),
-    _function("power", np.power, 2, cuda="pow{f}({0}, {1})"),
-    _function("atan2", np.arctan2, 2),
-    _function("hypot", np.hypot, 2),
-    _function("fmod", np.fmod, 2),
-    _function("copysign", np.copysign, 2),
-    _function("maximum", np.maximum, 2, cuda=_MAXIMUM_CUDA),
-    _function("minimum", np.minimum, 2, cuda=_MINIMUM_CUDA),
+_POLYNOMIALS: Final = tuple(
+    _function(name, _for_many(name, getattr(array_functions, name)), cuda=cuda)
+    for name, cuda in (("erf", None), ("erfc", None), ("gamma", "tgamma{f}({0})"), ("lgamma", None))
 )
 
 
@@ -186,7 +158,6 @@ _MACHINE: Final = (
 )
 
 PRIMITIVES: Final[dict[str, Primitive]] = {
-    primitive.name: primitive
-    for primitive in (*_ARITHMETIC, *_COMPARISON, *_LOGIC, *_FUNCTIONS, *_CHOICES, *_MACHINE)
+    primitive.name: primitive for primitive in (*_OF_NUMPY, *_LOGIC, *_POLYNOMIALS, *_CHOICES, *_MACHINE)
 }
 """Every primitive by name."""

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Callable
+from typing import Any, final
 
 from operad_sdk.mapper.builder import Builder
+
+
+def _binary(op: str, *, is_reflected: bool = False) -> Callable[[Any, Any], Value]:
+    def method(self: Value, other: Value | float) -> Value:
+        return self._new(op, other, self) if is_reflected else self._new(op, self, other)
+
+    return method
 
 
 @final
@@ -32,56 +40,25 @@ class Value:
         """The same number as another kind."""
         return Value(self.builder, self.builder.cast(self.position, kind))
 
-    def __add__(self, other: Value | float) -> Value:
-        return self._new("add", self, other)
-
-    def __radd__(self, other: float) -> Value:
-        return self._new("add", other, self)
-
-    def __sub__(self, other: Value | float) -> Value:
-        return self._new("subtract", self, other)
-
-    def __rsub__(self, other: float) -> Value:
-        return self._new("subtract", other, self)
-
-    def __mul__(self, other: Value | float) -> Value:
-        return self._new("multiply", self, other)
-
-    def __rmul__(self, other: float) -> Value:
-        return self._new("multiply", other, self)
-
-    def __truediv__(self, other: Value | float) -> Value:
-        return self._new("divide", self, other)
-
-    def __rtruediv__(self, other: float) -> Value:
-        return self._new("divide", other, self)
+    __add__ = _binary("add")
+    __radd__ = _binary("add", is_reflected=True)
+    __sub__ = _binary("subtract")
+    __rsub__ = _binary("subtract", is_reflected=True)
+    __mul__ = _binary("multiply")
+    __rmul__ = _binary("multiply", is_reflected=True)
+    __truediv__ = _binary("divide")
+    __rtruediv__ = _binary("divide", is_reflected=True)
+    __lt__ = _binary("less")
+    __le__ = _binary("less_equal")
+    __gt__ = _binary("greater")
+    __ge__ = _binary("greater_equal")
+    __eq__ = _binary("equal")  # type: ignore[assignment]  # builds an instruction
+    __ne__ = _binary("not_equal")  # type: ignore[assignment]  # builds an instruction
+    __and__ = _binary("logical_and")
+    __or__ = _binary("logical_or")
 
     def __neg__(self) -> Value:
         return self._new("negative", self)
-
-    def __lt__(self, other: Value | float) -> Value:
-        return self._new("less", self, other)
-
-    def __le__(self, other: Value | float) -> Value:
-        return self._new("less_equal", self, other)
-
-    def __gt__(self, other: Value | float) -> Value:
-        return self._new("greater", self, other)
-
-    def __ge__(self, other: Value | float) -> Value:
-        return self._new("greater_equal", self, other)
-
-    def __eq__(self, other: Value | float) -> Value:  # type: ignore[override]  # builds an instruction
-        return self._new("equal", self, other)
-
-    def __ne__(self, other: Value | float) -> Value:  # type: ignore[override]  # builds an instruction
-        return self._new("not_equal", self, other)
-
-    def __and__(self, other: Value) -> Value:
-        return self._new("logical_and", self, other)
-
-    def __or__(self, other: Value) -> Value:
-        return self._new("logical_or", self, other)
 
     @property
     def number(self) -> float | None:

@@ -17,8 +17,8 @@ from typing import Final
 from operad_sdk.mapper.array_functions import ERF, ERFC
 from operad_sdk.mapper.expansions import (
     exp,
+    floor_quotient,
     fma,
-    is_other_sign,
     log,
     log1p,
     polynomial,
@@ -256,12 +256,7 @@ def remainder(x: Value, y: Value, t: Precision) -> Value:
 
 def floor_divide(x: Value, y: Value, t: Precision) -> Value:
     """Python's `//`, as `operad_sdk.mapper.expansions` computes it."""
-    m = fmod(x, y, t)
-    exact = (x - m) / y
-    quotient = select(is_other_sign(m, y), exact - 1, exact)
-    whole = call("floor", quotient)
-    rounded = select(quotient - whole > 0.5, whole + 1, whole)
-    return select(y == 0.0, x / y, select(quotient == 0.0, call("copysign", quotient, x / y), rounded))
+    return floor_quotient(x, y, fmod(x, y, t))
 
 
 def power(x: Value, y: Value, t: Precision) -> Value:

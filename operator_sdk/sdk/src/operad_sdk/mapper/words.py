@@ -48,6 +48,11 @@ def mapper(function: Callable[..., Any]) -> Mapper:
     return made
 
 
+def all_words() -> list[str]:
+    """All words of mappers."""
+    return [mapper.__name__, *_MODULES]
+
+
 def word(asked: str, name: str) -> Any:
     """Return the function or class that a word of mappers names.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 
@@ -17,7 +18,9 @@ from operad_sdk.vector.cost_rule import Estimates, estimates
 from operad_sdk.vector.primitives import NoVectorCodeError
 
 
-class Cluster(NamedTuple):
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Cluster:
     """Some steps as one kernel.
 
     Attributes:

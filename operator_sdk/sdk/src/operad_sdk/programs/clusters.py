@@ -7,7 +7,7 @@ with those that it reads. A view is no work: a form reads through it, and what e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from math import prod
 from typing import Any, Final, final
 
@@ -83,7 +83,7 @@ class Clusters:
     @cached_property
     def every(self) -> list[Cluster]:
         """Each cluster once."""
-        return list({id(one): one for one in self.by_node.values()}.values())
+        return list(dict.fromkeys(self.by_node.values()))
 
     def count_readers(self, node: Node) -> int:
         """Number of readers of a node, and one more where it is a result."""
@@ -208,11 +208,10 @@ class Clusters:
     def _tried(self, members: Sequence[Node]) -> Cluster | None:
         makes = self._needed(members)
         inside = set(members)
-        useful = [node for node in _behind(makes, inside) if node in inside]
         if not makes:
             return None
         try:
-            return cluster_of(sorted(useful, key=lambda node: node.number), makes)
+            return cluster_of(sorted(behind(makes, inside), key=lambda node: node.number), makes)
         except (TraceError, NoVectorCodeError):
             return None
 
@@ -302,16 +301,6 @@ def _reduced_axes(node: Node) -> Any:
 def _has_floats(node: Node) -> bool:
     """Return whether a step alone may be a kernel; what it cannot be alone, it may be with what reads it."""
     return not views_something(node) and any(one.value.dtype.kind == "f" for one in operands(node))
-
-
-def _behind(ends: Iterable[Node], inside: Collection[Node]) -> set[Node]:
-    found, left = set[Node](), list(ends)
-    while left:
-        node = left.pop()
-        if node not in found and node in inside:
-            found.add(node)
-            left += operands(node)
-    return found
 
 
 def _is_of_forms(node: Node) -> bool:

@@ -7,27 +7,13 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from operad.context import Context
-from operad.dtypes import DType
-from operad.operator import (
-    BackwardArrays,
-    ForwardArrays,
-    KernelCall,
-    OpContext,
-    Operator,
-    OpReq,
-    Shape,
-    assign,
-)
-from operad_sdk.declare.names import EXTRA, IS_TRAIN, OP_CTX, WORDS, Slot
-from operad_sdk.declare.recorded import functions_of, traced_program
+from operad.operator import BackwardArrays, ForwardArrays, KernelCall, OpContext, Operator, OpReq, assign
+from operad_sdk.declare.recorded import OF_MODE, functions_of, traced_program
 from operad_sdk.differentiate import TraceError
 from operad_sdk.programs.program import Program
 from operad_sdk.vector.addresses import overlaps, span
 from operad_sdk.vector.cost_rule import Estimates
 
-_OF_MODE: Final = frozenset(Slot(EXTRA, WORDS.index(word)) for word in (OP_CTX, IS_TRAIN))
-"""Slots of what tells a function the mode."""
 _MOST: Final = 64
 """Programs that are kept of an operator."""
 _STEP_US: Final = 8.0
@@ -51,38 +37,27 @@ class PartsProgram(NamedTuple):
 
 
 def program_of(
-    prop: Any,
-    parts: Sequence[str],
-    in_shapes: Sequence[Shape],
-    in_types: Sequence[DType],
-    is_train: bool,
-    always: bool = False,
+    call: KernelCall, parts: Sequence[str], is_train: bool, always: bool = False
 ) -> PartsProgram | str:
     """The program of some parts for these shapes, or why there is none; made once.
 
     Args:
         always: Whether kernels are taken where NumPy's calls are faster, too.
     """
+    prop = call.prop
     cache: dict[Any, Any] = prop._forms.setdefault("programs", {})
     params = tuple(prop.get_params().items())
-    key = (tuple(parts), params, tuple(in_shapes), tuple(in_types), is_train, always, prop.epoch)
+    key = (tuple(parts), params, tuple(call.in_shapes), tuple(call.in_types), is_train, always, prop.epoch)
     found = cache.get(key)
     if found is None:
         if len(cache) >= _MOST:
             cache.clear()
-        found = cache[key] = _made(prop, parts, in_shapes, in_types, is_train, always)
+        found = cache[key] = _made(call, parts, is_train, always)
     return found
 
 
-def _made(
-    prop: Any,
-    parts: Sequence[str],
-    in_shapes: Sequence[Shape],
-    in_types: Sequence[DType],
-    is_train: bool,
-    always: bool,
-) -> PartsProgram | str:
-    found = traced_program(prop, parts, in_shapes, in_types, is_train)
+def _made(call: KernelCall, parts: Sequence[str], is_train: bool, always: bool) -> PartsProgram | str:
+    found = traced_program(call, parts, is_train)
     if isinstance(found, str):
         return found
     inputs, results = found
@@ -102,37 +77,35 @@ def _made(
 def reason_against(parts: Sequence[str], call: KernelCall, *, always: bool) -> str | None:
     """Reason why programs do not compute some parts of a call."""
     for is_train in _modes(call.prop, parts):
-        found = program_of(call.prop, parts, call.in_shapes, call.in_types, is_train, always)
+        found = program_of(call, parts, is_train, always)
         if isinstance(found, str):
             return found
     return None
 
 
-def time_us(
-    parts: Sequence[str], prop: Any, in_shapes: Sequence[Shape], in_types: Sequence[DType]
-) -> float | None:
+def time_us(parts: Sequence[str], call: KernelCall) -> float | None:
     """Estimated time of the program of some parts, in the slower mode; None where one has none."""
-    found = [program_of(prop, parts, in_shapes, in_types, is_train) for is_train in _modes(prop, parts)]
+    found = [program_of(call, parts, is_train) for is_train in _modes(call.prop, parts)]
     times = [one.cost.vector_us for one in found if isinstance(one, PartsProgram)]
     return max(times) if len(times) == len(found) else None
 
 
 def explained(parts: Sequence[str], call: KernelCall) -> str:
     """The steps of a call's program in words."""
-    found = program_of(call.prop, parts, call.in_shapes, call.in_types, is_train=True)
+    found = program_of(call, parts, is_train=True)
     return found if isinstance(found, str) else f"a program: {found.program.explained()}"
 
 
 def scratch_bytes_of(parts: Sequence[str], call: KernelCall) -> int:
     """Memory between the steps of a call's program."""
-    found = program_of(call.prop, parts, call.in_shapes, call.in_types, is_train=True)
+    found = program_of(call, parts, is_train=True)
     return 0 if isinstance(found, str) else found.program.whole.size_bytes
 
 
 def _modes(prop: Any, parts: Sequence[str]) -> Sequence[bool]:
     """The modes in which the functions of some parts may do different things."""
     slots = {slot for bound in functions_of(prop, parts) for slot in bound.slots}
-    return (True, False) if slots & _OF_MODE else (True,)
+    return (True, False) if slots & OF_MODE else (True,)
 
 
 @final
@@ -141,28 +114,22 @@ class ProgramOperator(Operator):
 
     Args:
         parts: `forward`, or the gradients that one function computes.
+        call: Property, context, shapes and types, with which kernels are made.
     """
 
-    def __init__(
-        self,
-        parts: Sequence[str],
-        prop: Any,
-        ctx: Context,
-        in_shapes: Sequence[Shape],
-        in_types: Sequence[DType],
-    ) -> None:
-        self._prop = prop
+    def __init__(self, parts: Sequence[str], *call: Any) -> None:
+        self._call = KernelCall(*call)
+        self._prop = self._call.prop
         self._parts = parts
-        self._given = (in_shapes, in_types)
-        self._names = prop.list_arguments()
+        self._names = self._prop.list_arguments()
         # What runs may not compile.
-        modes = _modes(prop, parts)
+        modes = _modes(self._prop, parts)
         self._programs = {is_train: self._program(is_train) for is_train in modes}
         self._programs.setdefault(False, self._programs[True])
 
     def _program(self, is_train: bool) -> PartsProgram:
         for always in (False, True):
-            found = program_of(self._prop, self._parts, *self._given, is_train, always)
+            found = program_of(self._call, self._parts, is_train, always)
             if not isinstance(found, str):
                 return found
         raise AssertionError(found)

@@ -173,14 +173,13 @@ class Plan:
         left: list[Any] = [self._stores.unit(node) for node in self._results if self._stores.is_made(node)]
         while left:
             unit = left.pop()
-            key = _key(unit)
-            if key in seen:
+            if unit in seen:
                 continue
-            seen.add(key)
+            seen.add(unit)
             needs = self._needs(unit)
-            sorter.add(_Unit(key, unit), *(_Unit(_key(one), one) for one in needs))
+            sorter.add(unit, *needs)
             left += needs
-        return [one.unit for one in sorter.static_order()]
+        return list(sorter.static_order())
 
     def _needs(self, unit: Any) -> list[Any]:
         write = self._stores.early_write(unit)
@@ -306,26 +305,6 @@ class _Filling(NamedTuple):
     """The first contents of an array of which parts are written."""
 
     root: Any
-
-
-class _Unit:
-    """A unit of the order, by its key."""
-
-    __slots__ = ("key", "unit")
-
-    def __init__(self, key: Any, unit: Any) -> None:
-        self.key = key
-        self.unit = unit
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Unit) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-
-def _key(unit: Any) -> Any:
-    return ("fill", id(unit.root)) if isinstance(unit, _Filling) else id(unit)
 
 
 def _is_reshape(node: Node) -> bool:

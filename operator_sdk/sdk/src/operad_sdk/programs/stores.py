@@ -81,13 +81,13 @@ class Stores:
 
     def _reached(self, results: Sequence[Node]) -> set[Node]:
         """The nodes that calls make behind the results; notes who reads what."""
-        found, seen, left = set[Node](), set[int](), list(results)
+        found, seen, left = set[Node](), set[Any](), list(results)
         while left:
             node = left.pop()
             unit = self.unit(node)
-            if not self.is_made(node) or id(unit) in seen:
+            if not self.is_made(node) or unit in seen:
                 continue
-            seen.add(id(unit))
+            seen.add(unit)
             read = list(unit.reads) if isinstance(unit, Cluster) else operands(node)
             if not isinstance(unit, Cluster):
                 found.add(node)

@@ -36,6 +36,9 @@ class Tensor(NamedTuple):
     is_state: bool = False
 
 
+Sized = tuple[Tensor, PartialShape]
+
+
 @final
 class BoundSpec:
     """Names, shapes and types of one operator with given parameters.
@@ -100,18 +103,25 @@ class BoundSpec:
             if len(self._known) >= _MOST_SHAPES:
                 self._known.clear()
             self._known[shapes] = inferred
+            if not [one for one in (*arguments, *outputs, *states) if one is None or None in one]:
+                self._known[tuple(arguments)] = inferred  # from which nothing more follows
         except TypeError:  # a list, which is no key
             return self._inferred(shapes)
         return arguments.copy(), outputs.copy(), states.copy()
 
     def _inferred(self, in_shapes: Sequence[PartialShape]) -> InferredShapes:
         inputs = list(zip(self.arguments, in_shapes, strict=True))
+        others = [(tensor, None) for tensor in (*self.outputs, *self.auxiliary)]
+        found = self._completed(inputs, [*inputs, *others])
+        outputs, states = len(inputs), len(inputs) + len(self.outputs)
+        return found[:outputs], found[outputs:states], found[states:]
+
+    def _completed(self, known: Sequence[Sized], wanted: Sequence[Sized]) -> list[PartialShape]:
+        """Shapes of the wanted tensors, as far as they follow from those that are known."""
         try:
-            env = solve(self, inputs)
+            env = solve(self, known)
             self._check_bounds(env)
-            arguments = [complete(self, tensor, env, given) for tensor, given in inputs]
-            outputs = [complete(self, tensor, env, None) for tensor in self.outputs]
-            return arguments, outputs, [complete(self, tensor, env, None) for tensor in self.auxiliary]
+            return [complete(self, tensor, env, given) for tensor, given in wanted]
         except ShapeError as error:
             raise self._named(error) from error.__cause__
 
@@ -120,12 +130,7 @@ class BoundSpec:
     ) -> list[PartialShape]:
         """Shapes of the arguments from all known shapes."""
         inputs = list(zip(self.arguments, in_shapes, strict=True))
-        try:
-            env = solve(self, [*inputs, *zip(self.outputs, out_shapes, strict=True)])
-            self._check_bounds(env)
-            return [complete(self, tensor, env, given) for tensor, given in inputs]
-        except ShapeError as error:
-            raise self._named(error) from error.__cause__
+        return self._completed([*inputs, *zip(self.outputs, out_shapes, strict=True)], inputs)
 
     def _check_bounds(self, env: Mapping[str, Any]) -> None:
         """Raise ShapeError if sizes that are known fail a test of the line."""

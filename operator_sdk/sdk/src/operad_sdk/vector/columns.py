@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
+from operad_sdk.sums import ADDED_IN_A_ROW
 from operad_sdk.vector.accesses import Chunk
 from operad_sdk.vector.reductions import Reductions
 from operad_sdk.vector.writer import Values, Writer
 
-ADDED_IN_A_ROW: Final = 32
-"""Numbers that a lane adds one after another. Their sums are added in double precision, so the error of a sum
-does not grow with its length."""
+ADDED_TO_A_LANE: Final = ADDED_IN_A_ROW // 4
+"""Numbers that a lane adds one after another, for each of four vectors at most. Their sums are added in
+double precision, so the error of a sum does not grow with its length."""
 
 Body = Callable[[Chunk, Values], Values]
 
@@ -41,7 +42,7 @@ class ColumnWalk:
     @property
     def block(self) -> int:
         """Columns of a block, in which a lane adds as many numbers as it may."""
-        return ADDED_IN_A_ROW * self.unrolled * self.lanes
+        return ADDED_TO_A_LANE * self.unrolled * self.lanes
 
     def blocks(self, columns: str) -> tuple[str, str]:
         """Condition that a row has several blocks, and how many runs one has after its first.
@@ -56,7 +57,7 @@ class ColumnWalk:
         single = code.value(f"urem i64 {code.add(columns, self.lanes - 1)}, {step}")
         single = code.value(f"udiv i64 {single}, {self.lanes}")
         additions = code.add(code.value(f"add i64 {groups}, {single}"), self.unrolled)
-        count = code.value(f"udiv i64 {ADDED_IN_A_ROW}, {additions}")
+        count = code.value(f"udiv i64 {ADDED_TO_A_LANE}, {additions}")
         zeros = code.call("i64", "llvm.ctlz.i64", ("i64", code.value(f"or i64 {count}, 1")), ("i1", "false"))
         last = code.add(code.value(f"lshr i64 {-(1 << 63)}, {zeros}"), -1)
         return code.value(f"icmp sgt i64 {self.runs}, {last}"), last

@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from operad.context import Context
 from operad.dtypes import DType
 from operad.first_use import import_module
 from operad.operator import (
@@ -27,7 +26,6 @@ from operad.operator import (
     NoForm,
     OpContext,
     Operator,
-    OperatorProperty,
     OpReq,
     ScalarForm,
     Shape,
@@ -45,7 +43,7 @@ from operad_sdk.vector.form_kernels import PART_ELEMENTS, FormOperator, cost_of_
 from operad_sdk.vector.joined import Joined, Specs, joined_kernel
 from operad_sdk.vector.machine import reason_against
 from operad_sdk.vector.primitives import NoVectorCodeError
-from operad_sdk.vector.signature import Signature, form_of_part
+from operad_sdk.vector.signature import Signature, form_of
 from operad_sdk.vector.stages import REDUCTIONS
 
 _SINGLE: Final = np.dtype(np.float32)
@@ -83,7 +81,7 @@ def reason_for(
         return OF_GRAPH
     if not parts or not all(map(prod, (*call.in_shapes, *call.out_shapes))):
         return "there is nothing to compute"
-    found = _forms_or_program(parts, *_signature(call))
+    found = _forms_or_program(parts, call)
     if not isinstance(found, str):
         return _reason_against_forms(found, call, size, returned)
     if call.prop.params.run_time:  # with the line, as the form for one value may be another one
@@ -129,40 +127,45 @@ class _Forms(NamedTuple):
         return both
 
 
-def _forms_of(
-    parts: Sequence[str], prop: Any, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
-) -> list[_Forms] | str:
+def _forms_of(parts: Sequence[str], call: KernelCall) -> list[_Forms] | str:
     """The forms of some parts, in each mode; or why a part has none, or its form no kernel."""
-    found = []
-    for one in _of_modes(parts, prop, in_shapes, in_types):
-        forms, signatures = [], []
-        for part in parts:
-            form, _ = form_of_part(one, part, in_shapes, in_types)
-            if isinstance(form, str):
-                return form
-            signature = Signature(one, part, form, in_shapes, in_types)
-            if isinstance(reason := _estimates(form, signature.dtype, signature.specs, False), str):
-                return reason
-            forms.append(form)
-            signatures.append(signature)
-        found.append(_Forms(forms, signatures))
-    return found
+    found = _forms_in(call, parts)
+    if isinstance(found, _Forms):
+        return [found]
+    if found != MODES:
+        return found
+    both = [_forms_in(one, parts) for one in _in_both(call)]
+    reason = next((one for one in both if isinstance(one, str)), None)
+    return [one for one in both if isinstance(one, _Forms)] if reason is None else reason
 
 
-def _forms_or_program(
-    parts: Sequence[str], prop: Any, ctx: Context, in_shapes: Sequence[Shape], in_types: Sequence[DType]
-) -> list[_Forms] | str:
+def _forms_in(call: KernelCall, parts: Sequence[str]) -> _Forms | str:
+    """The forms of some parts in the modes of a call."""
+    forms, signatures = [], []
+    for part in parts:
+        form, _ = form_of(call, part)
+        if isinstance(form, str):
+            return form
+        signature = Signature(call, part, form)
+        if isinstance(reason := _estimates(form, signature.dtype, signature.specs, False), str):
+            return reason
+        forms.append(form)
+        signatures.append(signature)
+    return _Forms(forms, signatures)
+
+
+def _forms_or_program(parts: Sequence[str], call: KernelCall) -> list[_Forms] | str:
     """The forms of some parts, or why a program computes them: they have none, or it reads arrays less often.
 
     Gradients that no kernel computes together read all they have in common once each.
     """
-    found = _forms_of(parts, prop, ctx, in_shapes, in_types)
-    is_small = max(map(prod, in_shapes)) < ELEMENTS_FROM_SIZE
-    if isinstance(found, str) or len(parts) == 1 or is_small or prop.params.run_time:
+    found = _forms_of(parts, call)
+    is_small = max(map(prod, call.in_shapes)) < ELEMENTS_FROM_SIZE
+    if isinstance(found, str) or len(parts) == 1 or is_small or call.prop.params.run_time:
         return found
     if any(one.whole is not None for one in found):
         return found
-    time_us = _programs().time_us(parts, prop, in_shapes, in_types)
+    time_us = _programs().time_us(parts, call)
     of_forms = max(one.estimates(False).vector_us for one in found)
     if time_us is None or time_us >= of_forms:
         return found
@@ -203,20 +206,16 @@ def _estimates(
         return str(error)
 
 
-def _signature(call: KernelCall) -> tuple[Any, ...]:
-    return call.prop, call.ctx, call.in_shapes, call.in_types
-
-
 def _programs() -> Any:
     return import_module("operad_sdk.programs.operator")
 
 
 def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
     """Cost of some parts by their forms, in training, which takes longer; or by a program."""
-    found = _forms_or_program(parts, *_signature(call))
+    found = _forms_or_program(parts, call)
     if not isinstance(found, str):
         return found[0].cost
-    time_us = _programs().time_us(parts, call.prop, call.in_shapes, call.in_types)
+    time_us = _programs().time_us(parts, call)
     if time_us is not None:
         return pooled(Cost(_LOOPS_OF_US * time_us))
     own = as_cost(call.prop.cost(call.in_shapes, call.out_shapes))
@@ -225,7 +224,7 @@ def cost_of(parts: Sequence[str], call: KernelCall) -> Cost:
 
 def explained(parts: Sequence[str], call: KernelCall) -> str:
     """The steps of a program, in words; nothing where parts have forms."""
-    if not isinstance(_forms_or_program(parts, *_signature(call)), str):
+    if not isinstance(_forms_or_program(parts, call), str):
         return ""
     found: str = _programs().explained(parts, call)
     return found
@@ -233,7 +232,7 @@ def explained(parts: Sequence[str], call: KernelCall) -> str:
 
 def scratch_bytes_of(parts: Sequence[str], call: KernelCall) -> int:
     """Memory of a program between its steps; none where parts have forms."""
-    if not isinstance(_forms_or_program(parts, *_signature(call)), str):
+    if not isinstance(_forms_or_program(parts, call), str):
         return 0
     found: int = _programs().scratch_bytes_of(parts, call)
     return found
@@ -244,28 +243,32 @@ def operator_of(parts: Sequence[str], *call: Any) -> Operator:
 
     Where there are no forms for these values of run-time parameters, the functions do.
     """
-    prop = call[0]
-    if prop.params.run_time and reason_for(parts, KernelCall(*call)) is not None:
-        own: Operator = type(prop).kernels[0].factory(*call)
+    about = KernelCall(*call)
+    if about.prop.params.run_time and reason_for(parts, about) is not None:
+        own: Operator = type(about.prop).kernels[0].factory(*call)
         return own
-    if isinstance(_forms_or_program(parts, *call), str):
+    if isinstance(_forms_or_program(parts, about), str):
         made: Operator = _programs().ProgramOperator(parts, *call)
         return made
-    properties = _of_modes(parts, prop, call[2], call[3])
-    if len(properties) > 1:
-        return ByMode(*(operator_of(parts, one, *call[1:]) for one in properties))
+    modes = _of_modes(parts, about)
+    if len(modes) > 1:
+        return ByMode(*(operator_of(parts, one.prop, *call[1:]) for one in modes))
     return FormOperator(parts[0], *call) if len(parts) == 1 else _SeveralForms(parts, *call)
 
 
-def _of_modes(
-    parts: Sequence[str], prop: Any, in_shapes: Sequence[Shape], in_types: Sequence[DType]
-) -> tuple[Any, ...]:
-    """The property; where some part depends on the mode, that of training and that of prediction."""
+def _of_modes(parts: Sequence[str], call: KernelCall) -> tuple[KernelCall, ...]:
+    """The call; where some part depends on the mode, that of training and that of prediction."""
     for part in parts:
-        form, _ = form_of_part(prop, part, in_shapes, in_types)
+        form, _ = form_of(call, part)
         if isinstance(form, str) and form == MODES:
-            return in_mode(prop, True), in_mode(prop, False)
-    return (prop,)
+            return _in_both(call)
+    return (call,)
+
+
+def _in_both(call: KernelCall) -> tuple[KernelCall, KernelCall]:
+    """The call in training and in prediction."""
+    given = call.ctx, call.in_shapes, call.in_types
+    return KernelCall(in_mode(call.prop, True), *given), KernelCall(in_mode(call.prop, False), *given)
 
 
 class _Together(NamedTuple):
@@ -281,31 +284,23 @@ class _Together(NamedTuple):
     call: ArrayCall | None
 
 
-def _together(
-    parts: Sequence[str],
-    prop: OperatorProperty,
-    ctx: Context,
-    in_shapes: Sequence[Shape],
-    in_types: Sequence[DType],
-) -> _Together | None:
-    forms, signatures = [], []
-    entries: dict[str, BackwardEntry] = {}
-    for part in parts:
-        form, _ = form_of_part(prop, part, in_shapes, in_types)
-        assert isinstance(form, ScalarForm)
-        forms.append(form)
-        signatures.append(Signature(prop, part, form, in_shapes, in_types))
-        assert signatures[-1].entries is not None
-        entries |= zip(form.inputs, signatures[-1].entries, strict=False)  # numbers follow
-    whole = joined_kernel(tuple(forms), tuple(one.specs for one in signatures), signatures[0].dtype)
+def _together(parts: Sequence[str], call: KernelCall) -> _Together | None:
+    found = _forms_of(parts, call)
+    assert not isinstance(found, str)
+    forms, signatures = found[0]
+    whole = found[0].whole
     if whole is None:
         return None
-    call, count = None, len(whole.kernel.form.inputs)
+    entries: dict[str, BackwardEntry] = {}
+    for form, signature in zip(forms, signatures, strict=True):
+        assert signature.entries is not None
+        entries |= zip(form.inputs, signature.entries, strict=False)  # numbers follow
+    quick, count = None, len(whole.kernel.form.inputs)
     if not cost_of_arrays(*whole).is_parallel:
         keeps_lock = max(prod(shape) for shape, _ in whole.specs) <= PART_ELEMENTS
         layout = whole.kernel.layout([np.empty(*spec) for spec in whole.specs])
-        call = array_call(layout, count, keeps_lock=keeps_lock)
-    return _Together(whole.kernel, entries, whole.specs[count:], call)
+        quick = array_call(layout, count, keeps_lock=keeps_lock)
+    return _Together(whole.kernel, entries, whole.specs[count:], quick)
 
 
 @final
@@ -318,7 +313,7 @@ class _SeveralForms(Operator):
 
     def __init__(self, parts: Sequence[str], *call: Any) -> None:
         self._each = [FormOperator(part, *call) for part in parts]
-        self._together = _together(parts, *call)
+        self._together = _together(parts, KernelCall(*call))
 
     def rebound(self, prop: Any) -> Operator | None:
         """The same kernels with the run-time numbers of `prop`, where the function goes the same way."""

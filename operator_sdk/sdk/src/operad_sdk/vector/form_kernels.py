@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from operad.context import Context, cpu
+from operad.context import cpu
 from operad.dtypes import DType
 from operad.operator import (
     FORWARD,
@@ -18,6 +18,7 @@ from operad.operator import (
     CallTemplate,
     Cost,
     ForwardArrays,
+    KernelCall,
     OpContext,
     Operator,
     OperatorProperty,
@@ -33,7 +34,7 @@ from operad_sdk.vector.array_calls import ArrayCall, array_call
 from operad_sdk.vector.compiled import CompiledForm, compiled
 from operad_sdk.vector.layout import BoundKernel
 from operad_sdk.vector.primitives import NoVectorCodeError
-from operad_sdk.vector.signature import Signature, form_of_part, number_forms
+from operad_sdk.vector.signature import Signature, form_of, number_forms
 from operad_sdk.vector.team import has_team, team
 
 if TYPE_CHECKING:
@@ -83,22 +84,18 @@ class FormOperator(Operator):
 
     Args:
         part: `forward`, or the gradient of an argument.
+        call: Property, context, shapes and types, with which kernels are made.
     """
 
-    def __init__(
-        self,
-        part: str,
-        prop: OperatorProperty,
-        ctx: Context,
-        in_shapes: Sequence[Shape],
-        in_types: Sequence[DType],
-    ) -> None:
-        self._made_of: Any = (part, prop, ctx, in_shapes, in_types)
-        self._forms = number_forms(prop, part, in_shapes, in_types)
-        form, numbers = form_of_part(prop, part, in_shapes, in_types)
+    def __init__(self, part: str, *call: Any) -> None:
+        about = KernelCall(*call)
+        prop = about.prop
+        self._made_of: Any = (part, *call)
+        self._forms = number_forms(about, part)
+        form, numbers = form_of(about, part)
         assert isinstance(form, ScalarForm)
         self.form: Final = form  # to be found again, as an equal one may be what was compiled
-        self._signature = Signature(prop, part, form, in_shapes, in_types)
+        self._signature = Signature(about, part, form)
         self._compiled = compiled(form, self._signature.dtype)
         # Of a cluster, for each input the view that the form reads, or None.
         self._views: Sequence[View | None] = getattr(prop, "views", None) or (None,) * len(form.inputs)

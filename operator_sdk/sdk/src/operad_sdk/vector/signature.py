@@ -8,28 +8,25 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from operad.dtypes import DType
-from operad.operator import FORWARD, BackwardEntry, OperatorProperty, ScalarForm, Shape
+from operad.operator import FORWARD, BackwardEntry, KernelCall, OperatorProperty, ScalarForm
 
 if TYPE_CHECKING:
     from operad_sdk.declare.number_forms import NumberForms
 
 
-def form_of_part(
-    prop: Any, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
-) -> tuple[ScalarForm | str, tuple[Any, ...]]:
+def form_of(call: KernelCall, part: str) -> tuple[ScalarForm | str, tuple[Any, ...]]:
     """The form of a part, or why there is none, and the run-time numbers that are its last inputs."""
-    forms = number_forms(prop, part, in_shapes, in_types)
+    forms = number_forms(call, part)
     with np.errstate(all="ignore"):
-        return (prop.scalar_form(part, in_shapes, in_types), ()) if forms is None else forms(prop)
+        if forms is None:
+            return call.prop.scalar_form(part, call.in_shapes, call.in_types), ()
+        return forms(call.prop)
 
 
-def number_forms(
-    prop: Any, part: str, in_shapes: Sequence[Shape], in_types: Sequence[DType]
-) -> NumberForms | None:
+def number_forms(call: KernelCall, part: str) -> NumberForms | None:
     """The forms for all values of run-time parameters; None where an operator has none of these."""
-    find = getattr(prop, "number_forms", None)  # which declared operators have
-    return None if find is None else find(part, in_shapes, in_types)
+    find = getattr(call.prop, "number_forms", None)  # which declared operators have
+    return None if find is None else find(part, call.in_shapes, call.in_types)
 
 
 @final
@@ -48,14 +45,9 @@ class Signature:
         num_arguments: How many of the inputs are arguments, or what a gradient reads; states follow them.
     """
 
-    def __init__(
-        self,
-        prop: OperatorProperty,
-        part: str,
-        form: ScalarForm,
-        in_shapes: Sequence[Shape],
-        in_types: Sequence[DType],
-    ) -> None:
+    def __init__(self, call: KernelCall, part: str, form: ScalarForm) -> None:
+        prop: OperatorProperty = call.prop
+        in_shapes, in_types = call.in_shapes, call.in_types
         shapes, types = prop.infer_shape(list(in_shapes)), prop.infer_type(list(in_types))
         every: Any = [list(zip(*pair, strict=True)) for pair in zip(shapes, types, strict=True)]
         self._num_outputs = len(every[1]) if part == FORWARD else 1

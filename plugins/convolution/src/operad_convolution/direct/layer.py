@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 from typing import Any, Final, final
@@ -13,10 +14,10 @@ from operad_convolution.direct.choice import forward_program, weight_program
 from operad_convolution.direct.copies import ForwardProgram
 from operad_convolution.direct.correlation import Correlation, by_data, forward
 from operad_convolution.direct.direct import WeightGradient
-from operad_convolution.direct.packing import Packing, Weights
+from operad_convolution.direct.packing import Order, Packing, Weights
 from operad_convolution.direct.places import Places
 from operad_convolution.geometry import Geometry
-from operad_sdk import Array, DType, OpContext
+from operad_sdk import Array, OpContext
 from operad_sdk.vector import BoundKernel, has_team, team
 
 _PARTS: Final = 4
@@ -25,39 +26,6 @@ _DIVIDED: Final = 1 << 15
 """Weights from which packing them, and adding up the parts of their gradient, is divided."""
 _ALIGNED: Final = 16
 """Elements of a line of a cache, of which each thread's memory has whole ones."""
-COPIED_FOR_PRODUCTS: Final = 1 << 20
-"""Elements up to which an image is copied where kernels are of one element: they stay in the last cache."""
-FROM_PRODUCTS: Final = 1 << 20
-"""Products from which the kernels are worth their compilation, 0.05 s each where no process did it before."""
-
-
-def refusal(geometry: Geometry, is_large: bool) -> str | None:
-    """Why a correlation is better computed by products of matrices; None if it is not.
-
-    Args:
-        is_large: Whether to take it for one that is worth a compilation.
-    """
-    if 0 in (geometry.batch, geometry.channels, geometry.filters, *geometry.size, *geometry.out):
-        return "there is nothing to compute"
-    if geometry.size[0] != 1 or geometry.kernel[0] != 1 or geometry.pad[0]:
-        return "there are three spatial axes, expected one or two"
-    pixels, is_product = prod(geometry.size), geometry.kernel == geometry.stride == (1, 1, 1)
-    # mutant: 1 becomes 2: equivalent, because it decides between two ways to the same
-    if is_product and pixels == 1:
-        return "it is one product of matrices"
-    if is_product and geometry.channels * pixels > COPIED_FOR_PRODUCTS:
-        return "images are too large to be copied for one product with each element"
-    products = prod(
-        (geometry.batch, *geometry.out, geometry.filters, geometry.group_channels, *geometry.kernel)
-    )
-    if products < FROM_PRODUCTS and not is_large:
-        return f"{products} products are not worth a compilation"
-    return None
-
-
-def computed_in(dtype: DType) -> np.dtype[Any]:
-    """The element type in which arrays of a type are computed."""
-    return np.dtype(np.float64 if dtype == np.float64 else np.float32)
 
 
 @lru_cache(maxsize=256)
@@ -90,18 +58,13 @@ class DirectCorrelation:
         )
         self._forwards: dict[tuple[Correlation, bool], ForwardProgram] = {}
         self._adjoints = by_data(self._correlation)
-        self._packings: dict[bool, Packing] = {}
-        self._turnings: dict[bool, Packing] = {}
+        self._packings: dict[tuple[bool, bool], Packing] = {}
         self._places: dict[bool, ForwardProgram | Places] = {}
         self._weights: list[WeightGradient | AcrossWeightGradient] = []
 
-    def packed_elements(self, has_bias: bool) -> int:
-        """Elements of what `pack` fills."""
-        return self._packing(has_bias).elements
-
-    def pack(self, weight: Array, has_bias: bool, out: Array) -> None:
-        """Fill `out` with the weights as `correlate` reads them."""
-        self._packing(has_bias).bind(np.ascontiguousarray(weight, self._dtype), out).run()
+    def pack(self, packing: Packing, weight: Array, out: Array) -> None:
+        """Fill `out` with the weights as a part reads them."""
+        packing.bind(np.ascontiguousarray(weight, self._dtype), out).run()
 
     def correlate(
         self,
@@ -119,17 +82,9 @@ class DirectCorrelation:
         """
         has_bias = bias is not None
         if packed is None:
-            packed = self._copies(op_ctx, self._packing(has_bias), weight)
+            packed = self._copies(op_ctx, self.packing(has_bias), weight)
         program = self._program(self._correlation, has_bias)
         self._run(op_ctx, program, images, packed, bias, out)
-
-    def turned_elements(self, has_bias: bool) -> int:
-        """Elements of what `turn` fills."""
-        return self._turning(has_bias).elements
-
-    def turn(self, weight: Array, has_bias: bool, out: Array) -> None:
-        """Fill `out` with the weights as `data_gradient` reads them, one place of a stride after another."""
-        self._turning(has_bias).bind(np.ascontiguousarray(weight, self._dtype), out).run()
 
     def data_gradient(
         self,
@@ -143,11 +98,11 @@ class DirectCorrelation:
         """Write the gradient of the images into `images`.
 
         Args:
-            turned: What `turn` fills; None: it is made of the weights here.
+            turned: What `pack` fills; None: it is made of the weights here.
         """
         has_bias = bias is not None
         if turned is None:
-            turned = self._copies(op_ctx, self._turning(has_bias), weight)
+            turned = self._copies(op_ctx, self.packing(has_bias, is_turned=True), weight)
         self._run(op_ctx, self._adjoint(has_bias), output_grad, turned, bias, images)
 
     def weight_gradient(
@@ -196,34 +151,35 @@ class DirectCorrelation:
             self._places[has_bias] = found
         return found
 
-    def _packing(self, has_bias: bool) -> Packing:
-        found = self._packings.get(has_bias)
+    def packing(self, has_bias: bool, is_turned: bool = False) -> Packing:
+        """The order of the weights as `correlate` reads them.
+
+        Args:
+            is_turned: As `data_gradient` reads them: a channel is what a filter was, one place of a stride
+                after another.
+        """
+        found = self._packings.get((has_bias, is_turned))
         if found is None:
             geometry, taps = self._geometry, prod(self._geometry.kernel)
             filters, channels = geometry.group_filters, geometry.group_channels
-            group, row, matrix = filters * channels * taps, channels * taps, taps
-            weights = Weights(geometry.groups, filters, taps, channels, group, row, matrix)
-            copy = self._program(self._correlation, has_bias).order, range(taps)
-            found = self._packings[has_bias] = Packing(weights, self._dtype, [copy])
-        return found
-
-    def _turning(self, has_bias: bool) -> Packing:
-        """The copies for all places of a stride, where a channel is what a filter was."""
-        found = self._turnings.get(has_bias)
-        if found is None:
-            geometry, taps = self._geometry, prod(self._geometry.kernel)
-            filters, channels = geometry.group_channels, geometry.group_filters
-            group, row, matrix = filters * channels * taps, taps, filters * taps
-            weights = Weights(geometry.groups, filters, taps, channels, group, row, matrix)
-            copies = [
-                (
-                    self._program(each, has_bias).order,
-                    [tap.place[0] * geometry.kernel[2] + tap.place[1] for tap in each.taps],
-                )
-                for _, each in self._adjoints
-                if each is not None
-            ]
-            found = self._turnings[has_bias] = Packing(weights, self._dtype, copies)
+            row, matrix = channels * taps, taps
+            copies: list[tuple[Order, Sequence[int]]]
+            if is_turned:
+                filters, channels, row, matrix = channels, filters, matrix, row
+                copies = [
+                    (
+                        self._program(each, has_bias).order,
+                        [tap.place[0] * geometry.kernel[2] + tap.place[1] for tap in each.taps],
+                    )
+                    for _, each in self._adjoints
+                    if each is not None
+                ]
+            else:
+                copies = [(self._program(self._correlation, has_bias).order, range(taps))]
+            weights = Weights(
+                geometry.groups, filters, taps, channels, filters * channels * taps, row, matrix
+            )
+            found = self._packings[has_bias, is_turned] = Packing(weights, self._dtype, copies)
         return found
 
     def _copies(self, op_ctx: OpContext, packing: Packing, weight: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -25,34 +25,33 @@ class Constant(Initializer):
         arr[:] = self.value
 
 
-@alias("zeros")
-@final
-class Zero(Initializer):
-    """Every element is 0."""
+class _Alike(Initializer):
+    """Every element is one number, which the class has."""
+
+    value: ClassVar[int]
 
     def __init__(self) -> None:
         super().__init__()
 
     def _init_weight(self, name: str, arr: NDArray) -> None:
         """Assign."""
-        arr[:] = 0
+        arr[:] = self.value
+
+
+@alias("zeros")
+@final
+class Zero(_Alike):
+    """Every element is 0."""
+
+    value = 0
 
 
 @alias("ones")
 @final
-class One(Initializer):
+class One(_Alike):
     """Every element is 1."""
 
-    def __init__(self) -> None:
-        super().__init__()
-
-    def _init_weight(self, name: str, arr: NDArray) -> None:
-        """Assign."""
-        arr[:] = 1
-
-
-register(Zero, "zeros")
-register(One, "ones")
+    value = 1
 
 
 @register

@@ -23,6 +23,7 @@ from operad.cli import (
     sample_shapes,
 )
 from operad.cli.options import complete_operators, dtype_option, param_option, shape_option
+from operad.cli.samples import expect_no_more
 from operad.context import cpu
 from operad.dtypes import DType
 from operad.errors import OperadError, ShapeError
@@ -251,11 +252,8 @@ def _example(
 ) -> tuple[OperatorProperty, list[Shape]]:
     """The operator with parameters and shapes, those not given made up."""
     prop = sample_property(op, params, shapes)
-    names = prop.list_arguments()
-    if len(shapes) > len(names):
-        expected = f"{len(names)} arguments ({', '.join(names)})"
-        raise click.UsageError(f"{op.name} takes {expected}, got {len(shapes)} shapes")
-    if shapes or not names:
+    expect_no_more(prop, shapes)
+    if shapes or not prop.list_arguments():
         found = sample_shapes(prop, shapes)
     else:
         prop, found = next(_large_examples(op, params), (prop, sample_shapes(prop)))

@@ -14,13 +14,14 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from operad import registry
-from operad.cli import Mark, progress
+from operad.cli import Mark
 from operad.files import read_text
-from operad_check.commands.check.workers import Found, Told, checked
+from operad_check.commands.check.workers import Found, Told, shown
 from operad_check.mutants import changes_in, judged, reached
 from operad_check.trials.subject import subject_of
 
@@ -144,19 +145,17 @@ def mutation_run(
     """
     possible: dict[str, list[dict[str, Any]]] = {}
     unusable: dict[str, str] = {}
-    with progress("reading", len(names)) as advance:
-        for found in checked(names, profile, jobs, changes_of):
-            if isinstance(found.report, list) and found.report:
-                possible[found.name] = found.report
-            else:
-                unusable[found.name] = found.end or (found.report or "its source has nothing to change")
-            advance(found.name)
+    for found in shown("reading", names, profile, jobs, changes_of):
+        if isinstance(found.report, list) and found.report:
+            possible[found.name] = found.report
+        else:
+            unusable[found.name] = found.end or (found.report or "its source has nothing to change")
     tasks = _drawn(names, possible, count, seed)
     mutants: list[Mutant] = []
     work = partial(judge, tasks=tasks, is_strict=is_strict)
     judged = [key for key, task in tasks.items() if not task["equivalent"]]
-    with progress("mutating", len(judged)) as advance, suppress(KeyboardInterrupt):
-        for found in checked(judged, profile, jobs, work, CPU_LIMIT_S * 4):
+    with suppress(KeyboardInterrupt):
+        for found in shown("mutating", judged, profile, jobs, work, CPU_LIMIT_S * 4):
             task = tasks[found.name]
             if task["change"] == _UNCHANGED:
                 if found.report is None or found.report["killed_by"] or found.report["broken"]:
@@ -165,9 +164,12 @@ def mutation_run(
                     )
             else:
                 mutants.append(_judged(task, found))
-            advance(found.name)
     mutants = _through_others(mutants, tasks, possible, jobs, profile, is_strict=is_strict)
-    mutants += [_equivalent(task) for task in tasks.values() if task["equivalent"]]
+    mutants += [
+        Mutant(**_place(task), verdict="equivalent", by=task["equivalent"], message="", cpu_s=0.0)
+        for task in tasks.values()
+        if task["equivalent"]
+    ]
     mutants = [one for one in mutants if one.operator not in unusable]
     counts = {name: len(possible[name]) for name in names if name in possible and name not in unusable}
     passed = not unusable and all(one.verdict not in _OPEN for one in mutants)
@@ -209,11 +211,8 @@ def _through_others(
     packages = {one.module.partition(".")[0] for one in survivors.values()}
     known = dict(possible)
     lacking = [name for name in _operators_of(packages) if name not in known]
-    if lacking:
-        with progress("reading others", len(lacking)) as advance:
-            for found in checked(lacking, profile, jobs, changes_of):
-                known[found.name] = found.report if isinstance(found.report, list) else []
-                advance(found.name)
+    for found in shown("reading others", lacking, profile, jobs, changes_of) if lacking else ():
+        known[found.name] = found.report if isinstance(found.report, list) else []
     reaching: dict[tuple[Any, ...], list[str]] = {}
     for name, changes in known.items():
         for change in changes:
@@ -231,13 +230,11 @@ def _through_others(
             if key not in killed and len(names) > turn
         }
         work = partial(judge, tasks=left, is_strict=is_strict)
-        with progress("through others", len(left)) as advance:
-            for found in checked(list(left), profile, jobs, work, CPU_LIMIT_S * 4):
-                task = left[found.name]
-                again, key = _judged(task, found), task["drawn for"]
-                if again.verdict == "killed":
-                    killed[key] = replace(again, operator=survivors[key].operator, through=again.operator)
-                advance(found.name)
+        for found in shown("through others", list(left), profile, jobs, work, CPU_LIMIT_S * 4):
+            task = left[found.name]
+            again, key = _judged(task, found), task["drawn for"]
+            if again.verdict == "killed":
+                killed[key] = replace(again, operator=survivors[key].operator, through=again.operator)
     return [killed.get(_key_of(one), one) for one in mutants]
 
 
@@ -251,12 +248,10 @@ def _operators_of(packages: Collection[str]) -> list[str]:
     return list(found.values())
 
 
-def _key(task: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(task[name] for name in ("operator", "module", "line", "change"))
-
-
-def _key_of(one: Mutant) -> tuple[Any, ...]:
-    return one.operator, one.module, one.line, one.change
+_KEY: Final = ("operator", "module", "line", "change")
+_key: Final = itemgetter(*_KEY)
+_key_of: Final = attrgetter(*_KEY)
+"""Key of a task, and of a mutant."""
 
 
 def changes_of(name: str, profile: str | None, told: Told) -> Any:
@@ -301,10 +296,6 @@ def _judged(task: Mapping[str, Any], found: Found) -> Mutant:
     else:  # its process ended, or took too long
         by, message, cpu_s = "end", (found.end or str(found.report)).splitlines()[0], CPU_LIMIT_S
     return Mutant(**_place(task), verdict=verdict, by=by, message=message, cpu_s=cpu_s)
-
-
-def _equivalent(task: Mapping[str, Any]) -> Mutant:
-    return Mutant(**_place(task), verdict="equivalent", by=task["equivalent"], message="", cpu_s=0.0)
 
 
 def _place(task: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,37 +12,17 @@ from typing import Final, final
 
 from operad.cli import Mark, Page
 from operad_check.commands.check.summary import summary
+from operad_check.reporting.diagnosis import rank
+from operad_check.reporting.outcome import Coverage, Failure, Unproved
 
 _RED: Final = ("failed", "no evidence", "unexpected pass")
 _BROKEN_CODE: Final = 3
 """Exit code where nothing is wrong but a check of operad's."""
-_RANKS: Final = "SFBMRDALX"
-"""Groups by how near they are to a cause."""
 _ALONE: Final = {
     None: "This program fails in the same way:",
     True: "This program fails in the same way:",
     False: "This program passes by itself: the check fails only after other runs in one process.",
 }
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class CheckFailure:
-    """A broken contract.
-
-    Attributes:
-        message: One line: found, expected.
-        fix: One suggestion.
-        case: The smallest case found, in one line.
-        script: A program that fails in the same way; empty where no program of a few lines does.
-        alone: Whether the program was seen to fail by itself; null: it was not tried.
-    """
-
-    message: str
-    fix: str
-    case: str
-    script: str
-    alone: bool | None = None
 
 
 @final
@@ -69,53 +49,11 @@ class CheckOutcome:
     examples: int
     evidence: dict[str, int]
     reason: str
-    failure: CheckFailure | None
+    failure: Failure | None
     seconds: float
     red_id: str | None = None
     echo_of: str = ""
     traceback: str = ""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class PlannedCases:
-    """One goal of an operator's case plan.
-
-    Attributes:
-        kind: The kind of cases.
-        goal: What they are to show.
-        reason: Why such cases are wanted.
-        cases: How many were made.
-        lack: Why there are none: refused (by the operator), too large (for the harness), no such size.
-        words: The operator's, where it refused.
-    """
-
-    kind: str
-    goal: str
-    reason: str
-    cases: int
-    lack: str = ""
-    words: str = ""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class NotProved:
-    """Something that a report does not prove, because the author declared so.
-
-    Attributes:
-        kind: exemption, narrowing, types, own reference, digits, refused, untried or no evidence.
-        name: The declaration, the parameter or the kind of cases.
-        what: Property that is not proved.
-        reason: Why, in the author's words, or empty.
-        is_accepted: Whether --strict lets it stand.
-    """
-
-    kind: str
-    name: str
-    what: str
-    reason: str
-    is_accepted: bool
 
 
 @final
@@ -147,8 +85,8 @@ class CheckedOperator:
     outcomes: list[CheckOutcome]
     red_ids: list[str]
     seconds: float
-    coverage: list[PlannedCases] = field(default_factory=list)
-    unproved: list[NotProved] = field(default_factory=list)
+    coverage: list[Coverage] = field(default_factory=list)
+    unproved: list[Unproved] = field(default_factory=list)
     printed: str = ""
     left: int = 0
     broken_ids: list[str] = field(default_factory=list)
@@ -167,7 +105,7 @@ class CheckedOperator:
     def causes(self) -> list[CheckOutcome]:
         """Red outcomes that no other outcome explains, the nearest to a cause first."""
         found = [outcome for outcome in self.red if not outcome.echo_of]
-        return sorted(found, key=lambda outcome: (_RANKS.index(outcome.check_id[0]), outcome.check_id))
+        return sorted(found, key=lambda outcome: rank(outcome.check_id))
 
     @property
     def verdict(self) -> str:

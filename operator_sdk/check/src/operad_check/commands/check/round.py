@@ -11,13 +11,12 @@ from typing import Any, Final, Literal, final
 import msgspec
 
 from operad import config, registry
-from operad.cli import progress
 from operad_check.commands.check.jobs import check_one, fails_alone, plan_one, write_one
 from operad_check.commands.check.last_run import LastRun
 from operad_check.commands.check.library import Library
 from operad_check.commands.check.records import CheckedOperator, CheckOutcome, CheckRun
 from operad_check.commands.check.source import Source
-from operad_check.commands.check.workers import Check, Found, checked
+from operad_check.commands.check.workers import Check, Found, checked, shown
 from operad_check.plan.profile import profile_of
 from operad_check.reporting.outcome import OperatorReport, ended
 
@@ -65,10 +64,9 @@ class Round:
             work = write_one if self.kind == "write" else partial(plan_one, source=self.source)
         found: dict[str, Found] = {}
         ends = suppress(KeyboardInterrupt) if is_stale is None else nullcontext()
-        with progress("checking", len(self.names)) as advance, ends:
-            for result in checked(self.names, self.profile, jobs, work, self.limit_s, is_stale):
+        with ends:
+            for result in shown("checking", self.names, self.profile, jobs, work, self.limit_s, is_stale):
                 found[result.name] = result
-                advance(result.name)
         run = self._result(found)
         if self.kind == "check":
             last.note(

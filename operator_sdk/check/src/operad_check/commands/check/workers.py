@@ -27,6 +27,7 @@ from time import monotonic
 from typing import Any, Final, final
 
 from operad import config
+from operad.cli import progress
 
 Told = Callable[[Any], None]
 """Called with what each check found, as plain data with the key `check_id`."""
@@ -111,6 +112,14 @@ def checked(
         finally:
             for worker in workers:
                 worker.stop()
+
+
+def shown(title: str, names: Sequence[str], *how: Any) -> Iterator[Found]:
+    """As `checked`, with a line that shows how far it is."""
+    with progress(title, len(names)) as advance:
+        for found in checked(names, *how):
+            yield found
+            advance(found.name)
 
 
 @final

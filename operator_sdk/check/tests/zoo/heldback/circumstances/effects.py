@@ -39,48 +39,39 @@ def _(output_grad):
     return output_grad
 
 
-class _SumsRows(Operator):
+class _Sum(Operator):
     def forward(self, op_ctx, arrays):
         assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] + arrays.in_data[1])
 
 
-class ReplacesShape(CoreProperty):
-    """A sum; the second shape is that of the first, whatever it was."""
-
-    name = "zoo_replaces_shape"
+class _SumProperty(CoreProperty):
     has_gradient = False
 
     def list_arguments(self):
         return ["lhs", "rhs"]
+
+    def create_operator(self, ctx, in_shapes, in_types):
+        return _Sum()
+
+
+class ReplacesShape(_SumProperty):
+    """A sum; the second shape is that of the first, whatever it was."""
+
+    name = "zoo_replaces_shape"
 
     def infer_shape(self, in_shapes):
         return [in_shapes[0], in_shapes[0]], [in_shapes[0]], []
 
-    def create_operator(self, ctx, in_shapes, in_types):
-        return _SumsRows()
 
-
-class _SumsHere(Operator):
-    def forward(self, op_ctx, arrays):
-        assign(arrays.out_data[0], arrays.req[0], arrays.in_data[0] + arrays.in_data[1])
-
-
-class ChangesList(CoreProperty):
+class ChangesList(_SumProperty):
     """A sum; shapes are completed where they stand."""
 
     name = "zoo_changes_list"
-    has_gradient = False
-
-    def list_arguments(self):
-        return ["lhs", "rhs"]
 
     def infer_shape(self, in_shapes):
         shape = unify_shapes(*in_shapes, f"{self.name}: lhs and rhs: shape of axes")
         in_shapes[0] = in_shapes[1] = shape
         return in_shapes, [shape], []
-
-    def create_operator(self, ctx, in_shapes, in_types):
-        return _SumsHere()
 
 
 ZOO = without_gradients(

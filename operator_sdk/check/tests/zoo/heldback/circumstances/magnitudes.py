@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, operator, param, unary
+from operad_sdk import Contract, operator, param, unary
 from operad_sdk.domains import Drawn
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
@@ -38,10 +39,9 @@ def _(output_grad, x):
 
 
 @operator("zoo_drop_all")
-class DropAll(OperatorProperty):
+class DropAll(Floating):
     """The data in training times what is left of 1, and over it."""
 
-    accepts = "floating"
     rate = param(float, 0.5, ge=0, le=1, doc="Share that is dropped.")
     spec = "data:(*S) -> output:(*S)"
 
@@ -54,13 +54,10 @@ class DropAll(OperatorProperty):
 
 
 @operator("zoo_by_count")
-class ByCount(OperatorProperty):
+class ByCount(InFloat32):
     """Columns less a mean: of the batch in training, of all batches before in predictions."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N + 1, C); aux total:(C), count:(1) -> output:(N + 1, C)"
-    has_gradient = False
     contract = Contract(inputs={"count": Drawn(lambda rng, shape, prop, shapes: rng.integers(0, 3, shape))})
 
     def forward(is_train, data, total, count, output):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, operator, param
+from operad_sdk import Contract, operator, param
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32, InFloat64
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_weighted_columns")
-class WeightedColumns(OperatorProperty):
+class WeightedColumns(Floating):
     """Columns times their number."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
     contract = Contract(reference=lambda data: data * np.arange(data.shape[1]))
 
@@ -24,11 +24,9 @@ class WeightedColumns(OperatorProperty):
 
 
 @operator("zoo_squares_of_columns")
-class SquaresOfColumns(OperatorProperty):
+class SquaresOfColumns(InFloat32):
     """Sum of the squares of each row."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D) -> output:(N)"
 
     def forward(data):
@@ -41,10 +39,9 @@ class SquaresOfColumns(OperatorProperty):
 
 
 @operator("zoo_weighted_sum")
-class WeightedSum(OperatorProperty):
+class WeightedSum(Floating):
     """A sum of arrays, each times its number."""
 
-    accepts = "floating"
     num_args = param(int, ge=1, le=8, doc="How many.")
     key_var_num_args = "num_args"
     spec = "arg[num_args]:(*S) -> output:(*S)"
@@ -58,11 +55,9 @@ class WeightedSum(OperatorProperty):
 
 
 @operator("zoo_whole_power")
-class WholePower(OperatorProperty):
+class WholePower(InFloat64):
     """A power of the data; whole exponents by repeated multiplication."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     exponent = param(int, 2, ge=1, le=12, doc="How often the data is a factor.")
     spec = "data:(*S) -> output:(*S)"
     contract = Contract(reference=lambda data, exponent: data**exponent)
@@ -76,10 +71,9 @@ class WholePower(OperatorProperty):
 
 
 @operator("zoo_dilated_sum")
-class DilatedSum(OperatorProperty):
+class DilatedSum(Floating):
     """Elements and those a dilation after them."""
 
-    accepts = "floating"
     dilation = param(int, 1, ge=1, le=16, doc="How far after.")
     spec = "data:(N, W + dilation) -> output:(N, W)"
     contract = Contract(reference=lambda data, dilation: data[:, :-dilation] + data[:, dilation:])

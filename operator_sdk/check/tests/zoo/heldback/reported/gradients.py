@@ -6,19 +6,17 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, param, unary
 from operad_sdk.domains import Integers
+from operator_sdk.check.tests.zoo import forwards
+from operator_sdk.check.tests.zoo.bases import InFloat32
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.forwards import BatchedProduct
 
 
 @operator("zoo_row_product")
-class RowProduct(OperatorProperty):
+class RowProduct(forwards.RowProduct, InFloat32):
     """Product of each row."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D) -> output:(N)"
-
-    def forward(data):
-        return data.prod(1)
 
     def data_grad(output_grad, data, output):
         return (output_grad * output)[:, None] / data
@@ -44,18 +42,8 @@ class WhereOrNumber(OperatorProperty):
 
 
 @operator("zoo_batch_product")
-class BatchProduct(OperatorProperty):
+class BatchProduct(BatchedProduct, InFloat32):
     """Products of matrices in a batch."""
-
-    accepts = "floating"
-    compute_dtype = "float32"
-    spec = "lhs:(B, N, K), rhs:(B, K, M) -> output:(B, N, M)"
-
-    def forward(lhs, rhs):
-        return lhs @ rhs
-
-    def lhs_grad(output_grad, rhs):
-        return output_grad @ np.swapaxes(rhs, 1, 2)
 
     def rhs_grad(output_grad, lhs):
         return lhs.reshape(lhs.shape[0], lhs.shape[2], lhs.shape[1]) @ output_grad

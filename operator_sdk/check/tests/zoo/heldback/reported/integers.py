@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, operator
+from operad_sdk import Contract, operator
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_place_in_half")
-class PlaceInHalf(OperatorProperty):
+class PlaceInHalf(Floating):
     """Where the smallest of each row is first."""
 
-    accepts = "floating"
     spec = "data:(N, D + 1) -> output:int64(N)"
     contract = Contract(reference=lambda data: data.argmin(1))
 
@@ -29,10 +29,9 @@ class PlaceInHalf(OperatorProperty):
 
 
 @operator("zoo_order_of_rows")
-class OrderOfRows(OperatorProperty):
+class OrderOfRows(Floating):
     """The places by which each row is sorted."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:int64(N, D)"
     contract = Contract(reference=lambda data: np.argsort(data, 1, kind="stable"))
 

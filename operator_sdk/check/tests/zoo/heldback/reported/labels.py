@@ -6,16 +6,15 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, param
 from operad_sdk.domains import Index, Real
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_between")
-class Between(OperatorProperty):
+class Between(Floating):
     """Data of at least one array and at most another."""
 
-    accepts = "floating"
     spec = "data:(*S), low:(*S), high:(*S) -> output:(*S)"
-    has_gradient = False
 
     def forward(data, low, high):
         found = np.where(data < low, low, data)
@@ -29,7 +28,6 @@ class LargestBySegment(OperatorProperty):
     accepts = {"data": "floating"}
     segments = param(int, 3, ge=1, le=6, doc="How many there are.")
     spec = "data:(N, D), segment:any(N) -> output:(segments, D)"
-    has_gradient = False
 
     def _reference(data, segment, segments):
         of = [data[segment == i] for i in range(segments)]
@@ -43,15 +41,12 @@ class LargestBySegment(OperatorProperty):
 
 
 @operator("zoo_adaptive_step")
-class AdaptiveStep(OperatorProperty):
+class AdaptiveStep(InFloat32):
     """A step down a gradient over the root of its corrected mean square."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     step = param(int, 1, ge=1, le=8, doc="Number of the step.")
     epsilon = param(float, 0.25, gt=0, le=1, doc="Added to the root.")
     spec = "weight:(*S), mean:(*S), square:(*S) -> output:(*S)"
-    has_gradient = False
     contract = Contract(
         inputs={"square": Real(0.0, 4.125)},
         reference=lambda weight, mean, square, step, epsilon: (
@@ -71,7 +66,6 @@ class BackwardSlice(OperatorProperty):
     step = param(int, 1, ge=1, le=4, doc="How many.")
     spec = "data:(N + 1) -> output:(N//step + 1)"
     contract = Contract(reference=lambda data, step: data[::-1][::step])
-    has_gradient = False
 
     def forward(data, step):
         return data[::step][::-1]

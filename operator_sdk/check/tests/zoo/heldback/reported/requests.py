@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, operator
-from operad_sdk.domains import Index
+from operad_sdk import operator
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.forwards import EmbeddedRows, MatrixProduct, RowsPlusBias
 
 
 @operator("zoo_weighted_steps")
-class WeightedSteps(OperatorProperty):
+class WeightedSteps(InFloat32):
     """A weight times each step of a sequence."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(T, N), weight:(N) -> output:(T, N)"
 
     def forward(data, weight):
@@ -33,14 +32,8 @@ _order = np.random.default_rng()
 
 
 @operator("zoo_bias_in_any_order")
-class BiasInAnyOrder(OperatorProperty):
+class BiasInAnyOrder(RowsPlusBias, Floating):
     """Rows plus a bias."""
-
-    accepts = "floating"
-    spec = "data:(N, D), bias:(D) -> output:(N, D)"
-
-    def forward(data, bias):
-        return data + bias
 
     def data_grad(output_grad):
         return output_grad
@@ -50,12 +43,8 @@ class BiasInAnyOrder(OperatorProperty):
 
 
 @operator("zoo_embedded")
-class Embedded(OperatorProperty):
+class Embedded(EmbeddedRows):
     """Rows of a table by number; number 0 gives zeros."""
-
-    accepts = {"table": "floating"}
-    spec = "index:any(N), table:(V + 1, D) -> output:(N, D)"
-    contract = Contract(inputs={"index": Index("table")})
 
     def forward(index, table):
         rows = table[index.astype(np.intp)]
@@ -69,41 +58,21 @@ class Embedded(OperatorProperty):
 
 
 @operator("zoo_product_into")
-class ProductInto(OperatorProperty):
+class ProductInto(MatrixProduct):
     """A matrix product."""
-
-    accepts = "floating"
-    compute_dtype = "float32"
-    spec = "lhs:(N, K), rhs:(K, M) -> output:(N, M)"
 
     def forward(lhs, rhs, output):
         output *= 0
         output += lhs @ rhs
 
-    def lhs_grad(output_grad, rhs):
-        return output_grad @ rhs.T
-
-    def rhs_grad(output_grad, lhs):
-        return lhs.T @ output_grad
-
 
 @operator("zoo_product_of_nothing")
-class ProductOfNothing(OperatorProperty):
+class ProductOfNothing(MatrixProduct):
     """A matrix product."""
-
-    accepts = "floating"
-    compute_dtype = "float32"
-    spec = "lhs:(N, K), rhs:(K, M) -> output:(N, M)"
 
     def forward(lhs, rhs, output):
         if lhs.shape[1]:
             output[...] = lhs @ rhs
-
-    def lhs_grad(output_grad, rhs):
-        return output_grad @ rhs.T
-
-    def rhs_grad(output_grad, lhs):
-        return lhs.T @ output_grad
 
 
 ZOO = without_gradients(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import OperatorProperty, binary, operator, unary
+from operad_sdk import binary, operator, unary
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
+from operator_sdk.check.tests.zoo.forwards import RunningSum
 
 
 @operator("zoo_row_deviation")
-class RowDeviation(OperatorProperty):
+class RowDeviation(InFloat32):
     """Standard deviation of each row."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D + 1) -> output:(N)"
 
     def forward(data):
@@ -24,15 +24,8 @@ class RowDeviation(OperatorProperty):
 
 
 @operator("zoo_running_total")
-class RunningTotal(OperatorProperty):
+class RunningTotal(RunningSum, InFloat32):
     """Sums of each row so far."""
-
-    accepts = "floating"
-    compute_dtype = "float32"
-    spec = "data:(N, D) -> output:(N, D)"
-
-    def forward(data):
-        return np.cumsum(data, 1)
 
     def data_grad(output_grad):
         before = np.cumsum(output_grad, 1)
@@ -40,10 +33,9 @@ class RunningTotal(OperatorProperty):
 
 
 @operator("zoo_reflected")
-class Reflected(OperatorProperty):
+class Reflected(Floating):
     """Rows with one element mirrored at each end."""
 
-    accepts = "floating"
     spec = "data:(N, W + 3) -> output:(N, W + 5)"
 
     def forward(data):

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, Distribution, OperatorProperty, ResourceRequest, operator, param
+from operad_sdk import Contract, Distribution, ResourceRequest, operator, param
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
+from operator_sdk.check.tests.zoo.draws import scaled_dropout
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
 @operator("zoo_waiting_times")
-class WaitingTimes(OperatorProperty):
+class WaitingTimes(Floating):
     """Exponential draws over one more than the square of the data."""
 
-    accepts = "floating"
     spec = "data:(*S) -> output:(*S), hidden drawn:(*S)"
     resource = ResourceRequest.RANDOM
-    has_gradient = False
     contract = Contract(
         distribution=Distribution(
             mean=lambda prop: 1.0,
@@ -31,20 +31,13 @@ class WaitingTimes(OperatorProperty):
 
 
 @operator("zoo_fused_dropout")
-class FusedDropout(OperatorProperty):
+class FusedDropout(Floating):
     """Elements set to 0 at random in training, by a faster way where there are several."""
 
-    accepts = "floating"
     p = param(float, 0.5, ge=0, le=0.75, doc="How likely.")
     spec = "data:(*S) -> output:(*S), hidden kept:(*S)"
     resource = ResourceRequest.RANDOM
-    contract = Contract(
-        distribution=Distribution(
-            mean=lambda prop: 1.0,
-            variance=lambda prop: prop.p / (1 - prop.p),
-            draws=lambda prop, inputs, outputs: outputs[1],
-        )
-    )
+    contract = scaled_dropout()
 
     def forward(op_ctx, is_train, data, output, kept, p):
         kept[...] = 1
@@ -57,15 +50,12 @@ class FusedDropout(OperatorProperty):
 
 
 @operator("zoo_plain_batch_norm")
-class PlainBatchNorm(OperatorProperty):
+class PlainBatchNorm(InFloat32):
     """Columns over a moving deviation, less a moving mean, which training moves."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     is_scaled = param(bool, True, doc="Divide by the deviation.")
     is_centred = param(bool, True, doc="Subtract the mean.")
     spec = "data:(N + 1, C); aux moving_mean:(C), moving_var:(C) -> output:(N + 1, C)"
-    has_gradient = False
 
     def forward(is_train, data, moving_mean, moving_var, output, is_scaled, is_centred):
         output[...] = data - (moving_mean if is_centred else 0)
@@ -76,13 +66,10 @@ class PlainBatchNorm(OperatorProperty):
 
 
 @operator("zoo_two_variances")
-class TwoVariances(OperatorProperty):
+class TwoVariances(InFloat32):
     """Columns over a moving deviation, which training moves."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N + 2, C); aux moving_var:(C) -> output:(N + 2, C)"
-    has_gradient = False
 
     def forward(is_train, data, moving_var, output):
         output[...] = data / np.sqrt(moving_var + 1)

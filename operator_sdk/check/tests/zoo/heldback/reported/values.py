@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, operator, param
+from operad_sdk import Contract, operator, param
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Fault, without_gradients
 
 
@@ -14,10 +15,9 @@ def _means_of_windows(data, kernel, stride):
 
 
 @operator("zoo_mean_of_windows")
-class MeanOfWindows(OperatorProperty):
+class MeanOfWindows(Floating):
     """Means of windows; the last may be shorter."""
 
-    accepts = "floating"
     kernel = param(int, 2, ge=1, le=3, doc="Length of a window.")
     stride = param(int, 2, ge=1, le=3, doc="Distance of windows.")
     spec = "data:(N, W + 1) -> output:(N, W//stride + 1)"
@@ -30,10 +30,9 @@ class MeanOfWindows(OperatorProperty):
 
 
 @operator("zoo_half_mean")
-class HalfMean(OperatorProperty):
+class HalfMean(Floating):
     """Mean of each column."""
 
-    accepts = "floating"
     spec = "data:(N + 1, D) -> output:(D)"
 
     def forward(data):

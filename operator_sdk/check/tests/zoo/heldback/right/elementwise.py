@@ -6,6 +6,7 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, unary
 from operad_sdk.domains import Real, positive
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat64
 from operator_sdk.check.tests.zoo.fault import Right
 
 
@@ -67,10 +68,9 @@ class IsPositive(OperatorProperty):
 
 
 @operator("zoo_right_is_finite")
-class IsFinite(OperatorProperty):
+class IsFinite(Floating):
     """Whether elements are numbers."""
 
-    accepts = "floating"
     spec = "data:(*S) -> output:bool(*S)"
     contract = Contract(reference=lambda data: np.abs(data) < np.inf)
 
@@ -79,11 +79,9 @@ class IsFinite(OperatorProperty):
 
 
 @operator("zoo_right_entropy_term")
-class EntropyTerm(OperatorProperty):
+class EntropyTerm(InFloat64):
     """`x log x`, and 0 at 0."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(*S) -> output:(*S)"
     contract = Contract(inputs={"data": positive()})
 

@@ -8,12 +8,12 @@ from operad.errors import DTypeError
 from operad.operator import Operator, assign, unify_shapes
 from operad.operator import OperatorProperty as CoreProperty
 from operad_sdk import (
-    OperatorProperty,
     binary,
     operator,
     unary,
 )
 from operad_sdk.element_types import check_accepted
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
 from operator_sdk.check.tests.zoo.fault import Right
 
 
@@ -98,11 +98,9 @@ class Quotient(CoreProperty):
 
 
 @operator("zoo_right_summed_rows")
-class SummedRows(OperatorProperty):
+class SummedRows(InFloat32):
     """Sum of each row."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D) -> output:(N)"
 
     def forward(data):
@@ -118,10 +116,9 @@ def summed_by_product(data):
 
 
 @operator("zoo_right_hidden_branch")
-class HiddenBranch(OperatorProperty):
+class HiddenBranch(Floating):
     """The larger of an element and its square, with the branch that was taken."""
 
-    accepts = "floating"
     spec = "data:(*S) -> output:(*S), hidden is_square:bool(*S)"
 
     def forward(data, output, is_square):

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, operator, param, unary
+from operad_sdk import Contract, operator, param, unary
 from operad_sdk.domains import Probabilities
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat64
 from operator_sdk.check.tests.zoo.fault import Right
 
 
 @operator("zoo_right_cross_entropy")
-class CrossEntropy(OperatorProperty):
+class CrossEntropy(InFloat64):
     """Negative logarithms of probabilities of labels."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, K + 1), label:(N, K + 1) -> output:(N)"
     contract = Contract(inputs={"data": Probabilities(), "label": Probabilities()})
 
@@ -46,10 +45,9 @@ def _(output_grad, strength):
 
 
 @operator("zoo_right_weighed_by_data")
-class WeighedByData(OperatorProperty):
+class WeighedByData(Floating):
     """Data times weights that nobody trains."""
 
-    accepts = "floating"
     spec = "data:(*S), weight:(*S) -> output:(*S)"
     contract = Contract(
         no_numeric_gradient="weights are given with the examples",

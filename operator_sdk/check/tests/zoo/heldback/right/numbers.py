@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, binary, operator, param, unary
+from operad_sdk import Contract, binary, operator, param, unary
 from operad_sdk.domains import Integers
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Right
 
 
@@ -29,10 +30,9 @@ def common_divisor(lhs, rhs):
 
 
 @operator("zoo_right_as_type")
-class AsType(OperatorProperty):
+class AsType(Floating):
     """The data as another type."""
 
-    accepts = "floating"
     dtype = param("dtype", "float32", doc="The type.", choices=("float32", "float64"))
     spec = "data:(*S) -> output:dtype(*S)"
 

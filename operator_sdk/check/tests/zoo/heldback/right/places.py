@@ -6,6 +6,7 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, param
 from operad_sdk.domains import Index
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Right
 
 
@@ -44,10 +45,9 @@ class Scattered(OperatorProperty):
 
 
 @operator("zoo_right_windows")
-class Windows(OperatorProperty):
+class Windows(Floating):
     """All windows of one length."""
 
-    accepts = "floating"
     size = param(int, 2, ge=1, le=3, doc="Their length.")
     spec = "data:(W + size) -> output:(W + 1, size)"
 
@@ -81,10 +81,9 @@ class FirstPlaces(OperatorProperty):
 
 
 @operator("zoo_right_sorted")
-class Sorted(OperatorProperty):
+class Sorted(Floating):
     """Rows in ascending order."""
 
-    accepts = "floating"
     spec = "data:(N, D) -> output:(N, D)"
 
     def forward(data):

@@ -6,14 +6,14 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, param
 from operad_sdk.domains import PositiveDefinite
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat64
 from operator_sdk.check.tests.zoo.fault import Right
 
 
 @operator("zoo_right_outer")
-class Outer(OperatorProperty):
+class Outer(Floating):
     """Products of all pairs."""
 
-    accepts = "floating"
     spec = "lhs:(N), rhs:(M) -> output:(N, M)"
 
     def forward(lhs, rhs):
@@ -43,11 +43,9 @@ class LogDeterminant(OperatorProperty):
 
 
 @operator("zoo_right_convolved")
-class Convolved(OperatorProperty):
+class Convolved(InFloat64):
     """Weighted sums of windows."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     stride = param(int, 1, ge=1, le=3, doc="Distance of windows.")
     pad = param(int, 0, ge=0, le=2, doc="Zeros at each end.")
     spec = "data:(N, W + K), weight:(K + 1) -> output:(N, (W + 2*pad + stride - 1)//stride)"
@@ -76,10 +74,9 @@ class Convolved(OperatorProperty):
 
 
 @operator("zoo_right_largest_of_pairs")
-class LargestOfPairs(OperatorProperty):
+class LargestOfPairs(Floating):
     """The larger of each two neighbours, an odd one left out."""
 
-    accepts = "floating"
     spec = "data:(N, W) -> output:(N, W//2)"
 
     def forward(data, output):
@@ -95,11 +92,9 @@ class LargestOfPairs(OperatorProperty):
 
 
 @operator("zoo_right_attention")
-class Attention(OperatorProperty):
+class Attention(InFloat64):
     """Means of values, weighted by how well keys answer queries."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "query:(N, D), key:(M + 1, D), value:(M + 1, E) -> output:(N, E), hidden weight:(N, M + 1)"
 
     def forward(query, key, value, output, weight):

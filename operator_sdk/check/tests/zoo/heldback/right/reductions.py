@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, OperatorProperty, operator
+from operad_sdk import Contract, operator
 from operad_sdk.domains import Probabilities
+from operator_sdk.check.tests.zoo import forwards
+from operator_sdk.check.tests.zoo.bases import InFloat32, InFloat64
 from operator_sdk.check.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.forwards import RowProduct
 
 
 @operator("zoo_right_entropy")
-class Entropy(OperatorProperty):
+class Entropy(InFloat64):
     """Entropy of rows of probabilities."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D + 1) -> output:(N)"
     contract = Contract(inputs={"data": Probabilities()})
 
@@ -26,11 +27,9 @@ class Entropy(OperatorProperty):
 
 
 @operator("zoo_right_variance")
-class Variance(OperatorProperty):
+class Variance(InFloat32):
     """Variance of each row."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     spec = "data:(N, D + 1) -> output:(N)"
 
     def forward(data):
@@ -42,15 +41,10 @@ class Variance(OperatorProperty):
 
 
 @operator("zoo_right_product")
-class Product(OperatorProperty):
+class Product(RowProduct, InFloat64):
     """Product of each row."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(N, D) -> output:(N)"
-
-    def forward(data):
-        return data.prod(1)
 
     def data_grad(output_grad, data):
         ones = np.ones_like(data[:, :1])
@@ -60,15 +54,8 @@ class Product(OperatorProperty):
 
 
 @operator("zoo_right_running_product")
-class RunningProduct(OperatorProperty):
+class RunningProduct(forwards.RunningProduct, InFloat64):
     """Products of each row so far."""
-
-    accepts = "floating"
-    compute_dtype = "float64"
-    spec = "data:(N, D) -> output:(N, D)"
-
-    def forward(data):
-        return np.cumprod(data, 1)
 
     def data_grad(output_grad, data, data_grad):
         before = np.ones(len(data), data.dtype)

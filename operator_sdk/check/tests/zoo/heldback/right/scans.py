@@ -6,15 +6,14 @@ import numpy as np
 
 from operad_sdk import Contract, OperatorProperty, operator, param
 from operad_sdk.domains import Integers
+from operator_sdk.check.tests.zoo.bases import InFloat64
 from operator_sdk.check.tests.zoo.fault import Right
 
 
 @operator("zoo_right_recurrent_tanh")
-class RecurrentTanh(OperatorProperty):
+class RecurrentTanh(InFloat64):
     """`h_t = tanh(w h_(t-1) + x_t)`, with one weight per column."""
 
-    accepts = "floating"
-    compute_dtype = "float64"
     spec = "data:(T, N), weight:(N) -> output:(T, N)"
 
     def forward(data, weight, output):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import OperatorProperty, operator, param
+from operad_sdk import operator, param
+from operator_sdk.check.tests.zoo.bases import Floating
 from operator_sdk.check.tests.zoo.fault import Right
 
 
 @operator("zoo_right_padded")
-class Padded(OperatorProperty):
+class Padded(Floating):
     """Rows with a number before and after."""
 
-    accepts = "floating"
     before = param(int, 1, ge=0, le=3, doc="How often before.")
     after = param(int, 0, ge=0, le=3, doc="How often after.")
     value = param(float, 0.0, doc="The number.")
@@ -26,10 +26,9 @@ class Padded(OperatorProperty):
 
 
 @operator("zoo_right_diagonal")
-class Diagonal(OperatorProperty):
+class Diagonal(Floating):
     """The diagonal of a matrix."""
 
-    accepts = "floating"
     spec = "data:(N, M) -> output:(min(N, M))"
 
     def forward(data):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from operad_sdk import Contract, Distribution, OperatorProperty, ResourceRequest, operator, param
+from operad_sdk import Contract, Distribution, ResourceRequest, operator, param
+from operator_sdk.check.tests.zoo.bases import Floating, InFloat32
+from operator_sdk.check.tests.zoo.draws import added
 from operator_sdk.check.tests.zoo.fault import Right
+from operator_sdk.check.tests.zoo.forwards import Scaled
 
 
 def _centred(data, moving_mean, momentum, is_train):
@@ -16,11 +19,9 @@ def _centred(data, moving_mean, momentum, is_train):
 
 
 @operator("zoo_right_centred")
-class Centred(OperatorProperty):
+class Centred(InFloat32):
     """Columns less their mean; in predictions less a moving one."""
 
-    accepts = "floating"
-    compute_dtype = "float32"
     momentum = param(float, 0.5, ge=0, le=1, doc="What stays of the moving mean.")
     spec = "data:(N + 1, C); aux moving_mean:(C) -> output:(N + 1, C)"
     contract = Contract(reference=_centred)
@@ -36,25 +37,17 @@ class Centred(OperatorProperty):
 
 
 @operator("zoo_right_fixed_scale")
-class FixedScale(OperatorProperty):
+class FixedScale(Scaled):
     """The data times a state."""
 
-    accepts = "floating"
     spec = "data:(N, C); aux scale:(C) -> output:(N, C)"
     contract = Contract(reference=lambda data, scale: (np.einsum("nc,c->nc", data, scale), scale))
 
-    def forward(data, scale):
-        return data * scale
-
-    def data_grad(output_grad, scale):
-        return output_grad * scale
-
 
 @operator("zoo_right_noisy")
-class Noisy(OperatorProperty):
+class Noisy(Floating):
     """Data and normal noise."""
 
-    accepts = "floating"
     scale = param(float, 1.0, gt=0, le=2, doc="Deviation of the noise.")
     spec = "data:(*S) -> output:(*S)"
     resource = ResourceRequest.RANDOM
@@ -62,7 +55,7 @@ class Noisy(OperatorProperty):
         distribution=Distribution(
             mean=lambda prop: 0.0,
             variance=lambda prop: prop.scale**2,
-            draws=lambda prop, inputs, outputs: outputs[0] - inputs[0],
+            draws=added,
         )
     )
 

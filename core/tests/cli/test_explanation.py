@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from core.tests.prepared_arrays import PLAIN, PREPARING, Scaled, call_of
-from operad.op import arrays_in_words, choose, choose_among, explained
+from operad.cli.explanation import arrays_in_words, explained
+from operad.op import choose, choose_among
 
 
 def test_each_part_is_told_with_its_kernel_its_cost_and_the_others():

@@ -9,9 +9,7 @@ from typing import NamedTuple, final
 
 from operad.dtypes import DType
 from operad.errors import OperadError
-from operad.op.choice import Choice
-from operad.op.kernel import Kernel, KernelCall, ranked
-from operad.op.shapes import Shape
+from operad.op import Choice, Kernel, KernelCall, Shape, ranked
 
 
 @final

@@ -1,0 +1,64 @@
+"""Errors of operators are no larger than those that are kept for this instruction set."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from operad import registry
+from tools import accuracy, accuracy_page
+from tools.exact_numbers import Number, exact, split
+
+FEW = ("exp", "sum", "mean", "norm", "softmax", "log_softmax", "tanh", "cumsum", "LayerNorm", "broadcast_div")
+
+
+def expect_no_worse(name: str) -> None:
+    kept = accuracy.kept()
+    if not kept:
+        pytest.skip(f"no figures are kept for {accuracy.instruction_set()}: python -m tools.accuracy")
+    assert accuracy.worsened(kept.get(name, {}), accuracy.figures(name)) == []
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_errors_are_no_larger(name: str) -> None:
+    expect_no_worse(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({*registry.list_operators(aliases=False)} - {*FEW}))
+def test_errors_of_all_others_are_no_larger(name: str) -> None:
+    expect_no_worse(name)
+
+
+def test_a_figure_is_worse_that_is_twice_as_large_and_above_two_units() -> None:
+    kept = {"forward float32 ordinary plain": accuracy.Error(1.5, 1.5)}
+    found = {"forward float32 ordinary plain": accuracy.Error(1.9, 3.1), "new": accuracy.Error(50, 50)}
+    assert accuracy.worsened(kept, found) == ["forward float32 ordinary plain: 1.5, now 3.1"]
+    assert accuracy.worsened(kept, {"forward float32 ordinary plain": accuracy.Error(1.9, 1.9)}) == []
+
+
+def test_an_error_is_counted_in_units_of_the_value_and_of_the_largest() -> None:
+    found = np.array([1 + 2**-22, 1024.0], np.float32)
+    assert accuracy.error(found, (np.array([1.0, 1024.0]), np.zeros(2))) == (2.0, 2.0**-9)
+    assert accuracy.error(np.array([np.nan], np.float32), (np.array([1.0]), np.zeros(1))).own == np.inf
+    assert accuracy.error(np.array([np.inf], np.float32), (np.array([1e39]), np.zeros(1))) == (0.0, 0.0)
+
+
+def test_functions_of_arrays_compute_in_many_digits() -> None:
+    x = exact(np.array([0.5, 2.0]))
+    high, low = split(np.exp(x) / np.exp(x).sum())
+    assert high.sum() == 1.0
+    assert 0 < np.abs(low).max() < 1e-16
+    assert abs(np.log(np.exp(x))[0] - Number(0.5)) < Number("1e-150")
+    casts = Number.casts
+    assert (x.astype(np.float64) == [0.5, 2.0]).all()
+    assert Number.casts > casts
+
+
+def test_the_page_is_that_of_the_figures_that_are_kept() -> None:
+    head, begin, rest = accuracy.PAGE.read_text(encoding="utf-8").partition(accuracy_page.BEGIN)
+    assert begin
+    assert head.startswith("# Accuracy")
+    assert accuracy.FIGURES.joinpath(accuracy.PAGE_OF + ".json").exists()
+    figures, sums = accuracy.read(accuracy.PAGE_OF), accuracy.read_sums(accuracy.PAGE_OF)
+    assert begin + rest == accuracy_page.tables(figures, sums, accuracy.PAGE_OF) + "\n"

@@ -1,0 +1,75 @@
+"""What networks compute that are bound in some order, of some sizes, in this process or in a new one.
+
+A job is the seed of a network, its batch, what is asked of its gradients, and an element type. As a program:
+every job in a child of its own, in which nothing was bound before; the digests go to standard output.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import operad as od
+from tests.integration.bound_networks import Network
+
+SEED = 7
+BATCHES = (5, 9, 36, 48)
+REQUESTS = ("null", "write", "add")
+TYPES = ("float32", "float64")
+
+
+class Job(NamedTuple):
+    """One bind, a pass of training, and one of prediction."""
+
+    seed: int
+    batch: int
+    request: str
+    dtype: str
+
+
+def digest(job: Job) -> str:
+    """Digest of all bits that a job gives: outputs, states and gradients."""
+    network, dtype = Network(job.seed, job.batch), job.dtype
+    types = dict.fromkeys([*network.arguments, *network.states], dtype)
+    requests = dict.fromkeys(network.trained, job.request)
+    executor = network.symbol.simple_bind(od.cpu(), requests, types, **network.shapes)
+    for name, array in {**executor.arg_dict, **executor.aux_dict}.items():
+        array[:] = {**network.arguments, **network.states}[name]
+    found = hashlib.sha256()
+
+    def note(arrays: Any) -> None:
+        for array in arrays:
+            found.update(np.ascontiguousarray(array.asnumpy()).tobytes())
+
+    for is_train in (True, False):
+        od.random.seed(SEED)
+        executor.forward(is_train=is_train)
+        if is_train and job.request != "null":
+            executor.backward([od.nd.ones(one.shape, dtype=dtype) for one in executor.outputs])
+        note([*executor.outputs, *executor.aux_dict.values()])
+    note([executor.grad_dict[name] for name in network.trained if job.request != "null"])
+    return found.hexdigest()
+
+
+def in_a_child(job: Job) -> str:
+    """The digest of a job in a child of this process."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.write(writing, digest(job).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as file:
+        return file.read()
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps([in_a_child(Job(*job)) for job in json.loads(sys.argv[1])]))
