@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -74,11 +72,3 @@ class TestGradients:
         (found,) = autograd.grad(self.run(x, y, is_mixed), x)
         np.testing.assert_allclose(found.asnumpy(), gradients(A, B)[0], rtol=1e-6)
         np.testing.assert_array_equal(x.grad.asnumpy(), [0, 0, 0])
-
-
-def test_no_program_is_made_of_a_tape_that_is_one_call(monkeypatch) -> None:
-    x, y = variable(A), variable(B)
-    z = recorded(x, y)
-    monkeypatch.setattr(sys.modules["operad.autograd.backward"], "backward_program", None)
-    z.backward()
-    np.testing.assert_allclose(x.grad.asnumpy(), gradients(A, B)[0], rtol=1e-6)

@@ -157,10 +157,7 @@ def _run(
     _refuse_freed(nodes)
     if wanted:
         results = _results_apart(nodes, head_grads, buffers)
-        alone = nodes[-1].__class__ is TapeNode and nodes[-1].plan.backward_alone
-        if alone and alone(nodes, heads, head_grads, wanted, results, buffers, train_mode):
-            pass
-        elif any(node.__class__ is TapeNode and node.plan.__class__ is FunctionCall for node in nodes):
+        if any(node.__class__ is TapeNode and node.plan.__class__ is FunctionCall for node in nodes):
             with unrecorded():
                 found = gradients_by_node(nodes, heads, head_grads, wanted, train_mode)
             results = [

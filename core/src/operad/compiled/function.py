@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 from types import MethodType
 from typing import Any, Final, final
 
 from operad import imperative, registry
-from operad.compiled.backward import BackwardAlone
 from operad.compiled.numbers import TracedNumber
 from operad.compiled.operator import CompiledProperty
 from operad.compiled.trace import Trace
@@ -38,13 +38,6 @@ class _Installed:
 
 
 _installed: Final = registry.follow(_Installed())
-
-
-def _keep(cache: dict[Any, Any], key: Any, made: Any) -> Any:
-    if len(cache) >= _MOST_KEPT:
-        del cache[next(iter(cache))]
-    cache[key] = made
-    return made
 
 
 def _flat(value: Any, arrays: list[Any], floats: list[Any]) -> Any:
@@ -143,14 +136,6 @@ class _Traced:
         named = dict(zip(self._names, specs, strict=True))
         prop = CompiledProperty(title, self.graph, ctx, named, wanted, self._keeps_arguments)
         plan = imperative.Plan(prop, specs, ctx, bool(mode & imperative.TRAINING))
-        if not prop.is_stateful:  # else each call has an operator of its own
-            num_states = len(inputs) - self._num_args
-            (call,) = plan.operator.forward_templates(
-                plan.run.op_ctx, plan.run.req, self._num_args, num_states
-            )
-            plan.direct = call.function
-            if wanted:
-                plan.backward_alone = BackwardAlone(plan, prop, tuple([each is not None for each in key]))
         program = prop.layout.program
         self._report(
             f"compiled {prop.name} in {(perf_counter() - begun_s) * 1e3:.1f} ms: {len(program.forward)} and "
@@ -158,8 +143,8 @@ class _Traced:
             f"{', '.join(wanted) or 'nothing'}"
         )
         untracked = [i for i, roots in enumerate(self._roots) if not roots & wanted.keys()] if key else []
-        made: tuple[imperative.Plan, Sequence[int]] = _keep(self._plans, key, (plan, untracked))
-        return made
+        imperative.insert_bounded(self._plans, key, (plan, untracked), _MOST_KEPT)
+        return plan, untracked
 
 
 def _request(array: imperative.Array) -> str | None:
@@ -178,7 +163,7 @@ class CompiledFunction:
         self._traced: dict[Any, _Traced] = {}
         self._asked: dict[Any, list[int]] = {}  # positions of floats that a kind of call looks at
         self._last: tuple[Any, ...] = ()
-        self._lines: dict[int, str] = {}
+        self._lines: deque[str] = deque(maxlen=_MOST_KEPT)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function: traced and compiled, where this kind of call is new."""
@@ -217,16 +202,16 @@ class CompiledFunction:
             args, kwargs = _nested(structure, iter(trace.arguments), iter(trace.floats))
             return self._function(*args, **kwargs)
 
-        made = _Traced(trace, trace.run(body), self._create_graph, self._report)
+        made = _Traced(trace, trace.run(body), self._create_graph, self._lines.append)
         title, ms = self._title, (perf_counter() - begun_s) * 1e3
-        self._report(f"traced {title} in {ms:.1f} ms ({why}): {len(made.graph.op_nodes)} calls")
+        self._lines.append(f"traced {title} in {ms:.1f} ms ({why}): {len(made.graph.op_nodes)} calls")
         asked = trace.asked.union(self._asked.get(kind, ()))
         if asked:
-            _keep(self._asked, kind, sorted(asked))
+            imperative.insert_bounded(self._asked, kind, sorted(asked), _MOST_KEPT)
         self._last = kind
         key = (*kind, *[repr(floats[i]) for i in sorted(asked)])
-        found: _Traced = _keep(self._traced, key, made)
-        return found
+        imperative.insert_bounded(self._traced, key, made, _MOST_KEPT)
+        return made
 
     def _reason(self, kind: tuple[Any, ...]) -> str:
         names = ["structure or constants", "mode", "what is installed", "settings", "context"]
@@ -234,12 +219,9 @@ class CompiledFunction:
         changed = [name for name, new, old in zip(names, kind, self._last, strict=False) if new != old]
         return ", ".join(changed) or ("a number that it looks at" if self._last else "first call")
 
-    def _report(self, line: str) -> None:
-        _keep(self._lines, max(self._lines, default=0) + 1, line)
-
     def why(self) -> str:
         """Report of what was traced and compiled, and why, in lines; the latest last."""
-        return "\n".join(self._lines.values())
+        return "\n".join(self._lines)
 
     def __get__(self, instance: Any, owner: type) -> Any:
         return self if instance is None else MethodType(self, instance)

@@ -9,11 +9,11 @@ again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, final
 
 from operad import graph as graphs
-from operad import resource
 from operad.device import Context
 from operad.engine.thread import local
 from operad.executor.compiling import compiled
@@ -25,8 +25,6 @@ from operad.resource import Resource, ResourceRequest
 _ALIGNMENT: Final = 64
 _MOST_TABLES: Final = 4
 """Sets of calls that a runner keeps: one for each place of arena and scratch memory that it saw last."""
-_NOTHING: Final = -0.0
-"""Number that may be added to any other and leaves its bits."""
 
 Operators = Mapping[int, Operator]
 
@@ -60,8 +58,11 @@ class Layout:
         self.ctx = ctx
         self.program = program = compiled(graph, ctx, requests, shapes, types, {}, passes=passes)
         self.heads = [program.variables.get(name) for name in graphs.head_names(graph)]
-        self._parts = {"forward": program.forward, "backward": program.backward}
         nodes, inputs = program.graph.nodes, program.graph.input_ids
+        parts = {"forward": program.forward, "backward": program.backward}
+        self._parts = {
+            name: [i for i in part if isinstance(nodes[i], graphs.OpNode)] for name, part in parts.items()
+        }
         self.reads = {entry for i in program.backward for entry in nodes[i].of_read(inputs[i])}
         self.places: dict[int, tuple[bool, int, int]] = {}
         self.scratch_bytes, self.arena_bytes = self._place()
@@ -89,21 +90,16 @@ class Layout:
                 self.places[entry] = (is_kept, take(size_bytes, is_kept), size_bytes)
         return ends
 
-    def _op_ids(self, name: str) -> list[int]:
-        nodes = self.program.graph.nodes
-        return [node_id for node_id in self._parts[name] if isinstance(nodes[node_id], graphs.OpNode)]
-
     def _requests(self, name: str) -> list[ResourceRequest]:
         """As many of each kind as one node wants at most, and the scratch memory."""
-        most: dict[ResourceRequest, int] = {}
-        for node_id in self._op_ids(name):
-            kinds = self.program.resources(node_id)
-            most.update({kind: max(most.get(kind, 0), kinds.count(kind)) for kind in kinds})
-        return [*[kind for kind, number in most.items() for _ in range(number)], ResourceRequest.TEMP_SPACE]
+        most: Counter[ResourceRequest] = Counter()
+        for node_id in self._parts[name]:
+            most |= Counter(self.program.resources(node_id))
+        return [*most.elements(), ResourceRequest.TEMP_SPACE]
 
     def cost(self, name: str) -> Cost:
         """Estimate of a run."""
-        costs = [self.program.costs[node_id] for node_id in self._op_ids(name)]
+        costs = [self.program.costs[node_id] for node_id in self._parts[name]]
         return graphs.estimated(costs)._replace(flops=BLAS_FLOPS * any(cost.has_product for cost in costs))
 
     def operators(self) -> dict[int, Operator]:
@@ -114,9 +110,19 @@ class Layout:
         """The calls of one direction, whose resources are those of `requested`."""
         found = self._codes.get((name, *requested))
         if found is None:
-            with resource.Given([*zip(self.kinds[name], requested, strict=True)]):
-                found = self._codes[name, *requested] = codes(self.program, self._parts[name])
+            given = [*zip(self.kinds[name], requested, strict=True)]
+            found = self._codes[name, *requested] = codes(self.program, self._parts[name])
+            for code in found:
+                code.resources = {i: _of_kinds(self.program.resources(i), given) for i in code.resources}
         return found
+
+
+def _of_kinds(
+    kinds: Sequence[ResourceRequest], given: Sequence[tuple[ResourceRequest, Resource]]
+) -> tuple[Resource, ...]:
+    """Resources of one node. Others may have the same ones, as nodes of one operation run one by one."""
+    turns = {kind: iter([one for each, one in given if each is kind]) for kind in kinds}
+    return tuple(next(turns[kind]) for kind in kinds)
 
 
 def _memory(graph: graphs.Graph, facts: graphs.Facts) -> tuple[graphs.Graph, graphs.Facts]:
@@ -131,56 +137,33 @@ def _memory(graph: graphs.Graph, facts: graphs.Facts) -> tuple[graphs.Graph, gra
 
 
 @final
-class Positions(NamedTuple):
-    """Positions of the arrays of a call among the arguments of a runner.
-
-    Attributes:
-        arena: Position of the arena.
-        slots: By entry, the position of its array.
-        copies: What is copied behind the run: pairs of a position and that of the target.
-        sums: What is added behind the run, likewise.
-        zeros: Arrays that are filled with what may be added to, before the run.
-        temporary: Entries whose arrays are made for the run; their positions are those behind all arguments.
-    """
-
-    arena: int
-    slots: dict[int, int]
-    copies: list[tuple[int, int]]
-    sums: list[tuple[int, int]]
-    zeros: list[int]
-    temporary: list[int]
-
-
-@final
 class Runner:
     """Runs one direction of a layout over the arrays of a call, as one function of these."""
 
     def __init__(
-        self, layout: Layout, name: str, op_ctx: OpContext, operators: Operators, positions: Positions
+        self,
+        layout: Layout,
+        name: str,
+        op_ctx: OpContext,
+        operators: Operators,
+        slots: Mapping[int, int],
+        arena: int,
     ) -> None:
-        slots, program = positions.slots, layout.program
-        slots |= {entry: slots[home] for entry, home in program.aliased_entries if home in slots}
-        self._layout, self._op_ctx, self._positions = layout, op_ctx, positions
-        self._temporary = [program.spec(entry) for entry in positions.temporary]
+        homes = dict(layout.program.aliased_entries)
+        slots = {**slots, **{entry: slots[home] for entry, home in homes.items() if home in slots}}
+        self._layout, self._op_ctx, self._arena = layout, op_ctx, arena
         self._pieces = [
             (code, [operators[i] for i in code.operator_ids], [slots.get(entry) for entry in code.entries])
             for code in layout.codes(name, op_ctx.requested)
         ]
         # invariant: runs name the scratch memory, so no two of them use the calls at once.
-        self._bound: dict[
-            Any, list[Any]
-        ] = {}  # calls of each piece, by addresses of arena and scratch memory
+        self._bound: dict[Any, list[Any]] = {}  # by addresses of scratch memory and arena
 
-    def __call__(self, *given: Any) -> None:
+    def __call__(self, *arrays: Any) -> None:
         """Run it."""
-        positions, op_ctx = self._positions, self._op_ctx
-        arrays: Sequence[Any] = given
-        if self._temporary:
-            arrays = [*given, *[op_ctx.xp.empty(spec.shape, spec.dtype) for spec in self._temporary]]
-        for position in positions.zeros:
-            arrays[position].fill(_NOTHING)
+        op_ctx = self._op_ctx
         scratch = op_ctx.requested[-1].get_space((self._layout.scratch_bytes,), "uint8")
-        memory = (scratch, arrays[positions.arena])
+        memory = (scratch, arrays[self._arena])
         key = (_address(memory[0]), _address(memory[1]))
         for code, bound, fills in self._bound.get(key) or self._new_bound(memory, key):
             if (run_ctx := local.state.run_ctx) is not None:
@@ -188,10 +171,6 @@ class Runner:
             bound.exchange([(position, arrays[slot]) for position, slot in fills])
             timeline = node_profiling.observer and code.timeline(op_ctx.is_train)
             run_calls(code, bound.calls, bound.node_ids, timeline)
-        for source, target in positions.copies:
-            arrays[target][...] = arrays[source]
-        for source, target in positions.sums:
-            arrays[target][...] += arrays[source]
 
     def _new_bound(self, memory: Sequence[Any], key: Any) -> list[Any]:
         """For each piece its code, its calls over scratch memory and arena, and what each run fills in."""

@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any, Final, final
 
 from operad import op
-from operad.compiled.layout import Layout, Positions, Runner
+from operad.compiled.layout import Layout, Runner
 from operad.device import Context
 from operad.dtypes import DType, as_dtype
 from operad.errors import GradientError
@@ -22,6 +22,8 @@ from operad.resource import ResourceRequest
 
 _numbers: Final = count(1)
 _BYTES: Final = as_dtype("uint8")
+_NOTHING: Final = -0.0
+"""Number that may be added to any other and leaves its bits."""
 
 
 @final
@@ -162,51 +164,53 @@ class _CompiledOperator(op.TemplateOperator):
     def forward_templates(
         self, op_ctx: op.OpContext, req: op.Requests, num_inputs: int, num_states: int
     ) -> list[op.CallTemplate]:
-        """One call that runs forward."""
-        end = num_inputs + len(req)
-        return self._template("forward", op_ctx, self._positions(num_inputs, end), end + num_states)
+        """Calls that run forward; a result that is another one, or an argument, is copied."""
+        end, outputs = num_inputs + len(req), self._prop.layout.program.outputs
+        slots = self._slots(num_inputs, end)
+        arrays = [*map(op.ArgumentSlot, range(end + num_states))]
+        run = self._run("forward", op_ctx, slots, num_inputs + len(outputs), arrays)
+        pairs = [(arrays[i], arrays[slots[entry]]) for i, entry in enumerate(outputs, num_inputs)]
+        return [run, *[op.CallTemplate(op_ctx.xp.copyto, pair) for pair in pairs if pair[0] != pair[1]]]
 
     def backward_templates(
         self, op_ctx: op.OpContext, req: op.Requests, num_outputs: int, num_states: int
     ) -> list[op.CallTemplate]:
-        """One call that runs backward; what is not asked for as it was compiled goes into an array apart."""
-        prop, layout = self._prop, self._prop.layout
+        """Calls that run backward; what is not asked for as it was compiled goes into an array apart."""
+        prop, layout, xp = self._prop, self._prop.layout, op_ctx.xp
         first_head, first_grad = len(req) + num_outputs, len(req) + 2 * num_outputs
         first_state = first_grad + len(req)
-        found = self._positions(len(req), first_state)._replace(copies=[])
-        slots, end = found.slots, first_state + num_states
+        slots, before, behind = self._slots(len(req), first_state), [], []
         slots.update({head: first_head + i for i, head in enumerate(layout.heads) if head is not None})
+        arrays: list[Any] = [*map(op.ArgumentSlot, range(first_state + num_states))]
         for position, (name, request) in enumerate(zip(prop.args, req, strict=True), first_grad):
             entry = layout.program.gradients.get(name)
             adds = prop.requests.get(name) == "add"
             if entry is None:
                 if request is not op.OpReq.NULL:
                     raise GradientError(f"{prop.name} was compiled without the gradient of {name!r}")
-            elif request is op.OpReq.NULL or (request is op.OpReq.ADD) > adds:
-                slots[entry] = end + len(found.temporary)
-                found.temporary.append(entry)
-                if request is op.OpReq.ADD:
-                    found.sums.append((slots[entry], position))
-            else:
-                slots[entry] = position
-                if request is not op.OpReq.ADD and adds:
-                    found.zeros.append(position)
-        return self._template("backward", op_ctx, found, end)
+                continue
+            slots[entry] = position
+            if request is op.OpReq.NULL or (request is op.OpReq.ADD) > adds:
+                slots[entry], spec = len(arrays), layout.program.spec(entry)
+                arrays.append(xp.empty(spec.shape, spec.dtype))
+            if request is op.OpReq.ADD and not adds:
+                target = arrays[position]
+                behind.append(op.CallTemplate(xp.add, (target, arrays[-1], target)))
+            elif request is not op.OpReq.ADD and adds:
+                before.append(op.CallTemplate(xp.copyto, (arrays[slots[entry]], _NOTHING)))
+        return [*before, self._run("backward", op_ctx, slots, first_head - 1, arrays), *behind]
 
-    def _positions(self, num_args: int, first_state: int) -> Positions:
-        """Positions of arguments, outputs and states."""
+    def _slots(self, num_args: int, first_state: int) -> dict[int, int]:
+        """Positions of arguments, outputs and states, by entry."""
         prop, program = self._prop, self._prop.layout.program
         named = [*enumerate(prop.args), *enumerate(prop.states, first_state)]
         slots = {program.variables[name]: i for i, name in named if name in program.variables}
-        copies = [
-            (found, i)
-            for i, entry in enumerate(program.outputs, num_args)
-            if (found := slots.setdefault(entry, i)) != i
-        ]
-        return Positions(num_args + len(program.outputs), slots, copies, [], [], [])
+        for i, entry in enumerate(program.outputs, num_args):
+            slots.setdefault(entry, i)
+        return slots
 
-    def _template(
-        self, name: str, op_ctx: op.OpContext, positions: Positions, end: int
-    ) -> list[op.CallTemplate]:
-        runner = Runner(self._prop.layout, name, op_ctx, self._operators, positions)
-        return [op.CallTemplate(runner, tuple(map(op.ArgumentSlot, range(end))))]
+    def _run(
+        self, name: str, op_ctx: op.OpContext, slots: dict[int, int], arena: int, arrays: Sequence[Any]
+    ) -> op.CallTemplate:
+        runner = Runner(self._prop.layout, name, op_ctx, self._operators, slots, arena)
+        return op.CallTemplate(runner, tuple(arrays))

@@ -322,8 +322,8 @@ def cache_key(value: Any) -> tuple[Any, ...]:
     return kind, repr(value) if isinstance(value, (float, np.generic)) else value
 
 
-def insert_bounded(cache: dict[Any, Any], key: Any, made: object) -> None:
+def insert_bounded(cache: dict[Any, Any], key: Any, made: object, most: int = _MAX_CACHED) -> None:
     """Enter `made` into a cache, which is emptied first where it holds too much."""
-    if len(cache) >= _MAX_CACHED:
+    if len(cache) >= most:
         cache.clear()
     cache[key] = made

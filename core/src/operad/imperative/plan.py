@@ -54,11 +54,7 @@ class Recordable:
     Attributes:
         name: What errors call it.
         out_specs: Specifications of all outputs.
-        backward_alone: Computes the gradients of a tape that is this call alone, for which no program is
-            made; None if nothing does.
     """
-
-    backward_alone: Callable[..., bool] | None = None
 
     def __init__(self, name: str, out_specs: Sequence[ArraySpec]) -> None:
         self.name = name

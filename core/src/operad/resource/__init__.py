@@ -5,7 +5,6 @@ from operad.resource.base import ResourceRequest as ResourceRequest
 from operad.resource.manager import ResourceManager as ResourceManager
 from operad.resource.manager import get as get
 from operad.resource.manager import mutable_vars_of as mutable_vars_of
-from operad.resource.own import Given as Given
 from operad.resource.own import OwnResources as OwnResources
 from operad.resource.own import current as current
 from operad.resource.random import ParallelRandom as ParallelRandom

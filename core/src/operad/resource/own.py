@@ -49,30 +49,9 @@ class OwnResources:
             space.release()
 
 
-@final
-class Given:
-    """`with Given(requested):` code is made for resources that an operator was given.
-
-    They are given in turn to each node that requests some, since nodes of one operation run one by one.
-    """
-
-    def __init__(self, requested: Sequence[tuple[ResourceRequest, Resource]]) -> None:
-        self._requested = requested
-
-    def __enter__(self) -> None:
-        _scopes.top = self, _scopes.top
-
-    __exit__ = Exit(lambda _: _scopes.ending)
-
-    def request_all(self, ctx: Context, kinds: Sequence[ResourceRequest]) -> tuple[Resource, ...]:
-        """As `ResourceManager.request_all`."""
-        turns = {kind: iter([one for each, one in self._requested if each is kind]) for kind in kinds}
-        return tuple(next(turns[kind]) for kind in kinds)
+_scopes: Final[Levels[ResourceManager | None]] = Levels(lambda: None)
 
 
-_scopes: Final[Levels[ResourceManager | Given | None]] = Levels(lambda: None)
-
-
-def current() -> ResourceManager | Given:
+def current() -> ResourceManager:
     """The manager of the thread's innermost scope, or else the process's."""
     return _scopes.top[0] or get()
