@@ -110,8 +110,8 @@ class _Traced:
             states = [x._chunk for x in inputs[self._num_args :]]
             if states and any([x._chunk for x in inputs].count(chunk) > 1 for chunk in states):
                 raise self._trace.refusal("a state shares memory with another array", "pass a copy")
-            wanted = [_request(x) for x in inputs[: self._num_args]] if mode & imperative.RECORDING else []
-            key = tuple(wanted) if any(wanted) else None
+            is_recording = mode & imperative.RECORDING
+            key = tuple([x._autograd is not None for x in inputs[: self._num_args]]) if is_recording else ()
             plan, untracked = self._plans.get(key) or self._compile(key, inputs, mode)
             results = imperative.apply(plan, inputs, None, (), mode, NDArray)
             if results.__class__ is not list:
@@ -132,7 +132,7 @@ class _Traced:
     ) -> tuple[imperative.Plan, Sequence[int]]:
         begun_s, title, ctx = perf_counter(), self._trace.title, self._trace.ctx
         specs = [x._spec for x in inputs]
-        wanted = {name: request for name, request in zip(self._names, key or (), strict=False) if request}
+        wanted = [name for name, flag in zip(self._names, key, strict=False) if flag]
         named = dict(zip(self._names, specs, strict=True))
         prop = CompiledProperty(title, self.graph, ctx, named, wanted, self._keeps_arguments)
         plan = imperative.Plan(prop, specs, ctx, bool(mode & imperative.TRAINING))
@@ -142,14 +142,9 @@ class _Traced:
             f"{len(program.backward)} nodes, {prop.layout.arena_bytes} bytes kept, gradients of "
             f"{', '.join(wanted) or 'nothing'}"
         )
-        untracked = [i for i, roots in enumerate(self._roots) if not roots & wanted.keys()] if key else []
+        untracked = [i for i, roots in enumerate(self._roots) if roots.isdisjoint(wanted)] if key else []
         imperative.insert_bounded(self._plans, key, (plan, untracked), _MOST_KEPT)
         return plan, untracked
-
-
-def _request(array: imperative.Array) -> str | None:
-    entry = array._autograd
-    return None if entry is None else entry[0].req if entry[0].__class__ is imperative.Marked else "write"
 
 
 @final

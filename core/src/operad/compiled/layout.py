@@ -35,7 +35,7 @@ class Layout:
 
     Args:
         specs: Specifications of the graph's variables, by name.
-        requests: `write` or `add` for each argument whose gradient is wanted.
+        wanted: Names of the arguments whose gradients are computed.
 
     Attributes:
         program: The program.
@@ -48,7 +48,7 @@ class Layout:
     """
 
     def __init__(
-        self, graph: graphs.Graph, ctx: Context, specs: Mapping[str, ArraySpec], requests: Mapping[str, str]
+        self, graph: graphs.Graph, ctx: Context, specs: Mapping[str, ArraySpec], wanted: Sequence[str]
     ) -> None:
         passes = [
             each._replace(run=_memory) if each is graphs.MEMORY else each for each in graphs.pass_list()
@@ -56,6 +56,7 @@ class Layout:
         shapes = {name: spec.shape for name, spec in specs.items()}
         types = {name: spec.dtype for name, spec in specs.items()}
         self.ctx = ctx
+        requests = dict.fromkeys(wanted, "write")
         self.program = program = compiled(graph, ctx, requests, shapes, types, {}, passes=passes)
         self.heads = [program.variables.get(name) for name in graphs.head_names(graph)]
         nodes, inputs = program.graph.nodes, program.graph.input_ids
@@ -101,10 +102,6 @@ class Layout:
         """Estimate of a run."""
         costs = [self.program.costs[node_id] for node_id in self._parts[name]]
         return graphs.estimated(costs)._replace(flops=BLAS_FLOPS * any(cost.has_product for cost in costs))
-
-    def operators(self) -> dict[int, Operator]:
-        """New operators for all nodes."""
-        return self.program.operators([*self.program.forward, *self.program.backward])
 
     def codes(self, name: str, requested: Sequence[Resource]) -> list[SegmentCode]:
         """The calls of one direction, whose resources are those of `requested`."""

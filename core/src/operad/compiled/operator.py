@@ -6,7 +6,7 @@ last output, hidden, is the arena of `layout`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 from typing import Any, Final, final
 
@@ -15,15 +15,12 @@ from operad.compiled.layout import Layout, Runner
 from operad.device import Context
 from operad.dtypes import DType, as_dtype
 from operad.errors import GradientError
-from operad.first_use import cached_property
-from operad.graph import Entry, Graph, Variable, gradient
+from operad.graph import Entry, Graph, Variable, gradient, head_names
 from operad.imperative import ArraySpec, spec_of
 from operad.resource import ResourceRequest
 
 _numbers: Final = count(1)
 _BYTES: Final = as_dtype("uint8")
-_NOTHING: Final = -0.0
-"""Number that may be added to any other and leaves its bits."""
 
 
 @final
@@ -34,8 +31,7 @@ class CompiledProperty(op.OperatorProperty):
         title: What errors call it.
         graph: Its variables have distinct names.
         specs: Specification of each array of a call, by name; not all of them are variables of the graph.
-        requests: For each argument that is recorded, how its gradient's array is written, usually. One that
-            is `null` cannot be asked for.
+        wanted: Names of the arguments whose gradients may be asked for.
         keeps_arguments: Whether a tape keeps all arguments, so that gradients can be differentiated.
     """
 
@@ -45,12 +41,12 @@ class CompiledProperty(op.OperatorProperty):
         graph: Graph,
         ctx: Context,
         specs: Mapping[str, ArraySpec],
-        requests: Mapping[str, str],
+        wanted: Collection[str],
         keeps_arguments: bool = False,
     ) -> None:
         super().__init__()
         self.name = f"{title}#{next(_numbers)}"  # type: ignore[misc]  # each instance has its own
-        self.graph, self.requests, self.keeps_arguments = graph, requests, keeps_arguments
+        self.graph, self.keeps_arguments = graph, keeps_arguments
         self.states = [name for name in graph.list_auxiliary_states() if name in specs]
         self.args = [name for name in specs if name not in self.states]
         self._specs = specs
@@ -59,7 +55,7 @@ class CompiledProperty(op.OperatorProperty):
             graph,
             ctx,
             {name: spec for name, spec in specs.items() if name in there},
-            {name: request for name, request in requests.items() if name in there and request != "null"},
+            [name for name in wanted if name in there],
         )
         program = self.layout.program
         self.is_stateful = any(node.op.is_stateful for node in program.graph.op_nodes)  # type: ignore[misc]
@@ -95,7 +91,7 @@ class CompiledProperty(op.OperatorProperty):
 
     def differentiable_inputs(self) -> list[bool]:
         """The arguments of which gradients may be asked for."""
-        return [name in self.requests for name in self.args]
+        return [name in self.layout.program.gradients for name in self.args]
 
     def declare_backward_dependency(
         self, out_grad: Sequence[Any], in_data: Sequence[Any], out_data: Sequence[Any]
@@ -125,11 +121,6 @@ class CompiledProperty(op.OperatorProperty):
         """One that runs the program."""
         return _CompiledOperator(self)
 
-    @cached_property
-    def operators(self) -> Mapping[int, op.Operator]:
-        """Operators of the nodes, where none of them keeps anything."""
-        return self.layout.operators()
-
     def gradient_operator(
         self, ctx: Context, in_shapes: Sequence[op.Shape], in_types: Sequence[DType], wanted: Sequence[bool]
     ) -> op.OperatorProperty:
@@ -139,8 +130,7 @@ class CompiledProperty(op.OperatorProperty):
         if self.states or {*self.layout.kinds["forward"]} - {ResourceRequest.TEMP_SPACE}:
             raise GradientError("it has states or draws random numbers, which a second run would change")
         variables = {node.name: node for node in self.graph.arguments}
-        prefix = "_" * (1 + max([len(name) - len(name.lstrip("_")) for name in variables], default=0))
-        heads = [Variable(f"{prefix}head{i}") for i in range(self.num_visible_outputs)]
+        heads = [*map(Variable, head_names(self.graph))][: self.num_visible_outputs]
         sources = [Entry(variables[name]) for name, flag in zip(self.args, wanted, strict=True) if flag]
         graph = Graph(
             gradient(self.graph.outputs, [*map(Entry, heads)], sources, self.graph.nodes, adds_in_place=False)
@@ -148,18 +138,19 @@ class CompiledProperty(op.OperatorProperty):
         named = {
             "out_grad": [(head.name, spec) for head, spec in zip(heads, self.out_specs, strict=False)],
             "in_data": [(name, self._specs[name]) for name in self.args],
-            "out_data": [(f"{prefix}out{i}", spec) for i, spec in enumerate(self.out_specs)],
+            "out_data": [(f"{heads[0].name}_{i}", spec) for i, spec in enumerate(self.out_specs)],
         }
         specs = dict(named[kind][index] for kind, index in self.backward_dependency(wanted))
-        requests = dict.fromkeys([*self.requests, *[head.name for head in heads]], "write")
-        return CompiledProperty(f"{self.name}_grad", graph, ctx, specs, requests, keeps_arguments=True)
+        differentiable = [*self.layout.program.gradients, *[head.name for head in heads]]
+        return CompiledProperty(f"{self.name}_grad", graph, ctx, specs, differentiable, keeps_arguments=True)
 
 
 @final
 class _CompiledOperator(op.TemplateOperator):
     def __init__(self, prop: CompiledProperty) -> None:
         self._prop = prop
-        self._operators = prop.layout.operators() if prop.is_stateful else prop.operators
+        program = prop.layout.program
+        self._operators = program.operators([*program.forward, *program.backward])
 
     def forward_templates(
         self, op_ctx: op.OpContext, req: op.Requests, num_inputs: int, num_states: int
@@ -175,30 +166,23 @@ class _CompiledOperator(op.TemplateOperator):
     def backward_templates(
         self, op_ctx: op.OpContext, req: op.Requests, num_outputs: int, num_states: int
     ) -> list[op.CallTemplate]:
-        """Calls that run backward; what is not asked for as it was compiled goes into an array apart."""
+        """Calls that run backward; what is not written goes into an array apart."""
         prop, layout, xp = self._prop, self._prop.layout, op_ctx.xp
         first_head, first_grad = len(req) + num_outputs, len(req) + 2 * num_outputs
         first_state = first_grad + len(req)
-        slots, before, behind = self._slots(len(req), first_state), [], []
+        slots, sums = self._slots(len(req), first_state), []
         slots.update({head: first_head + i for i, head in enumerate(layout.heads) if head is not None})
         arrays: list[Any] = [*map(op.ArgumentSlot, range(first_state + num_states))]
         for position, (name, request) in enumerate(zip(prop.args, req, strict=True), first_grad):
-            entry = layout.program.gradients.get(name)
-            adds = prop.requests.get(name) == "add"
-            if entry is None:
-                if request is not op.OpReq.NULL:
-                    raise GradientError(f"{prop.name} was compiled without the gradient of {name!r}")
-                continue
+            entry = layout.program.gradients.get(name, -1)
             slots[entry] = position
-            if request is op.OpReq.NULL or (request is op.OpReq.ADD) > adds:
+            if entry >= 0 and request in (op.OpReq.NULL, op.OpReq.ADD):
                 slots[entry], spec = len(arrays), layout.program.spec(entry)
                 arrays.append(xp.empty(spec.shape, spec.dtype))
-            if request is op.OpReq.ADD and not adds:
+            if request is op.OpReq.ADD:
                 target = arrays[position]
-                behind.append(op.CallTemplate(xp.add, (target, arrays[-1], target)))
-            elif request is not op.OpReq.ADD and adds:
-                before.append(op.CallTemplate(xp.copyto, (arrays[slots[entry]], _NOTHING)))
-        return [*before, self._run("backward", op_ctx, slots, first_head - 1, arrays), *behind]
+                sums.append(op.CallTemplate(xp.add, (target, arrays[-1], target)))
+        return [self._run("backward", op_ctx, slots, first_head - 1, arrays), *sums]
 
     def _slots(self, num_args: int, first_state: int) -> dict[int, int]:
         """Positions of arguments, outputs and states, by entry."""
