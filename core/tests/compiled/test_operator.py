@@ -7,7 +7,7 @@ import pytest
 
 import operad as od
 from core.tests.autograd.recorded import A, B, variable
-from core.tests.compiled.polynomial import recorded
+from core.tests.compiled.polynomial import gradients, recorded
 from operad import autograd, nd
 from operad.errors import GradientError, OperadError
 

@@ -50,13 +50,7 @@ class CompiledProperty(op.OperatorProperty):
         self.states = [name for name in graph.list_auxiliary_states() if name in specs]
         self.args = [name for name in specs if name not in self.states]
         self._specs = specs
-        there = {*graph.list_arguments(), *self.states}
-        self.layout = Layout(
-            graph,
-            ctx,
-            {name: spec for name, spec in specs.items() if name in there},
-            [name for name in wanted if name in there],
-        )
+        self.layout = Layout(graph, ctx, specs, wanted)
         program = self.layout.program
         self.is_stateful = any(node.op.is_stateful for node in program.graph.op_nodes)  # type: ignore[misc]
         arena = spec_of((self.layout.arena_bytes,), _BYTES, ctx)
