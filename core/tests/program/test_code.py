@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from core.tests.program.variables import variable
-from operad import autograd, nd, sym
-from operad.device import cpu
+from operad import autograd, nd
 from operad.ndarray import NDArray
 from operad.program import SegmentCode
 
@@ -55,18 +54,3 @@ def test_each_mode_has_its_calls(compiled: list[bool]) -> None:
     step(x, 3.0, train_mode=True)
     step(x, 3.0, train_mode=False)
     assert compiled == [True, False]
-
-
-def test_exchanged_arrays_renew_only_the_calls_that_take_them() -> None:
-    x, y = nd.array([1.0, 2]), nd.array([3.0, 4])
-    program = (sym.var("x") * 2 + sym.var("y")).bind(cpu(), {"x": x, "y": y}).program
-    operators = program.operators(program.forward)
-    code = SegmentCode(program, [*operators])
-    by_name = {
-        name: code.entries.index(entry) for name, entry in program.variables.items() if entry in code.entries
-    }
-    arrays = [np.zeros(2, np.float32) for _ in code.entries]
-    bound = code.bound(arrays, [operators[node_id] for node_id in code.operator_ids], False)
-    before = list(bound.calls)
-    bound.exchange([(by_name["y"], np.float32([3, 4])), (by_name["x"], arrays[by_name["x"]])])
-    assert [now is old for now, old in zip(bound.calls, before, strict=True)].count(False) == 1

@@ -10,7 +10,7 @@ again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, final
 
 from operad import graph as graphs
@@ -23,10 +23,8 @@ from operad.program import SegmentCode, codes, node_profiling, run_calls
 from operad.resource import Resource, ResourceRequest
 
 _ALIGNMENT: Final = 64
-_MOST_TABLES: Final = 4
-"""Sets of calls that a runner keeps: one for each place of arena and scratch memory that it saw last."""
-
-Operators = Mapping[int, Operator]
+_MOST_VIEWS: Final = 4
+"""Sets of views that a runner keeps: one for each place of arena and scratch memory that it saw last."""
 
 
 @final
@@ -135,57 +133,63 @@ def _memory(graph: graphs.Graph, facts: graphs.Facts) -> tuple[graphs.Graph, gra
 
 @final
 class Runner:
-    """Runs one direction of a layout over the arrays of a call, as one function of these."""
+    """Runs one direction of a layout over the arrays of a call, as one function of these.
+
+    For the code it is a binding, whose arrays are others in each run.
+
+    Attributes:
+        operators: By number, the operator of each node.
+    """
 
     def __init__(
         self,
         layout: Layout,
         name: str,
         op_ctx: OpContext,
-        operators: Operators,
+        operators: Mapping[int, Operator],
         slots: Mapping[int, int],
         arena: int,
     ) -> None:
         homes = dict(layout.program.aliased_entries)
-        slots = {**slots, **{entry: slots[home] for entry, home in homes.items() if home in slots}}
-        self._layout, self._op_ctx, self._arena = layout, op_ctx, arena
-        self._pieces = [
-            (code, [operators[i] for i in code.operator_ids], [slots.get(entry) for entry in code.entries])
-            for code in layout.codes(name, op_ctx.requested)
-        ]
-        # invariant: runs name the scratch memory, so no two of them use the calls at once.
-        self._bound: dict[Any, list[Any]] = {}  # by addresses of scratch memory and arena
+        self._slots = {**slots, **{entry: slots[home] for entry, home in homes.items() if home in slots}}
+        self._layout, self._op_ctx, self.operators, self._arena = layout, op_ctx, operators, arena
+        self._codes = layout.codes(name, op_ctx.requested)
+        # invariant: runs name the scratch memory, so no two of them are here at once.
+        self._arrays: Sequence[Any] = ()
+        self._memory: Sequence[Any] = ()
+        self._views: dict[int, Any] = {}
+        self._kept_views: dict[Any, dict[int, Any]] = {}  # by addresses of scratch memory and arena
 
     def __call__(self, *arrays: Any) -> None:
         """Run it."""
         op_ctx = self._op_ctx
         scratch = op_ctx.requested[-1].get_space((self._layout.scratch_bytes,), "uint8")
-        memory = (scratch, arrays[self._arena])
-        key = (_address(memory[0]), _address(memory[1]))
-        for code, bound, fills in self._bound.get(key) or self._new_bound(memory, key):
+        self._arrays, self._memory = arrays, (scratch, arrays[self._arena])
+        key = (*map(_address, self._memory),)
+        if key not in self._kept_views and len(self._kept_views) >= _MOST_VIEWS:
+            self._kept_views.clear()
+        # A view keeps its memory, so no other array is ever at an address that is a key.
+        self._views = self._kept_views.setdefault(key, {})
+        for code in self._codes:
             if (run_ctx := local.state.run_ctx) is not None:
                 run_ctx.is_worth = code.is_parallel  # as for a segment that is pushed
-            bound.exchange([(position, arrays[slot]) for position, slot in fills])
-            timeline = node_profiling.observer and code.timeline(op_ctx.is_train)
-            run_calls(code, bound.calls, bound.node_ids, timeline)
+            calls, node_ids = code.calls(self, op_ctx.is_train)
+            run_calls(code, calls, node_ids, node_profiling.observer and code.timeline(op_ctx.is_train))
+        self._arrays = self._memory = ()
 
-    def _new_bound(self, memory: Sequence[Any], key: Any) -> list[Any]:
-        """For each piece its code, its calls over scratch memory and arena, and what each run fills in."""
-        if len(self._bound) >= _MOST_TABLES:
-            self._bound.clear()
+    def data_of(self, entries: Iterable[int]) -> list[Any]:
+        """The plain arrays of entries."""
+        arrays, slots, views = self._arrays, self._slots, self._views
+        return [
+            arrays[slots[e]] if e in slots else views[e] if e in views else self._view(e) for e in entries
+        ]
 
-        def view(entry: int) -> Any:
-            is_kept, start, size = self._layout.places[entry]
-            spec = self._layout.program.spec(entry)
-            return memory[is_kept][start : start + size].view(spec.dtype).reshape(spec.shape)
-
-        # A view keeps its memory, so no other array is ever at an address that is a key.
-        found = self._bound[key] = []
-        for code, operators, slots in self._pieces:
-            table = [view(e) if slot is None else None for e, slot in zip(code.entries, slots, strict=True)]
-            fills = [(position, slot) for position, slot in enumerate(slots) if slot is not None]
-            found.append((code, code.bound(table, operators, self._op_ctx.is_train), fills))
-        return found
+    def _view(self, entry: int) -> Any:
+        is_kept, start, size = self._layout.places[entry]
+        spec = self._layout.program.spec(entry)
+        part = self._memory[is_kept][start : start + size]
+        view = self._views[entry] = part.view(spec.dtype).reshape(spec.shape)
+        return view
 
 
 def _address(array: Any) -> int:

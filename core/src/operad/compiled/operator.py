@@ -6,7 +6,7 @@ last output, hidden, is the arena of `layout`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any, Final, final
 
@@ -41,7 +41,7 @@ class CompiledProperty(op.OperatorProperty):
         graph: Graph,
         ctx: Context,
         specs: Mapping[str, ArraySpec],
-        wanted: Collection[str],
+        wanted: Sequence[str],
         keeps_arguments: bool = False,
     ) -> None:
         super().__init__()

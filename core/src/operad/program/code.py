@@ -8,7 +8,7 @@ and every call gathers its own out of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import repeat
 from operator import call as call_with
 from operator import itemgetter
@@ -31,37 +31,12 @@ class _Compiled(NamedTuple):
         gathers: For each call, what takes its function and arguments out of the table.
         constants: What stands in the table behind the arrays and the operators.
         node_ids: The node of each call.
-        users: By position in the table, the numbers of the calls that take what stands there.
     """
 
     operators: Sequence[Operator]
     gathers: Sequence[Callable[[Any], Any]]
     constants: Sequence[Any]
     node_ids: Sequence[int]
-    users: Mapping[int, Sequence[int]]
-
-
-@final
-class BoundCalls:
-    """Calls over a table of arrays, of which some are exchanged from run to run.
-
-    Attributes:
-        calls: Each a function and its arguments.
-        node_ids: The node of each call.
-    """
-
-    def __init__(self, compiled: _Compiled, table: list[Any]) -> None:
-        self._compiled, self._table, self.node_ids = compiled, table, compiled.node_ids
-        self.calls = [*map(call_with, compiled.gathers, repeat(table))]
-
-    def exchange(self, arrays: Iterable[tuple[int, Any]]) -> None:
-        """Put arrays in their positions of the table, and renew the calls that take them."""
-        table, gathers, users = self._table, self._compiled.gathers, self._compiled.users
-        for position, array in arrays:
-            if table[position] is not array:
-                table[position] = array
-                for number in users[position]:
-                    self.calls[number] = gathers[number](table)
 
 
 @final
@@ -81,8 +56,6 @@ class SegmentCode:
         label: What errors call it.
         kept: Nodes of the operators whose own state is used, each with whether that is written anew.
         resources: For each node that asked for some, what it got.
-        entries: What stands in the table of arrays, in order.
-        operator_ids: For each node the one whose operator runs it.
     """
 
     def __init__(self, program: Program, node_ids: Sequence[int]) -> None:
@@ -102,11 +75,11 @@ class SegmentCode:
         first, last = nodes[node_ids[0]].name, nodes[node_ids[-1]].name
         self.label = first if len(node_ids) == 1 else f"{first}..{last}"
         self._calls = [program.call(node_id) for node_id in node_ids]
-        self.operator_ids = [call.operator for call in self._calls]
+        self._operators = [call.operator for call in self._calls]
         self.uses_blas = any(cost.has_product for cost in costs) or any(map(self._may_multiply, self._calls))
         self._compiled: dict[bool, _Compiled] = {}
         self._timelines: dict[bool, Timeline] = {}
-        self.entries: list[int] = []
+        self._entries: list[int] = []
         self._numbers: dict[Hashable, int] = {}  # where entries stand in the table, by where they lie
         self._note_entries()
 
@@ -135,24 +108,24 @@ class SegmentCode:
             kept[call.operator] = kept.get(call.operator, True) and node_id == call.operator
             for slot in call.slots:
                 if slot is not None and places[slot] not in numbers:
-                    numbers[places[slot]] = len(self.entries)
-                    self.entries.append(slot)
+                    numbers[places[slot]] = len(self._entries)
+                    self._entries.append(slot)
         self.reads, self.writes = list(reads.values()), list(writes.values())
         self.states, self.kept = list(states), kept
 
-    def calls(self, binding: Binding, is_train: bool) -> tuple[list[Any], Sequence[int]]:
-        """The calls, each a function and its arguments, and the node of each."""
-        operators = [binding.operators[node_id] for node_id in self.operator_ids]
-        bound = self.bound(binding.data_of(self.entries), operators, is_train)
-        return bound.calls, bound.node_ids
+    def calls(self, binding: Binding | Any, is_train: bool) -> tuple[list[Any], Sequence[int]]:
+        """The calls, each a function and its arguments, and the node of each.
 
-    def bound(self, arrays: Sequence[Any], operators: Sequence[Operator], is_train: bool) -> BoundCalls:
-        """The calls for the plain arrays of `entries`, and the operators of the nodes `operator_ids`."""
+        Args:
+            binding: What has the `operators` and gives the `data_of` entries.
+        """
+        operators = [binding.operators[node_id] for node_id in self._operators]
         compiled = self._compiled.get(is_train)
         if compiled is None or not _are_alike(compiled.operators, operators):
             # One tuple, replaced whole, so that threads that share a program agree on what they see.
             compiled = self._compiled[is_train] = self._compile(operators, is_train)
-        return BoundCalls(compiled, [*arrays, *operators, *compiled.constants])
+        table = [*binding.data_of(self._entries), *operators, *compiled.constants]
+        return [*map(call_with, compiled.gathers, repeat(table))], compiled.node_ids
 
     def timeline(self, is_train: bool) -> Timeline:
         """The nodes behind the calls, for a profiler; `calls` comes first."""
@@ -163,11 +136,10 @@ class SegmentCode:
 
     def _compile(self, operators: Sequence[Operator], is_train: bool) -> _Compiled:
         """Ask the operators for their calls; between light and heavy ones say what threads are worth."""
-        first = len(self.entries) + len(operators)
+        first = len(self._entries) + len(operators)
         constants: list[Any] = [None]
         numbers: dict[int, int] = {id(None): first}
         gathers: list[Callable[[Any], Any]] = []
-        users: dict[int, list[int]] = {position: [] for position in range(len(self.entries))}
         node_ids: list[int] = []
 
         def number(value: Any) -> int:
@@ -184,11 +156,9 @@ class SegmentCode:
                 if entry is not None:
                     found.append(self._numbers[self.program.places[entry]])
                 elif arg is operators[position]:  # of which the next run may have another
-                    found.append(len(self.entries) + position)
+                    found.append(len(self._entries) + position)
                 else:
                     found.append(number(None if arg.__class__ is ArgumentSlot else arg))
-            for place in {*found}.intersection(users):
-                users[place].append(len(gathers))
             # Of one number, `itemgetter` would give the value and no sequence.
             gathers.append(
                 itemgetter(*found) if len(found) > 1 else itemgetter(slice(found[0], found[0] + 1))
@@ -206,7 +176,7 @@ class SegmentCode:
             op_ctx = OpContext(self.ctx, is_train, self.resources.get(node_id, ()))
             for template in self._templates(node_id, operators[position], op_ctx):
                 add(position, template, call.slots)
-        return _Compiled(operators, gathers, constants, node_ids, users)
+        return _Compiled(operators, gathers, constants, node_ids)
 
     def _templates(self, node_id: int, operator: Operator, op_ctx: OpContext) -> list[CallTemplate]:
         node, found = self.program.graph.nodes[node_id], self.program.call(node_id)
