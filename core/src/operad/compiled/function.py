@@ -111,7 +111,7 @@ class _Traced:
             if states and any([x._chunk for x in inputs].count(chunk) > 1 for chunk in states):
                 raise self._trace.refusal("a state shares memory with another array", "pass a copy")
             is_recording = mode & imperative.RECORDING
-            key = tuple([x._autograd is not None for x in inputs[: self._num_args]]) if is_recording else ()
+            key = tuple([_request(x) for x in inputs[: self._num_args]]) if is_recording else ()
             plan, untracked = self._plans.get(key) or self._compile(key, inputs, mode)
             results = imperative.apply(plan, inputs, None, (), mode, NDArray)
             if results.__class__ is not list:
@@ -132,7 +132,7 @@ class _Traced:
     ) -> tuple[imperative.Plan, Sequence[int]]:
         begun_s, title, ctx = perf_counter(), self._trace.title, self._trace.ctx
         specs = [x._spec for x in inputs]
-        wanted = [name for name, flag in zip(self._names, key, strict=False) if flag]
+        wanted = {name: request for name, request in zip(self._names, key, strict=False) if request}
         named = dict(zip(self._names, specs, strict=True))
         prop = CompiledProperty(title, self.graph, ctx, named, wanted, self._keeps_arguments)
         plan = imperative.Plan(prop, specs, ctx, bool(mode & imperative.TRAINING))
@@ -145,6 +145,12 @@ class _Traced:
         untracked = [i for i, roots in enumerate(self._roots) if roots.isdisjoint(wanted)] if key else []
         imperative.insert_bounded(self._plans, key, (plan, untracked), _MOST_KEPT)
         return plan, untracked
+
+
+def _request(array: imperative.Array) -> str:
+    """How a gradient is to be written; empty if none can be asked for."""
+    entry = array._autograd
+    return "" if entry is None else "add" if getattr(entry[0], "req", None) == "add" else "write"
 
 
 @final

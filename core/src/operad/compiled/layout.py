@@ -33,11 +33,10 @@ class Layout:
 
     Args:
         specs: Specifications of the graph's variables, by name.
-        wanted: Names of the arguments whose gradients are computed.
+        requests: `write` or `add` for each argument whose gradient is computed.
 
     Attributes:
         program: The program.
-        ctx: Where it runs.
         heads: By output, the entry of its head gradient; None where nothing reads it.
         reads: Entries that backward reads.
         places: By entry, whether it lies in the arena, its first byte, and its number of bytes.
@@ -46,15 +45,13 @@ class Layout:
     """
 
     def __init__(
-        self, graph: graphs.Graph, ctx: Context, specs: Mapping[str, ArraySpec], wanted: Sequence[str]
+        self, graph: graphs.Graph, ctx: Context, specs: Mapping[str, ArraySpec], requests: Mapping[str, str]
     ) -> None:
         passes = [
             each._replace(run=_memory) if each is graphs.MEMORY else each for each in graphs.pass_list()
         ]
         shapes = {name: spec.shape for name, spec in specs.items()}
         types = {name: spec.dtype for name, spec in specs.items()}
-        self.ctx = ctx
-        requests = dict.fromkeys(wanted, "write")
         self.program = program = compiled(graph, ctx, requests, shapes, types, {}, passes=passes)
         self.heads = [program.variables.get(name) for name in graphs.head_names(graph)]
         nodes, inputs = program.graph.nodes, program.graph.input_ids
@@ -66,7 +63,6 @@ class Layout:
         self.places: dict[int, tuple[bool, int, int]] = {}
         self.scratch_bytes, self.arena_bytes = self._place()
         self.kinds = {name: self._requests(name) for name in self._parts}
-        self._codes: dict[Any, list[SegmentCode]] = {}
 
     def _place(self) -> list[int]:
         """Give every entry without an array a place; returns the bytes of scratch memory and arena."""
@@ -103,12 +99,10 @@ class Layout:
 
     def codes(self, name: str, requested: Sequence[Resource]) -> list[SegmentCode]:
         """The calls of one direction, whose resources are those of `requested`."""
-        found = self._codes.get((name, *requested))
-        if found is None:
-            given = [*zip(self.kinds[name], requested, strict=True)]
-            found = self._codes[name, *requested] = codes(self.program, self._parts[name])
-            for code in found:
-                code.resources = {i: _of_kinds(self.program.resources(i), given) for i in code.resources}
+        given = [*zip(self.kinds[name], requested, strict=True)]
+        found = codes(self.program, self._parts[name])
+        for code in found:
+            code.resources = {i: _of_kinds(self.program.resources(i), given) for i in code.resources}
         return found
 
 
@@ -194,5 +188,4 @@ class Runner:
 
 def _address(array: Any) -> int:
     interface = getattr(array, "__array_interface__", None) or array.__cuda_array_interface__
-    address: int = interface["data"][0]
-    return address
+    return int(interface["data"][0])

@@ -31,7 +31,7 @@ class CompiledProperty(op.OperatorProperty):
         title: What errors call it.
         graph: Its variables have distinct names.
         specs: Specification of each array of a call, by name; not all of them are variables of the graph.
-        wanted: Names of the arguments whose gradients may be asked for.
+        requests: For each argument whose gradient may be asked for, how that is written, usually.
         keeps_arguments: Whether a tape keeps all arguments, so that gradients can be differentiated.
     """
 
@@ -41,16 +41,16 @@ class CompiledProperty(op.OperatorProperty):
         graph: Graph,
         ctx: Context,
         specs: Mapping[str, ArraySpec],
-        wanted: Sequence[str],
+        requests: Mapping[str, str],
         keeps_arguments: bool = False,
     ) -> None:
         super().__init__()
         self.name = f"{title}#{next(_numbers)}"  # type: ignore[misc]  # each instance has its own
-        self.graph, self.keeps_arguments = graph, keeps_arguments
+        self.graph, self.requests, self.keeps_arguments = graph, requests, keeps_arguments
         self.states = [name for name in graph.list_auxiliary_states() if name in specs]
         self.args = [name for name in specs if name not in self.states]
         self._specs = specs
-        self.layout = Layout(graph, ctx, specs, wanted)
+        self.layout = Layout(graph, ctx, specs, requests)
         program = self.layout.program
         self.is_stateful = any(node.op.is_stateful for node in program.graph.op_nodes)  # type: ignore[misc]
         arena = spec_of((self.layout.arena_bytes,), _BYTES, ctx)
@@ -135,8 +135,8 @@ class CompiledProperty(op.OperatorProperty):
             "out_data": [(f"{heads[0].name}_{i}", spec) for i, spec in enumerate(self.out_specs)],
         }
         specs = dict(named[kind][index] for kind, index in self.backward_dependency(wanted))
-        differentiable = [*self.layout.program.gradients, *[head.name for head in heads]]
-        return CompiledProperty(f"{self.name}_grad", graph, ctx, specs, differentiable, keeps_arguments=True)
+        requests = dict.fromkeys([*self.requests, *[head.name for head in heads]], "write")
+        return CompiledProperty(f"{self.name}_grad", graph, ctx, specs, requests, keeps_arguments=True)
 
 
 @final
@@ -160,23 +160,25 @@ class _CompiledOperator(op.TemplateOperator):
     def backward_templates(
         self, op_ctx: op.OpContext, req: op.Requests, num_outputs: int, num_states: int
     ) -> list[op.CallTemplate]:
-        """Calls that run backward; what is not written goes into an array apart."""
+        """Calls that run backward; what is not asked for as it was compiled goes into an array apart."""
         prop, layout, xp = self._prop, self._prop.layout, op_ctx.xp
         first_head, first_grad = len(req) + num_outputs, len(req) + 2 * num_outputs
         first_state = first_grad + len(req)
-        slots, sums = self._slots(len(req), first_state), []
+        slots, before, behind = self._slots(len(req), first_state), [], []
         slots.update({head: first_head + i for i, head in enumerate(layout.heads) if head is not None})
         arrays: list[Any] = [*map(op.ArgumentSlot, range(first_state + num_states))]
         for position, (name, request) in enumerate(zip(prop.args, req, strict=True), first_grad):
             entry = layout.program.gradients.get(name, -1)
-            slots[entry] = position
-            if entry >= 0 and request in (op.OpReq.NULL, op.OpReq.ADD):
+            adds, slots[entry] = prop.requests.get(name) == "add", position
+            if entry >= 0 and (request is op.OpReq.NULL or (request is op.OpReq.ADD) > adds):
                 slots[entry], spec = len(arrays), layout.program.spec(entry)
                 arrays.append(xp.empty(spec.shape, spec.dtype))
-            if request is op.OpReq.ADD:
+            if request is op.OpReq.ADD and not adds:
                 target = arrays[position]
-                sums.append(op.CallTemplate(xp.add, (target, arrays[-1], target)))
-        return [self._run("backward", op_ctx, slots, first_head - 1, arrays), *sums]
+                behind.append(op.CallTemplate(xp.add, (target, arrays[-1], target)))
+            elif request is not op.OpReq.ADD and adds:  # -0.0 leaves the bits of what is added to it
+                before.append(op.CallTemplate(xp.copyto, (arrays[slots[entry]], -0.0)))
+        return [*before, self._run("backward", op_ctx, slots, first_head - 1, arrays), *behind]
 
     def _slots(self, num_args: int, first_state: int) -> dict[int, int]:
         """Positions of arguments, outputs and states, by entry."""
